@@ -1,0 +1,1 @@
+"""The commands of `sentinel`, one module per group."""

@@ -1,0 +1,1 @@
+"""AWS: sign, send once."""

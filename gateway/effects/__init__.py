@@ -1,0 +1,1 @@
+"""What each AWS operation does to Terraform resources: one file per service."""

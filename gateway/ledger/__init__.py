@@ -1,0 +1,1 @@
+"""The store: records, hash chain, claims, approvals, keys."""

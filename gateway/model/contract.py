@@ -1,0 +1,46 @@
+"""What the Terraform code declares as law for a resource: the `Contract`."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from gateway.model.json import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """One limit on one attribute, already evaluated for the state after the change."""
+
+    attribute: str
+    name: str
+    """min, max, max_step, one_of, matches, cidr_within, ports, forbid_world, max_items, or condition (attribute empty)."""
+    limit: Json
+    """The evaluated limit. For `condition` its outcome, true or false."""
+    source: str
+    """`file:line` of the limit."""
+    message: str = ""
+    """The author's own words (`error_message`), empty where there are none."""
+    unknown: str = ""
+    """Why the limit could not be evaluated; then it denies. Empty where it could."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contract:
+    """All law that holds for one resource; where several contracts match, all of them together."""
+
+    owner: str = ""
+    managed_by_agent: bool = False
+    """Whether an agent may touch the resource at all. True only if every matching block says so."""
+    mutable: tuple[str, ...] = ()
+    """Attributes an agent may set without a bound."""
+    bounded: tuple[str, ...] = ()
+    """Attributes that have bounds."""
+    immutable: tuple[str, ...] = ()
+    """Attributes nobody may set through the gate."""
+    critical: bool = False
+    prevent_delete: bool = False
+    source: str = ""
+    """`file:line` of the first matching block; empty where no contract names the resource."""
+    evaluate: Callable[[Mapping[str, Json], Mapping[str, Json]], tuple[Bound, ...]] = field(
+        default=lambda _after, _before: (), compare=False
+    )
+    """Bounds for (attributes after the change, attributes before it). Pure; never raises."""

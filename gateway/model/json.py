@@ -1,0 +1,52 @@
+"""JSON values as types, and the one canonical byte form that is hashed, compared and stored."""
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import TypeAlias
+
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+"""A value that JSON can hold."""
+
+Parameters: TypeAlias = Mapping[str, object]
+"""Parameters of an AWS call as botocore takes them: JSON values plus bytes, datetime and Decimal."""
+
+
+def to_json(value: object) -> Json:
+    """Turn a parsed AWS value into plain JSON: bytes become base64 text, times ISO 8601 in UTC, sets sorted lists.
+
+    Raises TypeError for anything that has no lawful JSON form, so that nothing is stored by accident.
+    """
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case bytes() | bytearray():
+            return base64.b64encode(value).decode()
+        case datetime():
+            return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+        case Decimal():
+            return int(value) if value == value.to_integral_value() else float(value)
+        case Mapping():
+            return {str(key): to_json(item) for key, item in value.items()}
+        case set() | frozenset():
+            return sorted((to_json(item) for item in value), key=repr)
+        case Sequence():
+            return [to_json(item) for item in value]
+        case _:
+            message = f"a {type(value).__name__} has no JSON form"
+            raise TypeError(message)
+
+
+def canonical(value: object) -> bytes:
+    """The one byte form of a value: keys sorted, no spaces, UTF-8, no NaN (RFC 8785 in spirit, Python's number text)."""
+    return json.dumps(
+        to_json(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    ).encode()
+
+
+def digest(value: object) -> str:
+    """SHA-256 of the canonical form, 64 hex digits."""
+    return hashlib.sha256(canonical(value)).hexdigest()

@@ -1,0 +1,42 @@
+"""Why a change is wanted: the goal (intent) and why now (motivation)."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+
+
+class Intent(StrEnum):
+    """The goal that a change serves."""
+
+    AVAILABILITY = "availability"
+    COST = "cost"
+    SECURITY = "security"
+    COMPLIANCE = "compliance"
+    PERFORMANCE = "performance"
+    CONSISTENCY = "consistency"
+
+
+class Motivation(StrEnum):
+    """Why now."""
+
+    INCIDENT = "incident"
+    VULNERABILITY = "vulnerability"
+    LAUNCH = "launch"
+    BUDGET = "budget"
+    SCHEDULE = "schedule"
+    ROUTINE = "routine"
+    EXPERIMENT = "experiment"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Motive:
+    """Intent and motivation, with what supports them."""
+
+    intent: Intent
+    motivation: Motivation
+    text: str = ""
+    """Free words, at most 1,000 characters. Treated as data: never parsed as a rule."""
+    evidence: tuple[str, ...] = ()
+    """References that support it: an alert, a CVE, a ticket. At most 10, each at most 200 characters."""
+    wanted_for: timedelta | None = None
+    """How long the change is wanted; None means until something else is."""

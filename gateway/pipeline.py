@@ -1,0 +1,171 @@
+"""The straight line that every change follows. Read this file first.
+
+Inbound → Caller → Call → Mutation (effects known) → Facts → Findings → Decision
+        → record DECIDED (and claim, one transaction) → apply once → record SETTLED → reply
+"""
+
+import asyncio
+from dataclasses import dataclass, replace
+
+import structlog
+
+from gateway.checks.check import Chain
+from gateway.effects.understand import Understand
+from gateway.errors import (
+    AttemptInFlight,
+    AttemptMismatch,
+    ClaimTaken,
+    Malformed,
+    NotAllowed,
+    NotAuthenticated,
+    NotSendable,
+)
+from gateway.model.caller import ActorKind, Caller
+from gateway.model.facts import Facts
+from gateway.model.ids import new_id
+from gateway.model.inbound import Inbound
+from gateway.model.mutation import CallClass, Mutation
+from gateway.model.outcome import Outcome, Refused, Sent
+from gateway.model.verdict import Decision, Finding, Verdict
+from gateway.ports import Authenticator, Clock, Cloud, Dialect, Ledger, Prepared, Request
+from gateway.survey import Survey, nothing_known
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Carried:
+    """The end of the line for one mutation: what was decided and what came of it."""
+
+    mutation: Mutation
+    decision: Decision | None
+    """None where an earlier attempt with the same idempotency key is answered again."""
+    outcome: Outcome | None
+    """None for a dry run: nothing was recorded and nothing was sent."""
+
+
+class Pipeline:
+    """The line. A door calls `admit`, streams reads itself, and gives every mutation to `carry`."""
+
+    def __init__(
+        self, *, understand: Understand, survey: Survey, checks: Chain, ledger: Ledger, cloud: Cloud, clock: Clock
+    ) -> None:
+        self._understand = understand
+        self._survey = survey
+        self._checks = checks
+        self._ledger = ledger
+        self._cloud = cloud
+        self._clock = clock
+
+    async def admit(self, inbound: Inbound, authenticator: Authenticator, dialect: Dialect) -> tuple[Caller, Request]:
+        """Know the caller first, then what is asked. Whoever is turned away is recorded.
+
+        Raises `errors.NotAuthenticated`, `errors.Malformed`, `errors.NotAllowed`.
+        """
+        caller: Caller | None = None
+        try:
+            caller = await authenticator.authenticate(inbound)
+            request = await dialect.read(inbound, caller)
+            _allow_secret_reads(caller, request)
+        except (NotAuthenticated, Malformed, NotAllowed) as error:
+            about = f"{inbound.method} {inbound.path[:200]}"
+            await self._ledger.turned_away(
+                at=inbound.received_at,
+                reason=str(error),
+                code=error.code,
+                peer=inbound.peer,
+                about=about,
+                actor=caller.actor if caller else "",
+                key_id=caller.key_id if caller else "",
+            )
+            raise
+        return caller, request
+
+    async def carry(self, caller: Caller, request: Request) -> Carried:
+        """Decide, record, apply once, record.
+
+        Raises an `errors.SentinelError` only where nothing was sent; whatever happened after that is the outcome.
+        """
+        mutation = self._mutation(caller, request)
+        if (earlier := await self._earlier(mutation)) is not None:
+            return Carried(mutation=replace(mutation, id=earlier[0]), decision=None, outcome=earlier[1])
+        if request.dry_run:
+            return Carried(mutation=mutation, decision=(await self._decide(mutation))[1], outcome=None)
+        # A caller who hangs up must not leave the ledger half-written, so the rest runs to its end whoever waits for it.
+        return await asyncio.shield(self._decide_and_apply(mutation))
+
+    async def _decide_and_apply(self, mutation: Mutation) -> Carried:
+        try:
+            decision, prepared = await self._record(mutation)
+        except ClaimTaken:
+            # Somebody took a claim between our look and our commit. Look once more; a second loss is a denial for the caller to retry.
+            decision, prepared = await self._record(mutation)
+        if prepared is None:
+            return Carried(mutation=mutation, decision=decision, outcome=Refused(decision=decision))
+        # From here on the intent is durable. If the process dies before SETTLED, the next start settles it as in doubt.
+        outcome: Sent = await self._cloud.send(prepared)
+        await self._ledger.settled(mutation, outcome, self._clock.now())
+        return Carried(mutation=mutation, decision=decision, outcome=outcome)
+
+    async def _record(self, mutation: Mutation) -> tuple[Decision, Prepared | None]:
+        """Decide, sign what is to be sent, and make both durable. The request is signed before the commit and never again,
+        so a process that was paused too long sends something AWS refuses as expired.
+        """
+        facts, decision = await self._decide(mutation)
+        prepared: Prepared | None = None
+        if decision.carried_out:
+            try:
+                prepared = await self._cloud.prepare(mutation.call, mutation.id)
+            except NotSendable as error:
+                unsendable = Finding(check="cloud", verdict=Verdict.DENY, rule="never.unsendable", reason=str(error))
+                decision = replace(decision, findings=(*decision.findings, unsendable))
+        await self._ledger.decided(mutation, facts, decision)
+        return decision, prepared
+
+    async def _decide(self, mutation: Mutation) -> tuple[Facts, Decision]:
+        """Gather the facts, run the checks. Facts that cannot be gathered deny."""
+        try:
+            facts = await self._survey.of(mutation)
+        except Exception:
+            log.exception("survey_broke", mutation=mutation.id)
+            broken = Finding(
+                check="survey",
+                verdict=Verdict.DENY,
+                rule="never.survey",
+                reason="Sentinel could not gather the facts it must judge by, so it refused; nothing was sent. Try again.",
+            )
+            return nothing_known(self._clock.now()), Decision(findings=(broken,))
+        return facts, await self._checks.decide(mutation, facts)
+
+    async def _earlier(self, mutation: Mutation) -> tuple[str, Outcome] | None:
+        """The id and outcome of an earlier attempt with the same idempotency key."""
+        if not mutation.idempotency_key:
+            return None
+        attempt = await self._ledger.attempt(mutation.caller.actor, mutation.idempotency_key)
+        if attempt is None:
+            return None
+        if attempt.call_digest != mutation.call.digest:
+            message = f"This idempotency key belongs to another call (mutation {attempt.mutation_id}). Nothing was sent; use a new key."
+            raise AttemptMismatch(message)
+        if attempt.outcome is None:
+            message = f"The same attempt (mutation {attempt.mutation_id}) is being carried out right now. Nothing was sent again; ask for its outcome."
+            raise AttemptInFlight(message)
+        return attempt.mutation_id, attempt.outcome
+
+    def _mutation(self, caller: Caller, request: Request) -> Mutation:
+        return Mutation(
+            id=new_id("mut"),
+            caller=caller,
+            call=request.call,
+            call_class=request.call_class,
+            motive=request.motive or caller.motive,
+            effects=self._understand.effects(request.call),
+            idempotency_key=request.idempotency_key,
+        )
+
+
+def _allow_secret_reads(caller: Caller, request: Request) -> None:
+    """An agent may not read secret values through the gate: what it reads it may repeat."""
+    if request.call_class is CallClass.SECRET and caller.kind is ActorKind.AGENT:
+        message = f"{request.call.service}:{request.call.operation} returns a secret value, and agents may not read those through Sentinel. Nothing was sent."
+        raise NotAllowed(message)

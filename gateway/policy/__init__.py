@@ -1,0 +1,1 @@
+"""Rego engines and what policy authors use: bundles, tests, comparison."""

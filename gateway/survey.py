@@ -1,0 +1,118 @@
+"""Gather the `Facts` a mutation will be judged by, before any check runs."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from gateway.model.claim import Claim, Relation, StandingClaim
+from gateway.model.contract import Contract
+from gateway.model.facts import Dependant, Facts, Subject
+from gateway.model.json import Json
+from gateway.model.mutation import WHOLE, Effect, EffectAction, Mutation
+from gateway.model.verdict import Mode
+from gateway.ports import Clock, Ledger, View
+from gateway.terraform.stacks import Stack, Stacks
+
+
+def nothing_known(now: datetime) -> Facts:
+    """The facts where none could be gathered: enough to record the denial that follows."""
+    return Facts(now=now, stack="", mode=Mode.ENFORCE, subjects=())
+
+
+class Survey:
+    """Joins what the Terraform code says with what the ledger says."""
+
+    def __init__(self, *, stacks: Stacks, ledger: Ledger, clock: Clock) -> None:
+        self._stacks = stacks
+        self._ledger = ledger
+        self._clock = clock
+
+    async def of(self, mutation: Mutation) -> Facts:
+        """All facts about the things this mutation touches. Raises whatever breaks; the line turns that into a denial."""
+        now = self._clock.now()
+        stacks = {effect.address: self._stacks.declaring(effect.address) for effect in mutation.effects}
+        dependants = {address: stack.dependants(address) if stack else () for address, stack in stacks.items()}
+        addresses = {*stacks, *(dependant.address for group in dependants.values() for dependant in group)}
+        view = await self._ledger.view(
+            addresses=sorted(addresses), actor=mutation.caller.actor, call_digest=mutation.call.digest, now=now
+        )
+        named = [stack for stack in stacks.values() if stack is not None]
+        return Facts(
+            now=now,
+            stack=named[0].name if named else self._stacks.default_name,
+            mode=_strictest(named) if named else self._stacks.default_mode,
+            subjects=tuple(
+                _subject(effect, mutation.effects, stacks[effect.address], dependants[effect.address], view)
+                for effect in mutation.effects
+            ),
+            claims=tuple(_standing(claim, mutation.effects) for claim in view.claims),
+            approval=view.approval,
+            flips=view.flips,
+            code=self._stacks.revision,
+        )
+
+
+def _strictest(stacks: Sequence[Stack]) -> Mode:
+    return Mode.OBSERVE if all(stack.mode is Mode.OBSERVE for stack in stacks) else Mode.ENFORCE
+
+
+def _subject(
+    effect: Effect, effects: Sequence[Effect], stack: Stack | None, dependants: tuple[Dependant, ...], view: View
+) -> Subject:
+    recorded = stack.recorded(effect.address) if stack else None
+    before: Mapping[str, Json] = recorded or {}
+    for (address, attribute), value in view.values.items():
+        if address == effect.address and attribute != WHOLE:
+            before = overlaid(before, attribute, value)
+    after = before
+    for other in effects:
+        if (
+            other.address == effect.address
+            and other.action in (EffectAction.SET, EffectAction.CREATE)
+            and other.attribute != WHOLE
+        ):
+            after = overlaid(after, other.attribute, other.value)
+    return Subject(
+        effect=effect,
+        before=value_at(before, effect.attribute),
+        declared=stack.declared(effect.address, effect.attribute) if stack else None,
+        attributes_before=before,
+        attributes_after=after,
+        contract=stack.contract(effect.address) if stack else Contract(),
+        dependants=dependants,
+        exists=recorded is not None,
+    )
+
+
+def value_at(attributes: Json, path: str) -> Json:
+    """The value at a dotted path, None where there is none. A nested block of which there may be one only counts as its content."""
+    value = attributes
+    for step in path.split("."):
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        if not isinstance(value, Mapping) or step not in value:
+            return None
+        value = value[step]
+    return value
+
+
+def overlaid(attributes: Mapping[str, Json], path: str, new: Json) -> Mapping[str, Json]:
+    """The attributes with the value at a dotted path replaced."""
+    head, _, rest = path.partition(".")
+    return {**attributes, head: _put(attributes.get(head), rest.split(".") if rest else [], new)}
+
+
+def _put(value: Json, path: Sequence[str], new: Json) -> Json:
+    if not path:
+        return new
+    if isinstance(value, list) and len(value) <= 1:
+        return [_put(value[0] if value else {}, path, new)]
+    base = value if isinstance(value, Mapping) else {}
+    return {**base, path[0]: _put(base.get(path[0]), path[1:], new)}
+
+
+def _standing(claim: Claim, effects: Sequence[Effect]) -> StandingClaim:
+    touched = [effect for effect in effects if effect.address == claim.address]
+    if not touched:
+        return StandingClaim(claim=claim, relation=Relation.DEPENDANT)
+    same = any(claim.attribute in (effect.attribute, WHOLE) or effect.attribute == WHOLE for effect in touched)
+    return StandingClaim(claim=claim, relation=Relation.SAME if same else Relation.RESOURCE)

@@ -1,0 +1,1 @@
+"""Terraform code, state and contracts, read-only."""

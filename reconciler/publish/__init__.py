@@ -1,0 +1,1 @@
+"""Where edits go: a git branch."""

@@ -1,0 +1,19 @@
+"""What holds for every test: an empty environment and no network but what a test asks for."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+_KEPT = {"PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV", "CI"}
+
+
+@pytest.fixture(autouse=True)
+def empty_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No test sees the machine's own settings or credentials."""
+    for name in set(os.environ) - _KEPT:
+        if not name.startswith(("PYTEST", "COV", "SENTINEL_TEST_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "no-aws-config"))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "no-aws-credentials"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
