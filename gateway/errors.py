@@ -102,6 +102,12 @@ class CodeInvalid(SentinelError):
     code = "code_invalid"
 
 
+class Ambiguous(SentinelError):
+    """What was asked about fits more than one declared thing, so nothing may be concluded."""
+
+    code = "ambiguous"
+
+
 class SettingsInvalid(SentinelError):
     """One or more settings are wrong; the message lists them all."""
 

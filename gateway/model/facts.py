@@ -18,6 +18,8 @@ class Dependant:
     address: str
     direct: bool
     critical: bool = False
+    managed_by_agent: bool = False
+    """Whether its own contract lets agents touch it."""
     source: str = ""
     """`file:line` of its block, empty where only the state knows it."""
 
