@@ -25,7 +25,7 @@ from gateway.model.facts import Facts
 from gateway.model.ids import new_id
 from gateway.model.inbound import Inbound
 from gateway.model.mutation import CallClass, Mutation
-from gateway.model.outcome import Outcome, Refused, Sent
+from gateway.model.outcome import InDoubt, Outcome, Refused, Sent
 from gateway.model.verdict import Decision, Finding, Verdict
 from gateway.ports import Authenticator, Clock, Cloud, Dialect, Ledger, Prepared, Request
 from gateway.survey import Survey, nothing_known
@@ -104,7 +104,11 @@ class Pipeline:
             return Carried(mutation=mutation, decision=decision, outcome=Refused(decision=decision))
         # From here on the intent is durable. If the process dies before SETTLED, the next start settles it as in doubt.
         outcome: Sent = await self._cloud.send(prepared)
-        await self._ledger.settled(mutation, outcome, self._clock.now())
+        try:
+            await self._ledger.settled(mutation, outcome, self._clock.now())
+        except Exception:
+            log.exception("settled_not_recorded", mutation=mutation.id)
+            outcome = InDoubt(reason="AWS answered, but the ledger could not record the answer; the next start reads it as in doubt.")
         return Carried(mutation=mutation, decision=decision, outcome=outcome)
 
     async def _record(self, mutation: Mutation) -> tuple[Decision, Prepared | None]:

@@ -1,0 +1,15 @@
+terraform {
+  required_version = ">= 1.5"
+
+  required_providers {
+    aws = {
+      source  = "hashicorp/aws"
+      version = "~> 5.100"
+    }
+  }
+}
+
+# Credentials and endpoint come from the environment: a key that Sentinel issued, and AWS_ENDPOINT_URL = Sentinel.
+provider "aws" {
+  region = var.region
+}

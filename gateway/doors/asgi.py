@@ -1,0 +1,66 @@
+"""From an ASGI scope to an `Inbound`: exact bytes, and a body that is read once, up to a limit."""
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, TypeAlias
+
+from gateway.errors import BodyTooLarge, Malformed
+from gateway.model.inbound import Inbound
+from gateway.ports import Clock
+
+Scope: TypeAlias = MutableMapping[str, Any]
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+
+
+class Body:
+    """The body of one request."""
+
+    def __init__(self, receive: Receive, limit: int) -> None:
+        self._receive = receive
+        self._limit = limit
+        self._bytes: bytes | None = None
+
+    async def read(self) -> bytes:
+        """The whole body. Raises `errors.BodyTooLarge`, and `errors.Malformed` if the client hung up half-way."""
+        if self._bytes is None:
+            self._bytes = await self._collect()
+        return self._bytes
+
+    async def _collect(self) -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        while True:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                raise Malformed("The client hung up before its request was complete; nothing was sent.")
+            part: bytes = message.get("body", b"")
+            size += len(part)
+            if size > self._limit:
+                raise BodyTooLarge(self._limit)
+            parts.append(part)
+            if not message.get("more_body"):
+                return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def inbound_of(scope: Scope, body: Body, clock: Clock) -> Inbound:
+    """The request as it arrived. The path is taken undecoded: `scope["path"]` has lost the difference of `%2F` and `/`."""
+    raw: bytes = scope.get("raw_path") or scope["path"].encode()
+    query: bytes = scope["query_string"]
+    target = raw.partition(b"?")[0] + (b"?" + query if query else b"")
+    client = scope.get("client")
+    return Inbound(
+        method=scope["method"],
+        target=target.decode("latin-1"),
+        headers=tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]),
+        read_body=body.read,
+        received_at=clock.now(),
+        peer=client[0] if client else "",
+    )
+
+
+async def answer(send: Send, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
+    """Send one whole reply."""
+    raw = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+    await send({"type": "http.response.start", "status": status, "headers": raw})
+    await send({"type": "http.response.body", "body": body})
