@@ -130,3 +130,9 @@ class NotSendable(SentinelError):
     """The call cannot be turned into a request to AWS; nothing was sent."""
 
     code = "not_sendable"
+
+
+class UpstreamUnavailable(SentinelError):
+    """AWS could not be reached for a read, or broke off before the first byte of its answer; nothing was changed, so it may be asked again."""
+
+    code = "upstream_unavailable"
