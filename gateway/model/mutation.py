@@ -37,6 +37,9 @@ class Call:
     account: str = ""
     """AWS account id, 12 digits; empty where the gate serves one account only."""
     region: str = ""
+    protocol: str = field(default="", compare=False)
+    """Wire protocol that the caller speaks (`query`, `json`, `smithy-rpc-v2-cbor` …), so that AWS answers in words the caller reads;
+    empty: the service's usual one. It changes nothing of what is asked, so it is no part of the digest."""
 
     @property
     def digest(self) -> str:
