@@ -1,0 +1,48 @@
+"""The `sentinel` command."""
+
+from importlib.metadata import entry_points
+
+import typer
+
+from gateway.cli.decide import approve, propose, reject, release
+from gateway.cli.investigate import blame, claims, records
+from gateway.cli.keys import key_app
+from gateway.cli.policy import policy_app
+from gateway.cli.serve import serve
+from gateway.cli.session import session
+from gateway.cli.tour import tour
+from gateway.cli.up import up
+from gateway.cli.verify import config, verify
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Sentinel: the one door through which cloud infrastructure is changed.",
+)
+app.command()(up)
+app.command()(tour)
+app.command()(serve)
+app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(session)
+app.command()(propose)
+app.command()(approve)
+app.command()(reject)
+app.command()(release)
+app.command()(records)
+app.command()(blame)
+app.command()(claims)
+app.command()(verify)
+app.command()(config)
+app.add_typer(key_app, name="key")
+app.add_typer(policy_app, name="policy")
+# Commands of other packages (`reconcile`) are found by entry point: the gateway does not import the reconciler.
+for _entry in entry_points(group="sentinel.commands"):
+    app.registered_commands += _entry.load().registered_commands
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""`sentinel records`, `blame`, `claims`: ask the ledger who did what, when and why."""
+
+import json
+import re
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+
+from gateway.cli.client import ask
+from gateway.cli.identity import identity
+from gateway.cli.output import console, run, show_json, show_pairs, show_table
+from gateway.doors.motive import duration_of
+
+Json = Annotated[bool, typer.Option("--json", help="Print the API's answer as JSON.")]
+As = Annotated[str, typer.Option("--as", help="Whose credentials of a running `sentinel up` to use.")]
+
+
+def records(
+    *,
+    actor: Annotated[str, typer.Option(help="Only of this actor.")] = "",
+    intent: Annotated[str, typer.Option(help="Only with this intent.")] = "",
+    motivation: Annotated[str, typer.Option(help="Only with this motivation.")] = "",
+    resource: Annotated[str, typer.Option(help="Only about this Terraform address, or what begins with it.")] = "",
+    stage: Annotated[str, typer.Option(help="decided, settled, turned_away, approved, reconciled …")] = "",
+    verdict: Annotated[str, typer.Option(help="allow, hold or deny.")] = "",
+    since: Annotated[str, typer.Option(help="A time (2026-11-21T09:00:00Z) or an age (1h, 2d).")] = "",
+    limit: Annotated[int, typer.Option(help="At most so many.")] = 50,
+    who: As = "human",
+    as_json: Json = False,
+) -> None:
+    """List what was asked, decided and done, newest first."""
+    query = {
+        "actor": actor,
+        "intent": intent,
+        "motivation": motivation,
+        "resource": resource,
+        "stage": stage,
+        "verdict": verdict,
+        "since": _moment(since),
+        "limit": str(limit),
+    }
+    wanted = {name: value for name, value in query.items() if value}
+    found = run(ask(identity(actor=who), "GET", "/records", query=wanted), as_json=as_json)
+    if as_json:
+        show_json(found)
+        return
+    columns = ["seq", "at", "stage", "actor", "what", "verdict", "why", "mutation"]
+    show_table("Records", columns, [_row(record) for record in found["records"]])
+
+
+def _row(record: dict[str, Any]) -> list[str]:
+    body = record["body"]
+    call = body.get("call") or {}
+    effects = ", ".join(f"{e['address']}.{e['attribute']}" for e in (body.get("effects") or ())[:2])
+    motive = body.get("motive") or {}
+    return [
+        str(record["seq"]),
+        record["at"][:19].replace("T", " "),
+        record["stage"],
+        record["actor"],
+        effects
+        or ":".join(part for part in (call.get("service", ""), call.get("operation", "")) if part)
+        or str(body.get("code", "")),
+        str((body.get("decision") or {}).get("verdict", "") or body.get("outcome", "")),
+        "/".join(part for part in (motive.get("intent", ""), motive.get("motivation", "")) if part),
+        record["mutation_id"],
+    ]
+
+
+def _moment(text: str) -> str:
+    """An ISO time; an age counts back from now."""
+    if re.fullmatch(r"\d+[smhdw]", text):
+        return (datetime.now(UTC) - duration_of(text)).isoformat()
+    return text
+
+
+def claims(
+    *,
+    address: Annotated[str, typer.Option(help="Only on this Terraform address.")] = "",
+    holder: Annotated[str, typer.Option("--actor", help="Only of this actor.")] = "",
+    every: Annotated[bool, typer.Option("--all", help="Ended ones too.")] = False,
+    who: As = "human",
+    as_json: Json = False,
+) -> None:
+    """List who holds which attribute, why, and until when."""
+    query = {"address": address, "actor": holder, "every": "true" if every else ""}
+    wanted = {name: value for name, value in query.items() if value}
+    found = run(ask(identity(actor=who), "GET", "/claims", query=wanted), as_json=as_json)
+    if as_json:
+        show_json(found)
+        return
+    rows = [
+        [
+            f"{claim['address']}.{claim['attribute']}",
+            json.dumps(claim["value"]),
+            claim["actor"],
+            "/".join((claim["motive"]["intent"], claim["motive"]["motivation"])) if claim["motive"] else "",
+            claim["since"][:19].replace("T", " "),
+            (claim["until"] or "until superseded")[:19].replace("T", " "),
+            claim["end"] or "open",
+        ]
+        for claim in found["claims"]
+    ]
+    show_table("Claims", ["what", "value", "holder", "why", "since", "until", "state"], rows)
+
+
+def blame(
+    what: Annotated[str, typer.Argument(help="Address and attribute, e.g. aws_autoscaling_group.web.desired_capacity")],
+    *,
+    who: As = "human",
+    as_json: Json = False,
+) -> None:
+    """Tell who set an attribute: when, for what goal, why then, who approved it, what it replaced, and the commit."""
+    address, attribute = _split(what)
+    story = run(
+        ask(identity(actor=who), "GET", "/blame", query={"address": address, "attribute": attribute}), as_json=as_json
+    )
+    if as_json:
+        show_json(story)
+        return
+    console.print(f"[bold]{what}[/bold]")
+    show_pairs(
+        {name.replace("_", " "): _text(value) for name, value in story.items() if name not in ("address", "attribute")}
+    )
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(_text(item) for item in value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value)
+
+
+_ADDRESS = re.compile(r"((?:module\.[\w-]+(?:\[[^\]]+\])?\.)*(?:data\.)?[\w-]+\.[\w-]+(?:\[[^\]]+\])?)\.(.+)")
+
+
+def _split(what: str) -> tuple[str, str]:
+    """Address and attribute path. Raises a usage error where the two cannot be told apart."""
+    found = _ADDRESS.fullmatch(what)
+    if not found:
+        raise typer.BadParameter("give address and attribute, e.g. aws_autoscaling_group.web.desired_capacity")
+    return found[1], found[2]

@@ -1,0 +1,127 @@
+"""`sentinel key`: issue, list and revoke the keys that callers prove themselves with. Works on the ledger itself, so it needs its settings."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from gateway.cli.output import console, run, show_json, show_table
+from gateway.cli.settings import settings_or_exit
+from gateway.doors.motive import duration_of
+from gateway.doors.views import motive_view, time_view
+from gateway.ledger.keys import SqlKeyRing
+from gateway.ledger.ledger import open_ledger
+from gateway.ledger.master import master_key
+from gateway.model.caller import ActorKind
+from gateway.model.motive import Intent, Motivation, Motive
+from gateway.ports import Key
+from gateway.settings import Settings
+
+key_app = typer.Typer(no_args_is_help=True, help="Issue, list and revoke keys.")
+
+T = TypeVar("T")
+
+Config = Annotated[Path | None, typer.Option("--config", help="Settings file; default sentinel.toml here.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@key_app.command("create")
+def create(
+    actor: Annotated[str, typer.Argument(help="Name of the actor, e.g. agent-scaler.")],
+    *,
+    kind: Annotated[ActorKind, typer.Option(help="What sort of actor it is.")] = ActorKind.AGENT,
+    role: Annotated[
+        list[str] | None,
+        typer.Option(help="A role that policy may look at; `approver` may approve. May be given often."),
+    ] = None,
+    on_behalf_of: Annotated[str, typer.Option(help="The actor this one acts for.")] = "",
+    intent: Annotated[
+        Intent | None, typer.Option(help="Standing motive: the goal of everything done with this key.")
+    ] = None,
+    motivation: Annotated[Motivation | None, typer.Option(help="Standing motive: why.")] = None,
+    lasts: Annotated[str, typer.Option(help="How long it is good for, e.g. 90d.")] = "90d",
+    config: Config = None,
+    as_json: Json = False,
+) -> None:
+    """Issue a key. Its secret is shown once, here."""
+    motive = Motive(intent=intent, motivation=motivation) if intent and motivation else None
+
+    async def work(ring: SqlKeyRing) -> Key:
+        return await ring.issue(
+            actor=actor,
+            kind=kind,
+            roles=tuple(role or ()),
+            on_behalf_of=on_behalf_of,
+            motive=motive,
+            lasts=duration_of(lasts),
+        )
+
+    key = run(_with_ring(settings_or_exit(config), work), as_json=as_json)
+    if as_json:
+        show_json(
+            {
+                "access_key_id": key.id,
+                "secret_access_key": key.secret,
+                "actor": key.actor,
+                "expires_at": time_view(key.expires_at),
+            }
+        )
+        return
+    console.print(
+        f"export AWS_ACCESS_KEY_ID={key.id}\nexport AWS_SECRET_ACCESS_KEY={key.secret}\nexport SENTINEL_TOKEN={key.id}.{key.secret}"
+    )
+
+
+@key_app.command("list")
+def list_keys(*, config: Config = None, as_json: Json = False) -> None:
+    """List every key, without secrets."""
+
+    async def work(ring: SqlKeyRing) -> list[Key]:
+        return list(await ring.all())
+
+    keys = run(_with_ring(settings_or_exit(config), work), as_json=as_json)
+    if as_json:
+        show_json({"keys": [_view(key) for key in keys]})
+        return
+    rows = [
+        [
+            key.id,
+            key.actor,
+            key.kind.value,
+            ", ".join(key.roles),
+            time_view(key.expires_at) or "",
+            "revoked" if key.revoked else "",
+        ]
+        for key in keys
+    ]
+    show_table("Keys", ["id", "actor", "kind", "roles", "expires", "state"], rows)
+
+
+@key_app.command("revoke")
+def revoke(key_id: Annotated[str, typer.Argument(help="The key's id, SNT…")], *, config: Config = None) -> None:
+    """End a key. It takes effect within a second."""
+
+    async def work(ring: SqlKeyRing) -> None:
+        await ring.revoke(key_id)
+
+    run(_with_ring(settings_or_exit(config), work))
+    console.print(f"Revoked {key_id}.")
+
+
+async def _with_ring(settings: Settings, work: Callable[[SqlKeyRing], Awaitable[T]]) -> T:
+    async with open_ledger(settings.ledger_url) as ledger:
+        return await work(SqlKeyRing(ledger, master_key(settings)))
+
+
+def _view(key: Key) -> dict[str, Any]:
+    return {
+        "id": key.id,
+        "actor": key.actor,
+        "kind": key.kind.value,
+        "roles": list(key.roles),
+        "on_behalf_of": key.on_behalf_of,
+        "motive": motive_view(key.motive),
+        "expires_at": time_view(key.expires_at),
+        "revoked": key.revoked,
+    }

@@ -1,0 +1,49 @@
+"""`sentinel serve`: the gateway in the foreground."""
+
+import logging
+from pathlib import Path
+from typing import Annotated
+
+import structlog
+import typer
+import uvicorn
+from rich.markup import escape
+
+from gateway.app import build
+from gateway.cli.output import complaints
+from gateway.cli.settings import settings_or_exit
+from gateway.errors import SentinelError
+
+Config = Annotated[Path | None, typer.Option("--config", help="Settings file; default sentinel.toml here.")]
+
+
+def serve(*, config: Config = None) -> None:
+    """Run the gateway until it is told to stop. It refuses to start without law, policy or ledger, and says why."""
+    settings = settings_or_exit(config)
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+    )
+    try:
+        app = build(settings)
+    except SentinelError as error:
+        complaints.print(f"[red]Sentinel does not start. {escape(str(error))}[/red]")
+        raise typer.Exit(1) from error
+    uvicorn.run(
+        app,
+        host=settings.server.host,
+        port=settings.server.port,
+        loop="uvloop",
+        http="httptools",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        lifespan="on",
+        timeout_graceful_shutdown=20,
+    )

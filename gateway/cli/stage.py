@@ -1,0 +1,157 @@
+"""What the tour plays on: AWS clients for each actor, Terraform, the ledger, and a place to tell what happens."""
+
+import asyncio
+import json
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import ClientError
+from rich.markup import escape
+from rich.syntax import Syntax
+
+from gateway.cli.client import ask
+from gateway.cli.identity import Identity
+from gateway.cli.output import console
+from gateway.errors import SentinelError
+from gateway.terraform.mirror import terraform_environment
+
+ASG = "kafka-consumer-processor-asg"
+_RECONCILE_SECONDS = 90.0
+
+
+class StoryBroken(SentinelError):
+    """A step did not go as the story tells."""
+
+    code = "story_broken"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One running `sentinel up`, seen from outside."""
+
+    url: str
+    home: Path
+    keys: Mapping[str, Mapping[str, str]]
+    told: list[dict[str, Any]] = field(default_factory=list)
+    """What each step saw, for `--json`."""
+
+    def client(self, service: str, actor: str, intent: str = "", motivation: str = "") -> Any:
+        """A boto3 client that goes through Sentinel as one actor. The hook is all an agent needs to state its motive."""
+        key = self.keys[actor]
+        client = boto3.client(
+            service,
+            endpoint_url=self.url,
+            region_name="us-east-1",
+            aws_access_key_id=key["id"],
+            aws_secret_access_key=key["secret"],
+            config=Config(parameter_validation=True, retries={"total_max_attempts": 1}),
+        )
+        if intent:
+            motive = {"x-sentinel-intent": intent, "x-sentinel-motivation": motivation}
+            client.meta.events.register("before-sign", lambda request, **_: request.headers.update(motive))
+        return client
+
+    def identity(self, actor: str) -> Identity:
+        """The API as one actor."""
+        key = self.keys[actor]
+        return Identity(url=self.url, token=f"{key['id']}.{key['secret']}")
+
+    async def records(self, **query: str) -> list[dict[str, Any]]:
+        """Records of the ledger, as the human sees them, oldest first."""
+        found = await ask(self.identity("human"), "GET", "/records", query={"limit": "200", **query})
+        return list(reversed(found["records"]))
+
+    async def life(self, mutation_id: str) -> list[dict[str, Any]]:
+        """All records of one mutation, oldest first."""
+        found = await ask(self.identity("human"), "GET", f"/mutations/{mutation_id}")
+        return list(found["records"])
+
+    async def reconciled(self, mutation_id: str) -> dict[str, Any]:
+        """Wait for the RECONCILED record of a mutation; its body. Raises StoryBroken after a while."""
+        for _ in range(int(_RECONCILE_SECONDS / 0.5)):
+            for record in await self.life(mutation_id):
+                if record["stage"] == "reconciled":
+                    body: dict[str, Any] = record["body"]
+                    return body
+            await asyncio.sleep(0.5)
+        raise StoryBroken(
+            f"{mutation_id} was not written back within {_RECONCILE_SECONDS:.0f} seconds; see the reconciler's log."
+        )
+
+    async def terraform(
+        self, *arguments: str, actor: str = "pipeline", directory: Path | None = None
+    ) -> tuple[int, str]:
+        """Run terraform through Sentinel as one actor; exit code and output."""
+        key = self.keys[actor]
+        aws = {
+            "AWS_ENDPOINT_URL": self.url,
+            "AWS_ACCESS_KEY_ID": key["id"],
+            "AWS_SECRET_ACCESS_KEY": key["secret"],
+            "AWS_EC2_METADATA_DISABLED": "true",
+        }
+        process = await asyncio.create_subprocess_exec(
+            "terraform",
+            *arguments,
+            cwd=directory or self.home / "stack",
+            env=terraform_environment(mirror=None, workdir=self.home, base={**os.environ, **aws}),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        output, _ = await process.communicate()
+        return process.returncode or 0, output.decode(errors="replace")
+
+
+def title(number: int, words: str) -> None:
+    """Begin a step."""
+    console.print(f"\n[bold cyan]{number}. {escape(words)}[/bold cyan]")
+
+
+def say(label: str, words: str, style: str = "") -> None:
+    """One line of a step: what it is, and what was seen."""
+    text = escape(words.strip())
+    console.print(f"   [dim]{label:<9}[/dim] " + (f"[{style}]{text}[/{style}]" if style else text))
+
+
+def show_diff(diff: str) -> None:
+    """A diff in colour."""
+    console.print(Syntax(diff.rstrip(), "diff", background_color="default"))
+
+
+def show_record(record: Mapping[str, Any]) -> None:
+    """One line of the ledger."""
+    body = record["body"]
+    verdict = (body.get("decision") or {}).get("verdict") or body.get("outcome") or ""
+    motive = body.get("motive") or {}
+    why = "/".join(part for part in (motive.get("intent", ""), motive.get("motivation", "")) if part)
+    say(
+        "ledger", f"#{record['seq']} {record['stage'].upper()} {verdict} {record['actor']} {why} {record['hash'][:12]}…"
+    )
+
+
+async def called(call: Callable[[], Any]) -> Any:
+    """Make a boto3 call off the loop; its result."""
+    return await asyncio.to_thread(call)
+
+
+async def refused(call: Callable[[], Any]) -> ClientError:
+    """Make a boto3 call that must be refused; boto3's error. Raises StoryBroken where it passes."""
+    try:
+        result = await called(call)
+    except ClientError as error:
+        return error
+    raise StoryBroken(f"This should have been refused, and was not: {json.dumps(result, default=str)[:300]}")
+
+
+def expect(condition: object, otherwise: str) -> None:
+    """Raise StoryBroken with a sentence unless the condition holds."""
+    if not condition:
+        raise StoryBroken(otherwise)
+
+
+Step = Callable[[Stage], Awaitable[None]]

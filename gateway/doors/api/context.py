@@ -1,0 +1,80 @@
+"""What the API's routes share: the ports, and who may see what."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from fastapi import Request
+
+from gateway.doors.api.dialect import ApiDialect
+from gateway.doors.api.response import parsed
+from gateway.doors.asgi import Body, inbound_of
+from gateway.errors import NotFound
+from gateway.model.caller import ActorKind, Caller
+from gateway.model.inbound import Inbound
+from gateway.model.json import Json, to_json
+from gateway.model.mutation import Call
+from gateway.model.outcome import Reply
+from gateway.model.record import Record, Stage
+from gateway.pipeline import Pipeline
+from gateway.ports import Archive, Authenticator, Clock, Desk, KeyRing, RecordQuery
+from gateway.ports import Request as Asked
+
+
+class Blamer(Protocol):
+    """Who set an attribute."""
+
+    async def blame(self, address: str, attribute: str) -> object | None:
+        """A frozen dataclass with the whole story, None where nothing is known."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """One set of ports behind all routes."""
+
+    pipeline: Pipeline
+    authenticator: Authenticator
+    dialect: ApiDialect
+    archive: Archive
+    blamer: Blamer
+    desk: Desk
+    keys: KeyRing
+    clock: Clock
+    max_body_bytes: int
+
+    async def caller(self, request: Request) -> Caller:
+        """Who asks. Raises `errors.NotAuthenticated`."""
+        return await self.authenticator.authenticate(self._inbound(request))
+
+    async def admit(self, request: Request) -> tuple[Caller, Asked]:
+        """Who asks for what change; strangers are recorded."""
+        return await self.pipeline.admit(self._inbound(request), self.authenticator, self.dialect)
+
+    async def own_records(self, caller: Caller, query: RecordQuery) -> Sequence[Record]:
+        """The records a caller may see: people and pipelines all, agents and services their own."""
+        if caller.kind in (ActorKind.HUMAN, ActorKind.PIPELINE):
+            return await self.archive.records(query)
+        if query.mutation_id:
+            found = await self.archive.records(query)
+            return (
+                found if any(record.stage is Stage.DECIDED and record.actor == caller.actor for record in found) else ()
+            )
+        if query.actor not in ("", caller.actor):
+            return ()
+        return await self.archive.records(replace(query, actor=caller.actor))
+
+    async def blamed(self, caller: Caller, address: str, attribute: str) -> dict[str, Any]:
+        """The story of one attribute. Any caller may ask: an agent must know whom it would contradict."""
+        del caller
+        story = await self.blamer.blame(address, attribute)
+        if story is None:
+            raise NotFound(f"No mutation through Sentinel has set {address}.{attribute}.")
+        return {name: to_json(getattr(story, name)) for name in story.__dataclass_fields__}  # type: ignore[attr-defined]
+
+    def response(self, call: Call, reply: Reply) -> Json:
+        """AWS's answer as boto3 would return it, as JSON."""
+        return parsed(call, reply)
+
+    def _inbound(self, request: Request) -> Inbound:
+        return inbound_of(request.scope, Body(request.receive, self.max_body_bytes), self.clock)

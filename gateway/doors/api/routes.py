@@ -1,0 +1,177 @@
+"""The JSON API under `/v1`: propose a change, follow it, consent to it, and ask the ledger."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import JSONResponse
+
+from gateway.doors.api.context import Context
+from gateway.doors.api.problems import problem
+from gateway.doors.api.schemas import ApproveBody, MutationBody, RejectBody, SessionBody
+from gateway.doors.story import told
+from gateway.doors.views import claim_view, decision_view, mutation_view, outcome_view, record_view, time_view
+from gateway.errors import Malformed, NotFound
+from gateway.model.caller import ActorKind, Caller
+from gateway.model.outcome import Applied, Failed, InDoubt, Refused
+from gateway.model.record import Stage
+from gateway.model.verdict import Verdict
+from gateway.pipeline import Carried
+from gateway.ports import RecordQuery
+
+
+def routes(context: Context) -> APIRouter:
+    """All routes of the API, over one set of ports."""
+    router = APIRouter(prefix="/v1")
+    _changes(router, context)
+    _consent(router, context)
+    _questions(router, context)
+    return router
+
+
+def _changes(router: APIRouter, context: Context) -> None:
+    body = {
+        "requestBody": {"required": True, "content": {"application/json": {"schema": MutationBody.model_json_schema()}}}
+    }
+
+    @router.post("/mutations", openapi_extra=body, summary="Propose a change; with dry_run, only hear the decision")
+    async def propose(request: Request) -> JSONResponse:
+        caller, asked = await context.admit(request)
+        return await _replied(context, await context.pipeline.carry(caller, asked))
+
+    @router.get("/mutations/{mutation_id}", summary="One mutation's life, record by record")
+    async def mutation(request: Request, mutation_id: str) -> dict[str, Any]:
+        records = await context.own_records(
+            await context.caller(request), RecordQuery(mutation_id=mutation_id, newest_first=False)
+        )
+        if not records:
+            raise NotFound(f"There is no mutation {mutation_id[:64]} that this key may see.")
+        return {"mutation_id": mutation_id, "records": [record_view(record) for record in records]}
+
+    @router.post("/sessions", summary="A temporary key that carries a motive, for unmodified AWS clients")
+    async def session(request: Request, body: SessionBody) -> dict[str, Any]:
+        caller = await context.caller(request)
+        key = await context.keys.issue(
+            actor=caller.actor,
+            kind=caller.kind,
+            roles=caller.roles,
+            on_behalf_of=caller.on_behalf_of,
+            motive=body.motive.motive(),
+            lasts=body.duration(),
+            session=True,
+        )
+        return {"access_key_id": key.id, "secret_access_key": key.secret, "expires_at": time_view(key.expires_at)}
+
+
+def _consent(router: APIRouter, context: Context) -> None:
+    @router.post("/mutations/{mutation_id}/approve", summary="Consent to exactly one held call")
+    async def approve(request: Request, mutation_id: str, body: ApproveBody | None = None) -> dict[str, Any]:
+        caller = await context.caller(request)
+        consent = body or ApproveBody()
+        approval = await context.desk.approve(
+            mutation_id, approver=caller, at=context.clock.now(), lasts=consent.duration()
+        )
+        return {
+            "approval_id": approval.id,
+            "mutation_id": mutation_id,
+            "approver": approval.approver,
+            "until": time_view(approval.until),
+        }
+
+    @router.post("/mutations/{mutation_id}/reject", summary="Refuse a held call for good")
+    async def reject(request: Request, mutation_id: str, body: RejectBody | None = None) -> dict[str, Any]:
+        caller = await context.caller(request)
+        reason = body.reason if body else ""
+        await context.desk.reject(mutation_id, approver=caller, reason=reason, at=context.clock.now())
+        return {"mutation_id": mutation_id, "rejected_by": caller.actor}
+
+    @router.post("/mutations/{mutation_id}/release", summary="End a mutation's claims before their time")
+    async def release(request: Request, mutation_id: str) -> dict[str, Any]:
+        caller = await context.caller(request)
+        ended = await context.desk.release(mutation_id, caller=caller, at=context.clock.now())
+        return {"mutation_id": mutation_id, "released": [claim_view(claim) for claim in ended]}
+
+
+def _questions(router: APIRouter, context: Context) -> None:
+    @router.get("/records", summary="What was asked, decided and done")
+    async def records(
+        request: Request,
+        *,
+        actor: str = "",
+        intent: str = "",
+        motivation: str = "",
+        resource: str = "",
+        stage: Stage | None = None,
+        verdict: str = "",
+        since: datetime | None = None,
+        until: datetime | None = None,
+        after_seq: int = 0,
+        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    ) -> dict[str, Any]:
+        query = RecordQuery(
+            actor=actor,
+            intent=intent,
+            motivation=motivation,
+            resource=resource,
+            stage=stage,
+            verdict=verdict,
+            since=_aware(since),
+            until=_aware(until),
+            after_seq=after_seq,
+            limit=limit,
+        )
+        found = await context.own_records(await context.caller(request), query)
+        return {"records": [record_view(record) for record in found]}
+
+    @router.get("/claims", summary="Who holds what, why and until when")
+    async def claims(request: Request, address: str = "", actor: str = "", every: bool = False) -> dict[str, Any]:
+        caller = await context.caller(request)
+        found = await context.archive.claims(address=address, actor=actor, open_only=not every)
+        return {"claims": [claim_view(claim) for claim in found if _may_see(caller, claim.actor)]}
+
+    @router.get("/blame", summary="Who set an attribute, for what goal, why then")
+    async def blame(request: Request, address: str, attribute: str) -> dict[str, Any]:
+        return await context.blamed(await context.caller(request), address, attribute)
+
+
+async def _replied(context: Context, carried: Carried) -> JSONResponse:
+    """The whole story of one proposal; a refusal as a problem document with the decision inside."""
+    mutation, decision, outcome = carried.mutation, carried.decision, carried.outcome
+    told_all = {
+        "mutation": mutation_view(mutation),
+        "decision": None if decision is None else decision_view(decision),
+        "outcome": outcome_view(outcome),
+    }
+    match outcome:
+        case None:
+            return JSONResponse({**told_all, "dry_run": True})
+        case Applied():
+            return JSONResponse(
+                {**told_all, "response": context.response(mutation.call, outcome.reply), "repeated": decision is None}
+            )
+        case Refused():
+            held = outcome.decision.verdict is Verdict.HOLD
+            return problem(
+                202 if held else 403, "held" if held else "refused", told(mutation, outcome.decision), **told_all
+            )
+        case Failed():
+            detail = f"AWS refused the call: {outcome.code}: {outcome.message} Nothing changed."
+            return problem(422, "aws_refused", detail, **told_all)
+        case InDoubt():
+            return problem(409, "outcome_unknown", in_doubt(outcome), **told_all, retry_safe=False)
+
+
+def in_doubt(outcome: InDoubt) -> str:
+    """What a caller is told when nobody knows yet whether AWS did it."""
+    return f"Whether AWS carried this out is not known: {outcome.reason} It is not sent again and its claim stands until the truth is read back."
+
+
+def _aware(moment: datetime | None) -> datetime | None:
+    if moment is not None and moment.tzinfo is None:
+        raise Malformed("A time needs a zone, e.g. 2026-11-21T09:00:00Z.")
+    return moment
+
+
+def _may_see(caller: Caller, actor: str) -> bool:
+    """Agents and services see what they did; people and pipelines see everything."""
+    return caller.kind in (ActorKind.HUMAN, ActorKind.PIPELINE) or caller.actor == actor

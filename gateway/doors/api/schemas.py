@@ -1,0 +1,74 @@
+"""What the JSON API takes, as pydantic models: unknown members are mistakes."""
+
+from datetime import timedelta
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gateway.doors.motive import duration_of
+from gateway.model.motive import Intent, Motivation, Motive
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class MotiveBody(_Body):
+    """Why a change is wanted."""
+
+    intent: Intent
+    motivation: Motivation
+    text: Annotated[str, Field(max_length=1000)] = ""
+    evidence: Annotated[tuple[Annotated[str, Field(max_length=200)], ...], Field(max_length=10)] = ()
+    wanted_for: Annotated[str, Field(description="How long the change is wanted, e.g. `30m`, `1h`, `2d`.")] = ""
+
+    def motive(self) -> Motive:
+        """The noun. Raises `errors.Malformed` for a duration that cannot be read."""
+        return Motive(
+            intent=self.intent,
+            motivation=self.motivation,
+            text=self.text,
+            evidence=self.evidence,
+            wanted_for=duration_of(self.wanted_for) if self.wanted_for else None,
+        )
+
+
+class MutationBody(_Body):
+    """A change that is asked for."""
+
+    service: Annotated[str, Field(pattern=r"^[a-z0-9.-]{1,64}$", examples=["autoscaling"])]
+    operation: Annotated[str, Field(pattern=r"^[A-Za-z0-9]{1,128}$", examples=["SetDesiredCapacity"])]
+    parameters: Annotated[
+        dict[str, Any],
+        Field(default_factory=dict, description="As boto3 takes them; blobs as base64, times as ISO 8601."),
+    ]
+    region: Annotated[str, Field(max_length=32)] = ""
+    motive: MotiveBody | None = None
+    dry_run: Annotated[bool, Field(description="Decide, and change nothing.")] = False
+
+
+class RejectBody(_Body):
+    """Why a held change is refused for good."""
+
+    reason: Annotated[str, Field(max_length=1000)] = ""
+
+
+class ApproveBody(_Body):
+    """How long a consent waits for the identical call."""
+
+    lasts: Annotated[str, Field(description="e.g. `30m`, `1h`; at most one day.")] = "1h"
+
+    def duration(self) -> timedelta:
+        """The time, capped at a day. Raises `errors.Malformed`."""
+        return min(duration_of(self.lasts), timedelta(days=1))
+
+
+class SessionBody(_Body):
+    """A temporary key that carries a motive."""
+
+    motive: MotiveBody
+    lasts: Annotated[str, Field(description="e.g. `1h`; at most twelve hours.")] = "1h"
+
+    def duration(self) -> timedelta:
+        """The time, capped at twelve hours. Raises `errors.Malformed`."""
+        return min(duration_of(self.lasts), timedelta(hours=12))

@@ -1,0 +1,135 @@
+"""The AWS-compatible endpoint: a raw ASGI application that any AWS client can be pointed at.
+
+Reads are signed anew and streamed. Everything else goes down the line.
+"""
+
+from dataclasses import dataclass
+
+import structlog
+
+from gateway import errors
+from gateway.authn.sigv4 import is_presigned
+from gateway.doors.asgi import Body, Receive, Scope, Send, answer, inbound_of
+from gateway.doors.aws import replies
+from gateway.doors.aws.stream import Reads
+from gateway.doors.story import told
+from gateway.model.ids import new_id
+from gateway.model.inbound import Inbound
+from gateway.model.mutation import CallClass
+from gateway.model.outcome import Applied, Failed, InDoubt, Refused
+from gateway.model.verdict import Mode, Verdict
+from gateway.pipeline import Carried, Pipeline
+from gateway.ports import Authenticator, Clock, Dialect
+
+log = structlog.get_logger()
+
+_STREAMED = frozenset({CallClass.READ, CallClass.SECRET, CallClass.CRYPTO})
+"""Classes that change nothing and are passed through. Whether the caller may have a secret was settled at admission."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AwsDoor:
+    """Answers in the caller's own protocol, whatever happens."""
+
+    pipeline: Pipeline
+    authenticator: Authenticator
+    dialect: Dialect
+    reads: Reads
+    clock: Clock
+    max_body_bytes: int
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request. Nothing raised in here reaches the server: the caller always gets a lawful answer."""
+        body = Body(receive, self.max_body_bytes)
+        inbound = inbound_of(scope, body, self.clock)
+        try:
+            caller, request = await self.pipeline.admit(inbound, self.authenticator, self.dialect)
+            if request.call_class in _STREAMED:
+                await self.reads.forward(receive, send, inbound=inbound, request=request)
+                return
+            _signed_itself(inbound)
+            carried = await self.pipeline.carry(caller, request)
+        except errors.SentinelError as error:
+            await self._refuse(send, inbound, error)
+        except Exception:
+            log.exception("aws_door_broke", target=inbound.path[:200])
+            unknown = errors.SentinelError(
+                "Sentinel met an error of its own; its log says more. Whether anything was sent is in `sentinel records`."
+            )
+            await self._refuse(send, inbound, unknown)
+        else:
+            await self._reply(send, inbound, carried)
+
+    async def _refuse(self, send: Send, inbound: Inbound, error: errors.SentinelError) -> None:
+        code, status = aws_error(error)
+        await answer(
+            send, *replies.refusal(inbound, code=code, message=str(error), status=status, request_id=new_id("req"))
+        )
+
+    async def _reply(self, send: Send, inbound: Inbound, carried: Carried) -> None:
+        mutation, decision, outcome = carried.mutation, carried.decision, carried.outcome
+        marks = [("x-sentinel-mutation", mutation.id)]
+        if decision is not None and decision.mode is Mode.OBSERVE and decision.verdict is not Verdict.ALLOW:
+            marks.append(("x-sentinel-would", decision.verdict.value))
+        if decision is None:
+            marks.append(("idempotent-replayed", "true"))
+        match outcome:
+            case Applied(reply=reply) | Failed(reply=reply) if reply is not None:
+                await answer(send, reply.status, [*reply.headers, *marks], reply.body)
+                return
+            case Refused():
+                refusal = replies.access_denied(
+                    inbound, message=told(mutation, outcome.decision), request_id=mutation.id
+                )
+            case InDoubt():
+                message = (
+                    f"Sentinel does not know whether AWS carried out {mutation.call.service}:{mutation.call.operation} "
+                    f"(mutation {mutation.id}): {outcome.reason} It is not sent again; its claim stands until the truth is read back."
+                )
+                refusal = replies.refusal(
+                    inbound, code="OutcomeUnknown", message=message, status=409, request_id=mutation.id
+                )
+            case _:
+                reason = outcome.message if isinstance(outcome, Failed) else ""
+                message = f"Nothing was sent to AWS (mutation {mutation.id}): {reason}"
+                refusal = replies.refusal(
+                    inbound, code="ServiceUnavailable", message=message, status=503, request_id=mutation.id
+                )
+        status, headers, body = refusal
+        await answer(send, status, [*headers, *marks], body)
+
+
+def _signed_itself(inbound: Inbound) -> None:
+    """A presigned URL can be passed on and used by anybody who sees it, so it may read and never change."""
+    if is_presigned(inbound):
+        raise errors.NotAllowed(
+            "A presigned URL cannot change anything through Sentinel. Sign the request itself; nothing was sent."
+        )
+
+
+_AWS_ERRORS: dict[type[errors.SentinelError], tuple[str, int]] = {
+    errors.NotAllowed: ("AccessDenied", 403),
+    errors.ClaimTaken: ("ConflictException", 409),
+    errors.ApprovalSpent: ("ConflictException", 409),
+    errors.AttemptInFlight: ("ConcurrentRequest", 409),
+    errors.AttemptMismatch: ("IdempotentParameterMismatch", 400),
+    errors.LedgerUnavailable: ("ServiceUnavailable", 503),
+    errors.PolicyUnavailable: ("ServiceUnavailable", 503),
+    errors.UpstreamUnavailable: ("ServiceUnavailable", 503),
+}
+"""AWS code and status by error. 503 only where nothing was sent: AWS clients send again after it."""
+
+
+def aws_error(error: errors.SentinelError) -> tuple[str, int]:
+    """The code and status that an AWS client is given for an error; 409 and nothing revealed where the table has none."""
+    match error:
+        case errors.NotAuthenticated():
+            return error.aws_code, 400 if error.aws_code == "IncompleteSignature" else 403
+        case errors.BodyTooLarge():
+            return error.aws_code, 413
+        case errors.Malformed():
+            return error.aws_code, 400
+        case _:
+            return next(
+                (_AWS_ERRORS[kind] for kind in type(error).__mro__ if kind in _AWS_ERRORS), ("InternalFailure", 409)
+            )

@@ -1,0 +1,39 @@
+"""A decision: nothing is a denial, the strongest finding wins, an approval lifts holds only."""
+
+import pytest
+
+from gateway.model.verdict import Decision, Finding, Mode, Verdict
+
+
+def _finding(verdict: Verdict, rule: str = "r") -> Finding:
+    return Finding(check="c", verdict=verdict, rule=rule, reason="Because.")
+
+
+ALLOW, HOLD, DENY = _finding(Verdict.ALLOW), _finding(Verdict.HOLD), _finding(Verdict.DENY)
+NEVER = _finding(Verdict.DENY, "never.credential")
+
+
+@pytest.mark.parametrize(
+    ("findings", "approval", "mode", "verdict", "carried_out"),
+    [
+        ((), "", Mode.ENFORCE, Verdict.DENY, False),
+        ((ALLOW,), "", Mode.ENFORCE, Verdict.ALLOW, True),
+        ((ALLOW, HOLD), "", Mode.ENFORCE, Verdict.HOLD, False),
+        ((ALLOW, HOLD), "apr_1", Mode.ENFORCE, Verdict.ALLOW, True),
+        ((HOLD, DENY), "apr_1", Mode.ENFORCE, Verdict.DENY, False),
+        ((ALLOW, DENY), "", Mode.ENFORCE, Verdict.DENY, False),
+        ((ALLOW, DENY), "", Mode.OBSERVE, Verdict.DENY, True),
+        ((ALLOW, HOLD), "", Mode.OBSERVE, Verdict.HOLD, True),
+        ((ALLOW, NEVER), "", Mode.OBSERVE, Verdict.DENY, False),
+        ((), "", Mode.OBSERVE, Verdict.DENY, False),
+    ],
+)
+def test_what_findings_add_up_to(
+    findings: tuple[Finding, ...], approval: str, mode: Mode, verdict: Verdict, carried_out: bool
+) -> None:
+    decision = Decision(findings=findings, approval=approval, mode=mode)
+    assert (decision.verdict, decision.carried_out) == (verdict, carried_out)
+
+
+def test_objections_leave_out_what_allows_and_begin_with_denials() -> None:
+    assert Decision(findings=(ALLOW, HOLD, DENY)).objections == (DENY, HOLD)
