@@ -1,0 +1,16 @@
+"""Times as the ledger stores them: ISO 8601 in UTC with microseconds, 27 characters, so that they sort as text."""
+
+from datetime import UTC, datetime
+
+
+def stored(at: datetime) -> str:
+    """The stored text of a time. Raises ValueError for a naive one."""
+    if at.tzinfo is None:
+        message = "a time without a zone cannot be stored"
+        raise ValueError(message)
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ").rjust(27, "0")
+
+
+def read(text: str) -> datetime:
+    """The time of a stored text, aware, in UTC."""
+    return datetime.fromisoformat(text)

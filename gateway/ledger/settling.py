@@ -1,0 +1,227 @@
+"""The transaction of SETTLED: what came of sending, and what that means for claims, values and the attempt."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import bindparam, delete, insert, select, update
+
+from gateway.errors import NotAllowed, NotFound
+from gateway.ledger.append import Transaction
+from gateway.ledger.ending import end, open_claims_of
+from gateway.ledger.forms import ids, text_of
+from gateway.ledger.moment import stored
+from gateway.ledger.tables import ATTEMPTS, CLAIMS, RECORDS, VALUES
+from gateway.model.claim import ClaimEnd
+from gateway.model.json import Json
+from gateway.model.mutation import WHOLE, CallClass, Mutation
+from gateway.model.outcome import Applied, Failed, InDoubt, Sent
+from gateway.model.record import Record, Stage
+
+MAX_REPLY: Final = 256 * 1024
+"""Largest reply body that is kept for a repeated attempt, in bytes."""
+MAX_MESSAGE: Final = 2_000
+"""Most characters kept of AWS's error message."""
+
+STOPPED: Final = "The gateway stopped between recording the decision and recording the outcome."
+
+_ATTEMPT: Final = select(
+    ATTEMPTS.c.mutation_id,
+    ATTEMPTS.c.seq,
+    ATTEMPTS.c.actor,
+    ATTEMPTS.c.stack,
+    ATTEMPTS.c.idempotency_key,
+    ATTEMPTS.c.state,
+).where(ATTEMPTS.c.mutation_id == bindparam("mutation"))
+_IN_FLIGHT: Final = select(ATTEMPTS).where(ATTEMPTS.c.state == "in_flight").order_by(ATTEMPTS.c.decided_at)
+_CLOSE_ATTEMPT: Final = (
+    update(ATTEMPTS)
+    .where(ATTEMPTS.c.mutation_id == bindparam("mutation"))
+    .values({name: bindparam(f"new_{name}") for name in ("state", "request_id", "reason", "idempotency_key")})
+)
+_KEEP_REPLY: Final = (
+    update(ATTEMPTS)
+    .where(ATTEMPTS.c.mutation_id == bindparam("mutation"))
+    .values(reply_status=bindparam("status"), reply_headers=bindparam("headers"), reply_body=bindparam("body"))
+)
+_SETTLE_CLAIMS: Final = update(CLAIMS).where(CLAIMS.c.mutation_id == bindparam("mutation")).values(unsettled=0)
+_SUPERSEDED: Final = select(CLAIMS).where(
+    CLAIMS.c.ended_by == bindparam("mutation"), CLAIMS.c.end == ClaimEnd.SUPERSEDED.value
+)
+_HOLDER: Final = select(CLAIMS.c.id).where(
+    CLAIMS.c.address == bindparam("where"), CLAIMS.c.attribute == bindparam("what"), CLAIMS.c.ended_at.is_(None)
+)
+_REOPEN: Final = update(CLAIMS).where(CLAIMS.c.id == bindparam("claim")).values(ended_at=None, end=None, ended_by=None)
+_FORGET_THING: Final = delete(VALUES).where(VALUES.c.address == bindparam("where"))
+_FORGET_VALUE: Final = delete(VALUES).where(
+    VALUES.c.address == bindparam("where"), VALUES.c.attribute == bindparam("what")
+)
+_INSERT_VALUE: Final = insert(VALUES)
+_DECIDED_BODY: Final = select(RECORDS.c.body).where(RECORDS.c.seq == bindparam("seq"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deed:
+    """What a mutation does to one attribute, as much of it as settling needs."""
+
+    address: str
+    attribute: str
+    action: str
+    value: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settlement:
+    """What is known when a mutation is to be settled."""
+
+    mutation_id: str
+    at: datetime
+    outcome: Sent
+    deeds: tuple[Deed, ...] | None = None
+    """None: read them from the DECIDED record."""
+    may_keep_reply: bool = False
+
+
+def settlement(mutation: Mutation, outcome: Sent, at: datetime) -> Settlement:
+    """The settlement of a mutation that was just sent. A reply is kept only where it cannot hold a secret: where we know
+    what the call does, that is no secret, and reading secrets is not its purpose.
+    """
+    harmless = mutation.understood and not any(effect.sensitive for effect in mutation.effects)
+    return Settlement(
+        mutation_id=mutation.id,
+        at=at,
+        outcome=outcome,
+        deeds=tuple(
+            Deed(address=effect.address, attribute=effect.attribute, action=effect.action.value, value=effect.value)
+            for effect in mutation.effects
+        ),
+        may_keep_reply=harmless and mutation.call_class in (CallClass.MUTATION, CallClass.EXECUTE),
+    )
+
+
+def settle(transaction: Transaction, given: Settlement) -> None:
+    """Write the outcome. Raises `errors.NotFound` for a mutation never carried out, `errors.NotAllowed` for one settled for good."""
+    attempt = transaction.execute(_ATTEMPT, {"mutation": given.mutation_id}).first()
+    if attempt is None:
+        raise NotFound(f"Mutation {given.mutation_id} was never carried out, so it has no outcome to record.")
+    if attempt.state in ("applied", "failed"):
+        raise NotAllowed(
+            f"The outcome of mutation {given.mutation_id} is recorded already ({attempt.state}) and stays."
+        )
+    match given.outcome:
+        case Applied():
+            _applied(transaction, given, given.outcome, attempt)
+        case Failed():
+            _failed(transaction, given, given.outcome, attempt)
+        case InDoubt():
+            _in_doubt(transaction, given.at, given.outcome.reason, attempt)
+
+
+def recover(transaction: Transaction, at: datetime) -> int:
+    """Put in doubt what an earlier process left in flight; how many. Its claims stay."""
+    attempts = transaction.execute(_IN_FLIGHT).all()
+    for attempt in attempts:
+        _in_doubt(transaction, at, STOPPED, attempt)
+    return len(attempts)
+
+
+def _applied(transaction: Transaction, given: Settlement, outcome: Applied, attempt: Any) -> None:
+    kept = given.may_keep_reply and len(outcome.reply.body) <= MAX_REPLY
+    body: dict[str, Json] = {
+        "outcome": "applied",
+        "request_id": outcome.request_id,
+        "status": outcome.reply.status,
+    }
+    seq = _append(transaction, given.at, attempt, body)
+    _close(transaction, attempt, "applied", request_id=outcome.request_id)
+    if attempt.idempotency_key and kept:
+        reply = outcome.reply
+        values = {"mutation": attempt.mutation_id, "status": reply.status, "body": reply.body}
+        transaction.execute(_KEEP_REPLY, {**values, "headers": text_of(reply.headers)})
+    transaction.execute(_SETTLE_CLAIMS, {"mutation": attempt.mutation_id})
+    deeds = given.deeds if given.deeds is not None else _deeds_decided(transaction, attempt)
+    _remember(transaction, deeds, attempt.mutation_id, given.at, seq)
+
+
+def _failed(transaction: Transaction, given: Settlement, outcome: Failed, attempt: Any) -> None:
+    rows = open_claims_of(transaction, attempt.mutation_id)
+    end(transaction, rows, given.at, ClaimEnd.FAILED)
+    transaction.execute(_SETTLE_CLAIMS, {"mutation": attempt.mutation_id})
+    reopened = _reopen_superseded(transaction, attempt.mutation_id, stored(given.at))
+    body: dict[str, Json] = {
+        "outcome": "failed",
+        "request_id": outcome.request_id,
+        "code": outcome.code[:MAX_MESSAGE],
+        "message": outcome.message[:MAX_MESSAGE],
+        "sent": outcome.reply is not None,
+        "claims_ended": ids(rows),
+        "claims_reopened": reopened,
+    }
+    _append(transaction, given.at, attempt, body)
+    _close(transaction, attempt, "failed", request_id=outcome.request_id, reason=outcome.code[:MAX_MESSAGE])
+
+
+def _in_doubt(transaction: Transaction, at: datetime, reason: str, attempt: Any) -> None:
+    _append(transaction, at, attempt, {"outcome": "in_doubt", "reason": reason[:MAX_MESSAGE]})
+    _close(transaction, attempt, "in_doubt", reason=reason[:MAX_MESSAGE])
+
+
+def _append(transaction: Transaction, at: datetime, attempt: Any, body: dict[str, Json]) -> int:
+    record = Record(
+        stage=Stage.SETTLED,
+        at=at,
+        mutation_id=attempt.mutation_id,
+        actor=attempt.actor,
+        stack=attempt.stack,
+        body=body,
+    )
+    return transaction.append(record)
+
+
+def _close(transaction: Transaction, attempt: Any, state: str, *, request_id: str = "", reason: str = "") -> None:
+    """Set how far the attempt came. One that failed gives its idempotency key back."""
+    values = {
+        "mutation": attempt.mutation_id,
+        "new_state": state,
+        "new_request_id": request_id,
+        "new_reason": reason,
+        "new_idempotency_key": None if state == "failed" else attempt.idempotency_key,
+    }
+    transaction.execute(_CLOSE_ATTEMPT, values)
+
+
+def _reopen_superseded(transaction: Transaction, mutation_id: str, now: str) -> list[str]:
+    """Give back what the failed mutation had superseded, unless its time is up or somebody else holds the attribute; the ids."""
+    reopened = []
+    for row in transaction.execute(_SUPERSEDED, {"mutation": mutation_id}).all():
+        holder = transaction.execute(_HOLDER, {"where": row.address, "what": row.attribute}).first()
+        if holder is None and (row.until is None or row.until > now):
+            transaction.execute(_REOPEN, {"claim": row.id})
+            reopened.append(row.id)
+    return reopened
+
+
+def _deeds_decided(transaction: Transaction, attempt: Any) -> tuple[Deed, ...]:
+    body = json.loads(transaction.execute(_DECIDED_BODY, {"seq": attempt.seq}).scalar_one())
+    return tuple(
+        Deed(**{name: effect[name] for name in ("address", "attribute", "action", "value")})
+        for effect in body["effects"]
+    )
+
+
+def _remember(transaction: Transaction, deeds: Sequence[Deed], mutation_id: str, at: datetime, seq: int) -> None:
+    """Keep the values set. What was deleted, or made anew, has none from before."""
+    for deed in deeds:
+        if deed.attribute == WHOLE and deed.action in ("create", "delete"):
+            transaction.execute(_FORGET_THING, {"where": deed.address})
+    latest = {
+        (deed.address, deed.attribute): deed
+        for deed in deeds
+        if deed.attribute != WHOLE and deed.action in ("set", "create")
+    }
+    for (address, attribute), deed in latest.items():
+        transaction.execute(_FORGET_VALUE, {"where": address, "what": attribute})
+        row = {"address": address, "attribute": attribute, "value": text_of(deed.value)}
+        transaction.execute(_INSERT_VALUE, {**row, "mutation_id": mutation_id, "at": stored(at), "seq": seq})

@@ -1,0 +1,180 @@
+"""One database, opened so that a commit is on disk: SQLite (WAL, `synchronous=FULL`) or PostgreSQL."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+
+from gateway.errors import LedgerUnavailable, SettingsInvalid
+from gateway.ledger.migrate import migrate
+
+BUSY_MS = 5_000
+"""How long a writer waits for another process's transaction, in milliseconds."""
+
+_CHAIN_LOCK = 0x53454E54494E454C
+"""Key of PostgreSQL's advisory lock that makes the chain's writers take turns ("SENTINEL")."""
+
+
+class Store:
+    """An opened ledger database. `connect` gives connections; a writer's transaction holds the one write lock from its start."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.postgresql = engine.dialect.name == "postgresql"
+
+    def connect(self, *, writes: bool = False) -> Connection:
+        """A new connection, its durability asserted. With `writes`, `lock` it at the start of every transaction.
+
+        Raises `errors.LedgerUnavailable`.
+        """
+        with unavailable():
+            return self._engine.connect().execution_options(sentinel_writes=writes)
+
+    def lock(self, connection: Connection) -> None:
+        """Begin the transaction and take the lock under which the chain's end is read: other processes wait here."""
+        if self.postgresql:
+            connection.execute(_ADVISORY, {"key": _CHAIN_LOCK})
+        else:
+            # The begin hook below says BEGIN IMMEDIATE, which is the lock.
+            connection.begin()
+
+    def close(self) -> None:
+        """Close every pooled connection."""
+        self._engine.dispose()
+
+
+_ADVISORY = text("SELECT pg_advisory_xact_lock(:key)")
+
+
+def open_store(url: str) -> Store:
+    """Open the database at a SQLAlchemy URL and bring its schema up to date.
+
+    Raises `errors.SettingsInvalid` for a URL of another kind, `errors.LedgerUnavailable` where it cannot be opened or
+    would not put a commit on disk.
+    """
+    store = Store(_engine(_parsed(url)))
+    try:
+        with store.connect(writes=True) as connection, unavailable():
+            store.lock(connection)
+            migrate(connection)
+            connection.commit()
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _parsed(url: str) -> URL:
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        message = "The ledger's URL cannot be read. Write `sqlite:///path` or `postgresql+psycopg://user@host/name`."
+        raise SettingsInvalid(message) from error
+    if parsed.drivername in ("postgresql", "postgresql+psycopg"):
+        return parsed.set(drivername="postgresql+psycopg")
+    if parsed.drivername in ("sqlite", "sqlite+pysqlite") and parsed.database not in (None, "", ":memory:"):
+        return parsed
+    message = (
+        f"The ledger cannot be kept in `{parsed.drivername}` at that place: it needs a file (`sqlite:///path`) or "
+        "PostgreSQL (`postgresql+psycopg://user@host/name`)."
+    )
+    raise SettingsInvalid(message)
+
+
+def _engine(url: URL) -> Engine:
+    if url.get_backend_name() == "postgresql":
+        engine = create_engine(url, pool_pre_ping=True, connect_args={"connect_timeout": 5})
+        event.listen(engine, "connect", _assert_postgresql_durable)
+        return engine
+    _create_private(Path(str(url.database)))
+    arguments = {"timeout": BUSY_MS / 1000, "check_same_thread": False, "isolation_level": None}
+    engine = create_engine(url, connect_args=arguments)
+    event.listen(engine, "connect", _assert_sqlite_durable)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _create_private(path: Path) -> None:
+    """Make the file before SQLite does, so that only its owner can read it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as error:
+        message = (
+            f"The ledger {path} cannot be opened for writing ({error.strerror}), so nothing can be recorded or changed."
+        )
+        raise LedgerUnavailable(message) from error
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("sentinel_writes")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _assert_sqlite_durable(connection: Any, _record: object) -> None:
+    """Set what durability needs and read it back: without FULL a commit may be lost on power failure
+    (https://www.sqlite.org/pragma.html#pragma_synchronous).
+    """
+    cursor = connection.cursor()
+    cursor.execute(f"PRAGMA busy_timeout={BUSY_MS}")
+    cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=FULL")
+    journal = cursor.execute("PRAGMA journal_mode").fetchone()[0]
+    synchronous = cursor.execute("PRAGMA synchronous").fetchone()[0]
+    cursor.close()
+    if (journal, synchronous) != ("wal", 2):
+        message = (
+            f"SQLite would not make the ledger durable here (journal_mode={journal}, synchronous={synchronous}), so Sentinel "
+            "refuses to use it. Put the ledger on a local disk."
+        )
+        raise LedgerUnavailable(message)
+
+
+def _assert_postgresql_durable(connection: Any, _record: object) -> None:
+    """Refuse a server or role whose commits may be lost (https://www.postgresql.org/docs/current/wal-async-commit.html)."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET synchronous_commit = on")
+        found = {}
+        for name in ("synchronous_commit", "fsync"):
+            cursor.execute(f"SHOW {name}")
+            found[name] = cursor.fetchone()[0]
+    connection.commit()
+    if found != {"synchronous_commit": "on", "fsync": "on"}:
+        message = (
+            f"PostgreSQL would not make the ledger durable ({found}), so Sentinel refuses to use it. Turn both on."
+        )
+        raise LedgerUnavailable(message)
+
+
+@contextmanager
+def unavailable() -> Iterator[None]:
+    """Turn a database error into `errors.LedgerUnavailable` with a sentence; the statement and its values are left out."""
+    try:
+        yield
+    except DBAPIError as error:
+        raise LedgerUnavailable(_sentence(error)) from error
+    except (SQLAlchemyError, sqlite3.Error) as error:
+        message = f"The ledger could not be used ({type(error).__name__}); nothing was stored."
+        raise LedgerUnavailable(message) from error
+
+
+def _sentence(error: DBAPIError) -> str:
+    reason = str(error.orig).strip().partition("\n")[0]
+    known = {
+        "locked": "another process is writing to it for too long. Try again",
+        "full": "the disk is full. Make room and try again",
+        "readonly": "it is read-only. Give the gateway's user the right to write",
+        "unable to open": "it cannot be opened. Look at its path and rights",
+        "disk I/O": "the disk failed. Look at the disk before anything else",
+    }
+    for mark, sentence in known.items():
+        if mark in reason:
+            return f"The ledger is unavailable: {sentence}. Nothing was stored."
+    return f"The ledger is unavailable ({reason}). Nothing was stored."

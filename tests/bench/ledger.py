@@ -1,0 +1,178 @@
+"""Figures of the ledger, one JSON object a line: what it adds to a mutation, appends under load, verification, audit questions.
+
+Run `python tests/bench/ledger.py [URL]`; without a URL it uses SQLite in a temporary directory. `--records N` sets the size
+of the chain that is verified and queried (default 100,000).
+"""
+
+import argparse
+import asyncio
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from gateway.ledger.append import Transaction
+from gateway.ledger.ledger import SqlLedger, open_ledger
+from gateway.model.caller import ActorKind, Caller
+from gateway.model.contract import Contract
+from gateway.model.facts import Facts, Subject
+from gateway.model.ids import new_id
+from gateway.model.motive import Intent, Motivation, Motive
+from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.model.outcome import Applied, Reply
+from gateway.model.record import Record, Stage
+from gateway.model.verdict import Decision, Finding, Mode, Verdict
+from gateway.ports import RecordQuery
+
+CALLERS = 16
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("url", nargs="?", default="")
+    parser.add_argument("--records", type=int, default=100_000)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as directory:
+        url = arguments.url or f"sqlite:///{Path(directory) / 'ledger.db'}"
+        asyncio.run(_measure(url, arguments.records))
+
+
+async def _measure(url: str, records: int) -> None:
+    async with open_ledger(url) as ledger:
+        await _line(ledger)
+        await _load(ledger)
+        await _grow(ledger, records)
+        started = time.perf_counter()
+        count = await ledger.verify()
+        _print("ledger_verify", count / (time.perf_counter() - started), "records/s", 100_000, count)
+        await _questions(ledger, count)
+        await _line(ledger, suffix=f"_at_{count}")
+
+
+async def _line(ledger: SqlLedger, *, rounds: int = 500, suffix: str = "") -> None:
+    """What one mutation alone waits for."""
+    for _ in range(50):
+        await _one(ledger)
+    times = sorted([await _timed(lambda: _one(ledger)) for _ in range(rounds)])
+    _print(f"ledger_mutation_p50{suffix}", statistics.median(times) * 1e3, "ms", 1.5, rounds)
+    _print(f"ledger_mutation_p99{suffix}", times[int(rounds * 0.99)] * 1e3, "ms", 10.0, rounds)
+
+
+async def _load(ledger: SqlLedger, *, each: int = 100) -> None:
+    async def caller() -> None:
+        for _ in range(each):
+            await _one(ledger)
+
+    spent = await _timed(lambda: asyncio.gather(*(caller() for _ in range(CALLERS))))
+    _print("ledger_mutations_16_callers", CALLERS * each / spent, "mutations/s", 500, CALLERS * each)
+    _print("ledger_appends_16_callers", 2 * CALLERS * each / spent, "appends/s", 1000, 2 * CALLERS * each)
+
+
+async def _grow(ledger: SqlLedger, records: int) -> None:
+    body = {"call": {"service": "autoscaling", "operation": "SetDesiredCapacity"}, "padding": "x" * 1_000}
+    now = datetime.now(UTC)
+
+    def work(transaction: Transaction, start: int) -> None:
+        for number in range(start, start + 1_000):
+            record = Record(
+                stage=Stage.DECIDED, at=now, mutation_id=f"mut_{number}", actor=f"actor-{number % 97}", body=body
+            )
+            transaction.append(record, things=[(f"aws_sqs_queue.q{number % 1_009}", "tags")])
+
+    for start in range(0, records, 1_000):
+        await ledger.write(lambda transaction, start=start: work(transaction, start))  # type: ignore[misc]  # bound early
+
+
+async def _questions(ledger: SqlLedger, count: int) -> None:
+    questions = {
+        "actor": RecordQuery(actor="actor-13"),
+        "resource": RecordQuery(resource="aws_sqs_queue.q77"),
+        "stage": RecordQuery(stage=Stage.SETTLED),
+        "wide_prefix": RecordQuery(resource="aws_"),
+        "mutation": RecordQuery(mutation_id=f"mut_{count // 2}"),
+        "nothing": RecordQuery(actor="nobody"),
+    }
+    for name, question in questions.items():
+        times = [await _timed(lambda question=question: ledger.records(question)) for _ in range(9)]  # type: ignore[misc]  # bound early
+        _print(f"ledger_question_{name}", statistics.median(times) * 1e3, "ms", 50, count)
+
+
+async def _timed(act: Callable[[], Awaitable[object]]) -> float:
+    started = time.perf_counter()
+    await act()
+    return time.perf_counter() - started
+
+
+async def _one(ledger: SqlLedger) -> None:
+    """View, decide, settle."""
+    mutation = _mutation()
+    address = mutation.effects[0].address
+    now = datetime.now(UTC)
+    await ledger.view(
+        addresses=[address, "aws_lb.front"],
+        actor=mutation.caller.actor,
+        call_digest=mutation.call.digest,
+        now=now,
+    )
+    subject = Subject(
+        effect=mutation.effects[0],
+        before=4,
+        declared=4,
+        attributes_before={},
+        attributes_after={},
+        contract=Contract(),
+    )
+    facts = Facts(now=now, stack="kafka", mode=Mode.ENFORCE, subjects=(subject,))
+    await ledger.decided(mutation, facts, _ALLOWED)
+    reply = Reply(status=200, headers=(("content-type", "text/xml"),), body=b"<ok/>" * 40)
+    await ledger.settled(mutation, Applied(reply=reply, request_id="0f4e"), now)
+
+
+_ALLOWED = Decision(
+    findings=tuple(
+        Finding(check=name, verdict=Verdict.ALLOW, rule=f"{name}.passed", reason="Nothing against it.")
+        for name in ("classes", "bounds", "dependencies", "policy", "arbitration")
+    ),
+    bundle="b" * 64,
+    code="c" * 64,
+    obligations={"claim_seconds": 3_600},
+)
+
+
+def _mutation() -> Mutation:
+    effect = Effect(
+        address=f"aws_autoscaling_group.g{new_id('x')}",
+        attribute="desired_capacity",
+        action=EffectAction.SET,
+        value=6,
+        resource_type="aws_autoscaling_group",
+        identity={"name": "kafka-consumer"},
+    )
+    return Mutation(
+        id=new_id("mut"),
+        caller=Caller(actor="agent-scaler", kind=ActorKind.AGENT, key_id="SNTLAAAABBBBCCCCDDDD"),
+        call=Call(
+            service="autoscaling",
+            operation="SetDesiredCapacity",
+            parameters={"AutoScalingGroupName": "kafka-consumer", "DesiredCapacity": 6},
+            account="123456789012",
+            region="us-east-1",
+        ),
+        call_class=CallClass.MUTATION,
+        motive=Motive(intent=Intent.AVAILABILITY, motivation=Motivation.INCIDENT, text="lag", evidence=("INC-7",)),
+        effects=(effect,),
+        idempotency_key=new_id("key"),
+    )
+
+
+def _print(name: str, value: float, unit: str, floor: float, n: int) -> None:
+    ratio = round(value / floor, 3)
+    print(json.dumps({"name": name, "value": round(value, 3), "unit": unit, "floor": floor, "ratio": ratio, "n": n}))
+
+
+if __name__ == "__main__":
+    main()
