@@ -1,0 +1,60 @@
+"""Proof of identity by a bearer key, `Authorization: Bearer <key id>.<secret>`, for the JSON API and MCP (RFC 6750 section 2.1)."""
+
+import hmac
+
+from gateway.errors import NotAuthenticated
+from gateway.model.caller import Caller
+from gateway.model.inbound import Inbound
+from gateway.ports import Clock, KeyRing
+
+_NOBODYS_SECRET = "nobody-holds-this-key"  # noqa: S105  makes a refusal of a stranger cost what any other refusal costs
+_MAX_LENGTH = 400
+
+
+class Bearer:
+    """An `Authenticator` for keys sent whole. Only for doors whose bytes nobody else can read (TLS, or loopback)."""
+
+    def __init__(self, keys: KeyRing, clock: Clock) -> None:
+        self._keys = keys
+        self._clock = clock
+
+    async def authenticate(self, inbound: Inbound) -> Caller:
+        """The holder of the key. Raises `errors.NotAuthenticated`, the same for an unknown, an ended and a wrong key."""
+        key_id, secret = _credentials(inbound)
+        key = await self._keys.find(key_id)
+        right = hmac.compare_digest((key.secret if key else _NOBODYS_SECRET).encode(), secret.encode())
+        now = self._clock.now()
+        if key is None or not right or key.revoked or (key.expires_at is not None and key.expires_at <= now):
+            raise NotAuthenticated(
+                "The bearer key is not one this gateway issued, or it has ended. Get one with `sentinel key` or `sentinel session`."
+            )
+        return Caller(
+            actor=key.actor,
+            kind=key.kind,
+            key_id=key.id,
+            roles=key.roles,
+            on_behalf_of=key.on_behalf_of,
+            motive=key.motive,
+        )
+
+
+def _credentials(inbound: Inbound) -> tuple[str, str]:
+    given = [value for name, value in inbound.headers if name == "authorization"]
+    if not given:
+        raise NotAuthenticated(
+            "The request has no Authorization header. Send `Authorization: Bearer <key id>.<secret>`.",
+            aws_code="MissingAuthenticationToken",
+        )
+    scheme, _, token = given[0].strip().partition(" ")
+    key_id, dot, secret = token.strip().partition(".")
+    if (
+        len(given) > 1
+        or scheme.lower() != "bearer"
+        or not (key_id and dot and secret)
+        or len(token) > _MAX_LENGTH
+        or not token.isascii()
+    ):
+        raise NotAuthenticated(
+            "The Authorization header must read `Bearer <key id>.<secret>`, once.", aws_code="IncompleteSignature"
+        )
+    return key_id, secret

@@ -1,0 +1,387 @@
+"""Proof of identity by AWS Signature Version 4 with a gateway-issued key, in the header form or presigned in the query.
+
+What must be signed: `host`; every `x-amz-*` header that is present, but `x-amz-content-sha256`, whose value is part of the canonical
+request anyway; every `x-sentinel-*` header, since they say why; and, in the header form, `content-type`, since it can change what a
+body means. botocore, the Go, Java, .NET, Rust and JavaScript v3 SDKs and curl all sign `content-type` (only the retired JavaScript v2
+does not), so insisting on it costs nobody. Presigned requests are for reads, and their makers sign `host` alone, so there it may be
+unsigned. `x-amz-date` is required; a signature over the plain `Date` header is legal but made by no SDK, and is refused.
+"""
+
+import hmac
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from hashlib import sha256
+from urllib.parse import unquote_to_bytes
+
+from gateway.authn import canonical, chunks
+from gateway.errors import Malformed, NotAuthenticated
+from gateway.model.caller import Caller
+from gateway.model.inbound import Inbound
+from gateway.ports import Clock, Key, KeyRing
+
+MAX_EXPIRES = 604_800
+"""Longest life of a presigned request in seconds: seven days."""
+
+_NOBODYS_SECRET = "nobody-holds-this-key"  # noqa: S105  makes a refusal of a stranger cost what any other refusal costs
+_CREDENTIAL = re.compile(r"([\w-]{1,128})/(\d{8})/([a-z0-9-]{1,64})/([A-Za-z0-9._-]{1,64})/([a-z0-9_]{1,32})", re.ASCII)
+_TIMESTAMP = re.compile(r"\d{8}T\d{6}Z", re.ASCII)
+_HEX64 = re.compile(r"[0-9a-f]{64}")
+_DOT_SEGMENT = re.compile(r"/(?:\.|%2e){1,2}(?:/|$)|//", re.IGNORECASE)
+_QUERY_FORM = (
+    "X-Amz-Algorithm",
+    "X-Amz-Credential",
+    "X-Amz-Date",
+    "X-Amz-Expires",
+    "X-Amz-SignedHeaders",
+    "X-Amz-Signature",
+)
+AUTH_PARAMETERS = frozenset((*_QUERY_FORM, "X-Amz-Security-Token"))
+"""Query parameters that carry a presigned request's proof, and are no part of what it asks."""
+
+
+class PayloadKind(StrEnum):
+    """How a signature is bound to the body."""
+
+    BODY = "body"
+    """The hash of the body as it arrives is signed; no header states it."""
+    HASH = "hash"
+    """`x-amz-content-sha256` states the hash."""
+    UNSIGNED = "UNSIGNED-PAYLOAD"
+    SIGNED_CHUNKS = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"
+    SIGNED_CHUNKS_TRAILER = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER"
+    UNSIGNED_CHUNKS_TRAILER = "STREAMING-UNSIGNED-PAYLOAD-TRAILER"
+
+    @property
+    def binds(self) -> bool:
+        """Whether the signature vouches for the body's bytes."""
+        return self not in (PayloadKind.UNSIGNED, PayloadKind.UNSIGNED_CHUNKS_TRAILER)
+
+    @property
+    def chunked(self) -> bool:
+        """Whether the body is in `aws-chunked` form."""
+        return self.value.startswith("STREAMING-")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signature:
+    """What a request says about its own signature. Nothing in it is proved before `SigV4.authenticate` has returned."""
+
+    access_key_id: str
+    timestamp: str
+    """`YYYYMMDDTHHMMSSZ`, as signed."""
+    at: datetime
+    """The same as a time."""
+    region: str
+    service: str
+    """The signing name, e.g. `monitoring` for CloudWatch."""
+    signed_headers: tuple[str, ...]
+    payload_kind: PayloadKind
+    payload_hash: str
+    """Of `PayloadKind.HASH` the 64 hex digits stated, else empty."""
+    value: str
+    """The signature itself, 64 hex digits; the seed of signed chunks."""
+    expires: timedelta | None
+    """How long a presigned request holds; None in the header form."""
+
+    @property
+    def presigned(self) -> bool:
+        """Whether the proof stands in the query."""
+        return self.expires is not None
+
+
+def is_presigned(inbound: Inbound) -> bool:
+    """Whether the request carries its proof in the query instead of a header."""
+    return inbound.header("authorization") is None and "X-Amz-Signature=" in inbound.query
+
+
+def read_signature(inbound: Inbound) -> Signature:
+    """What the request says about its signature, read but not verified.
+
+    Raises `errors.NotAuthenticated`: nothing there, another scheme, malformed, or something that must be signed is not.
+    """
+    headers = _by_name(inbound.headers)
+    algorithm, credential, signed, value, timestamp, expires = _fields(inbound, headers)
+    if algorithm != canonical.ALGORITHM:
+        raise _incomplete(
+            f"This gateway verifies {canonical.ALGORITHM}, not {algorithm[:40]!r}; set the client's signature version to s3v4 or v4."
+        )
+    match = _CREDENTIAL.fullmatch(credential)
+    if match is None:
+        raise _incomplete("The credential must read key-id/date/region/service/aws4_request.")
+    access_key_id, date, region, service, terminator = match.groups()
+    if _HEX64.fullmatch(value) is None:
+        raise _incomplete("The signature must be 64 lower-case hex digits.")
+    if terminator != canonical.TERMINATOR or timestamp[:8] != date:
+        raise _mismatch("The credential's scope must end in aws4_request and name the day of X-Amz-Date.")
+    names = tuple(signed.split(";"))
+    _require_signed(names, headers, presigned=expires is not None)
+    kind, stated = _payload(headers, service, presigned=expires is not None)
+    return Signature(
+        access_key_id=access_key_id,
+        timestamp=timestamp,
+        at=_time(timestamp),
+        region=region,
+        service=service,
+        signed_headers=names,
+        payload_kind=kind,
+        payload_hash=stated,
+        value=value,
+        expires=expires,
+    )
+
+
+def signature_for(inbound: Inbound, signature: Signature, *, secret: str, payload: str, normalise: bool = True) -> str:
+    """The signature, 64 hex digits, that the holder of `secret` would have made for this request with `payload` as its payload hash."""
+    request = canonical.canonical_request(
+        method=inbound.method,
+        path=canonical.canonical_path(
+            inbound.path, literal=signature.service in canonical.LITERAL_PATHS, normalise=normalise
+        ),
+        query=canonical.canonical_query(inbound.query, without="X-Amz-Signature" if signature.presigned else ""),
+        headers=_by_name(inbound.headers),
+        signed=signature.signed_headers,
+        payload=payload,
+    )
+    return canonical.signature(
+        secret=secret,
+        timestamp=signature.timestamp,
+        region=signature.region,
+        service=signature.service,
+        request=request,
+    )
+
+
+class SigV4:
+    """An `Authenticator` for AWS clients. Keys are gateway-issued; sessions are keys like any other."""
+
+    def __init__(self, keys: KeyRing, clock: Clock, *, skew_seconds: int) -> None:
+        self._keys = keys
+        self._clock = clock
+        self._skew = timedelta(seconds=skew_seconds)
+
+    async def authenticate(self, inbound: Inbound) -> Caller:
+        """The holder of the key that signed this request. The body is read only once the key is known.
+
+        Raises `errors.NotAuthenticated` with AWS's own code, `errors.Malformed` for an ambiguous path, `errors.BodyTooLarge`.
+        """
+        signature = read_signature(inbound)
+        if signature.service not in canonical.LITERAL_PATHS and _DOT_SEGMENT.search(inbound.path):
+            raise Malformed(
+                "The path has dot segments or double slashes, which AWS and this gateway could read differently. Nothing was sent; ask for the plain path.",
+                aws_code="InvalidURI",
+                code="ambiguous_path",
+            )
+        now = self._clock.now()
+        key = await self._keys.find(signature.access_key_id)
+        if key is None or key.revoked or (key.expires_at is not None and key.expires_at <= now):
+            self._turn_stranger_away(inbound, signature)
+            raise NotAuthenticated(
+                "The access key id is not one this gateway issued, or it has ended. Get a key with `sentinel key` or `sentinel session`.",
+                aws_code="InvalidClientTokenId",
+            )
+        self._check_time(signature, now)
+        await _verify(inbound, signature, key)
+        return Caller(
+            actor=key.actor,
+            kind=key.kind,
+            key_id=key.id,
+            roles=key.roles,
+            on_behalf_of=key.on_behalf_of,
+            motive=key.motive,
+        )
+
+    def _turn_stranger_away(self, inbound: Inbound, signature: Signature) -> None:
+        """Do the work of a verification all the same, so that time does not tell which keys exist."""
+        stated = signature.payload_hash or canonical.EMPTY_SHA256
+        hmac.compare_digest(signature_for(inbound, signature, secret=_NOBODYS_SECRET, payload=stated), signature.value)
+
+    def _check_time(self, signature: Signature, now: datetime) -> None:
+        ends = signature.at + (self._skew if signature.expires is None else signature.expires)
+        if signature.at - self._skew <= now <= ends:
+            return
+        s3 = signature.service in canonical.LITERAL_PATHS
+        late = now > ends
+        said = f"{signature.timestamp} against {now:%Y%m%dT%H%M%SZ} here"
+        if signature.presigned and late:
+            raise NotAuthenticated(
+                f"The presigned request has expired ({said}).",
+                aws_code="AccessDenied" if s3 else "SignatureDoesNotMatch",
+            )
+        wrong = "Signature expired" if late else "Signature not yet current"
+        raise NotAuthenticated(
+            f"{wrong}: {said}, more than {self._skew.seconds} seconds apart. Set the client's clock.",
+            aws_code="RequestTimeTooSkewed" if s3 else "SignatureDoesNotMatch",
+        )
+
+
+async def _verify(inbound: Inbound, signature: Signature, key: Key) -> None:
+    """Compare signatures, then hold the body against what was signed."""
+    kind = signature.payload_kind
+    if kind is PayloadKind.BODY:
+        payload = sha256(await inbound.read_body()).hexdigest()
+    else:
+        payload = signature.payload_hash or kind.value
+    if not hmac.compare_digest(signature_for(inbound, signature, secret=key.secret, payload=payload), signature.value):
+        raise _mismatch(
+            "The request signature we calculated does not match the signature you provided. Check the secret access key, and that nothing between changes headers or body."
+        )
+    if kind is PayloadKind.HASH and not hmac.compare_digest(sha256(await inbound.read_body()).hexdigest(), payload):
+        raise NotAuthenticated(
+            "The body is not the one that x-amz-content-sha256 states.", aws_code="XAmzContentSHA256Mismatch"
+        )
+    if kind in (PayloadKind.SIGNED_CHUNKS, PayloadKind.SIGNED_CHUNKS_TRAILER):
+        chunks.verify(
+            await inbound.read_body(),
+            seed=signature.value,
+            key=canonical.signing_key(key.secret, signature.timestamp[:8], signature.region, signature.service),
+            timestamp=signature.timestamp,
+            region=signature.region,
+            service=signature.service,
+            trailer=kind is PayloadKind.SIGNED_CHUNKS_TRAILER,
+        )
+
+
+def _fields(inbound: Inbound, headers: Mapping[str, Sequence[str]]) -> tuple[str, str, str, str, str, timedelta | None]:
+    """Algorithm, credential, signed headers, signature, timestamp and, when presigned, its life."""
+    given = headers.get("authorization")
+    in_query = "X-Amz-Signature" in inbound.query or "X-Amz-Algorithm" in inbound.query
+    if given is None:
+        if not in_query:
+            raise _nothing(inbound.query)
+        return _query_form(inbound.query)
+    if len(given) > 1 or in_query:
+        raise _incomplete(
+            "The request carries more than one proof of identity; send one Authorization header or one presigned query."
+        )
+    return _header_form(given[0], headers)
+
+
+def _header_form(given: str, headers: Mapping[str, Sequence[str]]) -> tuple[str, str, str, str, str, None]:
+    algorithm, _, rest = given.strip().partition(" ")
+    if algorithm in ("AWS", "Bearer", "Basic"):
+        raise _incomplete(
+            f"This door takes {canonical.ALGORITHM} signatures, not {algorithm}; bearer keys are for the /v1 API."
+        )
+    found: dict[str, str] = {}
+    for part in rest.split(","):
+        name, _, value = part.strip().partition("=")
+        if name in found:
+            raise _incomplete(f"The Authorization header names {name[:40]} twice.")
+        found[name] = value
+    if algorithm == canonical.ALGORITHM and found.keys() != {"Credential", "SignedHeaders", "Signature"}:
+        raise _incomplete(
+            "The Authorization header needs Credential, SignedHeaders and Signature, once each and nothing else."
+        )
+    dates = headers.get("x-amz-date", ())
+    if len(dates) != 1:
+        raise _incomplete("The request needs one X-Amz-Date header.")
+    return (
+        algorithm,
+        found.get("Credential", ""),
+        found.get("SignedHeaders", ""),
+        found.get("Signature", ""),
+        dates[0],
+        None,
+    )
+
+
+def _query_form(query: str) -> tuple[str, str, str, str, str, timedelta]:
+    found: dict[str, str] = {}
+    for part in query.split("&"):
+        name, _, value = part.partition("=")
+        name = unquote_to_bytes(name).decode("latin-1")
+        if name in found and name in AUTH_PARAMETERS:
+            raise _incomplete(f"The query names {name} twice.")
+        found[name] = unquote_to_bytes(value).decode("latin-1")
+    if any(name not in found for name in _QUERY_FORM):
+        raise _incomplete(f"A presigned request needs {', '.join(_QUERY_FORM)}.")
+    algorithm, credential, date, expires, signed, value = (found[name] for name in _QUERY_FORM)
+    if not (expires.isascii() and expires.isdigit() and len(expires) < 7 and 0 < int(expires) <= MAX_EXPIRES):  # noqa: PLR2004  digits of MAX_EXPIRES
+        raise _incomplete(f"X-Amz-Expires must be a number of seconds from 1 to {MAX_EXPIRES}.")
+    return algorithm, credential, signed, value, date, timedelta(seconds=int(expires))
+
+
+def _require_signed(names: tuple[str, ...], headers: Mapping[str, Sequence[str]], *, presigned: bool) -> None:
+    signed = frozenset(names)
+    if list(names) != sorted(signed) or not signed <= headers.keys():
+        raise _mismatch("SignedHeaders must list headers that are present, lower-case, sorted, once each.")
+    for name in headers:
+        if name not in signed and _must_be_signed(name, presigned=presigned):
+            raise _mismatch(f"The header {name[:60]} is present but not signed.")
+    if "host" not in signed:
+        raise _mismatch("The host header must be signed.")
+    if len(headers["host"]) > 1:
+        raise _incomplete("The request has more than one Host header.")
+
+
+def _must_be_signed(name: str, *, presigned: bool) -> bool:
+    if name.startswith("x-"):
+        return name.startswith(("x-amz-", "x-sentinel-")) and name != "x-amz-content-sha256"
+    return name == "content-type" and not presigned
+
+
+def _payload(headers: Mapping[str, Sequence[str]], service: str, *, presigned: bool) -> tuple[PayloadKind, str]:
+    stated = headers.get("x-amz-content-sha256")
+    if stated is None:
+        # S3 alone leaves the payload of presigned requests unsigned.
+        unsigned = presigned and service in canonical.LITERAL_PATHS
+        return (PayloadKind.UNSIGNED if unsigned else PayloadKind.BODY), ""
+    if len(stated) == 1:
+        if _HEX64.fullmatch(stated[0]):
+            return PayloadKind.HASH, stated[0]
+        if stated[0] in _RESERVED:
+            return PayloadKind(stated[0]), ""
+    raise NotAuthenticated(
+        "x-amz-content-sha256 must be 64 lower-case hex digits, UNSIGNED-PAYLOAD or one of the HMAC streaming words.",
+        aws_code="InvalidArgument",
+    )
+
+
+_RESERVED = frozenset(kind.value for kind in PayloadKind) - {PayloadKind.BODY, PayloadKind.HASH}
+
+
+def _by_name(headers: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    named: dict[str, list[str]] = {}
+    for name, value in headers:
+        if name in named:
+            named[name].append(value)
+        else:
+            named[name] = [value]
+    return named
+
+
+def _time(timestamp: str) -> datetime:
+    if _TIMESTAMP.fullmatch(timestamp):
+        try:
+            return datetime(
+                int(timestamp[:4]),
+                int(timestamp[4:6]),
+                int(timestamp[6:8]),
+                int(timestamp[9:11]),
+                int(timestamp[11:13]),
+                int(timestamp[13:15]),
+                tzinfo=UTC,
+            )
+        except ValueError:
+            pass
+    raise _incomplete("X-Amz-Date must read YYYYMMDDTHHMMSSZ, in UTC.")
+
+
+def _nothing(query: str) -> NotAuthenticated:
+    if "AWSAccessKeyId=" in query:
+        return _incomplete("This presigned request uses Signature Version 2; make it with signature_version='s3v4'.")
+    return NotAuthenticated(
+        "The request is missing an authentication token. Sign it with a key of this gateway.",
+        aws_code="MissingAuthenticationToken",
+    )
+
+
+def _incomplete(reason: str) -> NotAuthenticated:
+    return NotAuthenticated(reason, aws_code="IncompleteSignature")
+
+
+def _mismatch(reason: str) -> NotAuthenticated:
+    return NotAuthenticated(reason, aws_code="SignatureDoesNotMatch")

@@ -1,0 +1,93 @@
+"""Whose AWS credentials mutations and reads are signed with."""
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from botocore.exceptions import BotoCoreError
+from botocore.session import Session
+
+from gateway.errors import NotSendable
+from gateway.ports import Clock
+
+FRESH = timedelta(seconds=60)
+"""How long resolved credentials are used before botocore is asked again. botocore renews temporary ones 10 to 15 minutes before they end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credentials:
+    """What a request to AWS is signed with."""
+
+    access_key_id: str
+    secret: str = field(repr=False)
+    token: str = field(default="", repr=False)
+    """Session token, empty for standing keys."""
+
+
+class CredentialsProvider(Protocol):
+    """Where credentials come from."""
+
+    async def current(self) -> Credentials:
+        """Credentials that hold for the next minutes. Raises `errors.NotSendable` where there are none."""
+        ...
+
+
+class FixedCredentials:
+    """The same credentials always: for the simulated AWS, which takes any."""
+
+    def __init__(self, credentials: Credentials) -> None:
+        self._credentials = credentials
+
+    async def current(self) -> Credentials:
+        """The credentials."""
+        return self._credentials
+
+
+SIMULATED = Credentials(access_key_id="AKIASIMULATED0000000", secret="simulated")  # noqa: S106  opens nothing
+"""What a simulated AWS is shown."""
+
+
+class DefaultChain:
+    """boto3's default chain: environment, shared files, SSO, web identity, container, instance. Asked in a thread, for it may block.
+
+    Endpoint overrides (`AWS_ENDPOINT_URL`, profiles' `endpoint_url`) are ignored: in a shell that `sentinel session` set up they would
+    send the gateway's own STS calls to the gateway.
+    """
+
+    def __init__(self, clock: Clock, *, session: Any = None) -> None:
+        """`session` is a botocore session, a new one by default."""
+        self._clock = clock
+        self._session: Any = session or Session()  # type: ignore[no-untyped-call]  # botocore
+        self._session.set_config_variable("ignore_configured_endpoint_urls", True)
+        self._source: Any = None
+        self._held: tuple[Credentials, datetime] | None = None
+        self._lock = asyncio.Lock()
+
+    async def current(self) -> Credentials:
+        """Credentials not older than `FRESH`. Raises `errors.NotSendable`."""
+        if (held := self._unexpired()) is not None:
+            return held
+        async with self._lock:
+            if (held := self._unexpired()) is not None:
+                return held
+            credentials = await asyncio.to_thread(self._resolve)
+            self._held = credentials, self._clock.now() + FRESH
+            return credentials
+
+    def _unexpired(self) -> Credentials | None:
+        return self._held[0] if self._held is not None and self._clock.now() < self._held[1] else None
+
+    def _resolve(self) -> Credentials:
+        try:
+            self._source = self._source or self._session.get_credentials()
+            frozen = self._source.get_frozen_credentials() if self._source is not None else None
+        except (BotoCoreError, OSError, ValueError, RuntimeError) as error:
+            raise NotSendable(
+                f"AWS credentials could not be had ({type(error).__name__}); nothing was sent. Check the gateway's AWS configuration."
+            ) from error
+        if frozen is None or not frozen.access_key or not frozen.secret_key:
+            raise NotSendable(
+                "The gateway found no AWS credentials (boto3's default chain), so nothing was sent. Give it some, or start it with a simulated AWS."
+            )
+        return Credentials(access_key_id=frozen.access_key, secret=frozen.secret_key, token=frozen.token or "")

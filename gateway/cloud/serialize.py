@@ -1,0 +1,142 @@
+"""From a parsed call to the bytes of an AWS request, with botocore's serializers: the client's own bytes are never used.
+
+botocore clients also run "handlers" before serialising. Their convenience (base64 of user data, default account ids) must not run here,
+since a parsed call is past it already; what AWS needs of them is done below, each with its reason.
+"""
+
+import uuid
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import quote
+
+from botocore.awsrequest import create_request_object, prepare_request_dict
+from botocore.exceptions import BotoCoreError
+from botocore.httpchecksum import apply_request_checksum, resolve_request_checksum_algorithm
+from botocore.model import OperationModel
+from botocore.serialize import create_serializer
+
+from gateway.cloud.endpoints import Endpoint
+from gateway.errors import NotSendable
+from gateway.model.mutation import Call
+
+CBOR = "smithy-rpc-v2-cbor"
+_TOKENS = uuid.UUID("5f0e6c1a-6d0b-5a53-9d6e-3c1f1f0f7a11")
+_CHECKSUMS = SimpleNamespace(request_checksum_calculation="when_required", signature_version="s3")
+"""What botocore's checksum functions ask of a client's configuration: where a checksum is required, and in a header, not a trailer."""
+_ROUTE53_IDS = frozenset({"ResourceId", "DelegationSetId", "ChangeId"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unsigned:
+    """A request before it is signed."""
+
+    method: str
+    target: str
+    """Path and query as they stand on the wire."""
+    headers: tuple[tuple[str, str], ...]
+    """Names lower-case; without host, date, authorization and content-length, which the client adds."""
+    body: bytes
+
+
+def protocol_of(call: Call, operation: OperationModel) -> str:
+    """The protocol to send a call in: the caller's own, else the service's first but CBOR. Raises `errors.NotSendable`."""
+    metadata = operation.service_model.metadata
+    spoken: list[str] = metadata.get("protocols") or [metadata["protocol"]]
+    if not call.protocol:
+        return next((name for name in spoken if name != CBOR), spoken[0])
+    if call.protocol not in spoken:
+        raise NotSendable(
+            f"AWS {call.service} does not speak {call.protocol[:40]!r} but {', '.join(spoken)}; nothing was sent."
+        )
+    return call.protocol
+
+
+def idempotency_tokens(operation: OperationModel, mutation_id: str) -> dict[str, str]:
+    """A token for each member that the model marks as one, the same for the same mutation whenever it is asked (a UUID, which all take)."""
+    return {
+        name: str(uuid.uuid5(_TOKENS, f"{mutation_id}/{operation.service_model.service_name}/{operation.name}/{name}"))
+        for name in operation.idempotent_members
+    }
+
+
+def serialise(call: Call, operation: OperationModel, endpoint: Endpoint, *, mutation_id: str) -> Unsigned:
+    """The request for a call. Modelled idempotency tokens that it lacks are filled in.
+
+    Raises `errors.NotSendable` for parameters the model does not allow.
+    """
+    parameters = idempotency_tokens(operation, mutation_id) | dict(call.parameters)
+    _shorten_route53_ids(operation, parameters)
+    request = _request(call, operation, parameters)
+    request.pop("host_prefix", None)  # the endpoint's host has it already
+    if call.service == "s3":
+        request["url_path"] = _without_bucket(request["url_path"], operation, parameters, endpoint)
+    try:
+        prepare_request_dict(  # type: ignore[no-untyped-call]  # botocore
+            request, endpoint_url=endpoint.origin + endpoint.path, context={"client_config": _CHECKSUMS}
+        )
+        resolve_request_checksum_algorithm(request, operation, parameters)  # type: ignore[no-untyped-call]  # botocore
+        apply_request_checksum(request)  # type: ignore[no-untyped-call]  # botocore
+        prepared = create_request_object(request).prepare()  # type: ignore[no-untyped-call]  # botocore
+    except (BotoCoreError, ValueError, TypeError) as error:
+        raise NotSendable(
+            f"{call.service} {call.operation} cannot be turned into a request: {error}. Nothing was sent."
+        ) from error
+    headers = {
+        name.lower(): _text(value) for name, value in prepared.headers.items() if name.lower() != "content-length"
+    }
+    if call.service == "apigateway":
+        headers["accept"] = "application/json"  # else API Gateway answers in HAL (botocore.handlers.add_accept_header)
+    return Unsigned(
+        method=prepared.method,
+        target=prepared.url.removeprefix(endpoint.origin) or "/",
+        headers=tuple(sorted(headers.items())),
+        body=_bytes(prepared.body),
+    )
+
+
+def _request(call: Call, operation: OperationModel, parameters: dict[str, Any]) -> dict[str, Any]:
+    try:
+        serializer: Any = create_serializer(protocol_of(call, operation))  # type: ignore[no-untyped-call]  # botocore
+        request: dict[str, Any] = serializer.serialize_to_request(parameters, operation)
+    except (BotoCoreError, ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
+        reason = " ".join(str(error).split())[:500]
+        raise NotSendable(
+            f"The parameters do not fit {call.service} {call.operation}: {reason}. Nothing was sent."
+        ) from error
+    return request
+
+
+def _without_bucket(path: str, operation: OperationModel, parameters: dict[str, Any], endpoint: Endpoint) -> str:
+    """The path without the bucket where the endpoint has the bucket in its host or its own path (botocore edits its model for that)."""
+    bucket = parameters.get("Bucket")
+    in_path = operation.http.get("requestUri", "").startswith("/{Bucket}") and isinstance(bucket, str)
+    if not in_path or not endpoint.has_bucket:
+        return path
+    rest = path.removeprefix("/" + quote(str(bucket), safe="-._~"))
+    return rest if rest.startswith("/") else "/" + rest
+
+
+def _shorten_route53_ids(operation: OperationModel, parameters: dict[str, Any]) -> None:
+    """Route 53 answers with `/hostedzone/Z1` and takes `Z1`; whoever passes on what it was told means the latter (botocore.handlers)."""
+    if operation.service_model.service_name != "route53" or operation.input_shape is None:
+        return
+    for name, shape in operation.input_shape.members.items():
+        if shape.name in _ROUTE53_IDS and isinstance(parameters.get(name), str):
+            parameters[name] = parameters[name].rpartition("/")[2]
+
+
+def _text(value: object) -> str:
+    return value.decode("latin-1") if isinstance(value, bytes) else str(value)
+
+
+def _bytes(body: Any) -> bytes:
+    match body:
+        case None:
+            return b""
+        case str():
+            return body.encode()
+        case bytes() | bytearray():
+            return bytes(body)
+        case _:
+            return bytes(body.read())
