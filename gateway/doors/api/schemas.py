@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gateway.doors.motive import duration_of
+from gateway.doors.motive import duration
 from gateway.model.motive import Intent, Motivation, Motive
 
 
@@ -29,7 +29,7 @@ class MotiveBody(_Body):
             motivation=self.motivation,
             text=self.text,
             evidence=self.evidence,
-            wanted_for=duration_of(self.wanted_for) if self.wanted_for else None,
+            wanted_for=duration(self.wanted_for) if self.wanted_for else None,
         )
 
 
@@ -60,7 +60,7 @@ class ApproveBody(_Body):
 
     def duration(self) -> timedelta:
         """The time, capped at a day. Raises `errors.Malformed`."""
-        return min(duration_of(self.lasts), timedelta(days=1))
+        return min(duration(self.lasts), timedelta(days=1))
 
 
 class SessionBody(_Body):
@@ -71,4 +71,4 @@ class SessionBody(_Body):
 
     def duration(self) -> timedelta:
         """The time, capped at twelve hours. Raises `errors.Malformed`."""
-        return min(duration_of(self.lasts), timedelta(hours=12))
+        return min(duration(self.lasts), timedelta(hours=12))

@@ -1,0 +1,80 @@
+"""The JSON API as a `ports.Dialect`: one proposal, read strictly, only once the caller is known."""
+
+from pydantic import ValidationError
+
+from gateway.doors.api.parameters import parameters
+from gateway.doors.api.schemas import MutationBody
+from gateway.doors.aws.classes import Classes
+from gateway.doors.aws.index import Index
+from gateway.doors.aws.models import Models
+from gateway.doors.aws.strict import json_value
+from gateway.errors import Malformed, UnknownOperation
+from gateway.model.caller import Caller
+from gateway.model.inbound import Inbound
+from gateway.model.mutation import Call, CallClass
+from gateway.ports import Request
+
+_LONGEST_KEY = 255
+_READS = frozenset({CallClass.READ, CallClass.SECRET, CallClass.CRYPTO})
+
+
+class ApiDialect:
+    """Reads `POST /v1/mutations`."""
+
+    def __init__(
+        self, *, account: str, regions: tuple[str, ...], default_region: str, index: Index, classes: Classes, models: Models
+    ) -> None:
+        self._account = account
+        self._regions = regions
+        self._default_region = default_region
+        self._index = index
+        self._classes = classes
+        self._models = models
+
+    async def read(self, inbound: Inbound, caller: Caller) -> Request:  # noqa: ARG002  the protocol's shape
+        """The proposal. Raises `errors.Malformed`, `errors.UnknownOperation`, `errors.BodyTooLarge`."""
+        body = await self._body(inbound)
+        service = self._index.services.get(body.service)
+        if service is None or body.operation not in service.operations:
+            raise UnknownOperation(f"AWS has no operation {body.service}:{body.operation}. Service and operation are named as boto3's models name them.")
+        call_class = self._classes.of(body.service, body.operation)
+        if call_class in _READS:
+            raise Malformed(f"{body.service}:{body.operation} changes nothing. Send reads to the AWS endpoint; they need no motive.")
+        region = body.region or self._default_region
+        if region not in self._regions:
+            raise Malformed(f"The region {region!r} is not one that this Sentinel may call. It may call {', '.join(sorted(self._regions))}.")
+        shape = await self._models.input_of(body.service, body.operation)
+        call = Call(
+            service=body.service,
+            operation=body.operation,
+            parameters=parameters(shape, body.parameters),
+            account=self._account,
+            region=region,
+        )
+        return Request(
+            call=call,
+            call_class=call_class,
+            motive=body.motive.motive() if body.motive else None,
+            idempotency_key=_idempotency_key(inbound),
+            dry_run=body.dry_run,
+        )
+
+    async def _body(self, inbound: Inbound) -> MutationBody:
+        if (inbound.header("content-type") or "").partition(";")[0].strip().lower() != "application/json":
+            raise Malformed("Send the proposal as application/json.", code="content_type")
+        value = json_value(await inbound.read_body())
+        try:
+            return MutationBody.model_validate(value)
+        except ValidationError as error:
+            mistakes = "; ".join(f"{'.'.join(str(part) for part in e['loc'])}: {e['msg']}" for e in error.errors())
+            raise Malformed(f"The proposal cannot be read: {mistakes}.") from error
+
+
+def _idempotency_key(inbound: Inbound) -> str:
+    """The `Idempotency-Key` header; empty where there is none."""
+    key = inbound.header("idempotency-key")
+    if key is None:
+        return ""
+    if not 1 <= len(key) <= _LONGEST_KEY or not key.isascii() or not key.isprintable():
+        raise Malformed(f"Idempotency-Key must be 1 to {_LONGEST_KEY} printable ASCII characters.", code="idempotency_key")
+    return f"api:{key}"

@@ -1,0 +1,69 @@
+"""From the JSON of a proposal to parameters as boto3 takes them: blobs from base64, times from ISO 8601, everything validated."""
+
+import base64
+import binascii
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from botocore.validate import ParamValidator
+
+from gateway.doors.aws.models import Shape
+from gateway.errors import Malformed
+
+_DEEPEST = 64
+
+
+def parameters(shape: Shape | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of an operation with this input shape (None: it takes none).
+
+    Raises `errors.Malformed` for what does not fit: unknown, missing, of the wrong type or out of range.
+    """
+    if shape is None:
+        if given:
+            raise Malformed("This operation takes no parameters.", code="unknown_parameter")
+        return {}
+    converted: dict[str, Any] = _converted(shape, given, "parameters", 0)
+    report = ParamValidator().validate(converted, shape)  # type: ignore[no-untyped-call]  # botocore is untyped
+    if report.has_errors():
+        raise Malformed(f"The parameters do not fit the operation: {report.generate_report()}")
+    return converted
+
+
+def _converted(shape: Shape, value: Any, path: str, depth: int) -> Any:
+    if depth > _DEEPEST:
+        raise Malformed(f"{path} is nested deeper than {_DEEPEST} levels.")
+    match shape.type_name:
+        case "structure" if isinstance(value, Mapping) and not shape.is_document_type:
+            if unknown := sorted(set(value) - set(shape.members)):
+                raise Malformed(f"{path} has no member {unknown[0]!r}.", code="unknown_parameter")
+            return {name: _converted(shape.members[name], item, f"{path}.{name}", depth + 1) for name, item in value.items()}
+        case "list" if isinstance(value, list):
+            return [_converted(shape.member, item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)]
+        case "map" if isinstance(value, Mapping):
+            return {key: _converted(shape.value, item, f"{path}[{key!r}]", depth + 1) for key, item in value.items()}
+        case "blob" if isinstance(value, str):
+            return _bytes(value, path)
+        case "timestamp" if isinstance(value, str):
+            return _time(value, path)
+        case "integer" | "long" | "float" | "double" if isinstance(value, bool):
+            raise Malformed(f"{path} is a number, not true or false.")
+        case _:
+            return value
+
+
+def _bytes(value: str, path: str) -> bytes:
+    try:
+        return base64.b64decode(value, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise Malformed(f"{path} holds bytes and must be base64.") from error
+
+
+def _time(value: str, path: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError as error:
+        raise Malformed(f"{path} must be a time such as 2026-11-21T09:00:00Z.") from error
+    if moment.tzinfo is None:
+        raise Malformed(f"{path} needs a zone, e.g. 2026-11-21T09:00:00Z.")
+    return moment

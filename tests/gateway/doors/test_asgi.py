@@ -1,0 +1,74 @@
+"""From a scope to an Inbound: the target stays as it was sent, the body is read once and up to a limit."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from gateway.doors.asgi import Body, Message, answer, inbound_of
+from gateway.errors import BodyTooLarge, Malformed
+
+
+class FixedClock:
+    """Always the same moment."""
+
+    def now(self) -> datetime:
+        return datetime(2026, 11, 21, tzinfo=UTC)
+
+
+class Wire:
+    """What a client sends, message by message."""
+
+    def __init__(self, *messages: Message) -> None:
+        self.messages = list(messages)
+
+    async def receive(self) -> Message:
+        return self.messages.pop(0)
+
+
+def _part(body: bytes, *, more: bool = False) -> Message:
+    return {"type": "http.request", "body": body, "more_body": more}
+
+
+async def test_the_body_is_joined_and_remembered() -> None:
+    body = Body(Wire(_part(b"ab", more=True), _part(b"c")).receive, 10)
+    assert await body.read() == b"abc"
+    assert await body.read() == b"abc"
+
+
+async def test_a_body_over_the_limit_is_refused_before_it_is_whole() -> None:
+    wire = Wire(_part(b"ab", more=True), _part(b"cd", more=True), _part(b"never read"))
+    with pytest.raises(BodyTooLarge, match="3 bytes"):
+        await Body(wire.receive, 3).read()
+    assert len(wire.messages) == 1
+
+
+async def test_a_client_that_hangs_up_leaves_no_half_request() -> None:
+    with pytest.raises(Malformed, match="hung up"):
+        await Body(Wire(_part(b"ab", more=True), {"type": "http.disconnect"}).receive, 10).read()
+
+
+@pytest.mark.parametrize("raw", [b"/a%2Fb/../c", b"/", b"/%41%00"])
+def test_the_path_stays_as_it_was_sent(raw: bytes) -> None:
+    scope = {
+        "method": "PUT",
+        "path": "/decoded",
+        "raw_path": raw,
+        "query_string": b"x=%2B&y",
+        "headers": [(b"host", b"h"), (b"x", b"\xe9")],
+        "client": ("127.0.0.1", 5),
+    }
+    inbound = inbound_of(scope, Body(Wire().receive, 1), FixedClock())
+    assert inbound.target == raw.decode() + "?x=%2B&y"
+    assert inbound.headers == (("host", "h"), ("x", "\xe9"))
+    assert inbound.peer == "127.0.0.1"
+
+
+async def test_an_answer_is_two_messages() -> None:
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    await answer(send, 403, [("X-Some", "thing")], b"no")
+    assert sent[0] == {"type": "http.response.start", "status": 403, "headers": [(b"x-some", b"thing")]}
+    assert sent[1]["body"] == b"no"

@@ -1,0 +1,57 @@
+"""Settings: from file and environment, all mistakes at once, unknown names are mistakes."""
+
+from pathlib import Path
+
+import pytest
+
+from gateway.errors import SettingsInvalid
+from gateway.model.verdict import Mode
+from gateway.settings import read_settings
+
+
+def _file(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "sentinel.toml"
+    path.write_text(text)
+    return path
+
+
+def test_without_a_file_everything_has_a_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    settings = read_settings()
+    assert settings.mode is Mode.ENFORCE
+    assert settings.ledger_url == "sqlite:///.sentinel/ledger.db"
+
+
+def test_the_file_is_read_and_the_environment_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = _file(
+        tmp_path, 'mode = "observe"\n[server]\nport = 9000\n[[stacks]]\nname = "a"\npath = "/a"\nmode = "observe"\n'
+    )
+    monkeypatch.setenv("SENTINEL_SERVER__PORT", "9001")
+    settings = read_settings(path)
+    assert (settings.mode, settings.server.port, settings.stacks[0].mode) == (Mode.OBSERVE, 9001, Mode.OBSERVE)
+
+
+def test_every_mistake_is_reported_together(tmp_path: Path) -> None:
+    path = _file(tmp_path, 'mode = "lax"\ncolour = "red"\n[server]\nport = 0\n[policy]\nengine = "regopy"\n')
+    with pytest.raises(SettingsInvalid) as caught:
+        read_settings(path)
+    for name in ("mode", "colour", "server.port", "policy.engine"):
+        assert name in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["mode = ", "[[", "mode = 'observe'\nmode = 'enforce'"])
+def test_a_file_that_is_not_toml_is_named(tmp_path: Path, text: str) -> None:
+    path = _file(tmp_path, text)
+    with pytest.raises(SettingsInvalid, match=r"sentinel\.toml"):
+        read_settings(path)
+
+
+def test_a_named_file_must_exist(tmp_path: Path) -> None:
+    with pytest.raises(SettingsInvalid, match="does not exist"):
+        read_settings(tmp_path / "none.toml")
+
+
+def test_a_secret_is_not_shown(tmp_path: Path) -> None:
+    settings = read_settings(_file(tmp_path, 'master_key = "swordfish-swordfish-swordfish-42"\n'))
+    assert "swordfish" not in repr(settings)
+    assert "swordfish" not in str(settings.model_dump(mode="json"))
