@@ -1,0 +1,89 @@
+"""Terraform resource addresses: read them apart and put them together.
+
+Source: developer.hashicorp.com/terraform/cli/state/resource-addressing. A string key is written as an HCL string.
+"""
+
+import functools
+import re
+from dataclasses import dataclass, replace
+
+Key = int | str | None
+"""The key of one instance: a number for `count`, a string for `for_each`, None where there is only one."""
+
+_NAME = r"[^\W\d][\w-]*"
+_KEY = r'\[(?:\d+|"(?:[^"\\]|\\.)*")\]'
+_STEP = re.compile(rf"module\.({_NAME})({_KEY})?\.")
+_THING = re.compile(rf"(data\.)?({_NAME})\.({_NAME})({_KEY})?")
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_UNESCAPES = {escaped[1]: plain for plain, escaped in _ESCAPES.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """A resource instance's address, or with the key left out a block's."""
+
+    modules: tuple[tuple[str, Key], ...] = ()
+    """Module calls from the root inwards: (name, key)."""
+    resource_type: str
+    name: str
+    key: Key = None
+    data: bool = False
+
+    def __str__(self) -> str:
+        thing = f"{'data.' if self.data else ''}{self.resource_type}.{self.name}{written_key(self.key)}"
+        return self.module + ("." if self.modules else "") + thing
+
+    @property
+    def module(self) -> str:
+        """The module instance it is in, e.g. `module.jobs["a"]`; empty for the root."""
+        return ".".join(f"module.{name}{written_key(key)}" for name, key in self.modules)
+
+    @property
+    def block(self) -> "Address":
+        """The same without its own key: the block in its module instance."""
+        return self if self.key is None else replace(self, key=None)
+
+    @property
+    def bare(self) -> "Address":
+        """The same without any key, as the state writes dependencies."""
+        return replace(self, key=None, modules=tuple((name, None) for name, _ in self.modules))
+
+
+@functools.lru_cache(maxsize=65536)
+def parse_address(text: str) -> Address | None:
+    """The address in `text`; None where it is none (e.g. `aws_sqs_queue{name=x}`, a thing that nothing declares)."""
+    modules: list[tuple[str, Key]] = []
+    at = 0
+    while (step := _STEP.match(text, at)) is not None:
+        modules.append((step[1], _read_key(step[2])))
+        at = step.end()
+    thing = _THING.fullmatch(text, at)
+    if thing is None:
+        return None
+    return Address(
+        modules=tuple(modules),
+        resource_type=thing[2],
+        name=thing[3],
+        key=_read_key(thing[4]),
+        data=thing[1] is not None,
+    )
+
+
+def written_key(key: Key) -> str:
+    """The key as it stands in an address: `[0]`, `["a"]`, or nothing."""
+    if key is None:
+        return ""
+    if isinstance(key, int):
+        return f"[{key}]"
+    escaped = "".join(_ESCAPES.get(character, character) for character in key)
+    return '["' + escaped.replace("${", "$${").replace("%{", "%%{") + '"]'
+
+
+def _read_key(written: str | None) -> Key:
+    if written is None:
+        return None
+    inner = written[1:-1]
+    if not inner.startswith('"'):
+        return int(inner)
+    plain = re.sub(r"\\(.)", lambda found: _UNESCAPES.get(found[1], found[1]), inner[1:-1])
+    return plain.replace("$${", "${").replace("%%{", "%{")

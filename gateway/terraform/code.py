@@ -1,0 +1,129 @@
+"""The code half of a stack: its Terraform files and contracts, loaded once and looked up by address."""
+
+import hashlib
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gateway.errors import CodeInvalid
+from gateway.terraform.address import parse_address
+from gateway.terraform.contract import SUFFIX, ResourceRule, parse_contracts
+from gateway.terraform.evaluate import Scope
+from gateway.terraform.instance import Instance
+from gateway.terraform.module import Module, load_module
+from gateway.terraform.references import references
+from gateway.terraform.values import Opaque
+
+CODE_SUFFIXES = (".tf", ".tf.json", ".tfvars", ".tfvars.json", SUFFIX)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Code:
+    """Terraform code and contracts of one root, as they were at one moment."""
+
+    module: Module
+    rules: Mapping[str, tuple[ResourceRule, ...]]
+    """Contracts by directory relative to the root, `.` for the root itself."""
+    instances: Mapping[str, Instance]
+    """Every instance whose key is known, by address."""
+    references: Mapping[str, frozenset[str]]
+    modules: Mapping[str, Module]
+    """Every module instance by address, empty for the root."""
+    digest: str
+    """SHA-256 of the names and bytes of all files."""
+
+    @property
+    def directories(self) -> tuple[str, ...]:
+        """The directories that were read, relative to the root."""
+        return tuple(sorted(self.module.sources))
+
+    def instance(self, address: str) -> Instance | None:
+        """The instance at an address. Where the code leaves its keys open but has its block, that block for the address's key."""
+        known = self.instances.get(address)
+        where = parse_address(address)
+        if known is not None or where is None or where.data:
+            return known
+        module = self.modules.get(where.module)
+        block = module.source.resources.get(f"{where.resource_type}.{where.name}") if module else None
+        if module is None or block is None or where.key is None:
+            return None
+        is_count = isinstance(where.key, int)
+        scope = Scope(
+            module=module,
+            count=where.key if isinstance(where.key, int) else None,
+            each=None if is_count else (str(where.key), Opaque("the value of for_each is not known")),
+        )
+        return Instance(
+            address=address,
+            resource_type=where.resource_type,
+            name=where.name,
+            document=block[0],
+            block=block[1],
+            scope=scope,
+            module=module,
+            hidden=module.source.hidden_in(block[0].header(block[1])),
+        )
+
+    def source_of(self, address: str) -> str:
+        """`file:line` of the block behind an address; empty where the code has none."""
+        instance = self.instance(address)
+        return "" if instance is None else instance.document.at(instance.block)
+
+
+def load_code(root: Path) -> Code:
+    """The code at `root` with its local modules. Raises `errors.CodeInvalid` with file and line."""
+    if not root.is_dir():
+        raise CodeInvalid(f"{root}: There is no such directory, so there is no code and no law to read.")
+    module = load_module(root)
+    rules = {directory: tuple(_rules(root, directory)) for directory in module.sources}
+    return Code(
+        module=module,
+        rules=rules,
+        instances={instance.address: instance for instance in module.instances()},
+        references=references(module),
+        modules={each.address: each for each in module.modules()},
+        digest=_digest(root, module.sources),
+    )
+
+
+def code_files(root: Path, directory: str) -> Iterator[Path]:
+    """The Terraform and contract files in one directory of a stack, by name. Nothing where it cannot be read."""
+    place = root / directory
+    try:
+        names = sorted(entry.name for entry in place.iterdir() if entry.name.endswith(CODE_SUFFIXES))
+    except OSError:
+        names = []
+    return (place / name for name in names if not name.startswith("."))
+
+
+def _rules(root: Path, directory: str) -> Iterator[ResourceRule]:
+    contracts: dict[str, str] = {}
+    for path in code_files(root, directory):
+        if not path.name.endswith(SUFFIX):
+            continue
+        shown = posixpath.normpath(posixpath.join(directory, path.name))
+        for rule in parse_contracts(_text(path, shown), shown):
+            first = contracts.setdefault(rule.contract, shown)
+            if first != shown:
+                raise CodeInvalid(f"{rule.source}: The contract {rule.contract!r} is already in {first}.")
+            yield rule
+
+
+def _text(path: Path, shown: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CodeInvalid(f"{shown}:1: The file is not UTF-8 text.") from error
+    except OSError as error:
+        raise CodeInvalid(f"{shown}:1: The file cannot be read: {error.strerror}.") from error
+
+
+def _digest(root: Path, directories: Iterable[str]) -> str:
+    whole = hashlib.sha256()
+    for directory in sorted(directories):
+        for path in code_files(root, directory):
+            content = path.read_bytes()
+            whole.update(f"{directory}/{path.name}\0{len(content)}\0".encode())
+            whole.update(content)
+    return whole.hexdigest()

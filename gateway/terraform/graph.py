@@ -1,0 +1,119 @@
+"""What depends on what: the dependencies that the state recorded, and the references in the code.
+
+Nodes are blocks in their module instance (`module.jobs["a"].aws_sqs_queue.this`), so a `count` of a thousand is one node.
+The state lists all ancestors of a resource, near and far; a far one is recognised by being an ancestor of another ancestor.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+
+from gateway.terraform.address import Address, parse_address
+from gateway.terraform.state import Recorded
+
+
+class Graph:
+    """The dependants of every address. Built once; what was asked is remembered."""
+
+    def __init__(
+        self,
+        recorded: Iterable[Recorded],
+        declared: Iterable[str],
+        references: Mapping[str, Iterable[str]],
+    ) -> None:
+        """`declared` are the instances in the code, `references` the addresses (of instances or blocks) that each one refers to."""
+        kept = tuple(recorded)
+        self._instances = _grouped([*(thing.address for thing in kept), *declared])
+        self._from_state = _StateEdges(kept)
+        self._referring: dict[str, set[str]] = {}
+        for source, targets in references.items():
+            for target in targets:
+                self._referring.setdefault(_block(target), set()).add(_block(source))
+        self._known: dict[str, tuple[tuple[str, bool], ...]] = {}
+
+    def dependants(self, address: str) -> tuple[tuple[str, bool], ...]:
+        """Everything that depends on the thing at `address`, nearest first: (address, whether directly)."""
+        block = _block(address)
+        if block not in self._known:
+            self._known[block] = tuple(self._walk(block))
+        return self._known[block]
+
+    def _walk(self, start: str) -> Iterable[tuple[str, bool]]:
+        distance = {start: 0}
+        queue = deque([start])
+        while queue:
+            near = queue.popleft()
+            for follower in sorted(self._followers(near)):
+                if follower not in distance:
+                    distance[follower] = distance[near] + 1
+                    queue.append(follower)
+        for follower in sorted(self._from_state.dependants(start)):
+            distance.setdefault(follower, len(distance) + 1)
+        for block, steps in distance.items():
+            if block != start:
+                for instance in self._instances.get(block, ()):
+                    yield instance, steps == 1
+
+    def _followers(self, block: str) -> set[str]:
+        recorded = {other for other in self._from_state.dependants(block) if self._from_state.is_direct(other, block)}
+        return recorded | self._referring.get(block, set())
+
+
+class _StateEdges:
+    """The state's dependencies between blocks."""
+
+    def __init__(self, recorded: Iterable[Recorded]) -> None:
+        blocks = {str(thing.where.block): thing.where.block for thing in recorded}
+        self._by_bare: dict[str, list[str]] = {}
+        for text, block in blocks.items():
+            self._by_bare.setdefault(str(block.bare), []).append(text)
+        self._blocks = blocks
+        self._ancestors: dict[str, set[str]] = {}
+        self._dependants: dict[str, set[str]] = {}
+        for thing in recorded:
+            text = str(thing.where.block)
+            ancestors = self._ancestors.setdefault(text, set())
+            for dependency in thing.dependencies:
+                ancestors.update(self._meant(thing.where, dependency))
+            ancestors.discard(text)
+        for text, ancestors in self._ancestors.items():
+            for ancestor in ancestors:
+                self._dependants.setdefault(ancestor, set()).add(text)
+
+    def dependants(self, block: str) -> set[str]:
+        """All blocks that list this one, near or far."""
+        return self._dependants.get(block, set())
+
+    def is_direct(self, dependant: str, block: str) -> bool:
+        """Whether no other ancestor of the dependant stands between the two."""
+        ancestors = self._ancestors.get(dependant, set())
+        return not any(block in self._ancestors.get(other, ()) for other in ancestors if other != block)
+
+    def _meant(self, where: Address, dependency: str) -> Iterable[str]:
+        """The blocks that a dependency means, which the state writes without keys: those in the same module instances."""
+        target = parse_address(dependency)
+        if target is None:
+            return ()
+        shared = 0
+        for (one, _), (other, _) in zip(where.modules, target.modules, strict=False):
+            if one != other:
+                break
+            shared += 1
+        own = where.modules[:shared]
+        if shared == len(target.modules):
+            exact = Address(modules=own, resource_type=target.resource_type, name=target.name, data=target.data)
+            return (str(exact),) if str(exact) in self._blocks else ()
+        candidates = self._by_bare.get(str(target.bare), ())
+        return [text for text in candidates if self._blocks[text].modules[:shared] == own]
+
+
+def _block(address: str) -> str:
+    parsed = parse_address(address)
+    return address if parsed is None or parsed.key is None else str(parsed.block)
+
+
+def _grouped(addresses: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+    """Managed instances by block, in a settled order."""
+    groups: dict[str, dict[str, None]] = {}
+    for address in addresses:
+        groups.setdefault(_block(address), {})[address] = None
+    return {block: tuple(sorted(group)) for block, group in groups.items()}

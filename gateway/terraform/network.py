@@ -1,0 +1,108 @@
+"""What a security rule opens: the networks and ports in the shapes the AWS provider gives them."""
+
+import ipaddress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from gateway.model.json import Json
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+_CIDRS = ("cidr_blocks", "ipv6_cidr_blocks", "cidr_ipv4", "cidr_ipv6", "cidr_block", "ipv6_cidr_block")
+_LISTS = ("prefix_list_ids", "prefix_list_id")
+_GROUPS = ("security_groups", "self", "source_security_group_id", "referenced_security_group_id")
+_GLOBAL_IPV6 = ipaddress.IPv6Network("2000::/3")
+_WITH_PORTS = {"tcp", "udp", "sctp", "6", "17", "132"}
+
+
+class Unreadable(Exception):
+    """A value is no security rule that Sentinel can read; the text says why. Whoever judges it must refuse it."""
+
+
+def networks(value: Json) -> list[Network]:
+    """Every network that the value names: one CIDR, a list of them, one rule or a list of rules. Raises `Unreadable`."""
+    return [network for item in _items(value) for network in _named_by(item)]
+
+
+def outside(found: Iterable[Network], allowed: Sequence[Network]) -> list[Network]:
+    """Those that lie in none of the allowed networks."""
+    return [network for network in found if not any(_within(network, wider) for wider in allowed)]
+
+
+def covers_world(found: Iterable[Network]) -> bool:
+    """Whether the networks together are the whole Internet, however they are cut up."""
+    kept = list(found)
+    four = ipaddress.collapse_addresses(network for network in kept if isinstance(network, ipaddress.IPv4Network))
+    six = ipaddress.collapse_addresses(network for network in kept if isinstance(network, ipaddress.IPv6Network))
+    return any(network.prefixlen == 0 for network in four) or any(_GLOBAL_IPV6.subnet_of(network) for network in six)
+
+
+def closed_ports(value: Json, allowed: Iterable[int]) -> list[str]:
+    """What the value opens beyond the allowed ports, as words; empty where nothing. Raises `Unreadable`."""
+    ports = frozenset(allowed)
+    return [words for item in _items(value) if (words := _beyond(item, ports))]
+
+
+def network(text: Json) -> Network:
+    """The network in `text`; host bits are dropped as AWS does. Raises `Unreadable`."""
+    try:
+        if isinstance(text, str):
+            return ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        pass
+    raise Unreadable(f"{text!r} is no network in CIDR form")
+
+
+def _items(value: Json) -> Sequence[Json]:
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, str | Mapping) or not isinstance(value, Sequence) else value
+
+
+def _named_by(item: Json) -> Iterator[Network]:
+    if not isinstance(item, Mapping):
+        yield network(item)
+        return
+    if not any(name in item for name in (*_CIDRS, *_LISTS, *_GROUPS)):
+        raise Unreadable(f"the rule {_brief(item)} names no source")
+    for name in _LISTS:
+        if item.get(name):
+            raise Unreadable(f"what the prefix list {item[name]!r} holds is not known here")
+    for name in _CIDRS:
+        for text in _items(item.get(name) or None):
+            yield network(text)
+
+
+def _beyond(item: Json, allowed: frozenset[int]) -> str:
+    if not isinstance(item, Mapping):
+        port = _port(item)
+        return "" if port in allowed else f"port {port}"
+    protocol = str(item.get("protocol", item.get("ip_protocol", ""))).lower()
+    if protocol not in _WITH_PORTS:
+        return "every port and protocol" if protocol in {"-1", "all"} else f"protocol {protocol or 'unknown'}"
+    first, last = _port(item.get("from_port")), _port(item.get("to_port"))
+    if first > last:
+        raise Unreadable(f"the ports {first} to {last} are no range")
+    # A range longer than the list cannot lie in it; looked at first, so that 0 to 65535 costs nothing.
+    if last - first < len(allowed) and all(port in allowed for port in range(first, last + 1)):
+        return ""
+    return f"port {first}" if first == last else f"ports {first} to {last}"
+
+
+def _port(value: Json) -> int:
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 5:  # noqa: PLR2004  65535 has five digits
+        value = int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise Unreadable(f"{value!r} is no port")
+    return value
+
+
+def _within(inner: Network, wider: Network) -> bool:
+    if isinstance(inner, ipaddress.IPv4Network):
+        return isinstance(wider, ipaddress.IPv4Network) and inner.subnet_of(wider)
+    return isinstance(wider, ipaddress.IPv6Network) and inner.subnet_of(wider)
+
+
+def _brief(item: Mapping[str, Json]) -> str:
+    return repr(dict(item))[:80]
