@@ -1,0 +1,138 @@
+"""The two form protocols, `query` and `ec2`: flat dotted keys back into nested parameters."""
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from gateway.doors.aws.models import Shape
+from gateway.doors.aws.protocols.values import check_members, from_text, unknown, wrong
+from gateway.doors.aws.strict import MAX_DEPTH
+
+Node: TypeAlias = "str | dict[str, Node]"
+
+MAX_INDEX = 10_000
+_ENVELOPE = frozenset({"Action", "Version"})
+_ITSELF = ""
+
+
+def parse(shape: Shape | None, fields: Mapping[str, str], *, ec2: bool) -> dict[str, Any]:
+    """The parameters of a form. Raises `errors.Malformed` for what does not fit the shape."""
+    tree = _tree(fields)
+    if shape is None:
+        for name in tree:
+            unknown("", name)
+        return {}
+    return _structure(shape, tree, "", ec2=ec2)
+
+
+def _tree(fields: Mapping[str, str]) -> dict[str, Node]:
+    root: dict[str, Node] = {}
+    for key, value in fields.items():
+        if key in _ENVELOPE:
+            continue
+        *parents, leaf = key.split(".")
+        if len(parents) > MAX_DEPTH:
+            wrong(key[:100], "is nested too deep", code="depth")
+        node = root
+        for part in parents:
+            child = node.get(part)
+            if not isinstance(child, dict):
+                child = node[part] = {} if child is None else {_ITSELF: child}
+            node = child
+        standing = node.get(leaf)
+        if isinstance(standing, dict):
+            standing[_ITSELF] = value
+        else:
+            node[leaf] = value
+    return root
+
+
+def _structure(shape: Shape, node: Node, path: str, *, ec2: bool) -> dict[str, Any]:
+    if not isinstance(node, dict):
+        if node:
+            wrong(path, "must be a structure")
+        node = {}
+    result: dict[str, Any] = {}
+    used: set[str] = set()
+    for name, member in shape.members.items():
+        for key in _keys(name, member, ec2=ec2):
+            if key in node and key not in used:
+                used.add(key)
+                result[name] = _value(member, node[key], f"{path}.{name}" if path else name, ec2=ec2)
+                break
+    for key in node.keys() - used:
+        unknown(path, key)
+    check_members(shape, result, path)
+    return result
+
+
+def _keys(name: str, member: Shape, *, ec2: bool) -> tuple[str, ...]:
+    """What a member may be called on the wire. A flattened list goes by its item's name, and by its own where it is empty."""
+    how = member.serialization
+    if ec2:
+        key = str(how.get("name", name))
+        return (str(how.get("queryName", key[0].upper() + key[1:])),)
+    own = str(how.get("name", name))
+    if member.type_name == "list" and how.get("flattened"):
+        return (str(member.member.serialization.get("name", own)), own)
+    return (own,)
+
+
+def _value(shape: Shape, node: Node, path: str, *, ec2: bool) -> Any:
+    match shape.type_name:
+        case "structure":
+            return _structure(shape, node, path, ec2=ec2)
+        case "list":
+            return _list(shape, node, path, ec2=ec2)
+        case "map":
+            return _map(shape, node, path, ec2=ec2)
+    if isinstance(node, dict):
+        wrong(path, f"must be a {shape.type_name}")
+    return from_text(shape, node, path)
+
+
+def _list(shape: Shape, node: Node, path: str, *, ec2: bool) -> list[Any]:
+    if node == "":
+        return []
+    if not (ec2 or shape.serialization.get("flattened")):
+        node = _only(node, str(shape.member.serialization.get("name", "member")), path)
+    return [_value(shape.member, item, f"{path}[{place}]", ec2=ec2) for place, item in enumerate(_numbered(node, path))]
+
+
+def _map(shape: Shape, node: Node, path: str, *, ec2: bool) -> dict[str, Any]:
+    if node == "":
+        return {}
+    if not shape.serialization.get("flattened"):
+        node = _only(node, "entry", path)
+    key_name = str(shape.key.serialization.get("name", "key"))
+    value_name = str(shape.value.serialization.get("name", "value"))
+    result: dict[str, Any] = {}
+    for entry in _numbered(node, path):
+        if not isinstance(entry, dict) or key_name not in entry or entry.keys() - {key_name, value_name}:
+            wrong(path, f"must have entries of {key_name} and {value_name}")
+        key = _value(shape.key, entry[key_name], path, ec2=ec2)
+        if key in result:
+            wrong(path, "names the same key twice", code="duplicate_parameter")
+        result[key] = _value(shape.value, entry.get(value_name, ""), f"{path}.{key}", ec2=ec2)
+    return result
+
+
+def _only(node: Node, name: str, path: str) -> Node:
+    if not isinstance(node, dict):
+        wrong(path, "must be a list")
+    for key in node.keys() - {name}:
+        unknown(path, key)
+    return node[name]
+
+
+def _numbered(node: Node, path: str) -> list[Node]:
+    """The items of `{"1": …, "2": …}` in order; gaps are lawful, as AWS takes them."""
+    if not isinstance(node, dict):
+        wrong(path, "must be numbered from 1")
+    numbered: dict[int, Node] = {}
+    for key, item in node.items():
+        if not (key.isascii() and key.isdigit()) or (key.startswith("0") and key != "0"):
+            unknown(path, key)
+        numbered[int(key)] = item
+        if int(key) > MAX_INDEX:
+            wrong(path, f"has an index over {MAX_INDEX}", code="index")
+    return [numbered[place] for place in sorted(numbered)]

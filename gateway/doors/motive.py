@@ -1,0 +1,148 @@
+r"""The words by which a caller states its motive, the same at every door: intent, motivation, evidence, how long, free text.
+
+At the AWS door they are two signed headers; the second is a small structured field in the manner of RFC 8941:
+
+    x-sentinel-intent: availability
+    x-sentinel-motivation: incident; evidence=ALERT-42, https://status.example/7; for=1h; text="queue is 40 minutes behind"
+
+`evidence` is a comma-separated list. `for` is `90s`, `30m`, `1h`, `2d`, `1w` or a sequence of them (`1h30m`), at most a year. A value
+that holds `;` or `"` stands in quotes, with `\"` and `\\` inside. Text outside ASCII is sent as `text*=UTF-8''…` (RFC 8187).
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import timedelta
+from enum import StrEnum
+from typing import NoReturn, TypeVar
+from urllib.parse import quote, unquote
+
+from gateway.errors import Malformed
+from gateway.model.motive import Intent, Motivation, Motive
+
+MAX_TEXT = 1000
+MAX_EVIDENCE = 10
+MAX_REFERENCE = 200
+LONGEST = timedelta(days=365)
+INTENT_HEADER = "x-sentinel-intent"
+MOTIVATION_HEADER = "x-sentinel-motivation"
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+_DURATION = re.compile(r"(?:[0-9]{1,8}[smhdw])+")
+_PART = re.compile(r"([0-9]{1,8})([smhdw])")
+_PARAMETER = re.compile(r'\s*;\s*([a-z]+\*?)\s*=\s*(?:"((?:[^"\\]|\\["\\])*)"|([^";]*))')
+_TOKEN = re.compile(r"\s*([^\s;]+)")
+_EXTENDED = "UTF-8''"
+_Word = TypeVar("_Word", bound=StrEnum)
+
+
+def motive_of(
+    *,
+    intent: str,
+    motivation: str,
+    text: str = "",
+    evidence: Sequence[str] = (),
+    wanted_for: str = "",
+) -> Motive:
+    """The motive in these words. Raises `errors.Malformed` with a sentence that lists what is allowed."""
+    if len(text) > MAX_TEXT:
+        _bad(f"The motive's text has {len(text)} characters; at most {MAX_TEXT} are taken.")
+    if len(evidence) > MAX_EVIDENCE or any(not reference or len(reference) > MAX_REFERENCE for reference in evidence):
+        _bad(f"A motive names at most {MAX_EVIDENCE} pieces of evidence, each of 1 to {MAX_REFERENCE} characters.")
+    if any(not character.isprintable() and character != "\n" for part in (text, *evidence) for character in part):
+        _bad("The motive's text or evidence holds a control character.")
+    return Motive(
+        intent=_word(Intent, "intent", intent),
+        motivation=_word(Motivation, "motivation", motivation),
+        text=text,
+        evidence=tuple(evidence),
+        wanted_for=duration(wanted_for) if wanted_for else None,
+    )
+
+
+def read_motive(intent: str, motivation: str) -> Motive:
+    """The motive in the two header fields. Raises `errors.Malformed`."""
+    token = _TOKEN.match(motivation)
+    if token is None:
+        _bad(f"The motivation is empty; it must begin with one of {_list(Motivation)}.")
+    given = _parameters(motivation, token.end())
+    if given.keys() - {"text", "evidence", "for"}:
+        _bad("The motivation has a parameter that Sentinel does not know; it knows evidence, for and text.")
+    evidence = [part.strip() for part in given["evidence"].split(",")] if "evidence" in given else []
+    return motive_of(
+        intent=intent.strip(),
+        motivation=token[1],
+        text=given.get("text", ""),
+        evidence=evidence,
+        wanted_for=given.get("for", ""),
+    )
+
+
+def write_motive(motive: Motive) -> dict[str, str]:
+    """The two header fields that `read_motive` reads back to an equal motive."""
+    parts = [motive.motivation.value]
+    if motive.evidence:
+        parts.append(_written("evidence", ", ".join(motive.evidence)))
+    if motive.wanted_for is not None:
+        parts.append(f"for={int(motive.wanted_for.total_seconds())}s")
+    if motive.text:
+        parts.append(_written("text", motive.text))
+    return {INTENT_HEADER: motive.intent.value, MOTIVATION_HEADER: "; ".join(parts)}
+
+
+def duration(text: str) -> timedelta:
+    """`90s`, `30m`, `1h`, `2d`, `1w` or a sequence of them, more than nothing and at most a year. Raises `errors.Malformed`."""
+    if not _DURATION.fullmatch(text):
+        _bad(f"{text[:40]!r} is not a duration; write 90s, 30m, 1h, 2d, 1w or 1h30m.")
+    seconds = sum(int(number) * _UNITS[unit] for number, unit in _PART.findall(text))
+    if not 0 < seconds <= LONGEST.total_seconds():
+        _bad("A duration must be more than nothing and at most 365 days.")
+    return timedelta(seconds=seconds)
+
+
+def _parameters(text: str, position: int) -> dict[str, str]:
+    given: dict[str, str] = {}
+    while position < len(text.rstrip()):
+        found = _PARAMETER.match(text, position)
+        if found is None:
+            _bad('The motivation is not of the form `incident; evidence=ALERT-42; for=1h; text="why"`.')
+        name, quoted, plain = found.groups()
+        value = re.sub(r"\\(.)", r"\1", quoted) if quoted is not None else plain.strip()
+        if name.endswith("*"):
+            name, value = name[:-1], _extended(value)
+        if name in given:
+            _bad(f"The motivation states {name} twice.")
+        given[name] = value
+        position = found.end()
+    return given
+
+
+def _extended(value: str) -> str:
+    if not value.upper().startswith(_EXTENDED):
+        _bad("A parameter whose name ends in * must begin with UTF-8''.")
+    try:
+        return unquote(value[len(_EXTENDED) :], errors="strict")
+    except UnicodeDecodeError:
+        _bad("A parameter whose name ends in * is not percent-encoded UTF-8.")
+
+
+def _written(name: str, value: str) -> str:
+    if not value.isascii() or not value.isprintable():
+        return f"{name}*={_EXTENDED}{quote(value, safe='')}"
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'{name}="{escaped}"'
+
+
+def _word(kind: type[_Word], name: str, given: str) -> _Word:
+    try:
+        return kind(given)
+    except ValueError:
+        _bad(f"{given[:40]!r} is no {name}; the {name} is one of {_list(kind)}.")
+
+
+def _list(kind: type[StrEnum]) -> str:
+    *first, last = (word.value for word in kind)
+    return f"{', '.join(first)} or {last}"
+
+
+def _bad(reason: str) -> NoReturn:
+    raise Malformed(reason, aws_code="ValidationError", code="motive")
