@@ -1,0 +1,40 @@
+"""Asks the guardrails: Rego that says what nobody may do, or not without a human."""
+
+from collections.abc import Callable, Collection, Mapping
+
+from gateway.checks.answer import finding, member, only
+from gateway.checks.check import Opinion, passed
+from gateway.checks.document import document
+from gateway.errors import PolicyUnavailable
+from gateway.model.facts import Facts
+from gateway.model.json import Json
+from gateway.model.mutation import Mutation
+from gateway.ports import PolicyEngine
+
+ENTRYPOINT = "sentinel/guardrails/result"
+
+
+class Policy:
+    """Holds a mutation against every guardrail package."""
+
+    name = "policy"
+
+    def __init__(self, engine: PolicyEngine, packages: Callable[[], Collection[str]]) -> None:
+        """`packages` names the guardrail packages that must have answered, at the time of asking."""
+        self._engine = engine
+        self._packages = packages
+
+    async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
+        """What the guardrails object to. Raises `errors.PolicyUnavailable` where any of them did not answer; that denies."""
+        bundle = self._engine.revision
+        answer = await self._engine.ask(ENTRYPOINT, document(mutation, facts))
+        found = only(answer, {"evaluated", "findings"})
+        _all_asked(member(found, "evaluated", dict), self._packages())
+        objections = tuple(finding(self.name, each) for each in member(found, "findings", list))
+        return Opinion(findings=objections or passed(self).findings, bundle=bundle)
+
+
+def _all_asked(evaluated: Mapping[str, Json], packages: Collection[str]) -> None:
+    silent = sorted(name for name in packages if evaluated.get(name) is not True)
+    if silent or not packages:
+        raise PolicyUnavailable(f"Not every guardrail answered: {', '.join(silent) or 'there is none'}.")

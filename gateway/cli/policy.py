@@ -1,0 +1,94 @@
+"""`sentinel policy`: build the bundle, test the policies, ask them about a document."""
+
+import asyncio
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from gateway.errors import PolicyInvalid, SentinelError
+from gateway.policy import opa
+from gateway.policy.bundle import build, write_bundle
+from gateway.policy.choose import SHIPPED, choose
+from gateway.policy.embedded import Embedded
+from gateway.policy.sources import read_sources, shipped
+
+policy_app = typer.Typer(help="Build, test and try the policies (Rego).", no_args_is_help=True)
+
+Directory = Annotated[
+    Path | None, typer.Option("--path", help="Directory of the policies; default: those that come with Sentinel.")
+]
+_DEADLINE_MS, _MEMORY_MB = 1000, 64
+
+
+@policy_app.command("build")
+def build_command(path: Directory = None) -> None:
+    """Compile the policies with opa and put the bundle beside them, in `bundle/`."""
+    directory = path or shipped()
+    try:
+        bundle = build(read_sources(directory), _tool())
+        write_bundle(bundle, directory / SHIPPED)
+    except SentinelError as error:
+        _fail(error)
+    typer.echo(f"Built {directory / SHIPPED} with opa {bundle.manifest.opa}: revision {bundle.revision}.")
+    typer.echo(f"Guardrails: {', '.join(sorted(bundle.packages))}.")
+
+
+@policy_app.command("test")
+def check_command(path: Directory = None) -> None:
+    """Run the policies' own tests (`*_test.rego`) with opa; exits with 1 where one fails."""
+    try:
+        done = opa.run(_tool(), ["test", "--verbose", "."], cwd=path or shipped())
+    except SentinelError as error:
+        _fail(error)
+    typer.echo(done.stdout + done.stderr)
+    raise typer.Exit(0 if done.returncode == 0 else 1)
+
+
+@policy_app.command("eval")
+def eval_command(
+    document: Annotated[
+        Path,
+        typer.Argument(
+            help="A JSON file with the input document (policies/README.md); - reads it from standard input."
+        ),
+    ],
+    entrypoint: Annotated[str, typer.Option(help="The rule to ask.")] = "sentinel/guardrails/result",
+    path: Directory = None,
+) -> None:
+    """Print what the policies as they stand answer to a document, evaluated by the embedded engine."""
+    try:
+        text = sys.stdin.read() if str(document) == "-" else document.read_text(encoding="utf-8")
+        answer = asyncio.run(_answer(path or shipped(), entrypoint, text))
+    except (SentinelError, OSError) as error:
+        _fail(error)
+    except ValueError as error:
+        _fail(PolicyInvalid(f"{document} is not JSON: {error}"))
+    typer.echo(json.dumps(answer, indent=2, ensure_ascii=False))
+
+
+async def _answer(directory: Path, entrypoint: str, text: str) -> object:
+    given = json.loads(text)
+    with tempfile.TemporaryDirectory() as scratch:
+        engine = Embedded(choose(directory, Path(scratch)), deadline_ms=_DEADLINE_MS, memory_mb=_MEMORY_MB)
+    try:
+        return await engine.ask(entrypoint, given)
+    finally:
+        await engine.close()
+
+
+def _tool() -> Path:
+    tool = opa.find_opa()
+    if tool is None:
+        raise PolicyInvalid(
+            "There is no `opa` on PATH. Install it (https://www.openpolicyagent.org/docs/#running-opa), then try again."
+        )
+    return tool
+
+
+def _fail(error: Exception) -> NoReturn:
+    typer.echo(str(error), err=True)
+    raise typer.Exit(1)

@@ -1,0 +1,155 @@
+"""One instance of a compiled policy in wasmtime, and OPA's Wasm ABI 1.2+ by which it is asked.
+
+Source of the ABI: https://www.openpolicyagent.org/docs/wasm (`opa_eval`, the one-shot evaluation).
+"""
+
+import ctypes
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import wasmtime
+
+from gateway.errors import PolicyInvalid
+from gateway.policy.builtins import SUPPLIED, Builtin
+from gateway.policy.values import Term, parse
+
+PAGE = 65536
+HEADROOM = 4 * 1024 * 1024
+"""Bytes of memory an instance has from the start beyond its data, for the input and the work on it."""
+_JSON_FORMAT = 0
+_I32 = wasmtime.ValType.i32
+_ABI = (1, 2)
+_MOST_ARGUMENTS = 4
+
+
+class PolicyAborted(Exception):
+    """The policy gave up of its own accord (`opa_abort`), e.g. because its memory was full or two rules conflict."""
+
+
+class Instance:
+    """A policy with its data, in a memory of its own. Not thread-safe; useless after any exception from `evaluate`."""
+
+    def __init__(
+        self, module: wasmtime.Module, *, engine: wasmtime.Engine, data: bytes, memory_bytes: int, ticks: int
+    ) -> None:
+        """`data` is the JSON of the bundle's data, `ticks` how many epochs loading may take.
+
+        Raises `errors.PolicyInvalid` for a module that needs a built-in we do not supply, or speaks another ABI;
+        wasmtime's errors for one that traps or does not fit into the memory.
+        """
+        self._store = wasmtime.Store(engine)
+        self._store.set_epoch_deadline(ticks)
+        self._memory = wasmtime.Memory(self._store, wasmtime.MemoryType(wasmtime.Limits(2, memory_bytes // PAGE)))
+        self._exports = self._linked(engine, module)
+        self._check_abi()
+        self._builtins = self._bound()
+        self.entrypoints: Mapping[str, int] = self._dumped("entrypoints")
+        self._data = self._call("opa_json_parse", self._stored(data), len(data))
+        if not self._data:
+            raise PolicyInvalid("The policy bundle's data is not JSON, so the bundle was not loaded.")
+        self._base: int = -(-self._call("opa_heap_ptr_get") // 8) * 8
+        # Taken and given back, so that the pristine heap already knows of room for an input and for work on it.
+        self._call("opa_malloc", HEADROOM)
+        self._call("opa_heap_ptr_set", self._base)
+        self._size = self._memory.data_len(self._store)
+        self._pristine = bytes(self._memory.read(self._store, 0, self._base))
+
+    def evaluate(self, entrypoint: int, document: bytes, ticks: int) -> Any:
+        """OPA's result set for `document`, as parsed JSON: `[{"result": …}]`, or `[]` where it is undefined.
+
+        Each evaluation starts from the memory as it was after loading, so none can see or spoil another.
+        """
+        self._store.set_epoch_deadline(ticks)
+        ctypes.memmove(self._address(), self._pristine, self._base)
+        self._check_room(self._base, len(document) + 8)
+        ctypes.memmove(self._address() + self._base, document, len(document))
+        heap = -(-(self._base + len(document)) // 8) * 8
+        found = self._call("opa_eval", 0, entrypoint, self._data, self._base, len(document), heap, _JSON_FORMAT)
+        return json.loads(self._text(found))
+
+    @property
+    def grown(self) -> bool:
+        """Whether an evaluation took more memory than there was; memory never shrinks, so the instance is due for replacement."""
+        return self._memory.data_len(self._store) > self._size
+
+    def _linked(self, engine: wasmtime.Engine, module: wasmtime.Module) -> Mapping[str, object]:
+        linker = wasmtime.Linker(engine)
+        linker.define(self._store, "env", "memory", self._memory)
+        for count in range(_MOST_ARGUMENTS + 1):
+            kind = wasmtime.FuncType([_I32()] * (count + 2), [_I32()])
+            linker.define(self._store, "env", f"opa_builtin{count}", wasmtime.Func(self._store, kind, self._builtin))
+        takes_text = wasmtime.FuncType([_I32()], [])
+        linker.define(self._store, "env", "opa_abort", wasmtime.Func(self._store, takes_text, self._aborted))
+        linker.define(self._store, "env", "opa_println", wasmtime.Func(self._store, takes_text, _ignore))
+        return dict(linker.instantiate(self._store, module).exports(self._store).items())
+
+    def _check_abi(self) -> None:
+        version = tuple(self._global(name) for name in ("opa_wasm_abi_version", "opa_wasm_abi_minor_version"))
+        if version[0] != _ABI[0] or version < _ABI:
+            raise PolicyInvalid(
+                f"The policy bundle speaks OPA's Wasm ABI {version}, not {_ABI}; build it with a current opa."
+            )
+
+    def _bound(self) -> Mapping[int, Builtin]:
+        """The host functions by the numbers the module gives them."""
+        wanted: Mapping[str, int] = self._dumped("builtins")
+        if missing := sorted(set(wanted) - set(SUPPLIED)):
+            raise PolicyInvalid(
+                f"The policies use {', '.join(missing)}, which the embedded engine does not supply (beyond what OPA's Wasm does itself it knows: {', '.join(sorted(SUPPLIED))}). The bundle was not loaded."
+            )
+        return {number: SUPPLIED[name] for name, number in wanted.items()}
+
+    def _builtin(self, number: int, _context: int, *arguments: int) -> int:
+        answer = self._builtins[number](*(self._term(argument) for argument in arguments))
+        text = json.dumps(answer, ensure_ascii=False, allow_nan=False).encode()
+        return int(self._call("opa_json_parse", self._stored(text), len(text)))
+
+    def _term(self, address: int) -> Term:
+        return parse(self._text(self._call("opa_value_dump", address)))
+
+    def _aborted(self, address: int) -> None:
+        raise PolicyAborted(self._text(address)[:500])
+
+    def _dumped(self, name: str) -> Any:
+        return json.loads(self._text(self._call("opa_json_dump", self._call(name))))
+
+    def _stored(self, content: bytes) -> int:
+        address: int = self._call("opa_malloc", len(content))
+        self._check_room(address, len(content))
+        ctypes.memmove(self._address() + address, content, len(content))
+        return address
+
+    def _check_room(self, address: int, length: int) -> None:
+        if not 0 < address <= self._memory.data_len(self._store) - length:
+            raise PolicyAborted("the policy named an address outside its memory")
+
+    def _text(self, address: int) -> str:
+        """The zero-terminated text at an address, which must end inside the memory."""
+        self._check_room(address, 1)
+        start = self._address() + address
+        text = ctypes.string_at(start, self._length(address))
+        return text.decode()
+
+    def _length(self, address: int) -> int:
+        view = (ctypes.c_char * (self._memory.data_len(self._store) - address)).from_address(self._address() + address)
+        return len(view.value)
+
+    def _address(self) -> int:
+        return ctypes.addressof(self._memory.data_ptr(self._store).contents)
+
+    def _global(self, name: str) -> int:
+        found = self._exports[name]
+        if not isinstance(found, wasmtime.Global):
+            raise PolicyInvalid(f"The policy bundle has no {name}, so it is not one that opa built.")
+        return int(found.value(self._store))
+
+    def _call(self, name: str, *arguments: int) -> Any:
+        function = self._exports[name]
+        if not isinstance(function, wasmtime.Func):
+            raise PolicyInvalid(f"The policy bundle has no {name}, so it is not one that opa built.")
+        return function(self._store, *arguments)
+
+
+def _ignore(_address: int) -> None:
+    """Policies may print; nobody listens, because a print may hold a secret."""

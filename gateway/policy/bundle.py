@@ -1,0 +1,150 @@
+"""The bundle the embedded engine runs: compiled policy, data, and a manifest that says what it was built from."""
+
+import hashlib
+import json
+import os
+import tarfile
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from gateway.errors import PolicyInvalid
+from gateway.policy import law, opa
+from gateway.policy.sources import Sources
+
+ENTRYPOINTS = ("sentinel/arbitration/result", "sentinel/guardrails/result")
+RULES = "data.sentinel.rules."
+"""Where guardrail packages live."""
+_WASM, _DATA, _MANIFEST = "policy.wasm", "data.json", "manifest.json"
+
+
+class Manifest(BaseModel):
+    """`manifest.json`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    opa: str
+    """Version of the compiler."""
+    entrypoints: tuple[str, ...]
+    packages: tuple[str, ...]
+    """Names of the guardrail packages below `sentinel.rules`; each must answer in every decision."""
+    sources: Mapping[str, str]
+    """SHA-256 of every source, by path relative to the policies' directory."""
+    wasm: str
+    """SHA-256 of policy.wasm."""
+    data: str
+    """SHA-256 of data.json."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bundle:
+    """A bundle whose digests hold and whose data is in order."""
+
+    wasm: bytes = field(repr=False)
+    data: bytes = field(repr=False)
+    manifest: Manifest
+
+    @property
+    def manifest_bytes(self) -> bytes:
+        """The manifest as it is written: sorted, so that equal sources give equal bytes."""
+        return json.dumps(self.manifest.model_dump(mode="json"), indent=2, sort_keys=True).encode() + b"\n"
+
+    @property
+    def revision(self) -> str:
+        """SHA-256 of the manifest, which holds the digests of all else; 64 hex digits."""
+        return hashlib.sha256(self.manifest_bytes).hexdigest()
+
+    @property
+    def packages(self) -> frozenset[str]:
+        """Names of the guardrail packages."""
+        return frozenset(self.manifest.packages)
+
+    def built_from(self, sources: Sources) -> bool:
+        """Whether these very sources gave this bundle."""
+        return dict(self.manifest.sources) == dict(sources.digests)
+
+
+def read_bundle(directory: Path) -> Bundle:
+    """Read a bundle from disk. Raises `errors.PolicyInvalid` where it is incomplete, altered, or its data is not in order."""
+    try:
+        wasm, data = (directory / _WASM).read_bytes(), (directory / _DATA).read_bytes()
+        manifest = Manifest.model_validate_json((directory / _MANIFEST).read_bytes())
+    except (OSError, ValidationError) as error:
+        raise PolicyInvalid(f"There is no whole policy bundle in {directory}: {error}") from error
+    if (_sha256(wasm), _sha256(data)) != (manifest.wasm, manifest.data):
+        raise PolicyInvalid(
+            f"The policy bundle in {directory} is not what its manifest says; build it anew with `sentinel policy build`."
+        )
+    return _checked(Bundle(wasm=wasm, data=data, manifest=manifest))
+
+
+def write_bundle(bundle: Bundle, directory: Path) -> None:
+    """Write the three files, the manifest last, so that a half-written bundle is never taken for a whole one."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, content in ((_WASM, bundle.wasm), (_DATA, bundle.data), (_MANIFEST, bundle.manifest_bytes)):
+        temporary = directory / f".{name}.{os.getpid()}"
+        temporary.write_bytes(content)
+        temporary.replace(directory / name)
+
+
+def build(sources: Sources, tool: Path) -> Bundle:
+    """Compile sources to Wasm with opa; equal sources and opa give equal bytes.
+
+    The sources are copied out first, so that what is digested is what is compiled, whatever an editor does meanwhile.
+    Raises `errors.PolicyInvalid` with opa's file and line where they do not compile.
+    """
+    with tempfile.TemporaryDirectory(prefix="sentinel-policy-") as scratch:
+        stage = Path(scratch) / "policies"
+        for name, content in sources.files.items():
+            (stage / name).parent.mkdir(parents=True, exist_ok=True)
+            (stage / name).write_bytes(content)
+        archive = Path(scratch) / "bundle.tar.gz"
+        opa.output(tool, ["check", "--strict", "."], cwd=stage)
+        chosen = [part for entrypoint in ENTRYPOINTS for part in ("-e", entrypoint)]
+        opa.output(tool, ["build", "-t", "wasm", *chosen, "-o", str(archive), "."], cwd=stage)
+        described = json.loads(opa.output(tool, ["inspect", "--format", "json", str(archive)], cwd=stage))
+        wasm, data = _member(archive, "/policy.wasm"), _member(archive, "/data.json")
+    manifest = Manifest(
+        opa=opa.version(tool),
+        entrypoints=ENTRYPOINTS,
+        packages=_packages(described),
+        sources=dict(sorted(sources.digests.items())),
+        wasm=_sha256(wasm),
+        data=_sha256(data),
+    )
+    return _checked(Bundle(wasm=wasm, data=data, manifest=manifest))
+
+
+def _packages(described: Mapping[str, Any]) -> tuple[str, ...]:
+    """The guardrail packages. One level deep: a package below another would be asked for nothing."""
+    names = sorted(name.removeprefix(RULES) for name in described["namespaces"] if name.startswith(RULES))
+    if deep := [name for name in names if "." in name]:
+        raise PolicyInvalid(
+            f"The packages {', '.join(deep)} lie deeper than sentinel.rules.<name>, where nobody would ask them; name them sentinel.rules.<name>."
+        )
+    return tuple(names)
+
+
+def _member(archive: Path, name: str) -> bytes:
+    with tarfile.open(archive) as content:
+        found = content.extractfile(name)
+        if found is None:
+            raise PolicyInvalid(f"opa built a bundle without {name}.")
+        return found.read()
+
+
+def _checked(bundle: Bundle) -> Bundle:
+    try:
+        data = json.loads(bundle.data)
+    except ValueError as error:
+        raise PolicyInvalid(f"The policy bundle's data is not JSON: {error}.") from error
+    law.check(data)
+    return bundle
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

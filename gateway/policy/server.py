@@ -1,0 +1,133 @@
+"""The OPA server as policy engine, through opa-python-client."""
+
+import asyncio
+import ipaddress
+import json
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+from opa_client.opa_async import AsyncOpaClient
+
+from gateway.errors import PolicyInvalid, PolicyUnavailable, SettingsInvalid
+from gateway.model.json import Json
+from gateway.policy.bundle import ENTRYPOINTS
+from gateway.policy.embedded import in_order
+
+_QUERY = {"strict-builtin-errors": "true", "provenance": "true"}
+"""Built-in errors are answers of 500 and not silently undefined; provenance names the bundle that answered."""
+_GUARDRAILS = "sentinel/guardrails/result"
+
+
+class OpaServer:
+    """Asks an OPA server. Never retries; whatever is not a defined answer in time is a denial."""
+
+    def __init__(self, url: str, *, deadline_ms: int, packages: Callable[[], Collection[str]]) -> None:
+        """`packages` names the guardrail packages the server must have. Raises `errors.SettingsInvalid` for a URL we cannot take."""
+        host, port, tls = _address(url)
+        self._url = url
+        self._deadline = deadline_ms / 1000
+        self._packages = packages
+        client: Callable[..., Any] = AsyncOpaClient
+        self._client = client(host=host, port=port, ssl=tls, retries=0, timeout=self._deadline)
+        self._revision = "unknown"
+
+    async def open(self) -> None:
+        """Connect, and see that every guardrail is there. Raises `errors.PolicyUnavailable`, `errors.PolicyInvalid`."""
+        await self._client.__aenter__()
+        try:
+            answer = await self.ask(_GUARDRAILS, {})
+        except PolicyUnavailable:
+            await self.close()
+            raise
+        evaluated = answer.get("evaluated") if isinstance(answer, Mapping) else None
+        if missing := set(self.packages()) - set(evaluated if isinstance(evaluated, Mapping) else ()):
+            await self.close()
+            raise PolicyInvalid(
+                f"The OPA server at {self._url} lacks the guardrails {', '.join(sorted(missing))}. Give it the policies this gateway has."
+            )
+
+    @property
+    def revision(self) -> str:
+        """The bundle revision the server named in its last answer; `opa <version>` where it runs from plain files."""
+        return self._revision
+
+    def packages(self) -> Collection[str]:
+        """The guardrail packages that must answer."""
+        return self._packages()
+
+    @property
+    def problem(self) -> str:
+        """The server's own health is seen in each answer."""
+        return ""
+
+    async def ask(self, entrypoint: str, document: Json) -> Json:
+        """The value of a rule, every list in it in canonical order. Raises `errors.PolicyUnavailable`."""
+        if entrypoint not in ENTRYPOINTS:
+            raise PolicyUnavailable(f"The policies have no answer to {entrypoint}: it is no entrypoint.")
+        package, _, rule = entrypoint.rpartition("/")
+        try:
+            json.dumps(document, allow_nan=False)
+            async with asyncio.timeout(self._deadline):
+                answer = await self._client.query_rule(document, package, rule, query_params=_QUERY)
+        except TimeoutError as error:
+            raise PolicyUnavailable(
+                f"The OPA server took longer than {self._deadline * 1000:.0f} ms over {entrypoint}."
+            ) from error
+        except aiohttp.ClientResponseError as error:
+            raise PolicyUnavailable(f"The OPA server answered {entrypoint} with status {error.status}.") from error
+        except (aiohttp.ClientError, OSError, ValueError, TypeError, RecursionError, AttributeError) as error:
+            raise PolicyUnavailable(
+                f"The OPA server gave no answer to {entrypoint} ({type(error).__name__})."
+            ) from error
+        if not isinstance(answer, Mapping) or "result" not in answer:
+            raise PolicyUnavailable(f"The OPA server has no answer to {entrypoint}: it is undefined.")
+        self._revision = _revision(answer.get("provenance"))
+        return in_order(answer["result"])
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close_connection()
+
+
+def _address(url: str) -> tuple[str, int, bool]:
+    """Host, port and whether it is TLS. Over plain HTTP only this machine is believed: anybody on the way could say yes."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise SettingsInvalid(f"policy.opa_url = {url!r} is not a URL: {error}.") from error
+    if (
+        parts.scheme not in {"http", "https"}
+        or not parts.hostname
+        or parts.path.strip("/")
+        or parts.query
+        or parts.username
+    ):
+        raise SettingsInvalid(
+            f"policy.opa_url = {url!r} must be like http://127.0.0.1:8181 or https://opa.example.com:8181."
+        )
+    if parts.scheme == "http" and not _is_loopback(parts.hostname):
+        raise SettingsInvalid(
+            f"policy.opa_url = {url!r} must be https, or http on this machine: who can change an answer on its way can allow anything."
+        )
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return host, port or (443 if parts.scheme == "https" else 8181), parts.scheme == "https"
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _revision(provenance: object) -> str:
+    found = provenance if isinstance(provenance, Mapping) else {}
+    bundles = found.get("bundles")
+    named = [bundles[name] for name in sorted(bundles)] if isinstance(bundles, Mapping) else []
+    revisions = [str(bundle["revision"]) for bundle in named if isinstance(bundle, Mapping) and bundle.get("revision")]
+    return " ".join(revisions) or f"opa {found.get('version', 'unknown')}"

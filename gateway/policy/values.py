@@ -1,0 +1,138 @@
+"""Rego values as the host functions see them: JSON, and sets, which JSON cannot tell from arrays."""
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+Term: TypeAlias = "bool | int | float | str | list[Term] | dict[str, Term] | RegoSet | None"
+"""A Rego value."""
+
+_DECODER = json.JSONDecoder()
+_LONGEST_PLAIN_EXPONENT = 21
+_SHORTEST_PLAIN_EXPONENT = -4
+
+
+@dataclass(frozen=True, slots=True)
+class RegoSet:
+    """A Rego set, its members in no order."""
+
+    members: tuple[Any, ...]
+
+
+def parse(text: str) -> Term:
+    """The value of OPA's own notation (`opa_value_dump`): JSON, `{1, 2}` for sets and `set()` for the empty one.
+
+    Raises ValueError for anything else; object keys that are not strings are such.
+    """
+    value, end = _value(text, 0)
+    if end != len(text):
+        raise ValueError(f"text after the value at {end}")
+    return value
+
+
+def to_text(value: Term) -> str:
+    """OPA's text of a value: members of sets and keys of objects in order, one space after `,` and `:`."""
+    match value:
+        case RegoSet():
+            inner = ", ".join(to_text(member) for member in sorted(value.members, key=_order))
+            return f"{{{inner}}}" if inner else "set()"
+        case list():
+            return "[" + ", ".join(to_text(item) for item in value) + "]"
+        case dict():
+            return "{" + ", ".join(f"{to_text(key)}: {to_text(value[key])}" for key in sorted(value)) + "}"
+        case float():
+            return go_float(value)
+        case _:
+            return json.dumps(value, ensure_ascii=False)
+
+
+def go_float(value: float) -> str:
+    """A float as Go prints it with %v: shortest digits, exponent form below 1e-4 and from 1e21 on."""
+    if not math.isfinite(value):
+        raise ValueError("not a JSON number")
+    if value == 0:
+        return "0"
+    exponent = math.floor(math.log10(abs(value)))
+    digits = repr(value)
+    if "e" in digits:
+        mantissa, _, power = digits.partition("e")
+        exponent = int(power)
+        if _SHORTEST_PLAIN_EXPONENT <= exponent < _LONGEST_PLAIN_EXPONENT:
+            return f"{value:.0f}"
+        return f"{mantissa.removesuffix('.0')}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
+    return digits.removesuffix(".0")
+
+
+def _order(value: Term) -> tuple[int, Any]:
+    """OPA's order of values: null, booleans, numbers, strings, arrays, objects, sets."""
+    match value:
+        case None:
+            return 0, 0
+        case bool():
+            return 1, value
+        case int() | float():
+            return 2, value
+        case str():
+            return 3, value.encode()
+        case list():
+            return 4, [_order(item) for item in value]
+        case dict():
+            return 5, [(key.encode(), _order(value[key])) for key in sorted(value)]
+        case RegoSet():
+            return 6, sorted(_order(member) for member in value.members)
+
+
+def _value(text: str, at: int) -> tuple[Term, int]:
+    if text.startswith("set()", at):
+        return RegoSet(()), at + 5
+    match text[at : at + 1]:
+        case "[":
+            return _items(text, at + 1, "]")
+        case "{":
+            return _braced(text, at + 1)
+        case _:
+            return _DECODER.raw_decode(text, at)
+
+
+def _items(text: str, at: int, close: str) -> tuple[list[Term], int]:
+    items: list[Term] = []
+    while not text.startswith(close, at):
+        item, at = _value(text, at)
+        items.append(item)
+        at = _after_comma(text, at, close)
+    return items, at + 1
+
+
+def _braced(text: str, at: int) -> tuple[Term, int]:
+    """An object or a set: what follows the first member tells."""
+    if text.startswith("}", at):
+        return {}, at + 1
+    first, after = _value(text, at)
+    if not text.startswith(":", after):
+        members, end = _items(text, at, "}")
+        return RegoSet(tuple(members)), end
+    content: dict[str, Term] = {}
+    key: Term = first
+    while True:
+        if not isinstance(key, str) or not text.startswith(":", after):
+            raise ValueError(f"no object key at {at}")
+        content[key], at = _value(text, _skip(text, after + 1))
+        at = _after_comma(text, at, "}")
+        if text.startswith("}", at):
+            return content, at + 1
+        key, after = _value(text, at)
+
+
+def _after_comma(text: str, at: int, close: str) -> int:
+    if text.startswith(",", at):
+        return _skip(text, at + 1)
+    if not text.startswith(close, at):
+        raise ValueError(f"no , or {close} at {at}")
+    return at
+
+
+def _skip(text: str, at: int) -> int:
+    while text.startswith(" ", at):
+        at += 1
+    return at

@@ -1,0 +1,192 @@
+# METADATA
+# title: Network
+# description: What may be reached from the whole internet. Judges only what a mutation newly opens.
+package sentinel.rules.network
+
+import data.data.network as law
+
+evaluated := true
+
+# METADATA
+# title: Open to the world
+# custom:
+#   id: SEN-N001
+#   severity: critical
+findings contains {
+	"id": "SEN-N001",
+	"verdict": "deny",
+	"message": sprintf(
+		"%s of %s must not be open to %s; only tcp ports %v may be open to the world. Name a narrower range or a security group.",
+		[ports(opening), address, opening.cidr, law.public_ports],
+	),
+	"address": address,
+	"attribute": attribute,
+} if {
+	some [address, attribute, opening] in opened
+	wide(opening.cidr)
+	not harmless(opening)
+}
+
+# METADATA
+# title: Ingress that cannot be read
+# description: What is not in the provider's form cannot be judged.
+# custom:
+#   id: SEN-N002
+#   severity: high
+findings contains {
+	"id": "SEN-N002",
+	"verdict": "deny",
+	"message": concat("", ["The ingress rules for ", address, " are not in the form of the Terraform provider, so nobody can tell what they open."]),
+	"address": address,
+	"attribute": attribute,
+} if {
+	some [address, attribute, value] in values
+	not readable(value)
+}
+
+groups := {"aws_security_group", "aws_default_security_group"}
+
+# Resource types that are one rule, each as a resource of its own.
+singles := {"aws_security_group_rule", "aws_vpc_security_group_ingress_rule"}
+
+writes := [effect | some effect in input.mutation.effects; effect.action in {"set", "create"}]
+
+# The list of rules each effect brings, in the provider's form: [address, attribute, list].
+values contains [effect.address, "ingress", effect.value] if {
+	some effect in writes
+	effect.resource_type in groups
+	effect.attribute == "ingress"
+	effect.value != null
+}
+
+values contains [effect.address, "ingress", effect.value.ingress] if {
+	some effect in writes
+	effect.resource_type in groups
+	effect.attribute == "*"
+	effect.value.ingress != null
+}
+
+values contains [address, "*", [rule]] if {
+	some address, rule in single
+	object.get(rule, "type", "ingress") == "ingress"
+}
+
+# The content of a resource that is one rule, whether it comes whole or attribute by attribute.
+single[effect.address] := object.union(whole, parts) if {
+	some effect in writes
+	effect.resource_type in singles
+	whole := object.union_n([other.value |
+		some other in writes
+		other.address == effect.address
+		other.attribute == "*"
+		is_object(other.value)
+	])
+	parts := {other.attribute: other.value |
+		some other in writes
+		other.address == effect.address
+		other.attribute != "*"
+	}
+}
+
+opened contains [address, attribute, opening] if {
+	some [address, attribute, value] in values
+	some rule in value
+	some opening in openings(rule)
+	not [address, opening] in standing
+}
+
+# What is open already, so that a call that repeats it is not blamed for it: [address, opening].
+standing contains [effect.address, opening] if {
+	some effect in writes
+	effect.resource_type in groups
+	some rule in array.concat(listed(effect.before), listed(object.get(as_object(effect.before), "ingress", [])))
+	some opening in openings(rule)
+}
+
+listed(value) := value if is_array(value)
+
+listed(value) := [] if not is_array(value)
+
+as_object(value) := value if is_object(value)
+
+as_object(value) := {} if not is_object(value)
+
+openings(rule) := {opening |
+	some cidr in cidrs(rule)
+	opening := {
+		"cidr": cidr,
+		"protocol": object.get(rule, "protocol", object.get(rule, "ip_protocol", "-1")),
+		"from": object.get(rule, "from_port", null),
+		"to": object.get(rule, "to_port", null),
+	}
+}
+
+cidrs(rule) := {cidr |
+	some key in ["cidr_blocks", "ipv6_cidr_blocks"]
+	some cidr in rule[key]
+} | {cidr |
+	some key in ["cidr_ipv4", "cidr_ipv6"]
+	cidr := rule[key]
+	cidr != null
+}
+
+harmless(opening) if {
+	opening.protocol in {"tcp", "6", 6}
+	opening.from == opening.to
+	opening.from in law.public_ports
+}
+
+ports(opening) := sprintf("Port %v (%v)", [opening.from, opening.protocol]) if {
+	opening.from == opening.to
+	not opening.protocol in {"-1", -1}
+}
+
+ports(opening) := sprintf("Ports %v to %v (%v)", [opening.from, opening.to, opening.protocol]) if {
+	opening.from != opening.to
+	not opening.protocol in {"-1", -1}
+}
+
+ports(opening) := "Every port" if opening.protocol in {"-1", -1}
+
+# A range is narrow only when that can be read off it; whatever else it is counts as the world.
+wide(cidr) if not narrow(cidr)
+
+narrow(cidr) if {
+	[address, prefix] := split(cidr, "/")
+	prefix in narrow_prefixes[family(address)]
+}
+
+family(address) := "ipv6" if contains(address, ":")
+
+family(address) := "ipv4" if not contains(address, ":")
+
+narrow_prefixes := {
+	"ipv4": {format_int(length, 10) | some length in numbers.range(law.shortest_public_prefix.ipv4, 32)},
+	"ipv6": {format_int(length, 10) | some length in numbers.range(law.shortest_public_prefix.ipv6, 128)},
+}
+
+readable(value) if {
+	is_array(value)
+	every rule in value {
+		is_object(rule)
+		every key in ["cidr_blocks", "ipv6_cidr_blocks"] {
+			texts(object.get(rule, key, null))
+		}
+		every key in ["cidr_ipv4", "cidr_ipv6"] {
+			text_or_null(object.get(rule, key, null))
+		}
+	}
+}
+
+texts(null)
+
+texts(value) if {
+	is_array(value)
+	every item in value {
+		is_string(item)
+	}
+}
+
+text_or_null(null)
+
+text_or_null(value) if is_string(value)
