@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from sqlalchemy import bindparam, insert, select, update
-from sqlalchemy.exc import IntegrityError
 
 from gateway.errors import ApprovalSpent, AttemptInFlight, ClaimTaken
 from gateway.ledger.append import Transaction
@@ -12,37 +11,33 @@ from gateway.ledger.ending import end_expired
 from gateway.ledger.forms import claim_row, text_of
 from gateway.ledger.moment import stored
 from gateway.ledger.plan import Plan
-from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, HOLDS
+from gateway.ledger.statement import INTEGRITY_ERRORS, Among, Statement
+from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, HOLDS, UNUSED
 from gateway.model.claim import Claim, ClaimEnd
 from gateway.model.mutation import WHOLE
 from gateway.model.verdict import Mode, Verdict
 
-_STANDING: Final = select(CLAIMS).where(
-    CLAIMS.c.address.in_(bindparam("addresses", expanding=True)), CLAIMS.c.ended_at.is_(None)
-)
-_NAMED: Final = select(CLAIMS).where(CLAIMS.c.id.in_(bindparam("ids", expanding=True)), CLAIMS.c.ended_at.is_(None))
-_SUPERSEDE: Final = (
+_STANDING: Final = Statement(select(CLAIMS).where(Among(CLAIMS.c.address, "addresses"), CLAIMS.c.ended_at.is_(None)))
+_NAMED: Final = Statement(select(CLAIMS).where(Among(CLAIMS.c.id, "ids"), CLAIMS.c.ended_at.is_(None)))
+_SUPERSEDE: Final = Statement(
     update(CLAIMS)
     .where(CLAIMS.c.id == bindparam("claim"), CLAIMS.c.ended_at.is_(None))
     .values(ended_at=bindparam("at"), end=ClaimEnd.SUPERSEDED.value, ended_by=bindparam("by"))
 )
-_REDEEM: Final = (
+_REDEEM: Final = Statement(
     update(APPROVALS)
     .where(
         APPROVALS.c.id == bindparam("approval"),
-        APPROVALS.c.state == "open",
+        APPROVALS.c.state == UNUSED,
         APPROVALS.c.until > bindparam("now"),
         APPROVALS.c.actor == bindparam("who"),
         APPROVALS.c.call_digest == bindparam("digest"),
     )
     .values(state="used", used_by=bindparam("by"))
 )
-_EARLIER: Final = select(ATTEMPTS.c.mutation_id).where(
-    ATTEMPTS.c.actor == bindparam("who"), ATTEMPTS.c.idempotency_key == bindparam("key")
-)
-_INSERT_CLAIM: Final = insert(CLAIMS)
-_INSERT_ATTEMPT: Final = insert(ATTEMPTS)
-_INSERT_HOLD: Final = insert(HOLDS)
+_INSERT_CLAIM: Final = Statement(insert(CLAIMS))
+_INSERT_ATTEMPT: Final = Statement(insert(ATTEMPTS))
+_INSERT_HOLD: Final = Statement(insert(HOLDS))
 
 
 def decide(transaction: Transaction, plan: Plan) -> tuple[Claim, ...]:
@@ -55,7 +50,6 @@ def decide(transaction: Transaction, plan: Plan) -> tuple[Claim, ...]:
         if plan.decision.verdict is Verdict.HOLD:
             _hold(transaction, plan)
         return ()
-    _refuse_second_attempt(transaction, plan)
     _make_room(transaction, plan)
     _redeem(transaction, plan)
     seq = _append(transaction, plan)
@@ -70,23 +64,13 @@ def _append(transaction: Transaction, plan: Plan) -> int:
     )
 
 
-def _refuse_second_attempt(transaction: Transaction, plan: Plan) -> None:
-    mutation = plan.mutation
-    if not mutation.idempotency_key:
-        return
-    earlier = transaction.execute(_EARLIER, {"who": mutation.caller.actor, "key": mutation.idempotency_key}).scalar()
-    if earlier is not None:
-        message = f"The same attempt (mutation {earlier}) was begun by another request. Nothing was sent again; ask for its outcome."
-        raise AttemptInFlight(message)
-
-
 def _make_room(transaction: Transaction, plan: Plan) -> None:
     """End what the decision supersedes and what time has ended; whatever then still stands in the way was taken since we looked."""
     superseded = _superseded(transaction, plan)
     addresses = sorted({claim.address for claim in plan.claims})
     if addresses:
         now = stored(plan.facts.now)
-        standing = transaction.execute(_STANDING, {"addresses": addresses}).all()
+        standing = transaction.rows(_STANDING, {"addresses": text_of(addresses)})
         expired = [
             row for row in standing if row.until and row.until <= now and not row.unsettled and row.id not in superseded
         ]
@@ -95,7 +79,7 @@ def _make_room(transaction: Transaction, plan: Plan) -> None:
         end_expired(transaction, expired, plan.facts.now)
     for claim in sorted(superseded):
         values = {"claim": claim, "at": stored(plan.facts.now), "by": plan.mutation.id}
-        if transaction.execute(_SUPERSEDE, values).rowcount != 1:
+        if transaction.change(_SUPERSEDE, values) != 1:
             raise ClaimTaken(f"Claim {claim}, which this change would supersede, ended meanwhile. Nothing was sent.")
 
 
@@ -104,7 +88,7 @@ def _superseded(transaction: Transaction, plan: Plan) -> set[str]:
     wanted = set(plan.decision.supersedes)
     if not wanted:
         return wanted
-    rows = transaction.execute(_NAMED, {"ids": sorted(wanted)}).all()
+    rows = transaction.rows(_NAMED, {"ids": text_of(sorted(wanted))})
     if missing := wanted - {row.id for row in rows}:
         raise ClaimTaken(f"Claim {min(missing)}, which this change would supersede, ended meanwhile. Nothing was sent.")
     unsettled = next((row for row in rows if row.unsettled), None)
@@ -141,10 +125,10 @@ def _redeem(transaction: Transaction, plan: Plan) -> None:
         "approval": plan.decision.approval,
         "now": stored(plan.facts.now),
         "who": plan.mutation.caller.actor,
-        "digest": plan.mutation.call.digest,
+        "digest": plan.call_digest,
         "by": plan.mutation.id,
     }
-    if transaction.execute(_REDEEM, values).rowcount != 1:
+    if transaction.change(_REDEEM, values) != 1:
         message = f"Approval {plan.decision.approval} was redeemed by another attempt, or has ended. Nothing was sent; ask for a new one."
         raise ApprovalSpent(message)
 
@@ -153,35 +137,42 @@ def _take(transaction: Transaction, claims: Sequence[Claim]) -> None:
     if not claims:
         return
     try:
-        transaction.execute(_INSERT_CLAIM, [claim_row(claim) for claim in claims])
-    except IntegrityError as error:
+        transaction.change_each(_INSERT_CLAIM, [claim_row(claim) for claim in claims])
+    except INTEGRITY_ERRORS as error:
         # The unique index has the last word, whatever was read before.
         raise ClaimTaken("Another mutation took the same attribute first. Nothing was sent; try again.") from error
 
 
 def _keep_attempt(transaction: Transaction, plan: Plan, seq: int) -> None:
     mutation = plan.mutation
-    transaction.execute(
-        _INSERT_ATTEMPT,
-        {
-            "mutation_id": mutation.id,
-            "seq": seq,
-            "actor": mutation.caller.actor,
-            "stack": plan.facts.stack,
-            "idempotency_key": mutation.idempotency_key or None,
-            "call_digest": mutation.call.digest,
-            "decided_at": stored(plan.facts.now),
-            "state": "in_flight",
-            "request_id": "",
-            "reason": "",
-        },
-    )
+    row = {
+        "mutation_id": mutation.id,
+        "seq": seq,
+        "actor": mutation.caller.actor,
+        "stack": plan.facts.stack,
+        "idempotency_key": mutation.idempotency_key or None,
+        "call_digest": plan.call_digest,
+        "decided_at": stored(plan.facts.now),
+        "state": "in_flight",
+        "request_id": "",
+        "reason": "",
+        "reply_status": None,
+        "reply_headers": None,
+        "reply_body": None,
+    }
+    try:
+        transaction.change(_INSERT_ATTEMPT, row)
+    except INTEGRITY_ERRORS as error:
+        message = (
+            "The same attempt was begun by another request just before. Nothing was sent again; ask for its outcome."
+        )
+        raise AttemptInFlight(message) from error
 
 
 def _hold(transaction: Transaction, plan: Plan) -> None:
     mutation = plan.mutation
     body = plan.record.body
-    transaction.execute(
+    transaction.change(
         _INSERT_HOLD,
         {
             "mutation_id": mutation.id,
@@ -189,7 +180,7 @@ def _hold(transaction: Transaction, plan: Plan) -> None:
             "actor": mutation.caller.actor,
             "on_behalf_of": mutation.caller.on_behalf_of,
             "stack": plan.facts.stack,
-            "call_digest": mutation.call.digest,
+            "call_digest": plan.call_digest,
             "summary": text_of({name: body[name] for name in ("caller", "call", "motive", "effects", "decision")}),
             "state": "open",
         },

@@ -9,10 +9,11 @@ from sqlalchemy import bindparam, delete, insert, select, update
 from gateway.errors import NotAllowed, NotFound
 from gateway.ledger.append import Transaction
 from gateway.ledger.ending import end, open_claims_of
-from gateway.ledger.forms import claim_of, ids
+from gateway.ledger.forms import claim_of, ids, text_of
 from gateway.ledger.looking import approval_of
 from gateway.ledger.moment import stored
-from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, HOLDS, VALUES
+from gateway.ledger.statement import Among, Statement
+from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, HOLDS, UNUSED, VALUES
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim, ClaimEnd
 from gateway.model.facts import Approval
@@ -20,27 +21,35 @@ from gateway.model.ids import new_id
 from gateway.model.json import Json
 from gateway.model.record import Record, Stage
 
-_HOLD: Final = select(HOLDS).where(HOLDS.c.mutation_id == bindparam("mutation"))
-_UNUSED: Final = select(APPROVALS).where(
-    APPROVALS.c.actor == bindparam("who"),
-    APPROVALS.c.call_digest == bindparam("digest"),
-    APPROVALS.c.state == "open",
+_HOLD: Final = Statement(select(HOLDS).where(HOLDS.c.mutation_id == bindparam("mutation")))
+_UNUSED: Final = Statement(
+    select(APPROVALS).where(
+        APPROVALS.c.actor == bindparam("who"),
+        APPROVALS.c.call_digest == bindparam("digest"),
+        APPROVALS.c.state == UNUSED,
+    )
 )
-_END_APPROVAL: Final = update(APPROVALS).where(APPROVALS.c.id == bindparam("approval")).values(state=bindparam("how"))
-_MARK_HOLDS: Final = (
+_INSERT_APPROVAL: Final = Statement(insert(APPROVALS))
+_END_APPROVAL: Final = Statement(
+    update(APPROVALS).where(APPROVALS.c.id == bindparam("approval")).values(state=bindparam("how"))
+)
+_MARK_HOLDS: Final = Statement(
     update(HOLDS)
     .where(
         HOLDS.c.actor == bindparam("who"),
         HOLDS.c.call_digest == bindparam("digest"),
-        HOLDS.c.state.in_(bindparam("from_states", expanding=True)),
+        Among(HOLDS.c.state, "from_states"),
     )
     .values(state=bindparam("how"))
 )
-_ATTEMPT: Final = select(ATTEMPTS.c.actor, ATTEMPTS.c.stack, ATTEMPTS.c.state, ATTEMPTS.c.seq).where(
-    ATTEMPTS.c.mutation_id == bindparam("mutation")
+_ATTEMPT: Final = Statement(
+    select(ATTEMPTS.c.actor, ATTEMPTS.c.stack, ATTEMPTS.c.state, ATTEMPTS.c.seq).where(
+        ATTEMPTS.c.mutation_id == bindparam("mutation")
+    )
 )
-_SETTLE: Final = update(CLAIMS).where(CLAIMS.c.mutation_id == bindparam("mutation")).values(unsettled=0)
-_MERGED_VALUES: Final = delete(VALUES).where(VALUES.c.mutation_id == bindparam("mutation"))
+_NAMED: Final = Statement(select(CLAIMS).where(Among(CLAIMS.c.id, "ids")).order_by(CLAIMS.c.id))
+_SETTLE: Final = Statement(update(CLAIMS).where(CLAIMS.c.mutation_id == bindparam("mutation")).values(unsettled=0))
+_MERGED_VALUES: Final = Statement(delete(VALUES).where(VALUES.c.mutation_id == bindparam("mutation")))
 
 
 def is_approver(caller: Caller) -> bool:
@@ -59,11 +68,11 @@ def approve(
         raise NotAllowed("An approval must last longer than no time at all.")
     if hold.state == "rejected":
         raise NotAllowed(f"Mutation {mutation_id} was rejected for good. Ask its actor to send it again.")
-    unused = transaction.execute(_UNUSED, {"who": hold.actor, "digest": hold.call_digest}).first()
+    unused = transaction.row(_UNUSED, {"who": hold.actor, "digest": hold.call_digest})
     if unused is not None and unused.until > stored(at):
         return approval_of(unused)
     if unused is not None:
-        transaction.execute(_END_APPROVAL, {"approval": unused.id, "how": "ended"})
+        transaction.change(_END_APPROVAL, {"approval": unused.id, "how": "ended"})
     elif hold.state == "approved":
         raise NotAllowed(f"The approval of mutation {mutation_id} was used. Ask its actor to send the call again.")
     approval = Approval(id=new_id("apr"), mutation_id=mutation_id, approver=approver.actor, until=at + lasts)
@@ -83,7 +92,7 @@ def _store_approval(transaction: Transaction, approval: Approval, hold: Any, at:
         "state": "open",
         "used_by": "",
     }
-    transaction.execute(insert(APPROVALS), row)
+    transaction.change(_INSERT_APPROVAL, row)
     _mark(transaction, hold, "approved", ["open"])
     body: dict[str, Json] = {
         "approval": approval.id,
@@ -106,13 +115,13 @@ def _store_approval(transaction: Transaction, approval: Approval, hold: Any, at:
 def reject(transaction: Transaction, mutation_id: str, *, approver: Caller, reason: str, at: datetime) -> None:
     """Refuse a held call, and withdraw the consent to it where it is not used yet."""
     hold = _held(transaction, mutation_id, approver)
-    unused = transaction.execute(_UNUSED, {"who": hold.actor, "digest": hold.call_digest}).first()
+    unused = transaction.row(_UNUSED, {"who": hold.actor, "digest": hold.call_digest})
     if hold.state == "rejected":
         raise NotAllowed(f"Mutation {mutation_id} was rejected already.")
     if hold.state == "approved" and unused is None:
         raise NotAllowed(f"Mutation {mutation_id} was approved and the approval is used; it can no longer be rejected.")
     if unused is not None:
-        transaction.execute(_END_APPROVAL, {"approval": unused.id, "how": "withdrawn"})
+        transaction.change(_END_APPROVAL, {"approval": unused.id, "how": "withdrawn"})
     _mark(transaction, hold, "rejected", ["open", "approved"])
     body: dict[str, Json] = {
         "reason": reason[:2_000],
@@ -127,7 +136,7 @@ def reject(transaction: Transaction, mutation_id: str, *, approver: Caller, reas
 
 def release(transaction: Transaction, mutation_id: str, *, caller: Caller, at: datetime) -> tuple[Claim, ...]:
     """End a mutation's claims before their time. While it is in doubt only an approver may, who has looked at the thing."""
-    attempt = transaction.execute(_ATTEMPT, {"mutation": mutation_id}).first()
+    attempt = transaction.row(_ATTEMPT, {"mutation": mutation_id})
     rows = open_claims_of(transaction, mutation_id)
     if attempt is None or not rows or (attempt.actor != caller.actor and not is_approver(caller)):
         raise NotFound(f"You hold no open claim of a mutation {mutation_id}.")
@@ -136,7 +145,7 @@ def release(transaction: Transaction, mutation_id: str, *, caller: Caller, at: d
             f"What came of mutation {mutation_id} is not known yet, so its claims stay. Wait until it is read back, or ask an approver."
         )
     end(transaction, rows, at, ClaimEnd.RELEASED)
-    transaction.execute(_SETTLE, {"mutation": mutation_id})
+    transaction.change(_SETTLE, {"mutation": mutation_id})
     body: dict[str, Json] = {"claims": ids(rows), "holder": attempt.actor}
     things = [(row.address, row.attribute) for row in rows]
     transaction.append(
@@ -145,21 +154,21 @@ def release(transaction: Transaction, mutation_id: str, *, caller: Caller, at: d
         ),
         things=things,
     )
-    return tuple(claim_of(row) for row in transaction.execute(select(CLAIMS).where(CLAIMS.c.id.in_(ids(rows)))))
+    return tuple(claim_of(row) for row in transaction.rows(_NAMED, {"ids": text_of(ids(rows))}))
 
 
 def reconciled(transaction: Transaction, mutation_id: str, *, at: datetime, body: Mapping[str, Json]) -> None:
     """Record what became of the change in code. `body["merged"]` true: the code declares it now, so the mutation's claims
     and the values kept for it end.
     """
-    attempt = transaction.execute(_ATTEMPT, {"mutation": mutation_id}).first()
+    attempt = transaction.row(_ATTEMPT, {"mutation": mutation_id})
     if attempt is None:
         raise NotFound(f"Mutation {mutation_id} was never carried out, so there is nothing to write back.")
     rows: Sequence[Any] = ()
     if body.get("merged") is True and attempt.state == "applied":
         rows = open_claims_of(transaction, mutation_id)
         end(transaction, rows, at, ClaimEnd.MERGED)
-        transaction.execute(_MERGED_VALUES, {"mutation": mutation_id})
+        transaction.change(_MERGED_VALUES, {"mutation": mutation_id})
     full = {**body, "claims_ended": ids(rows)}
     transaction.append(
         Record(
@@ -172,7 +181,7 @@ def _held(transaction: Transaction, mutation_id: str, approver: Caller) -> Any:
     """The hold. Raises `errors.NotAllowed` for a caller who may not judge it, `errors.NotFound` where nothing is held."""
     if not is_approver(approver):
         raise NotAllowed("Only a human with the role `approver` may judge held mutations.")
-    hold = transaction.execute(_HOLD, {"mutation": mutation_id}).first()
+    hold = transaction.row(_HOLD, {"mutation": mutation_id})
     if hold is None:
         raise NotFound(f"No mutation {mutation_id} is held.")
     requesters = {hold.actor, hold.on_behalf_of} - {""}
@@ -182,5 +191,5 @@ def _held(transaction: Transaction, mutation_id: str, approver: Caller) -> Any:
 
 
 def _mark(transaction: Transaction, hold: Any, how: str, from_states: Sequence[str]) -> None:
-    values = {"who": hold.actor, "digest": hold.call_digest, "from_states": list(from_states), "how": how}
-    transaction.execute(_MARK_HOLDS, values)
+    values = {"who": hold.actor, "digest": hold.call_digest, "from_states": text_of(from_states), "how": how}
+    transaction.change(_MARK_HOLDS, values)

@@ -8,17 +8,20 @@ from sqlalchemy import bindparam, select, update
 
 from gateway.ledger.append import Transaction
 from gateway.ledger.moment import stored
+from gateway.ledger.statement import Statement
 from gateway.ledger.tables import CLAIMS
 from gateway.model.claim import ClaimEnd
 from gateway.model.record import Record, Stage
 
-_END: Final = (
+_END: Final = Statement(
     update(CLAIMS)
     .where(CLAIMS.c.id == bindparam("claim"), CLAIMS.c.ended_at.is_(None))
     .values(ended_at=bindparam("at"), end=bindparam("how"))
 )
-_OPEN_OF: Final = select(CLAIMS).where(CLAIMS.c.mutation_id == bindparam("mutation"), CLAIMS.c.ended_at.is_(None))
-_DUE: Final = (
+_OPEN_OF: Final = Statement(
+    select(CLAIMS).where(CLAIMS.c.mutation_id == bindparam("mutation"), CLAIMS.c.ended_at.is_(None))
+)
+_DUE: Final = Statement(
     select(CLAIMS)
     .where(CLAIMS.c.ended_at.is_(None), CLAIMS.c.until <= bindparam("at"), CLAIMS.c.unsettled == 0)
     .order_by(CLAIMS.c.until)
@@ -28,13 +31,12 @@ _DUE: Final = (
 
 def open_claims_of(transaction: Transaction, mutation_id: str) -> Sequence[Any]:
     """The rows of a mutation's open claims."""
-    return transaction.execute(_OPEN_OF, {"mutation": mutation_id}).all()
+    return transaction.rows(_OPEN_OF, {"mutation": mutation_id})
 
 
 def end(transaction: Transaction, rows: Sequence[Any], at: datetime, how: ClaimEnd) -> None:
     """End open claims."""
-    if rows:
-        transaction.execute(_END, [{"claim": row.id, "at": stored(at), "how": how.value} for row in rows])
+    transaction.change_each(_END, [{"claim": row.id, "at": stored(at), "how": how.value} for row in rows])
 
 
 def end_expired(transaction: Transaction, rows: Sequence[Any], at: datetime) -> None:
@@ -48,6 +50,6 @@ def end_expired(transaction: Transaction, rows: Sequence[Any], at: datetime) -> 
 
 def expire(transaction: Transaction, at: datetime, most: int) -> int:
     """End up to `most` claims whose time is up; how many."""
-    rows = transaction.execute(_DUE, {"at": stored(at), "most": most}).all()
+    rows = transaction.rows(_DUE, {"at": stored(at), "most": most})
     end_expired(transaction, rows, at)
     return len(rows)

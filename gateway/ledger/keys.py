@@ -18,6 +18,7 @@ from gateway.ledger.append import Transaction
 from gateway.ledger.forms import motive_form, motive_of, text_of
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.moment import read, stored
+from gateway.ledger.statement import Statement
 from gateway.ledger.tables import KEYS
 from gateway.model.caller import ActorKind
 from gateway.model.motive import Motive
@@ -30,9 +31,10 @@ _MOST_REMEMBERED: Final = 10_000
 _ALPHABET: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 _SECRET_LENGTH: Final = 40
 
-_BY_ID: Final = select(KEYS).where(KEYS.c.id == bindparam("key"))
-_ALL: Final = select(KEYS).order_by(KEYS.c.created_at.desc(), KEYS.c.id.desc())
-_REVOKE: Final = (
+_BY_ID: Final = Statement(select(KEYS).where(KEYS.c.id == bindparam("key")))
+_ALL: Final = Statement(select(KEYS).order_by(KEYS.c.created_at.desc(), KEYS.c.id.desc()))
+_INSERT: Final = Statement(insert(KEYS))
+_REVOKE: Final = Statement(
     update(KEYS).where(KEYS.c.id == bindparam("key"), KEYS.c.revoked_at.is_(None)).values(revoked_at=bindparam("at"))
 )
 
@@ -61,7 +63,7 @@ class SqlKeyRing:
             return remembered[1]
         if not key_id.isascii():
             return None
-        row = await self._ledger.read(lambda connection: connection.execute(_BY_ID, {"key": key_id}).first())
+        row = await self._ledger.read(lambda session: session.row(_BY_ID, {"key": key_id}))
         key = self._key(row) if row is not None else None
         self._remember(key_id, now, key)
         return key
@@ -105,7 +107,7 @@ class SqlKeyRing:
 
     async def all(self) -> Sequence[Key]:
         """Every key, newest first."""
-        rows = await self._ledger.read(lambda connection: connection.execute(_ALL).all())
+        rows = await self._ledger.read(lambda session: session.rows(_ALL, {}))
         return tuple(self._key(row) for row in rows)
 
     def _key(self, row: Any) -> Key:
@@ -130,12 +132,12 @@ class SqlKeyRing:
 
 
 def _store(transaction: Transaction, row: Mapping[str, Any]) -> None:
-    transaction.execute(insert(KEYS), row)
+    transaction.change(_INSERT, {**row, "revoked_at": None})
 
 
 def _revoke(transaction: Transaction, key_id: str, at: str) -> None:
     """Revoking twice is once."""
-    if transaction.execute(_REVOKE, {"key": key_id, "at": at}).rowcount:
+    if transaction.change(_REVOKE, {"key": key_id, "at": at}):
         return
-    if transaction.execute(_BY_ID, {"key": key_id}).first() is None:
+    if transaction.row(_BY_ID, {"key": key_id}) is None:
         raise NotFound(f"There is no key {key_id}.")

@@ -6,8 +6,6 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Final, TypeVar
 
-from sqlalchemy import Connection
-
 from gateway.ledger import archive, desk
 from gateway.ledger.append import Transaction
 from gateway.ledger.archive import Hold
@@ -19,6 +17,7 @@ from gateway.ledger.looking import attempt_of, view_of
 from gateway.ledger.plan import planned
 from gateway.ledger.reader import Reader
 from gateway.ledger.settling import Settlement, recover, settle, settlement
+from gateway.ledger.statement import Session
 from gateway.ledger.store import Store, open_store, unavailable
 from gateway.ledger.strangers import Strangers, turned_away_body
 from gateway.ledger.writer import Writer
@@ -72,21 +71,21 @@ class SqlLedger:
         """Run `work` in a durable transaction, for the other parts of this package."""
         return await self._writer.submit(work)
 
-    async def read(self, question: Callable[[Connection], T]) -> T:
+    async def read(self, question: Callable[[Session], T]) -> T:
         """Ask on the line's own connection, for the other parts of this package. Must be quick."""
-        return await self._line.read(question)
+        return await self._line.read(lambda connection: question(Session(connection)))
 
     # The line ---------------------------------------------------------------------------------------------------
 
     async def view(self, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime) -> View:
         """What is known about these addresses, and the actor's unused approval for this call."""
-        return await self._line.read(
-            lambda connection: view_of(connection, addresses=addresses, actor=actor, call_digest=call_digest, now=now)
+        return await self.read(
+            lambda session: view_of(session, addresses=addresses, actor=actor, call_digest=call_digest, now=now)
         )
 
     async def attempt(self, actor: str, idempotency_key: str) -> Attempt | None:
         """The earlier attempt of this actor with this key, None where there is none."""
-        return await self._line.read(lambda connection: attempt_of(connection, actor, idempotency_key))
+        return await self.read(lambda session: attempt_of(session, actor, idempotency_key))
 
     async def turned_away(
         self, *, at: datetime, reason: str, code: str, peer: str, key_id: str, about: str, actor: str = ""
@@ -149,7 +148,8 @@ class SqlLedger:
     def _verify(self) -> int:
         # A connection of its own: it reads for seconds, and questions must not wait for it.
         with self._store.connect() as connection, unavailable():
-            return verify_chain(connection)
+            connection.begin()
+            return verify_chain(Session(connection))
 
     # The desk ---------------------------------------------------------------------------------------------------
 

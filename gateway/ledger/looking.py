@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import BindParameter, Connection, bindparam, func, or_, select
+from sqlalchemy import bindparam, func, or_, select
 
-from gateway.ledger.forms import claim_of
+from gateway.ledger.forms import claim_of, text_of
 from gateway.ledger.moment import read, stored
-from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, VALUES
+from gateway.ledger.statement import Among, Session, Statement
+from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, UNUSED, VALUES
 from gateway.model.claim import ClaimEnd
 from gateway.model.facts import Approval
 from gateway.model.json import Json
@@ -20,27 +21,28 @@ FLIP_WINDOW: Final = timedelta(hours=24)
 """How far back changes of hands are counted."""
 
 _PAGE: Final = 500
-_ADDRESSES: Final[BindParameter[Any]] = bindparam("addresses", expanding=True)
 
-_OPEN: Final = (
+_OPEN: Final = Statement(
     select(CLAIMS)
     .where(
-        CLAIMS.c.address.in_(_ADDRESSES),
+        Among(CLAIMS.c.address, "addresses"),
         CLAIMS.c.ended_at.is_(None),
         or_(CLAIMS.c.until.is_(None), CLAIMS.c.until > bindparam("now"), CLAIMS.c.unsettled == 1),
     )
     .order_by(CLAIMS.c.since, CLAIMS.c.id)
 )
-_VALUES: Final = (
+_VALUES: Final = Statement(
     select(VALUES.c.address, VALUES.c.attribute, VALUES.c.value)
-    .where(VALUES.c.address.in_(_ADDRESSES))
+    .where(Among(VALUES.c.address, "addresses"))
     .order_by(VALUES.c.seq)
 )
-_APPROVAL: Final = select(APPROVALS).where(
-    APPROVALS.c.actor == bindparam("who"),
-    APPROVALS.c.call_digest == bindparam("digest"),
-    APPROVALS.c.state == "open",
-    APPROVALS.c.until > bindparam("now"),
+_APPROVAL: Final = Statement(
+    select(APPROVALS).where(
+        APPROVALS.c.actor == bindparam("who"),
+        APPROVALS.c.call_digest == bindparam("digest"),
+        APPROVALS.c.state == UNUSED,
+        APPROVALS.c.until > bindparam("now"),
+    )
 )
 _HANDS: Final = (
     select(
@@ -52,36 +54,36 @@ _HANDS: Final = (
         .label("before"),
     )
     .where(
-        CLAIMS.c.address.in_(_ADDRESSES),
+        Among(CLAIMS.c.address, "addresses"),
         CLAIMS.c.since > bindparam("from"),
         or_(CLAIMS.c.end.is_(None), CLAIMS.c.end != ClaimEnd.FAILED.value),
     )
     .subquery()
 )
-_FLIPS: Final = (
+_FLIPS: Final = Statement(
     select(_HANDS.c.address, _HANDS.c.attribute, func.count())
     .where(_HANDS.c.before != _HANDS.c.actor)
     .group_by(_HANDS.c.address, _HANDS.c.attribute)
 )
-_BY_KEY: Final = select(ATTEMPTS).where(
-    ATTEMPTS.c.actor == bindparam("who"), ATTEMPTS.c.idempotency_key == bindparam("key")
+_BY_KEY: Final = Statement(
+    select(ATTEMPTS).where(ATTEMPTS.c.actor == bindparam("who"), ATTEMPTS.c.idempotency_key == bindparam("key"))
 )
 
 
-def view_of(connection: Connection, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime) -> View:
+def view_of(session: Session, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime) -> View:
     """What is known about the addresses, from one moment."""
     claims: list[Any] = []
     values: dict[tuple[str, str], Json] = {}
     flips: dict[str, int] = {}
     moment, window = stored(now), stored(now - FLIP_WINDOW)
     for start in range(0, len(addresses), _PAGE):
-        page = addresses[start : start + _PAGE]
-        claims += connection.execute(_OPEN, {"addresses": page, "now": moment})
-        for address, attribute, value in connection.execute(_VALUES, {"addresses": page}):
+        page = text_of(addresses[start : start + _PAGE])
+        claims += session.rows(_OPEN, {"addresses": page, "now": moment})
+        for address, attribute, value in session.rows(_VALUES, {"addresses": page}):
             values[address, attribute] = json.loads(value)
-        for address, attribute, count in connection.execute(_FLIPS, {"addresses": page, "from": window}):
+        for address, attribute, count in session.rows(_FLIPS, {"addresses": page, "from": window}):
             flips[f"{address}.{attribute}"] = count
-    approval = connection.execute(_APPROVAL, {"who": actor, "digest": call_digest, "now": moment}).first()
+    approval = session.row(_APPROVAL, {"who": actor, "digest": call_digest, "now": moment})
     return View(
         claims=tuple(claim_of(row) for row in claims),
         values=values,
@@ -95,9 +97,9 @@ def approval_of(row: Any) -> Approval:
     return Approval(id=row.id, mutation_id=row.mutation_id, approver=row.approver, until=read(row.until))
 
 
-def attempt_of(connection: Connection, actor: str, idempotency_key: str) -> Attempt | None:
+def attempt_of(session: Session, actor: str, idempotency_key: str) -> Attempt | None:
     """The actor's attempt with this key, None where there is none."""
-    row = connection.execute(_BY_KEY, {"who": actor, "key": idempotency_key}).first()
+    row = session.row(_BY_KEY, {"who": actor, "key": idempotency_key})
     if row is None:
         return None
     return Attempt(mutation_id=row.mutation_id, call_digest=row.call_digest, outcome=_outcome(row))

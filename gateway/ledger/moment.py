@@ -8,7 +8,7 @@ def stored(at: datetime) -> str:
     if at.tzinfo is None:
         message = "a time without a zone cannot be stored"
         raise ValueError(message)
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ").rjust(27, "0")
+    return at.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
 
 
 def read(text: str) -> datetime:

@@ -30,6 +30,7 @@ class Plan:
     claims: tuple[Claim, ...]
     """Those to take; empty where the mutation is not carried out."""
     record: Record
+    call_digest: str
 
     @property
     def things(self) -> list[tuple[str, str]]:
@@ -43,15 +44,16 @@ def planned(mutation: Mutation, facts: Facts, decision: Decision) -> Plan:
     if len(subjects) != len(mutation.effects):
         subjects = [None] * len(mutation.effects)
     claims = _claims(mutation, facts, decision, subjects) if decision.carried_out else ()
+    digest = mutation.call.digest
     record = Record(
         stage=Stage.DECIDED,
         at=facts.now,
         mutation_id=mutation.id,
         actor=mutation.caller.actor,
         stack=facts.stack,
-        body=_body(mutation, decision, subjects, claims),
+        body=_body(mutation, decision, subjects, claims, digest),
     )
-    return Plan(mutation=mutation, facts=facts, decision=decision, claims=claims, record=record)
+    return Plan(mutation=mutation, facts=facts, decision=decision, claims=claims, record=record, call_digest=digest)
 
 
 def _claims(
@@ -103,7 +105,11 @@ def _granted(seconds: Json) -> timedelta:
 
 
 def _body(
-    mutation: Mutation, decision: Decision, subjects: Sequence[Subject | None], claims: Sequence[Claim]
+    mutation: Mutation,
+    decision: Decision,
+    subjects: Sequence[Subject | None],
+    claims: Sequence[Claim],
+    digest: str,
 ) -> Mapping[str, Json]:
     caller = mutation.caller
     return {
@@ -113,7 +119,7 @@ def _body(
             "roles": list(caller.roles),
             "on_behalf_of": caller.on_behalf_of,
         },
-        "call": _call_form(mutation),
+        "call": _call_form(mutation, digest),
         "motive": motive_form(mutation.motive),
         "effects": [effect_form(effect, subject) for effect, subject in zip(mutation.effects, subjects, strict=True)],
         "decision": _decision_form(decision),
@@ -129,7 +135,7 @@ def _body(
     }
 
 
-def _call_form(mutation: Mutation) -> Json:
+def _call_form(mutation: Mutation, digest: str) -> Json:
     """The call by name and digest. Parameter values are left out: what matters of them stands in the effects, secrets masked."""
     call = mutation.call
     return {
@@ -138,7 +144,7 @@ def _call_form(mutation: Mutation) -> Json:
         "account": call.account,
         "region": call.region,
         "class": mutation.call_class.value,
-        "digest": call.digest,
+        "digest": digest,
         "parameters": sorted(call.parameters),
     }
 

@@ -50,6 +50,7 @@ class Reader:
         if self._connection is None:
             self._connection = self._store.connect()
         with unavailable():
+            self._connection.begin()
             try:
                 return question(self._connection)
             finally:

@@ -13,11 +13,12 @@ from gateway.ledger.append import Transaction
 from gateway.ledger.ending import end, open_claims_of
 from gateway.ledger.forms import ids, text_of
 from gateway.ledger.moment import stored
-from gateway.ledger.tables import ATTEMPTS, CLAIMS, RECORDS, VALUES
+from gateway.ledger.statement import Statement
+from gateway.ledger.tables import ATTEMPTS, CLAIMS, IN_FLIGHT, RECORDS, VALUES
 from gateway.model.claim import ClaimEnd
 from gateway.model.json import Json
 from gateway.model.mutation import WHOLE, CallClass, Mutation
-from gateway.model.outcome import Applied, Failed, InDoubt, Sent
+from gateway.model.outcome import Applied, Failed, InDoubt, Reply, Sent
 from gateway.model.record import Record, Stage
 
 MAX_REPLY: Final = 256 * 1024
@@ -27,39 +28,51 @@ MAX_MESSAGE: Final = 2_000
 
 STOPPED: Final = "The gateway stopped between recording the decision and recording the outcome."
 
-_ATTEMPT: Final = select(
-    ATTEMPTS.c.mutation_id,
-    ATTEMPTS.c.seq,
-    ATTEMPTS.c.actor,
-    ATTEMPTS.c.stack,
-    ATTEMPTS.c.idempotency_key,
-    ATTEMPTS.c.state,
-).where(ATTEMPTS.c.mutation_id == bindparam("mutation"))
-_IN_FLIGHT: Final = select(ATTEMPTS).where(ATTEMPTS.c.state == "in_flight").order_by(ATTEMPTS.c.decided_at)
-_CLOSE_ATTEMPT: Final = (
+_CLOSING: Final = (
+    "state",
+    "request_id",
+    "reason",
+    "idempotency_key",
+    "reply_status",
+    "reply_headers",
+    "reply_body",
+)
+_ATTEMPT: Final = Statement(
+    select(
+        ATTEMPTS.c.mutation_id,
+        ATTEMPTS.c.seq,
+        ATTEMPTS.c.actor,
+        ATTEMPTS.c.stack,
+        ATTEMPTS.c.idempotency_key,
+        ATTEMPTS.c.state,
+    ).where(ATTEMPTS.c.mutation_id == bindparam("mutation"))
+)
+_IN_FLIGHT: Final = Statement(select(ATTEMPTS).where(ATTEMPTS.c.state == IN_FLIGHT).order_by(ATTEMPTS.c.decided_at))
+_CLOSE_ATTEMPT: Final = Statement(
     update(ATTEMPTS)
     .where(ATTEMPTS.c.mutation_id == bindparam("mutation"))
-    .values({name: bindparam(f"new_{name}") for name in ("state", "request_id", "reason", "idempotency_key")})
+    .values({name: bindparam(f"new_{name}") for name in _CLOSING})
 )
-_KEEP_REPLY: Final = (
-    update(ATTEMPTS)
-    .where(ATTEMPTS.c.mutation_id == bindparam("mutation"))
-    .values(reply_status=bindparam("status"), reply_headers=bindparam("headers"), reply_body=bindparam("body"))
+_SETTLE_CLAIMS: Final = Statement(
+    update(CLAIMS).where(CLAIMS.c.mutation_id == bindparam("mutation")).values(unsettled=0)
 )
-_SETTLE_CLAIMS: Final = update(CLAIMS).where(CLAIMS.c.mutation_id == bindparam("mutation")).values(unsettled=0)
-_SUPERSEDED: Final = select(CLAIMS).where(
-    CLAIMS.c.ended_by == bindparam("mutation"), CLAIMS.c.end == ClaimEnd.SUPERSEDED.value
+_SUPERSEDED: Final = Statement(
+    select(CLAIMS).where(CLAIMS.c.ended_by == bindparam("mutation"), CLAIMS.c.end == ClaimEnd.SUPERSEDED.value)
 )
-_HOLDER: Final = select(CLAIMS.c.id).where(
-    CLAIMS.c.address == bindparam("where"), CLAIMS.c.attribute == bindparam("what"), CLAIMS.c.ended_at.is_(None)
+_HOLDER: Final = Statement(
+    select(CLAIMS.c.id).where(
+        CLAIMS.c.address == bindparam("where"), CLAIMS.c.attribute == bindparam("what"), CLAIMS.c.ended_at.is_(None)
+    )
 )
-_REOPEN: Final = update(CLAIMS).where(CLAIMS.c.id == bindparam("claim")).values(ended_at=None, end=None, ended_by=None)
-_FORGET_THING: Final = delete(VALUES).where(VALUES.c.address == bindparam("where"))
-_FORGET_VALUE: Final = delete(VALUES).where(
-    VALUES.c.address == bindparam("where"), VALUES.c.attribute == bindparam("what")
+_REOPEN: Final = Statement(
+    update(CLAIMS).where(CLAIMS.c.id == bindparam("claim")).values(ended_at=None, end=None, ended_by=None)
 )
-_INSERT_VALUE: Final = insert(VALUES)
-_DECIDED_BODY: Final = select(RECORDS.c.body).where(RECORDS.c.seq == bindparam("seq"))
+_FORGET_THING: Final = Statement(delete(VALUES).where(VALUES.c.address == bindparam("where")))
+_FORGET_VALUE: Final = Statement(
+    delete(VALUES).where(VALUES.c.address == bindparam("where"), VALUES.c.attribute == bindparam("what"))
+)
+_INSERT_VALUE: Final = Statement(insert(VALUES))
+_DECIDED_BODY: Final = Statement(select(RECORDS.c.body).where(RECORDS.c.seq == bindparam("seq")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +116,7 @@ def settlement(mutation: Mutation, outcome: Sent, at: datetime) -> Settlement:
 
 def settle(transaction: Transaction, given: Settlement) -> None:
     """Write the outcome. Raises `errors.NotFound` for a mutation never carried out, `errors.NotAllowed` for one settled for good."""
-    attempt = transaction.execute(_ATTEMPT, {"mutation": given.mutation_id}).first()
+    attempt = transaction.row(_ATTEMPT, {"mutation": given.mutation_id})
     if attempt is None:
         raise NotFound(f"Mutation {given.mutation_id} was never carried out, so it has no outcome to record.")
     if attempt.state in ("applied", "failed"):
@@ -121,26 +134,22 @@ def settle(transaction: Transaction, given: Settlement) -> None:
 
 def recover(transaction: Transaction, at: datetime) -> int:
     """Put in doubt what an earlier process left in flight; how many. Its claims stay."""
-    attempts = transaction.execute(_IN_FLIGHT).all()
+    attempts = transaction.rows(_IN_FLIGHT, {})
     for attempt in attempts:
         _in_doubt(transaction, at, STOPPED, attempt)
     return len(attempts)
 
 
 def _applied(transaction: Transaction, given: Settlement, outcome: Applied, attempt: Any) -> None:
-    kept = given.may_keep_reply and len(outcome.reply.body) <= MAX_REPLY
     body: dict[str, Json] = {
         "outcome": "applied",
         "request_id": outcome.request_id,
         "status": outcome.reply.status,
     }
     seq = _append(transaction, given.at, attempt, body)
-    _close(transaction, attempt, "applied", request_id=outcome.request_id)
-    if attempt.idempotency_key and kept:
-        reply = outcome.reply
-        values = {"mutation": attempt.mutation_id, "status": reply.status, "body": reply.body}
-        transaction.execute(_KEEP_REPLY, {**values, "headers": text_of(reply.headers)})
-    transaction.execute(_SETTLE_CLAIMS, {"mutation": attempt.mutation_id})
+    keeps = given.may_keep_reply and attempt.idempotency_key and len(outcome.reply.body) <= MAX_REPLY
+    _close(transaction, attempt, "applied", request_id=outcome.request_id, reply=outcome.reply if keeps else None)
+    transaction.change(_SETTLE_CLAIMS, {"mutation": attempt.mutation_id})
     deeds = given.deeds if given.deeds is not None else _deeds_decided(transaction, attempt)
     _remember(transaction, deeds, attempt.mutation_id, given.at, seq)
 
@@ -148,7 +157,7 @@ def _applied(transaction: Transaction, given: Settlement, outcome: Applied, atte
 def _failed(transaction: Transaction, given: Settlement, outcome: Failed, attempt: Any) -> None:
     rows = open_claims_of(transaction, attempt.mutation_id)
     end(transaction, rows, given.at, ClaimEnd.FAILED)
-    transaction.execute(_SETTLE_CLAIMS, {"mutation": attempt.mutation_id})
+    transaction.change(_SETTLE_CLAIMS, {"mutation": attempt.mutation_id})
     reopened = _reopen_superseded(transaction, attempt.mutation_id, stored(given.at))
     body: dict[str, Json] = {
         "outcome": "failed",
@@ -180,7 +189,15 @@ def _append(transaction: Transaction, at: datetime, attempt: Any, body: dict[str
     return transaction.append(record)
 
 
-def _close(transaction: Transaction, attempt: Any, state: str, *, request_id: str = "", reason: str = "") -> None:
+def _close(
+    transaction: Transaction,
+    attempt: Any,
+    state: str,
+    *,
+    request_id: str = "",
+    reason: str = "",
+    reply: Reply | None = None,
+) -> None:
     """Set how far the attempt came. One that failed gives its idempotency key back."""
     values = {
         "mutation": attempt.mutation_id,
@@ -188,23 +205,26 @@ def _close(transaction: Transaction, attempt: Any, state: str, *, request_id: st
         "new_request_id": request_id,
         "new_reason": reason,
         "new_idempotency_key": None if state == "failed" else attempt.idempotency_key,
+        "new_reply_status": reply.status if reply else None,
+        "new_reply_headers": text_of(reply.headers) if reply else None,
+        "new_reply_body": reply.body if reply else None,
     }
-    transaction.execute(_CLOSE_ATTEMPT, values)
+    transaction.change(_CLOSE_ATTEMPT, values)
 
 
 def _reopen_superseded(transaction: Transaction, mutation_id: str, now: str) -> list[str]:
     """Give back what the failed mutation had superseded, unless its time is up or somebody else holds the attribute; the ids."""
     reopened = []
-    for row in transaction.execute(_SUPERSEDED, {"mutation": mutation_id}).all():
-        holder = transaction.execute(_HOLDER, {"where": row.address, "what": row.attribute}).first()
+    for row in transaction.rows(_SUPERSEDED, {"mutation": mutation_id}):
+        holder = transaction.row(_HOLDER, {"where": row.address, "what": row.attribute})
         if holder is None and (row.until is None or row.until > now):
-            transaction.execute(_REOPEN, {"claim": row.id})
+            transaction.change(_REOPEN, {"claim": row.id})
             reopened.append(row.id)
     return reopened
 
 
 def _deeds_decided(transaction: Transaction, attempt: Any) -> tuple[Deed, ...]:
-    body = json.loads(transaction.execute(_DECIDED_BODY, {"seq": attempt.seq}).scalar_one())
+    body = json.loads(transaction.row(_DECIDED_BODY, {"seq": attempt.seq}).body)
     return tuple(
         Deed(**{name: effect[name] for name in ("address", "attribute", "action", "value")})
         for effect in body["effects"]
@@ -215,13 +235,13 @@ def _remember(transaction: Transaction, deeds: Sequence[Deed], mutation_id: str,
     """Keep the values set. What was deleted, or made anew, has none from before."""
     for deed in deeds:
         if deed.attribute == WHOLE and deed.action in ("create", "delete"):
-            transaction.execute(_FORGET_THING, {"where": deed.address})
+            transaction.change(_FORGET_THING, {"where": deed.address})
     latest = {
         (deed.address, deed.attribute): deed
         for deed in deeds
         if deed.attribute != WHOLE and deed.action in ("set", "create")
     }
     for (address, attribute), deed in latest.items():
-        transaction.execute(_FORGET_VALUE, {"where": address, "what": attribute})
+        transaction.change(_FORGET_VALUE, {"where": address, "what": attribute})
         row = {"address": address, "attribute": attribute, "value": text_of(deed.value)}
-        transaction.execute(_INSERT_VALUE, {**row, "mutation_id": mutation_id, "at": stored(at), "seq": seq})
+        transaction.change(_INSERT_VALUE, {**row, "mutation_id": mutation_id, "at": stored(at), "seq": seq})

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
@@ -13,6 +13,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from gateway.errors import LedgerUnavailable, SettingsInvalid
 from gateway.ledger.migrate import migrate
+from gateway.ledger.statement import DRIVER_ERRORS
 
 BUSY_MS = 5_000
 """How long a writer waits for another process's transaction, in milliseconds."""
@@ -38,11 +39,10 @@ class Store:
 
     def lock(self, connection: Connection) -> None:
         """Begin the transaction and take the lock under which the chain's end is read: other processes wait here."""
+        # On SQLite the begin hook below says BEGIN IMMEDIATE, which is the lock.
+        connection.begin()
         if self.postgresql:
             connection.execute(_ADVISORY, {"key": _CHAIN_LOCK})
-        else:
-            # The begin hook below says BEGIN IMMEDIATE, which is the lock.
-            connection.begin()
 
     def close(self) -> None:
         """Close every pooled connection."""
@@ -94,7 +94,7 @@ def _engine(url: URL) -> Engine:
         return engine
     _create_private(Path(str(url.database)))
     arguments = {"timeout": BUSY_MS / 1000, "check_same_thread": False, "isolation_level": None}
-    engine = create_engine(url, connect_args=arguments)
+    engine = create_engine(url, connect_args=arguments, paramstyle="named")
     event.listen(engine, "connect", _assert_sqlite_durable)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
@@ -114,7 +114,8 @@ def _create_private(path: Path) -> None:
 
 def _begin_sqlite(connection: Connection) -> None:
     writes = connection.get_execution_options().get("sentinel_writes")
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    driver = cast("sqlite3.Connection", connection.connection.dbapi_connection)
+    driver.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 def _assert_sqlite_durable(connection: Any, _record: object) -> None:
@@ -158,15 +159,17 @@ def unavailable() -> Iterator[None]:
     """Turn a database error into `errors.LedgerUnavailable` with a sentence; the statement and its values are left out."""
     try:
         yield
-    except DBAPIError as error:
+    except DRIVER_ERRORS as error:
         raise LedgerUnavailable(_sentence(error)) from error
-    except (SQLAlchemyError, sqlite3.Error) as error:
+    except DBAPIError as error:
+        raise LedgerUnavailable(_sentence(error.orig)) from error
+    except SQLAlchemyError as error:
         message = f"The ledger could not be used ({type(error).__name__}); nothing was stored."
         raise LedgerUnavailable(message) from error
 
 
-def _sentence(error: DBAPIError) -> str:
-    reason = str(error.orig).strip().partition("\n")[0]
+def _sentence(error: BaseException | None) -> str:
+    reason = str(error).strip().partition("\n")[0]
     known = {
         "locked": "another process is writing to it for too long. Try again",
         "full": "the disk is full. Make room and try again",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any, Final, Generic, TypeVar
 
-from sqlalchemy import Connection, select, text
+from sqlalchemy import Connection, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.errors import LedgerUnavailable, SentinelError
@@ -18,9 +18,9 @@ from gateway.ledger.tables import RECORDS
 T = TypeVar("T")
 
 _BATCH: Final = 256
-_SAVEPOINT: Final = text("SAVEPOINT item")
-_RELEASE: Final = text("RELEASE SAVEPOINT item")
-_ROLLBACK_TO: Final = text("ROLLBACK TO SAVEPOINT item")
+_SAVEPOINT: Final = "SAVEPOINT item"
+_RELEASE: Final = "RELEASE SAVEPOINT item"
+_ROLLBACK_TO: Final = "ROLLBACK TO SAVEPOINT item"
 
 
 @dataclass(slots=True)
@@ -111,10 +111,10 @@ class Writer:
 
 def commit(store: Store, connection: Connection, batch: Sequence[_Item[Any]]) -> None:
     """Run every item and commit those that did not fail. Raises `errors.LedgerUnavailable`; then none is stored."""
-    transaction = Transaction(connection)
     with unavailable():
         try:
             store.lock(connection)
+            transaction = Transaction(connection)
             for item in batch:
                 _run_one(transaction, item, alone=len(batch) == 1)
         except BaseException:
@@ -136,13 +136,13 @@ def _run_one(transaction: Transaction, item: _Item[Any], *, alone: bool) -> None
     if alone:
         item.result, item.error = _attempt(transaction, item)
         return
-    mark = transaction.mark()
-    transaction.execute(_SAVEPOINT)
+    before = transaction.end
+    transaction.command(_SAVEPOINT)
     item.result, item.error = _attempt(transaction, item)
     if item.error is not None:
-        transaction.execute(_ROLLBACK_TO)
-        transaction.rewind(mark)
-    transaction.execute(_RELEASE)
+        transaction.command(_ROLLBACK_TO)
+        transaction.end = before
+    transaction.command(_RELEASE)
 
 
 def _attempt(transaction: Transaction, item: _Item[Any]) -> tuple[Any, Exception | None]:
@@ -163,7 +163,7 @@ def _quietly_roll_back(connection: Connection) -> None:
 
 def _committed_after_all(store: Store, transaction: Transaction) -> bool:
     """Whether a commit whose answer was lost is on disk: then its last record is there, hash and all."""
-    tail = transaction.appended
+    tail = transaction.end
     if tail is None or not store.postgresql:
         return False
     try:
