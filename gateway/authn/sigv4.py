@@ -168,12 +168,7 @@ class SigV4:
         Raises `errors.NotAuthenticated` with AWS's own code, `errors.Malformed` for an ambiguous path, `errors.BodyTooLarge`.
         """
         signature = read_signature(inbound)
-        if signature.service not in canonical.LITERAL_PATHS and _DOT_SEGMENT.search(inbound.path):
-            raise Malformed(
-                "The path has dot segments or double slashes, which AWS and this gateway could read differently. Nothing was sent; ask for the plain path.",
-                aws_code="InvalidURI",
-                code="ambiguous_path",
-            )
+        _require_plain_path(inbound.path, signature.service)
         now = self._clock.now()
         key = await self._keys.find(signature.access_key_id)
         if key is None or key.revoked or (key.expires_at is not None and key.expires_at <= now):
@@ -214,6 +209,15 @@ class SigV4:
         raise NotAuthenticated(
             f"{wrong}: {said}, more than {self._skew.seconds} seconds apart. Set the client's clock.",
             aws_code="RequestTimeTooSkewed" if s3 else "SignatureDoesNotMatch",
+        )
+
+
+def _require_plain_path(path: str, service: str) -> None:
+    if not path.startswith("/") or (service not in canonical.LITERAL_PATHS and _DOT_SEGMENT.search(path)):
+        raise Malformed(
+            "The path is empty or has dot segments or double slashes, which AWS and this gateway could read differently. Nothing was sent; ask for the plain path.",
+            aws_code="InvalidURI",
+            code="ambiguous_path",
         )
 
 

@@ -1,0 +1,100 @@
+"""Doubles of the authenticators' ports, and a maker of requests."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from gateway.model.caller import ActorKind
+from gateway.model.inbound import Inbound
+from gateway.model.motive import Motive
+from gateway.ports import Key
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+class Ring:
+    """A key ring in memory."""
+
+    def __init__(self) -> None:
+        self.held: dict[str, Key] = {}
+
+    def add(self, key_id: str, secret: str, **changes: object) -> Key:
+        key = replace(Key(id=key_id, secret=secret, actor="agent-scaler", kind=ActorKind.AGENT), **changes)  # type: ignore[arg-type]  # tests know
+        self.held[key_id] = key
+        return key
+
+    async def find(self, key_id: str) -> Key | None:
+        return self.held.get(key_id)
+
+    async def issue(
+        self,
+        *,
+        actor: str,
+        kind: ActorKind,
+        roles: tuple[str, ...] = (),
+        on_behalf_of: str = "",
+        motive: Motive | None = None,
+        lasts: timedelta | None = None,
+        session: bool = False,
+    ) -> Key:
+        raise NotImplementedError
+
+    async def revoke(self, key_id: str) -> None:
+        raise NotImplementedError
+
+    async def all(self) -> Sequence[Key]:
+        return tuple(self.held.values())
+
+
+class Fixed:
+    """A clock that stands still until it is set."""
+
+    def __init__(self, at: datetime = NOW) -> None:
+        self.at = at
+
+    def now(self) -> datetime:
+        return self.at
+
+
+class Reader:
+    """A body that remembers whether it was read."""
+
+    def __init__(self, body: bytes) -> None:
+        self.body = body
+        self.read = False
+
+    async def __call__(self) -> bytes:
+        self.read = True
+        return self.body
+
+
+@pytest.fixture
+def ring() -> Ring:
+    return Ring()
+
+
+@pytest.fixture
+def clock() -> Fixed:
+    return Fixed()
+
+
+@pytest.fixture
+def inbound_of() -> Callable[..., Inbound]:
+    def make(
+        method: str = "GET",
+        target: str = "/",
+        headers: Sequence[tuple[str, str]] = (),
+        body: bytes = b"",
+        read_body: Callable[[], Awaitable[bytes]] | None = None,
+    ) -> Inbound:
+        return Inbound(
+            method=method,
+            target=target,
+            headers=tuple((name.lower(), value) for name, value in headers),
+            read_body=read_body or Reader(body),
+            received_at=NOW,
+        )
+
+    return make

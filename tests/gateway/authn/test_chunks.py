@@ -1,0 +1,115 @@
+"""Chunked bodies: the examples of the S3 documentation, and everything that must be refused."""
+
+import base64
+import contextlib
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.authn import chunks
+from gateway.authn.canonical import signing_key
+from gateway.errors import Malformed, NotAuthenticated, SentinelError
+
+SIGNED = {
+    "key": signing_key("wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "20130524", "us-east-1", "s3"),
+    "timestamp": "20130524T000000Z",
+    "region": "us-east-1",
+    "service": "s3",
+}
+SEED = "4f232c4386841ef735655705268965c44a0e4690baa4adea153f7db9fa80a0a9"
+CHUNKS = [
+    (65536, "ad80c730a21e5b8d04586a2213dd63b9a0e99e0e2307b0ade35a65485a288648"),
+    (1024, "0055627c9e194cb4542bae2aa5492e3c1575bbb81b612b7d234b86a503ef5497"),
+    (0, "b6c6ea8a5354eaf15b3cb7646744f4275b71ea724fed81ceb9323e279d449df9"),
+]
+TRAILER_SEED = "106e2a8a18243abcf37539882f36619c00e2dfc72633413f02d3b74544bfeb8e"
+TRAILER_CHUNKS = [
+    (65536, "b474d8862b1487a5145d686f57f013e54db672cee1c953b3010fb58501ef5aa2"),
+    (1024, "1c1344b170168f8e65b41376b44b20fe354e373826ccbbe2c1d40a8cae51e5c7"),
+    (0, "2ca2aba2005185cf7159c6277faf83795951dd77a3a99e6e65d5c9f85863f992"),
+]
+TRAILER = b"x-amz-checksum-crc32c:sOO8/Q==\r\nx-amz-trailer-signature:d81f82fc3505edab99d459891051a732e8730629a2e4a59689829ca17fe2e435\r\n"
+
+
+def _body(parts: list[tuple[int, str]], trailer: bytes = b"") -> bytes:
+    out = b""
+    for size, signature in parts:
+        out += f"{size:x};chunk-signature={signature}\r\n".encode() + b"a" * size + (b"\r\n" if size else b"")
+    return out + trailer + b"\r\n"
+
+
+def test_the_documented_upload_verifies() -> None:
+    decoded = chunks.verify(_body(CHUNKS), seed=SEED, trailer=False, **SIGNED)  # type: ignore[arg-type]  # one dict of two types
+    assert decoded.body == b"a" * 66560
+
+
+def test_the_documented_upload_with_trailer_verifies() -> None:
+    decoded = chunks.verify(_body(TRAILER_CHUNKS, TRAILER), seed=TRAILER_SEED, trailer=True, **SIGNED)  # type: ignore[arg-type]  # as above
+    assert decoded.trailers == (("x-amz-checksum-crc32c", "sOO8/Q=="),)
+
+
+@pytest.mark.parametrize(
+    ("body", "seed", "trailer"),
+    [
+        pytest.param(_body(CHUNKS).replace(b"aaaa", b"aaba", 1), SEED, False, id="data changed"),
+        pytest.param(_body(CHUNKS), SEED.replace("4", "5"), False, id="other seed"),
+        pytest.param(_body([CHUNKS[1], CHUNKS[0], CHUNKS[2]]), SEED, False, id="chunks swapped"),
+        pytest.param(_body([CHUNKS[0], CHUNKS[2]]), SEED, False, id="chunk left out"),
+        pytest.param(_body([CHUNKS[0], CHUNKS[1]])[:-2] + b"0\r\n\r\n", SEED, False, id="end not signed"),
+        pytest.param(_body(TRAILER_CHUNKS), TRAILER_SEED, True, id="trailer missing"),
+        pytest.param(
+            _body(TRAILER_CHUNKS, TRAILER.replace(b"sOO8", b"sOO9")), TRAILER_SEED, True, id="trailer changed"
+        ),
+        pytest.param(_body(TRAILER_CHUNKS, TRAILER), TRAILER_SEED, False, id="trailer not announced"),
+        pytest.param(_body(CHUNKS)[:-3], SEED, False, id="cut short"),
+    ],
+)
+def test_a_changed_upload_is_refused(body: bytes, seed: str, *, trailer: bool) -> None:
+    with pytest.raises((NotAuthenticated, Malformed)):
+        chunks.verify(body, seed=seed, trailer=trailer, **SIGNED)  # type: ignore[arg-type]  # as above
+
+
+def test_an_unsigned_upload_is_decoded_and_its_checksum_held_against_it() -> None:
+    checksum = base64.b64encode(zlib.crc32(b"hello").to_bytes(4, "big"))
+    raw = b"5\r\nhello\r\n0\r\nx-amz-checksum-crc32:" + checksum + b"\r\n\r\n"
+    assert chunks.decode(raw, length=5).body == b"hello"
+    with pytest.raises(Malformed, match="crc32"):
+        chunks.decode(raw.replace(b"hello", b"hallo"))
+    with pytest.raises(Malformed, match="states 6"):
+        chunks.decode(raw, length=6)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"",
+        b"0\r\n",
+        b"5\r\nhello\r\n",
+        b"5\r\nhell\r\n0\r\n\r\n",
+        b"-5\r\nhello\r\n0\r\n\r\n",
+        b"5;x=y\r\nhello\r\n0\r\n\r\n",
+        b"fffffffff\r\n",
+        b"5\nhello\n0\n\n",
+        b"0\r\n\r\nmore",
+        b"0\r\nno colon\r\n\r\n",
+        b"0\r\na:1\r\na:2\r\n\r\n",
+        b"0" * 5000,
+    ],
+)
+def test_anything_but_one_whole_chunked_body_is_malformed(raw: bytes) -> None:
+    with pytest.raises(Malformed):
+        chunks.decode(raw)
+
+
+@given(st.binary(max_size=80))
+def test_no_bytes_break_the_decoder(raw: bytes) -> None:
+    with contextlib.suppress(SentinelError):
+        chunks.decode(raw)
+
+
+@given(st.lists(st.binary(min_size=1, max_size=40), max_size=5))
+def test_what_was_chunked_comes_out_again(parts: list[bytes]) -> None:
+    raw = b"".join(f"{len(part):x}\r\n".encode() + part + b"\r\n" for part in parts) + b"0\r\n\r\n"
+    assert chunks.decode(raw).body == b"".join(parts)
