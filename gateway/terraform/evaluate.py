@@ -148,7 +148,7 @@ def _opaque(expression: Expression, scope: Scope) -> Value:
     except Failed:
         raise
     except Unknown as error:
-        return Opaque(str(error))
+        return Opaque(str(error), (expression, scope))
 
 
 def _object(elements: Sequence[e.Element], scope: Scope) -> Value:

@@ -144,6 +144,8 @@ class Unsupported(Spanned):
 
     reason: str
     parts: "tuple[Expression, ...]" = ()
+    text: str = ""
+    """The source itself."""
 
 
 Expression: TypeAlias = (

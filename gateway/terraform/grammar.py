@@ -137,7 +137,7 @@ def _step(document: Document, source: Expression, node: Node) -> Expression:
         elif step.type == "index":
             steps.append(_key(document, step.children[0]))
         elif step.type != "comment":
-            return e.Unsupported(start, end, "a splat within a splat", (source,))
+            return e.Unsupported(start, end, "a splat within a splat", (source,), document.text(node))
     return e.Splat(start, end, source, tuple(steps))
 
 
@@ -253,7 +253,8 @@ def _for(document: Document, node: Node) -> Expression:
 def _odd(document: Document, nodes: Sequence[Node], reason: str) -> Expression:
     """What is not read, with every expression inside it, so that references are still found."""
     inner = tuple(read(document, child) for node in nodes for child in _inner_expressions(node))
-    return e.Unsupported(nodes[0].start_byte, nodes[-1].end_byte, reason, inner)
+    start, end = nodes[0].start_byte, nodes[-1].end_byte
+    return e.Unsupported(start, end, reason, inner, document.source[start:end].decode())
 
 
 def _inner_expressions(node: Node) -> list[Node]:

@@ -144,7 +144,7 @@ def body(document: Document, block: Node, scope: Scope, without: frozenset[str] 
             try:
                 result[name] = value_of(read_attribute(document, attribute), scope)
             except Unknown as error:
-                result[name] = Opaque(str(error))
+                result[name] = Opaque(str(error), (read_attribute(document, attribute), scope))
     for inner in document.blocks(block):
         header = document.header(inner)
         kind = header[1] if header[0] == "dynamic" and len(header) > 1 else header[0]

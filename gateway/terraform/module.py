@@ -162,7 +162,9 @@ class Module:
             try:
                 result[name] = self._once(f"output.{name}", visiting, self._output, name)
             except Unknown as error:
-                result[name] = values.Opaque(str(error))
+                document, block = self.source.outputs[name]
+                written = read_attribute(document, document.attributes(block)["value"])
+                result[name] = values.Opaque(str(error), (written, self.scope))
         return result
 
     def _output(self, name: str, visiting: Visiting) -> Value:
@@ -205,6 +207,10 @@ class Module:
 
     def instances(self) -> "tuple[Instance, ...]":
         """Every resource instance whose key is known, here and in the modules below, in order of the files."""
+        return tuple(instance for module in self.modules() for instance in module.own_instances())
+
+    def own_instances(self) -> "tuple[Instance, ...]":
+        """Every resource instance of this module itself whose key is known."""
         return tuple(self._instances())
 
     def _instances(self) -> "Iterator[Instance]":
@@ -215,10 +221,8 @@ class Module:
                 continue
             for key, scope in expanded:
                 yield _instance(self, address, key, scope)
-        for child in self.descendants_of_calls():
-            yield from child.instances()
 
-    def descendants_of_calls(self) -> "Iterator[Module]":
+    def called(self) -> "Iterator[Module]":
         """The directly called modules whose keys are known."""
         for name in self.source.calls:
             try:
@@ -229,7 +233,7 @@ class Module:
     def modules(self) -> "Iterator[Module]":
         """This module and all below it."""
         yield self
-        for child in self.descendants_of_calls():
+        for child in self.called():
             yield from child.modules()
 
 

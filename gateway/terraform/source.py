@@ -44,6 +44,8 @@ class Source:
     """`provider` blocks."""
     given: Mapping[str, tuple[Document | None, Node | None, Json]] = field(default_factory=dict)
     """Values of variables from tfvars files, the one that wins: document and attribute, or the value out of JSON."""
+    overrides: tuple[Document, ...] = ()
+    """Override files."""
     hidden: Mapping[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
     """What override files set, by block header: these values are not known to us."""
 
@@ -171,6 +173,7 @@ def _collect(
         outputs=tables["output"],
         providers=tuple(providers),
         given=given,
+        overrides=tuple(overrides),
         hidden=_hidden(overrides),
     )
 

@@ -4,7 +4,7 @@ The rules are those of zclconf/go-cty `convert`, as Terraform uses it. Whatever 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Context, Decimal, InvalidOperation
 from typing import TypeAlias
 
@@ -24,6 +24,8 @@ class Opaque:
     """A value inside a collection that could not be evaluated, so that its neighbours still can be."""
 
     reason: str
+    origin: object = field(default=None, compare=False)
+    """The expression that could not be evaluated and its scope, where there is one."""
 
 
 class SetOf(list["Value"]):
