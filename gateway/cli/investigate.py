@@ -10,7 +10,7 @@ import typer
 from gateway.cli.client import ask
 from gateway.cli.identity import identity
 from gateway.cli.output import console, run, show_json, show_pairs, show_table
-from gateway.doors.motive import duration_of
+from gateway.doors.motive import duration
 
 Json = Annotated[bool, typer.Option("--json", help="Print the API's answer as JSON.")]
 As = Annotated[str, typer.Option("--as", help="Whose credentials of a running `sentinel up` to use.")]
@@ -71,7 +71,7 @@ def _row(record: dict[str, Any]) -> list[str]:
 def _moment(text: str) -> str:
     """An ISO time; an age counts back from now."""
     if re.fullmatch(r"\d+[smhdw]", text):
-        return (datetime.now(UTC) - duration_of(text)).isoformat()
+        return (datetime.now(UTC) - duration(text)).isoformat()
     return text
 
 

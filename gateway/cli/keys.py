@@ -7,12 +7,11 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from gateway.cli.output import console, run, show_json, show_table
+from gateway.cli.ring import open_ring
 from gateway.cli.settings import settings_or_exit
-from gateway.doors.motive import duration_of
+from gateway.doors.motive import duration
 from gateway.doors.views import motive_view, time_view
 from gateway.ledger.keys import SqlKeyRing
-from gateway.ledger.ledger import open_ledger
-from gateway.ledger.master import master_key
 from gateway.model.caller import ActorKind
 from gateway.model.motive import Intent, Motivation, Motive
 from gateway.ports import Key
@@ -54,7 +53,7 @@ def create(
             roles=tuple(role or ()),
             on_behalf_of=on_behalf_of,
             motive=motive,
-            lasts=duration_of(lasts),
+            lasts=duration(lasts),
         )
 
     key = run(_with_ring(settings_or_exit(config), work), as_json=as_json)
@@ -110,8 +109,8 @@ def revoke(key_id: Annotated[str, typer.Argument(help="The key's id, SNT…")], 
 
 
 async def _with_ring(settings: Settings, work: Callable[[SqlKeyRing], Awaitable[T]]) -> T:
-    async with open_ledger(settings.ledger_url) as ledger:
-        return await work(SqlKeyRing(ledger, master_key(settings)))
+    async with open_ring(settings) as ring:
+        return await work(ring)
 
 
 def _view(key: Key) -> dict[str, Any]:

@@ -7,12 +7,14 @@ from typing import Annotated
 import structlog
 import typer
 import uvicorn
+import uvloop
 from rich.markup import escape
 
-from gateway.app import build
+from gateway.app import running
 from gateway.cli.output import complaints
 from gateway.cli.settings import settings_or_exit
 from gateway.errors import SentinelError
+from gateway.settings import Settings
 
 Config = Annotated[Path | None, typer.Option("--config", help="Settings file; default sentinel.toml here.")]
 
@@ -31,19 +33,23 @@ def serve(*, config: Config = None) -> None:
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
     )
     try:
-        app = build(settings)
+        uvloop.run(_serve(settings))
     except SentinelError as error:
         complaints.print(f"[red]Sentinel does not start. {escape(str(error))}[/red]")
         raise typer.Exit(1) from error
-    uvicorn.run(
-        app,
-        host=settings.server.host,
-        port=settings.server.port,
-        loop="uvloop",
-        http="httptools",
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        lifespan="on",
-        timeout_graceful_shutdown=20,
-    )
+
+
+async def _serve(settings: Settings) -> None:
+    async with running(settings) as app:
+        config = uvicorn.Config(
+            app,
+            host=settings.server.host,
+            port=settings.server.port,
+            http="httptools",
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            lifespan="off",
+            timeout_graceful_shutdown=20,
+        )
+        await uvicorn.Server(config).serve()

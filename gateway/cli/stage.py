@@ -43,13 +43,13 @@ class Stage:
     def client(self, service: str, actor: str, intent: str = "", motivation: str = "") -> Any:
         """A boto3 client that goes through Sentinel as one actor. The hook is all an agent needs to state its motive."""
         key = self.keys[actor]
-        client = boto3.client(
+        client = boto3.client(  # type: ignore[no-untyped-call]  # boto3 is untyped
             service,
             endpoint_url=self.url,
             region_name="us-east-1",
             aws_access_key_id=key["id"],
             aws_secret_access_key=key["secret"],
-            config=Config(parameter_validation=True, retries={"total_max_attempts": 1}),
+            config=Config(retries={"total_max_attempts": 1}),  # type: ignore[no-untyped-call]  # as above
         )
         if intent:
             motive = {"x-sentinel-intent": intent, "x-sentinel-motivation": motivation}

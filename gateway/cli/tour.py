@@ -112,16 +112,9 @@ async def widen_alarm(stage: Stage) -> None:
     client = stage.client("cloudwatch", "agent", "availability", INCIDENT)
     alarm = (await called(lambda: client.describe_alarms(AlarmNames=["HighConsumerLagAlarm"])))["MetricAlarms"][0]
     kept = (
-        "AlarmName",
-        "AlarmDescription",
-        "ActionsEnabled",
-        "AlarmActions",
-        "MetricName",
-        "Namespace",
-        "Statistic",
-        "Dimensions",
+        *("AlarmName", "AlarmDescription", "ActionsEnabled", "AlarmActions", "MetricName", "Namespace", "Statistic"),
+        *("Dimensions", "Period", "EvaluationPeriods", "ComparisonOperator"),
     )
-    kept += ("Period", "EvaluationPeriods", "ComparisonOperator")
     whole = {name: alarm[name] for name in kept if name in alarm}
     reply = await called(lambda: client.put_metric_alarm(**whole, Threshold=500000))
     say("verdict", "allow, applied", "green")

@@ -18,10 +18,8 @@ from gateway.cli.assets import example
 from gateway.cli.identity import UP_DIRECTORY
 from gateway.cli.output import console, run
 from gateway.cli.processes import ChildDied, Children
+from gateway.cli.ring import open_ring
 from gateway.cli.workplace import CannotStart, Workplace, lay_out, open_workplace, write_config, write_private
-from gateway.ledger.keys import SqlKeyRing
-from gateway.ledger.ledger import open_ledger
-from gateway.ledger.master import master_key
 from gateway.model.caller import ActorKind
 from gateway.model.motive import Intent, Motivation, Motive
 from gateway.ports import Key
@@ -115,10 +113,7 @@ async def _run(place: Workplace, source: Path, policies: Path | None, children: 
 
 async def _keys(place: Workplace) -> dict[str, Key]:
     """The ready-made keys: those of last time, issued at the first start."""
-    settings = Settings(data=place.root / "data")
-    settings.data.mkdir(parents=True, exist_ok=True)
-    async with open_ledger(settings.ledger_url) as ledger:
-        ring = SqlKeyRing(ledger, master_key(settings))
+    async with open_ring(Settings(data=place.root / "data")) as ring:
         known = {
             key.actor: key for key in reversed(await ring.all()) if not key.revoked and not key.id.startswith("SNTS")
         }

@@ -74,7 +74,7 @@ class Context:
 
     def response(self, call: Call, reply: Reply) -> Json:
         """AWS's answer as boto3 would return it, as JSON."""
-        return parsed(call, reply)
+        return parsed(self.dialect.operation(call), reply)
 
     def _inbound(self, request: Request) -> Inbound:
         return inbound_of(request.scope, Body(request.receive, self.max_body_bytes), self.clock)

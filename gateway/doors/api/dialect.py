@@ -1,5 +1,7 @@
 """The JSON API as a `ports.Dialect`: one proposal, read strictly, only once the caller is known."""
 
+from typing import Any
+
 from pydantic import ValidationError
 
 from gateway.doors.api.parameters import parameters
@@ -22,7 +24,14 @@ class ApiDialect:
     """Reads `POST /v1/mutations`."""
 
     def __init__(
-        self, *, account: str, regions: tuple[str, ...], default_region: str, index: Index, classes: Classes, models: Models
+        self,
+        *,
+        account: str,
+        regions: tuple[str, ...],
+        default_region: str,
+        index: Index,
+        classes: Classes,
+        models: Models,
     ) -> None:
         self._account = account
         self._regions = regions
@@ -36,13 +45,19 @@ class ApiDialect:
         body = await self._body(inbound)
         service = self._index.services.get(body.service)
         if service is None or body.operation not in service.operations:
-            raise UnknownOperation(f"AWS has no operation {body.service}:{body.operation}. Service and operation are named as boto3's models name them.")
+            raise UnknownOperation(
+                f"AWS has no operation {body.service}:{body.operation}. Service and operation are named as boto3's models name them."
+            )
         call_class = self._classes.of(body.service, body.operation)
         if call_class in _READS:
-            raise Malformed(f"{body.service}:{body.operation} changes nothing. Send reads to the AWS endpoint; they need no motive.")
+            raise Malformed(
+                f"{body.service}:{body.operation} changes nothing. Send reads to the AWS endpoint; they need no motive."
+            )
         region = body.region or self._default_region
         if region not in self._regions:
-            raise Malformed(f"The region {region!r} is not one that this Sentinel may call. It may call {', '.join(sorted(self._regions))}.")
+            raise Malformed(
+                f"The region {region!r} is not one that this Sentinel may call. It may call {', '.join(sorted(self._regions))}."
+            )
         shape = await self._models.input_of(body.service, body.operation)
         call = Call(
             service=body.service,
@@ -58,6 +73,10 @@ class ApiDialect:
             idempotency_key=_idempotency_key(inbound),
             dry_run=body.dry_run,
         )
+
+    def operation(self, call: Call) -> Any:
+        """Botocore's model of the operation that a call names."""
+        return self._models.model(call.service).operation_model(call.operation)
 
     async def _body(self, inbound: Inbound) -> MutationBody:
         if (inbound.header("content-type") or "").partition(";")[0].strip().lower() != "application/json":
@@ -76,5 +95,7 @@ def _idempotency_key(inbound: Inbound) -> str:
     if key is None:
         return ""
     if not 1 <= len(key) <= _LONGEST_KEY or not key.isascii() or not key.isprintable():
-        raise Malformed(f"Idempotency-Key must be 1 to {_LONGEST_KEY} printable ASCII characters.", code="idempotency_key")
+        raise Malformed(
+            f"Idempotency-Key must be 1 to {_LONGEST_KEY} printable ASCII characters.", code="idempotency_key"
+        )
     return f"api:{key}"

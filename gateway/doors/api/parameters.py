@@ -37,7 +37,9 @@ def _converted(shape: Shape, value: Any, path: str, depth: int) -> Any:
         case "structure" if isinstance(value, Mapping) and not shape.is_document_type:
             if unknown := sorted(set(value) - set(shape.members)):
                 raise Malformed(f"{path} has no member {unknown[0]!r}.", code="unknown_parameter")
-            return {name: _converted(shape.members[name], item, f"{path}.{name}", depth + 1) for name, item in value.items()}
+            return {
+                name: _converted(shape.members[name], item, f"{path}.{name}", depth + 1) for name, item in value.items()
+            }
         case "list" if isinstance(value, list):
             return [_converted(shape.member, item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)]
         case "map" if isinstance(value, Mapping):

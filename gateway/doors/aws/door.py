@@ -8,14 +8,15 @@ from dataclasses import dataclass
 import structlog
 
 from gateway import errors
-from gateway.authn.sigv4 import is_presigned
+from gateway.authn.sigv4 import is_presigned, read_signature
 from gateway.doors.asgi import Body, Receive, Scope, Send, answer, inbound_of
 from gateway.doors.aws import replies
 from gateway.doors.aws.stream import Reads
+from gateway.doors.aws.wire import unmarked
 from gateway.doors.story import told
 from gateway.model.ids import new_id
 from gateway.model.inbound import Inbound
-from gateway.model.mutation import CallClass
+from gateway.model.mutation import Call, CallClass
 from gateway.model.outcome import Applied, Failed, InDoubt, Refused
 from gateway.model.verdict import Mode, Verdict
 from gateway.pipeline import Carried, Pipeline
@@ -45,7 +46,7 @@ class AwsDoor:
         try:
             caller, request = await self.pipeline.admit(inbound, self.authenticator, self.dialect)
             if request.call_class in _STREAMED:
-                await self.reads.forward(receive, send, inbound=inbound, request=request)
+                await self._forward(receive, send, inbound, request.call)
                 return
             _signed_itself(inbound)
             carried = await self.pipeline.carry(caller, request)
@@ -60,11 +61,16 @@ class AwsDoor:
         else:
             await self._reply(send, inbound, carried)
 
+    async def _forward(self, receive: Receive, send: Send, inbound: Inbound, call: Call) -> None:
+        _, target = unmarked(inbound.target)
+        signature = read_signature(inbound)
+        await self.reads.forward(receive, send, inbound=inbound, target=target, call=call, signature=signature)
+
     async def _refuse(self, send: Send, inbound: Inbound, error: errors.SentinelError) -> None:
-        code, status = aws_error(error)
-        await answer(
-            send, *replies.refusal(inbound, code=code, message=str(error), status=status, request_id=new_id("req"))
-        )
+        code = aws_code(error)
+        status = replies.status_of(code)
+        refusal = replies.refusal(inbound, code=code, message=str(error), status=status, request_id=new_id("req"))
+        await _answer(send, refusal, [])
 
     async def _reply(self, send: Send, inbound: Inbound, carried: Carried) -> None:
         mutation, decision, outcome = carried.mutation, carried.decision, carried.outcome
@@ -95,8 +101,7 @@ class AwsDoor:
                 refusal = replies.refusal(
                     inbound, code="ServiceUnavailable", message=message, status=503, request_id=mutation.id
                 )
-        status, headers, body = refusal
-        await answer(send, status, [*headers, *marks], body)
+        await _answer(send, refusal, marks)
 
 
 def _signed_itself(inbound: Inbound) -> None:
@@ -107,29 +112,27 @@ def _signed_itself(inbound: Inbound) -> None:
         )
 
 
-_AWS_ERRORS: dict[type[errors.SentinelError], tuple[str, int]] = {
-    errors.NotAllowed: ("AccessDenied", 403),
-    errors.ClaimTaken: ("ConflictException", 409),
-    errors.ApprovalSpent: ("ConflictException", 409),
-    errors.AttemptInFlight: ("ConcurrentRequest", 409),
-    errors.AttemptMismatch: ("IdempotentParameterMismatch", 400),
-    errors.LedgerUnavailable: ("ServiceUnavailable", 503),
-    errors.PolicyUnavailable: ("ServiceUnavailable", 503),
-    errors.UpstreamUnavailable: ("ServiceUnavailable", 503),
+async def _answer(send: Send, refusal: replies.Answer, marks: list[tuple[str, str]]) -> None:
+    """Send a refusal. The server writes `Date` itself."""
+    status, headers, body = refusal
+    await answer(send, status, [*((name, value) for name, value in headers if name.lower() != "date"), *marks], body)
+
+
+_AWS_CODES: dict[type[errors.SentinelError], str] = {
+    errors.NotAllowed: "AccessDenied",
+    errors.ClaimTaken: "Conflict",
+    errors.ApprovalSpent: "Conflict",
+    errors.AttemptInFlight: "ConcurrentRequest",
+    errors.AttemptMismatch: "IdempotentParameterMismatch",
+    errors.LedgerUnavailable: "ServiceUnavailable",
+    errors.PolicyUnavailable: "ServiceUnavailable",
+    errors.UpstreamUnavailable: "ServiceUnavailable",
 }
-"""AWS code and status by error. 503 only where nothing was sent: AWS clients send again after it."""
+"""AWS's code by error. ServiceUnavailable (503) only where nothing was sent: AWS clients send again after it."""
 
 
-def aws_error(error: errors.SentinelError) -> tuple[str, int]:
-    """The code and status that an AWS client is given for an error; 409 and nothing revealed where the table has none."""
-    match error:
-        case errors.NotAuthenticated():
-            return error.aws_code, 400 if error.aws_code == "IncompleteSignature" else 403
-        case errors.BodyTooLarge():
-            return error.aws_code, 413
-        case errors.Malformed():
-            return error.aws_code, 400
-        case _:
-            return next(
-                (_AWS_ERRORS[kind] for kind in type(error).__mro__ if kind in _AWS_ERRORS), ("InternalFailure", 409)
-            )
+def aws_code(error: errors.SentinelError) -> str:
+    """The code that an AWS client is given for an error; OutcomeUnknown, which nobody retries, where the table has none."""
+    if isinstance(error, errors.NotAuthenticated | errors.Malformed):
+        return error.aws_code
+    return next((_AWS_CODES[kind] for kind in type(error).__mro__ if kind in _AWS_CODES), "OutcomeUnknown")

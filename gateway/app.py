@@ -1,0 +1,232 @@
+"""The composition root: builds the adapters, lists the checks in order, and puts the doors on one application."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from fastapi import FastAPI
+from fastapi.responses import JSONResponse
+
+from gateway.authn.bearer import Bearer
+from gateway.authn.sigv4 import SigV4
+from gateway.checks.arbitration import Arbitration
+from gateway.checks.bounds import Bounds
+from gateway.checks.check import Chain
+from gateway.checks.classes import Classes
+from gateway.checks.dependencies import Dependencies
+from gateway.checks.policy import Policy
+from gateway.clock import SystemClock
+from gateway.cloud.aws import Aws
+from gateway.cloud.client import Client
+from gateway.cloud.credentials import Credentials, CredentialsProvider, DefaultChain, FixedCredentials
+from gateway.cloud.endpoints import Endpoints
+from gateway.cloud.models import Models as CloudModels
+from gateway.cloud.reads import AwsReads
+from gateway.doors.api.context import Context
+from gateway.doors.api.dialect import ApiDialect
+from gateway.doors.api.problems import on_error
+from gateway.doors.api.routes import routes
+from gateway.doors.aws import classes, index
+from gateway.doors.aws.dialect import AwsDialect
+from gateway.doors.aws.door import AwsDoor
+from gateway.doors.aws.models import Models
+from gateway.doors.aws.stream import Reads
+from gateway.effects.understand import Understand
+from gateway.errors import SentinelError
+from gateway.ledger.keys import SqlKeyRing
+from gateway.ledger.ledger import SqlLedger, open_ledger
+from gateway.ledger.master import master_key
+from gateway.pipeline import Pipeline
+from gateway.policy.engine import Engine, open_engine
+from gateway.ports import Clock
+from gateway.settings import Settings
+from gateway.survey import Survey
+from gateway.terraform.stacks import Stacks
+
+log = structlog.get_logger()
+
+_LOOK_SECONDS = 0.5
+"""How often changed code, contracts and state are looked for."""
+
+
+def checks(engine: Engine) -> Chain:
+    """The checks, in the order in which a caller reads their findings."""
+    return Chain(
+        [
+            Classes(),
+            Bounds(),
+            Dependencies(),
+            Policy(engine, engine.packages),
+            # New checks go above this line: arbitration says who would have to give way, so it speaks last.
+            Arbitration(engine),
+        ]
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ports:
+    """The adapters of one running gateway."""
+
+    settings: Settings
+    clock: Clock
+    stacks: Stacks
+    ledger: SqlLedger
+    keys: SqlKeyRing
+    engine: Engine
+    client: Client
+
+
+@asynccontextmanager
+async def running(settings: Settings) -> AsyncIterator[FastAPI]:
+    """The application with everything behind it open and looked after, for as long as the block lasts.
+
+    Raises `errors.SentinelError` where it may not start: broken code, contract, policy, setting, or no ledger.
+    """
+    clock = SystemClock()
+    settings.data.mkdir(parents=True, exist_ok=True)
+    async with AsyncExitStack() as stack:
+        stacks = await asyncio.to_thread(Stacks.load, settings.stacks, default_mode=settings.mode)
+        for warning in stacks.warnings:
+            log.warning("contract_warning", warning=warning)
+        ledger = await stack.enter_async_context(open_ledger(settings.ledger_url))
+        master = master_key(settings.master_key.get_secret_value(), settings.data)
+        keys = SqlKeyRing(ledger, master=master, clock=clock)
+        engine = await open_engine(settings.policy, settings.data)
+        stack.push_async_callback(engine.close)
+        client = Client(
+            connect_seconds=settings.upstream.connect_seconds, reply_seconds=settings.upstream.reply_seconds
+        )
+        stack.push_async_callback(client.close)
+        if (left := await ledger.recover(clock.now())) > 0:
+            log.warning("in_doubt_after_restart", mutations=left)
+        ports = Ports(
+            settings=settings, clock=clock, stacks=stacks, ledger=ledger, keys=keys, engine=engine, client=client
+        )
+        looking = asyncio.ensure_future(_look_after(stacks))
+        stack.callback(looking.cancel)
+        yield _application(ports)
+
+
+async def _look_after(stacks: Stacks) -> None:
+    """Take up changed code, contracts and state; a broken version is reported once and the last good one stays in force."""
+    reported: tuple[str, ...] = ()
+    while True:
+        await asyncio.sleep(_LOOK_SECONDS)
+        try:
+            if await asyncio.to_thread(stacks.refresh):
+                log.info("code_reloaded", revision=stacks.revision)
+            if stacks.problems != reported:
+                reported = stacks.problems
+                for problem in reported:
+                    log.error("code_broken_last_good_version_in_force", problem=problem)
+        except Exception:
+            log.exception("code_reload_broke")
+
+
+def _application(ports: Ports) -> FastAPI:
+    settings = ports.settings
+    endpoints_models = CloudModels()
+    endpoints = Endpoints(
+        models=endpoints_models, regions=settings.upstream.regions, simulated=settings.upstream.simulated
+    )
+    credentials = _credentials(settings, ports.clock)
+    cloud = Aws(
+        models=endpoints_models, endpoints=endpoints, credentials=credentials, client=ports.client, clock=ports.clock
+    )
+    pipeline = Pipeline(
+        understand=Understand(ports.stacks),
+        survey=Survey(stacks=ports.stacks, ledger=ports.ledger, clock=ports.clock),
+        checks=checks(ports.engine),
+        ledger=ports.ledger,
+        cloud=cloud,
+        clock=ports.clock,
+    )
+    reads = Reads(
+        AwsReads(
+            endpoints=endpoints,
+            models=endpoints_models,
+            credentials=credentials,
+            client=ports.client,
+            clock=ports.clock,
+        )
+    )
+    routing, table, models = index.load(), classes.load(), Models()
+    app = FastAPI(title="Sentinel", docs_url="/v1/docs", openapi_url="/v1/openapi.json", redoc_url=None)
+    app.add_exception_handler(SentinelError, on_error)
+    _health(app, ports)
+    app.include_router(
+        routes(
+            _context(
+                ports,
+                pipeline,
+                ApiDialect(
+                    account=settings.account,
+                    regions=settings.upstream.regions,
+                    default_region=settings.upstream.default_region,
+                    index=routing,
+                    classes=table,
+                    models=models,
+                ),
+            )
+        )
+    )
+    dialect = AwsDialect(
+        account=settings.account,
+        regions=settings.upstream.regions,
+        max_body_bytes=settings.server.max_body_bytes,
+        routes=routing,
+        table=table,
+        models=models,
+    )
+    door = AwsDoor(
+        pipeline=pipeline,
+        authenticator=SigV4(ports.keys, ports.clock, skew_seconds=settings.server.clock_skew_seconds),
+        dialect=dialect,
+        reads=reads,
+        clock=ports.clock,
+        max_body_bytes=settings.server.max_body_bytes,
+    )
+    app.mount("/", door)  # last: everything that is not the API is an AWS request
+    return app
+
+
+def _context(ports: Ports, pipeline: Pipeline, dialect: ApiDialect) -> Context:
+    return Context(
+        pipeline=pipeline,
+        authenticator=Bearer(ports.keys, ports.clock),
+        dialect=dialect,
+        archive=ports.ledger,
+        blamer=ports.ledger,
+        desk=ports.ledger,
+        keys=ports.keys,
+        clock=ports.clock,
+        max_body_bytes=ports.settings.server.max_body_bytes,
+    )
+
+
+def _credentials(settings: Settings, clock: Clock) -> CredentialsProvider:
+    """boto3's default chain; for a simulated AWS, which looks at none, a pair that is none."""
+    if settings.upstream.simulated:
+        return FixedCredentials(Credentials(access_key_id="simulated", secret="simulated"))  # noqa: S106  not a secret
+    return DefaultChain(clock)
+
+
+def _health(app: FastAPI, ports: Ports) -> None:
+    @app.get("/healthz", include_in_schema=False)
+    async def healthz() -> dict[str, str]:
+        return {"status": "alive"}
+
+    @app.get("/readyz", summary="Ready, with which law and policy; and what is wrong though it runs")
+    async def readyz() -> JSONResponse:
+        problems = [*ports.stacks.problems, *([ports.engine.problem] if ports.engine.problem else [])]
+        body: dict[str, Any] = {
+            "status": "degraded" if problems else "ready",
+            "problems": problems,
+            "code": ports.stacks.revision,
+            "policy": ports.engine.revision,
+            "stacks": {stack.name: stack.mode.value for stack in ports.stacks.all},
+        }
+        return JSONResponse(body)
