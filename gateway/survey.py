@@ -8,6 +8,7 @@ from gateway.model.contract import Contract
 from gateway.model.facts import Dependant, Facts, Subject
 from gateway.model.json import Json
 from gateway.model.mutation import WHOLE, Effect, EffectAction, Mutation
+from gateway.model.path import value_at
 from gateway.model.verdict import Mode
 from gateway.ports import Clock, Ledger, View
 from gateway.terraform.stacks import Stack, Stacks
@@ -81,18 +82,6 @@ def _subject(
         dependants=dependants,
         exists=recorded is not None,
     )
-
-
-def value_at(attributes: Json, path: str) -> Json:
-    """The value at a dotted path, None where there is none. A nested block of which there may be one only counts as its content."""
-    value = attributes
-    for step in path.split("."):
-        if isinstance(value, list) and len(value) == 1:
-            value = value[0]
-        if not isinstance(value, Mapping) or step not in value:
-            return None
-        value = value[step]
-    return value
 
 
 def overlaid(attributes: Mapping[str, Json], path: str, new: Json) -> Mapping[str, Json]:

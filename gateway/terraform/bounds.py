@@ -110,18 +110,18 @@ def _items(value: Json) -> Sequence[Json]:
 
 
 def _under_min(limit: Json, wanted: Json, _before: Json) -> str:
-    return "" if _number(wanted) >= _number(limit) else f"is under min = {_shown(limit)}"
+    return "" if _number(wanted) >= _number(limit) else f"is under min = {shown(limit)}"
 
 
 def _over_max(limit: Json, wanted: Json, _before: Json) -> str:
-    return "" if _number(wanted) <= _number(limit) else f"is over max = {_shown(limit)}"
+    return "" if _number(wanted) <= _number(limit) else f"is over max = {shown(limit)}"
 
 
 def _too_far(limit: Json, wanted: Json, before: Json) -> str:
     if before is None:
         raise Unreadable("the value before the change is not known")
     step = abs(_number(wanted) - _number(before))
-    return "" if step <= _number(limit) else f"is more than max_step = {_shown(limit)} away from {_shown(before)}"
+    return "" if step <= _number(limit) else f"is more than max_step = {shown(limit)} away from {shown(before)}"
 
 
 def _not_listed(limit: Json, wanted: Json, _before: Json) -> str:
@@ -131,7 +131,7 @@ def _not_listed(limit: Json, wanted: Json, _before: Json) -> str:
     several = isinstance(wanted, Sequence) and not isinstance(wanted, str) and bool(wanted)
     if several and all(any(same(item, choice) for choice in allowed) for item in _items(wanted)):
         return ""
-    return f"is not one of {_shown(limit)}"
+    return f"is not one of {shown(limit)}"
 
 
 def _mismatch(limit: Json, wanted: Json, _before: Json) -> str:
@@ -139,18 +139,18 @@ def _mismatch(limit: Json, wanted: Json, _before: Json) -> str:
     values = _items(wanted) if isinstance(wanted, Sequence) and not isinstance(wanted, str) else (wanted,)
     for value in values:
         if not isinstance(value, str) or len(value) > _LONGEST_TEXT or not _fits(checked, value):
-            return f"does not match {_shown(limit)}"
+            return f"does not match {shown(limit)}"
     return ""
 
 
 def _outside(limit: Json, wanted: Json, _before: Json) -> str:
     strays = outside(networks(wanted), [network(item) for item in _items(limit)])
-    return f"opens {_listed(strays)}, which lies outside cidr_within = {_shown(limit)}" if strays else ""
+    return f"opens {_listed(strays)}, which lies outside cidr_within = {shown(limit)}" if strays else ""
 
 
 def _open_ports(limit: Json, wanted: Json, _before: Json) -> str:
     opened = closed_ports(wanted, (int(_number(port)) for port in _items(limit)))
-    return f"opens {_listed(opened)}, beyond ports = {_shown(limit)}" if opened else ""
+    return f"opens {_listed(opened)}, beyond ports = {shown(limit)}" if opened else ""
 
 
 def _open_world(limit: Json, wanted: Json, _before: Json) -> str:
@@ -161,9 +161,9 @@ def _open_world(limit: Json, wanted: Json, _before: Json) -> str:
 
 def _too_many(limit: Json, wanted: Json, _before: Json) -> str:
     if wanted is not None and (isinstance(wanted, str) or not isinstance(wanted, Sequence | Mapping)):
-        raise Unreadable(f"{_shown(wanted)} is no list")
+        raise Unreadable(f"{shown(wanted)} is no list")
     count = 0 if wanted is None else len(wanted)
-    return "" if count <= _number(limit) else f"has {count} items, more than max_items = {_shown(limit)}"
+    return "" if count <= _number(limit) else f"has {count} items, more than max_items = {shown(limit)}"
 
 
 _BREACHES: Mapping[str, Callable[[Json, Json, Json], str]] = {
@@ -183,11 +183,11 @@ _BREACHES: Mapping[str, Callable[[Json, Json, Json], str]] = {
 
 
 def _needs_number(limit: Json) -> str:
-    return "" if number(limit) is not None and not isinstance(limit, str) else f"it takes a number, not {_shown(limit)}"
+    return "" if number(limit) is not None and not isinstance(limit, str) else f"it takes a number, not {shown(limit)}"
 
 
 def _needs_positive(limit: Json) -> str:
-    return _needs_number(limit) or ("" if _number(limit) >= 0 else f"it cannot be negative, as {_shown(limit)} is")
+    return _needs_number(limit) or ("" if _number(limit) >= 0 else f"it cannot be negative, as {shown(limit)} is")
 
 
 def _needs_count(limit: Json) -> str:
@@ -195,17 +195,17 @@ def _needs_count(limit: Json) -> str:
 
 
 def _needs_flag(limit: Json) -> str:
-    return "" if isinstance(limit, bool) else f"it takes true or false, not {_shown(limit)}"
+    return "" if isinstance(limit, bool) else f"it takes true or false, not {shown(limit)}"
 
 
 def _needs_choices(limit: Json) -> str:
     choices = isinstance(limit, Sequence) and not isinstance(limit, str)
-    return "" if choices and limit else f"it takes a list with at least one value, not {_shown(limit)}"
+    return "" if choices and limit else f"it takes a list with at least one value, not {shown(limit)}"
 
 
 def _needs_pattern(limit: Json) -> str:
     if not isinstance(limit, str):
-        return f"it takes a regular expression as text, not {_shown(limit)}"
+        return f"it takes a regular expression as text, not {shown(limit)}"
     try:
         _pattern(limit)
     except Unreadable as error:
@@ -230,7 +230,7 @@ def _needs_ports(limit: Json) -> str:
     for port in _items(limit):
         value = number(port)
         if value is None or isinstance(port, str) or value.denominator != 1 or not 0 <= value <= _HIGHEST_PORT:
-            return f"{_shown(port)} is no port"
+            return f"{shown(port)} is no port"
     return ""
 
 
@@ -255,7 +255,7 @@ def _pattern(text: str) -> TypeAdapter[Any]:
         TypeAdapter(Annotated[str, Field(pattern=text)])  # on its own first, so that `a)|(.*` cannot leave the anchors
         return TypeAdapter(Annotated[str, Field(pattern=rf"\A(?:{text})\z")])
     except SchemaError as error:
-        raise Unreadable(f"{_shown(text)} is no regular expression of the linear kind (RE2, Rust)") from error
+        raise Unreadable(f"{shown(text)} is no regular expression of the linear kind (RE2, Rust)") from error
 
 
 def _fits(checked: TypeAdapter[Any], value: str) -> bool:
@@ -269,7 +269,7 @@ def _fits(checked: TypeAdapter[Any], value: str) -> bool:
 def _number(value: Json) -> Fraction:
     found = number(value)
     if found is None:
-        raise Unreadable(f"{_shown(value)} is no number")
+        raise Unreadable(f"{shown(value)} is no number")
     return found
 
 
@@ -278,8 +278,8 @@ def _listed(things: Sequence[object]) -> str:
     return shown if len(things) <= _MAX_LISTED else f"{shown} and {len(things) - _MAX_LISTED} more"
 
 
-def _shown(value: Json) -> str:
-    """A value in HCL's form, cut short."""
+def shown(value: Json) -> str:
+    """A value as it stands in HCL, cut after a line's worth; for sentences."""
     text = _hcl(value)
     return text if len(text) <= 100 else text[:97] + "…"  # noqa: PLR2004  a line's worth
 

@@ -1,0 +1,202 @@
+"""The first check: what the contracts and the code's own guards allow, attribute by attribute."""
+
+from collections.abc import Iterator, Sequence
+
+from gateway.checks.check import Opinion, passed
+from gateway.model.caller import ActorKind
+from gateway.model.contract import Bound, Contract
+from gateway.model.facts import Facts, Subject
+from gateway.model.json import Json
+from gateway.model.mutation import WHOLE, Effect, EffectAction, Mutation
+from gateway.model.path import covers, value_at
+from gateway.model.verdict import CounterOffer, Finding, Verdict
+from gateway.terraform.bounds import CONDITION, breach, nearest, shown
+from gateway.terraform.numeric import same
+
+_NAMED = 5
+_PUTS = (EffectAction.SET, EffectAction.CREATE)
+
+
+class Bounds:
+    """Holds every effect against the contract of its thing."""
+
+    name = "bounds"
+
+    async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
+        """A finding for each rule that is broken, else one that allows. What changes nothing is not looked at."""
+        if not mutation.understood:
+            return Opinion(findings=(_not_understood(mutation),))
+        if len(facts.subjects) != len(mutation.effects):
+            reason = "Sentinel could not look at everything this call changes, so it was refused; nothing was sent."
+            return Opinion(findings=(_denial("unsurveyed", reason),))
+        findings: list[Finding] = []
+        for subject in facts.subjects:
+            if subject.changes:
+                # The same contract speaks once, however many attributes of the thing are changed.
+                findings += [finding for finding in _found(mutation, subject) if finding not in findings]
+        return Opinion(findings=tuple(findings)) if findings else passed(self)
+
+
+def _found(mutation: Mutation, subject: Subject) -> Iterator[Finding]:
+    if mutation.caller.kind is ActorKind.AGENT:
+        yield from _for_agents(subject)
+    yield from _for_all(subject)
+    if subject.effect.action in _PUTS:
+        yield from _broken_bounds(subject)
+
+
+# What agents may touch ----------------------------------------------------------------------------------------------
+
+
+def _for_agents(subject: Subject) -> Iterator[Finding]:
+    effect, contract = subject.effect, subject.contract
+    if not effect.declared:
+        yield _undeclared(effect)
+    elif not contract.managed_by_agent:
+        yield _skeleton(effect, contract)
+    elif effect.action in _PUTS and not _may_set(subject):
+        yield _not_mutable(effect, contract)
+
+
+def _undeclared(effect: Effect) -> Finding:
+    if effect.action is EffectAction.CREATE:
+        reason = f"No Terraform code declares {effect.address}, and agents may not create what no code declares. Add a block for it, with a contract, and let a human merge both; nothing was sent."
+        return _denial("undeclared_create", reason, effect)
+    reason = f"No Terraform code declares {effect.address}, so no contract lets an agent touch it. Declare and import it, with a contract, or ask a human; nothing was sent."
+    return _denial("undeclared", reason, effect)
+
+
+def _skeleton(effect: Effect, contract: Contract) -> Finding:
+    name = effect.address.rpartition(".")[2].partition("[")[0]
+    block = f'resource "{effect.resource_type}" "{name}" {{ managed_by_agent = true … }}'
+    where = f"the block at {contract.source} does not say so" if contract.source else "no contract names it"
+    reason = f"{effect.address} is immutable skeleton for agents: {where}. Its owners would have to write {block} with the attributes' bounds; nothing was sent."
+    return _denial("immutable_skeleton", reason, effect, source=contract.source)
+
+
+def _may_set(subject: Subject) -> bool:
+    """Whether an agent may set the attribute: the contract names it, or it is what the code says a new thing has."""
+    effect, contract = subject.effect, subject.contract
+    if effect.action is EffectAction.CREATE and effect.attribute == WHOLE:
+        return True
+    if any(covers(path, effect.attribute) for path in (*contract.mutable, *contract.bounded)):
+        return True
+    as_declared = subject.declared is not None and same(subject.declared, effect.value)
+    return effect.action is EffectAction.CREATE and as_declared
+
+
+def _not_mutable(effect: Effect, contract: Contract) -> Finding:
+    allowed = ", ".join(dict.fromkeys((*contract.bounded, *contract.mutable))) or "nothing"
+    reason = f"Agents may not set {effect.attribute} of {effect.address}: {contract.source} neither bounds it nor lists it in `mutable`. Agents may set {allowed}."
+    return _denial("not_mutable", reason, effect, attribute=effect.attribute, source=contract.source)
+
+
+# What nobody may do -------------------------------------------------------------------------------------------------
+
+
+def _for_all(subject: Subject) -> Iterator[Finding]:
+    effect, contract = subject.effect, subject.contract
+    if effect.action is EffectAction.SET:
+        for path in contract.immutable:
+            if _touch(path, effect.attribute):
+                reason = f"{effect.attribute} of {effect.address} is immutable ({contract.source}): it is set in code only, by a human."
+                yield _denial("immutable", reason, effect, attribute=effect.attribute, source=contract.source)
+    if effect.action is EffectAction.DELETE and contract.prevent_delete:
+        yield _prevented(subject)
+
+
+def _prevented(subject: Subject) -> Finding:
+    addresses = [dependant.address for dependant in subject.dependants]
+    more = f" and {len(addresses) - _NAMED} more" if len(addresses) > _NAMED else ""
+    depend = f" What depends on it: {', '.join(addresses[:_NAMED])}{more}." if addresses else ""
+    reason = f"{subject.effect.address} may not be deleted: its contract ({subject.contract.source}) says prevent_delete.{depend} Nothing was sent."
+    return _denial("prevent_delete", reason, subject.effect, source=subject.contract.source)
+
+
+# Bounds -------------------------------------------------------------------------------------------------------------
+
+
+def _broken_bounds(subject: Subject) -> Iterator[Finding]:
+    bounds = subject.contract.evaluate(subject.attributes_after, subject.attributes_before)
+    concerned = [bound for bound in bounds if not bound.attribute or _touch(bound.attribute, subject.effect.attribute)]
+    for bound in concerned:
+        wanted, before = _values(bound, subject)
+        if _left_to_aws(bound, wanted, subject):
+            continue
+        broken = breach(bound, wanted, before, created=_created(subject))
+        if broken:
+            beside = [other for other in concerned if other.attribute == bound.attribute and other.name != CONDITION]
+            yield _broken(subject, bound, broken, beside)
+
+
+def _broken(subject: Subject, bound: Bound, broken: str, beside: Sequence[Bound]) -> Finding:
+    effect = subject.effect
+    wanted, before = _values(bound, subject)
+    attribute = bound.attribute or effect.attribute
+    offer = None if bound.name == CONDITION else nearest(beside, wanted, before, created=_created(subject))
+    instead = "" if offer is None else f"; the nearest legal value is {shown(offer)}"
+    if bound.name == CONDITION and not bound.unknown:
+        sentence = f"{bound.message or 'A condition of the code does not hold.'} ({bound.source}) Nothing was sent."
+    else:
+        what = _subject_of(bound, attribute, wanted)
+        sentence = f"{what} {broken} ({bound.source}){instead}."
+    return Finding(
+        check="bounds",
+        verdict=Verdict.DENY,
+        rule=f"bounds.{bound.name}",
+        reason=sentence,
+        address=effect.address,
+        attribute=attribute,
+        source=bound.source,
+        offer=CounterOffer(address=effect.address, attribute=attribute, nearest=offer),
+    )
+
+
+def _subject_of(bound: Bound, attribute: str, wanted: Json) -> str:
+    if bound.name == CONDITION:
+        return f"A change of {attribute}"
+    plain = isinstance(wanted, str | int | float | bool)
+    return f"{attribute} = {shown(wanted)}" if plain else attribute
+
+
+def _values(bound: Bound, subject: Subject) -> tuple[Json, Json]:
+    """The value that the bound is about after the change, and the one before."""
+    if bound.attribute == subject.effect.attribute:
+        return subject.effect.value, subject.before
+    return value_at(subject.attributes_after, bound.attribute), value_at(subject.attributes_before, bound.attribute)
+
+
+def _created(subject: Subject) -> bool:
+    return subject.effect.action is EffectAction.CREATE or not subject.exists
+
+
+def _left_to_aws(bound: Bound, wanted: Json, subject: Subject) -> bool:
+    """Whether a new thing is made without this attribute, so that there is nothing to judge."""
+    return wanted is None and bound.name != CONDITION and subject.effect.action is EffectAction.CREATE
+
+
+def _touch(path: str, attribute: str) -> bool:
+    """Whether setting the attribute sets the path, a part of it, or something that holds it."""
+    return attribute == WHOLE or covers(path, attribute) or covers(attribute, path)
+
+
+def _not_understood(mutation: Mutation) -> Finding:
+    operation = f"{mutation.call.service}:{mutation.call.operation}"
+    return Finding(
+        check="bounds",
+        verdict=Verdict.HOLD,
+        rule="bounds.not_understood",
+        reason=f"Sentinel does not know what {operation} does to declared resources, so it is held for a human: `sentinel approve {mutation.id}`, then repeat the identical call.",
+    )
+
+
+def _denial(rule: str, reason: str, effect: Effect | None = None, *, attribute: str = "", source: str = "") -> Finding:
+    return Finding(
+        check="bounds",
+        verdict=Verdict.DENY,
+        rule=f"bounds.{rule}",
+        reason=reason,
+        address=effect.address if effect else "",
+        attribute=attribute,
+        source=source,
+    )

@@ -1,0 +1,74 @@
+"""The second check: what else a change reaches through what depends on the thing."""
+
+from collections.abc import Iterator, Sequence
+
+from gateway.checks.check import Opinion, passed
+from gateway.model.caller import ActorKind
+from gateway.model.facts import Dependant, Facts, Subject
+from gateway.model.mutation import WHOLE, EffectAction, Mutation
+from gateway.model.path import covers
+from gateway.model.verdict import Finding, Verdict
+
+_NAMED = 5
+
+
+class Dependencies:
+    """Refuses to delete what is in use, and asks a human before an agent changes what critical things stand on."""
+
+    name = "dependencies"
+
+    async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
+        """A finding for each thing that others depend on in a way that matters, else one that allows."""
+        going = _going(facts)
+        findings: list[Finding] = []
+        for subject in facts.subjects:
+            if subject.changes:
+                findings += [each for each in _found(mutation, subject, going) if each not in findings]
+        return Opinion(findings=tuple(findings)) if findings else passed(self)
+
+
+def _going(facts: Facts) -> set[str]:
+    """What this mutation deletes, and what an earlier one deleted that the state still lists: a standing claim on the whole of a thing."""
+    now = {subject.effect.address for subject in facts.subjects if subject.effect.action is EffectAction.DELETE}
+    return now | {standing.claim.address for standing in facts.claims if standing.claim.attribute == WHOLE}
+
+
+def _found(mutation: Mutation, subject: Subject, going: set[str]) -> Iterator[Finding]:
+    effect = subject.effect
+    left = [dependant for dependant in subject.dependants if dependant.address not in going]
+    if effect.action is EffectAction.DELETE and left:
+        reason = f"{effect.address} is in use and cannot be deleted: {_named(left)}. Delete or detach what depends on it first; nothing was sent."
+        yield _finding(subject, Verdict.DENY, "in_use", reason)
+    if effect.action is EffectAction.SET and mutation.caller.kind is ActorKind.AGENT and not _spoken_for(subject):
+        critical = [dependant for dependant in left if dependant.critical and not dependant.managed_by_agent]
+        if critical:
+            reason = f"{effect.attribute} of {effect.address} may reach critical resources: {_named(critical)}. No contract bounds the attribute, so a human decides: `sentinel approve {mutation.id}`, then repeat the identical call."
+            yield _finding(subject, Verdict.HOLD, "critical", reason)
+
+
+def _spoken_for(subject: Subject) -> bool:
+    """Whether a contract bounds the attribute: its author has then said how far it may go."""
+    return any(covers(path, subject.effect.attribute) for path in subject.contract.bounded)
+
+
+def _named(dependants: Sequence[Dependant]) -> str:
+    """The first few with where they stand and how near they are."""
+    words = [
+        f"{dependant.address}{f' ({dependant.source})' if dependant.source else ''} depends on it {'directly' if dependant.direct else 'indirectly'}"
+        for dependant in dependants[:_NAMED]
+    ]
+    more = len(dependants) - _NAMED
+    return ", ".join(words) + (f" and {more} more" if more > 0 else "")
+
+
+def _finding(subject: Subject, verdict: Verdict, rule: str, reason: str) -> Finding:
+    attribute = "" if subject.effect.attribute == WHOLE else subject.effect.attribute
+    return Finding(
+        check="dependencies",
+        verdict=verdict,
+        rule=f"dependencies.{rule}",
+        reason=reason,
+        address=subject.effect.address,
+        attribute=attribute,
+        source=subject.contract.source,
+    )
