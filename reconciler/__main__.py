@@ -1,0 +1,201 @@
+"""The reconciler's commands: `sentinel reconcile` on any working copy, and `python -m reconciler serve` beside a gateway."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any
+
+import structlog
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.syntax import Syntax
+from rich.table import Table
+
+from gateway.errors import SentinelError
+from gateway.settings import read_settings
+from reconciler.cloudtrail import Events, read_events
+from reconciler.mirror import terraform_environment
+from reconciler.model import Drift
+from reconciler.standalone import Report, reconcile_copy, write
+from reconciler.story import shown
+from reconciler.terraform_cli import Terraform
+from reconciler.told import left_form, proof_form
+
+LEFT = 2
+"""Exit code where something is left to a human."""
+
+commands = typer.Typer(help="Write what is live back into Terraform code.", no_args_is_help=True)
+
+
+@commands.command()
+def reconcile(
+    *,
+    path: Annotated[
+        Path,
+        typer.Argument(help="Root module of the stack: a working copy with a state.", exists=True, file_okay=False),
+    ],
+    events: Annotated[
+        Path | None,
+        typer.Option(help="CloudTrail events (JSON), to know who made a change.", exists=True, dir_okay=False),
+    ] = None,
+    endpoint: Annotated[str, typer.Option(help="AWS endpoint to read from, e.g. the gateway or a simulation.")] = "",
+    write_files: Annotated[
+        bool, typer.Option("--write/--diff", help="Edit the files in place, or print the diff (default).")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    state: Annotated[
+        Path | None, typer.Option(help="State file; default: terraform.tfstate in PATH.", exists=True, dir_okay=False)
+    ] = None,
+    terraform: Annotated[str, typer.Option(help="Terraform to run.")] = "terraform",
+    mirror: Annotated[
+        Path | None, typer.Option(help="Terraform provider mirror.", exists=True, file_okay=False)
+    ] = None,
+) -> None:
+    """Write drift back into the code: refresh, find what differs, edit, prove with a plan.
+
+    Exit code 0: the plan is clean. 2: something is left to a human, listed with how it was traced. 1: an error.
+    """
+    try:
+        told = read_events(events) if events else Events(events=(), bad=())
+        report = asyncio.run(
+            _reconcile(path, told=told, endpoint=endpoint, state=state, executable=terraform, mirror=mirror)
+        )
+        if write_files and report.edited.files:
+            write(path, report)
+    except SentinelError as error:
+        _fail(error, as_json=as_json)
+        raise typer.Exit(1) from error
+    _tell(report, told, written=write_files, as_json=as_json)
+    raise typer.Exit(0 if report.clean else LEFT)
+
+
+@commands.command(hidden=True)
+def serve(
+    config: Annotated[
+        Path | None, typer.Option(help="Settings file; default: sentinel.toml here.", exists=True, dir_okay=False)
+    ] = None,
+) -> None:
+    """Write mutations back as the ledger records them, until ended by a signal."""
+    # Logs go to standard error: standard output is for what was asked for.
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    try:
+        asyncio.run(_serve(config))
+    except SentinelError as error:
+        _fail(error, as_json=False)
+        raise typer.Exit(1) from error
+
+
+async def _reconcile(
+    path: Path, *, told: Events, endpoint: str, state: Path | None, executable: str, mirror: Path | None
+) -> Report:
+    base = {**os.environ, **({"AWS_ENDPOINT_URL": endpoint} if endpoint else {})}
+    with tempfile.TemporaryDirectory(prefix="sentinel-") as directory:
+        workdir = Path(directory)
+        shared = path / ".terraform"
+        terraform = Terraform(
+            environment=terraform_environment(mirror=mirror, workdir=workdir, base=base),
+            workdir=workdir,
+            executable=executable,
+            shared_data=shared if shared.is_dir() else None,
+        )
+        default = path / "terraform.tfstate"
+        known = (state or default).absolute() if state or default.is_file() else None
+        return await reconcile_copy(terraform, path, state=known, events=told.events, workdir=workdir)
+
+
+async def _serve(config: Path | None) -> None:
+    # DBOS and the ledger take a second to import, which `sentinel --help` need not wait for.
+    from reconciler.serving import serving  # noqa: PLC0415
+
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    await serving(read_settings(config), stop)
+
+
+def _fail(error: SentinelError, *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps({"error": {"code": error.code, "message": str(error)}}))
+    else:
+        Console(stderr=True).print(f"[red]{escape(str(error))}[/red]", soft_wrap=True)
+
+
+def _tell(report: Report, told: Events, *, written: bool, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(_form(report, told, written=written), ensure_ascii=False, default=str))
+        return
+    console = Console()
+    for sentence in told.bad:
+        Console(stderr=True).print(f"[yellow]{escape(sentence)}[/yellow]", soft_wrap=True)
+    if not report.drifts and report.clean:
+        console.print("Nothing drifted: the plan is clean.")
+    if report.drifts:
+        console.print(_table(report.drifts))
+    if report.diff and not written:
+        _tell_diff(console, report.diff)
+    if report.drifts and report.clean:
+        console.print("Written; the plan is clean." if written else "With this diff the plan is clean.")
+    for entry in report.left:
+        console.print(
+            f"[yellow]Left to you:[/yellow] {escape(entry.wanted.address)}.{escape(entry.wanted.attribute)}: {escape(entry.reason)}",
+            soft_wrap=True,
+        )
+        for step in entry.chain:
+            console.print(f"    {escape(step)}", soft_wrap=True)
+
+
+def _tell_diff(console: Console, diff: str) -> None:
+    """In colour on a terminal; as it is where it may be piped to patch."""
+    if console.is_terminal:
+        console.print(Syntax(diff, "diff", background_color="default"))
+    else:
+        typer.echo(diff, nl=False)
+
+
+def _table(drifts: tuple[Drift, ...]) -> Table:
+    table = Table("Attribute", "Code", "Live", "Made by")
+    for drift in drifts:
+        made = (
+            f"{drift.origin.actor}, {drift.origin.event}, {drift.origin.at:%Y-%m-%d %H:%M}"
+            if drift.origin
+            else "unknown"
+        )
+        thing = f"{drift.wanted.address}.{drift.wanted.attribute}"
+        table.add_row(*(escape(cell) for cell in (thing, shown(drift.before), shown(drift.wanted.value), made)))
+    return table
+
+
+def _form(report: Report, told: Events, *, written: bool) -> dict[str, Any]:
+    return {
+        "clean": report.clean,
+        "written": written and bool(report.edited.files),
+        "drift": [_drift_form(drift) for drift in report.drifts],
+        "files": sorted(str(path) for path in report.edited.files),
+        "diff": report.diff,
+        "proofs": [proof_form(proof) for proof in report.proofs],
+        "left": [left_form(entry) for entry in report.left],
+        "bad_events": list(told.bad),
+    }
+
+
+def _drift_form(drift: Drift) -> dict[str, Any]:
+    origin = drift.origin
+    return {
+        "address": drift.wanted.address,
+        "attribute": drift.wanted.attribute,
+        "before": drift.before,
+        "live": drift.wanted.value,
+        "origin": None
+        if origin is None
+        else {"actor": origin.actor, "event": origin.event, "at": origin.at.isoformat(), "event_id": origin.event_id},
+    }
+
+
+if __name__ == "__main__":
+    commands()

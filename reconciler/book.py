@@ -1,0 +1,110 @@
+"""Keeps, from the ledger's records, which mutations still wait to be written back, and which explain a difference."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+import structlog
+
+from gateway.model.mutation import WHOLE, EffectAction
+from gateway.model.record import Record, Stage
+from gateway.ports import Archive, RecordQuery
+from reconciler.applied import Applied, carried_out, read_applied
+from reconciler.plan import Change
+
+_PAGE = 1_000
+
+log = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class Book:
+    """The mutations of one stack that are not in its code. Reads every record once, in the order of the ledger."""
+
+    stack: str
+    decided: dict[str, Applied] = field(default_factory=dict)
+    """Carried out and neither failed nor written into code, by id, in the order of their records."""
+    settled: dict[str, Record] = field(default_factory=dict)
+    """SETTLED records, applied, of mutations that are not reconciled yet."""
+    approvers: dict[str, str] = field(default_factory=dict)
+    """Who gave an approval, by its id."""
+    seq: int = 0
+    """The last record read."""
+
+    async def read(self, archive: Archive) -> None:
+        """Take in what the ledger has got since the last time. Raises `errors.LedgerUnavailable`."""
+        while records := await archive.records(RecordQuery(after_seq=self.seq, limit=_PAGE, newest_first=False)):
+            for record in records:
+                self._take(record)
+            self.seq = records[-1].seq
+
+    def pending(self) -> tuple[Applied, ...]:
+        """Applied and not reconciled, oldest first."""
+        return tuple(applied for applied in self.decided.values() if applied.id in self.settled)
+
+    def overtaken(self, applied: Applied) -> Mapping[tuple[str, str], str]:
+        """By (address, attribute): the id of the last applied mutation after this one that set the same attribute."""
+        later = [other for other in self.pending() if other.seq > applied.seq]
+        return {
+            (effect.address, effect.attribute): other.id
+            for other in later
+            for effect in other.effects
+            if effect.action is EffectAction.SET
+        }
+
+    def explain(self, change: Change, without: Applied) -> str:
+        """The other mutation that a change in a plan belongs to, empty where it belongs to none."""
+        for other in self.decided.values():
+            if other.id != without.id and any(
+                _touches(effect.address, effect.attribute, change) for effect in other.effects
+            ):
+                return f"belongs to {other.id}, which is not in the code"
+        return ""
+
+    def _take(self, record: Record) -> None:
+        if record.stage is Stage.APPROVED:
+            self._take_approval(record)
+        elif record.stack and record.stack != self.stack:
+            return
+        elif record.stage is Stage.DECIDED and carried_out(record):
+            self._take_decided(record)
+        elif record.stage is Stage.SETTLED:
+            self._take_settled(record)
+        elif record.stage is Stage.RECONCILED:
+            self.settled.pop(record.mutation_id, None)
+            if "commit" in record.body or "nothing_to_do" in record.body:
+                self.decided.pop(record.mutation_id, None)
+
+    def _take_decided(self, record: Record) -> None:
+        try:
+            applied = read_applied(record, self.approvers)
+        except (KeyError, TypeError, ValueError) as error:
+            # One record that cannot be read must not keep all others from being written back.
+            log.exception("record_unreadable", seq=record.seq, mutation=record.mutation_id, error=repr(error))
+            return
+        if applied.effects and record.stack == self.stack:
+            self.decided[applied.id] = applied
+
+    def _take_settled(self, record: Record) -> None:
+        outcome = record.body.get("outcome")
+        if outcome == "failed":
+            self.decided.pop(record.mutation_id, None)
+        elif outcome == "applied" and record.mutation_id in self.decided:
+            self.settled[record.mutation_id] = record
+            applied = self.decided[record.mutation_id]
+            self.decided[applied.id] = replace(applied, settled_at=record.at)
+
+    def _take_approval(self, record: Record) -> None:
+        approval, approver = record.body.get("approval"), record.body.get("approver")
+        if isinstance(approval, str) and approval:
+            self.approvers[approval] = approver if isinstance(approver, str) else record.actor
+
+
+def _touches(address: str, attribute: str, change: Change) -> bool:
+    if address != change.address:
+        return False
+    return WHOLE in (attribute, change.attribute) or attribute.partition(".")[0] == change.top
+
+
+def tell(entries: Iterable[Applied]) -> list[str]:
+    """Ids, for logs."""
+    return [applied.id for applied in entries]

@@ -1,0 +1,129 @@
+"""What the reconciler's tests share: git repositories, a simulated AWS in a process of its own, a stack that is applied once."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+
+from reconciler.mirror import terraform_environment
+from reconciler.terraform_cli import Terraform
+
+CASES = Path(__file__).parent.parent / "cases" / "reconcile"
+_CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "eu-west-1"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Live:
+    """A stack that was applied to a simulated AWS."""
+
+    path: Path
+    endpoint: str
+    environment: dict[str, str]
+    workdir: Path
+
+    @property
+    def state(self) -> Path:
+        return self.path / "terraform.tfstate"
+
+    def terraform(self, **changes: Any) -> Terraform:
+        given = {"environment": self.environment, "workdir": self.workdir, "shared_data": self.path / ".terraform"}
+        return Terraform(**(given | changes))
+
+    def client(self, service: str) -> Any:
+        return boto3.client(
+            service,
+            endpoint_url=self.endpoint,
+            region_name="eu-west-1",
+            aws_access_key_id="test",
+            aws_secret_access_key="test",
+        )
+
+    def run(self, *argv: str) -> None:
+        done = subprocess.run(
+            ["terraform", *argv], cwd=self.path, env=self.environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def moto_endpoint() -> Iterator[str]:
+    """A moto server in a process of its own, on loopback."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    endpoint = f"http://127.0.0.1:{port}"
+    try:
+        _wait(endpoint)
+        yield endpoint
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+@pytest.fixture(scope="module")
+def fleet(moto_endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> Live:
+    """The stack `fleet`, applied; tests that change it put back what they change or mind each other."""
+    path = tmp_path_factory.mktemp("repo") / "infra" / "fleet"
+    shutil.copytree(CASES / "fleet", path)
+    workdir = tmp_path_factory.mktemp("work")
+    base = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    base |= {**_CREDENTIALS, "AWS_ENDPOINT_URL": moto_endpoint}
+    environment = terraform_environment(mirror=None, workdir=workdir, base=base)
+    live = Live(path=path, endpoint=moto_endpoint, environment=environment, workdir=workdir)
+    live.run("init", "-no-color")
+    live.run("apply", "-auto-approve", "-no-color")
+    live.run("apply", "-refresh-only", "-auto-approve", "-no-color")
+    return live
+
+
+@pytest.fixture
+def git() -> Callable[..., str]:
+    """Run git in a directory, as a user would."""
+
+    def run(directory: Path, *argv: str) -> str:
+        identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "init.defaultBranch=main"]
+        done = subprocess.run(["git", *identity, *argv], cwd=directory, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture
+def repository(tmp_path: Path, git: Callable[..., str]) -> Path:
+    """A repository whose stack is the directory `infra/shop`; returns that directory."""
+    stack = tmp_path / "repository" / "infra" / "shop"
+    stack.mkdir(parents=True)
+    (stack / "main.tf").write_text("locals {\n  a = 1\n}\n")
+    top = tmp_path / "repository"
+    git(top, "init", "--quiet")
+    git(top, "add", ".")
+    git(top, "commit", "--quiet", "-m", "first")
+    return stack
+
+
+def _wait(endpoint: str) -> None:
+    until = time.monotonic() + 30
+    while True:
+        try:
+            with urllib.request.urlopen(f"{endpoint}/moto-api/data.json", timeout=1):  # noqa: S310  our own loopback server
+                return
+        except OSError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.1)
