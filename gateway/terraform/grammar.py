@@ -89,7 +89,9 @@ def _tokens(nodes: Sequence[Node]) -> list[Node]:
     """The nodes with every operation dissolved into its operators and the pieces of its operands."""
     flat: list[Node] = []
     for node in nodes:
-        if node.type in ("operation", "unary_operation", "binary_operation", "expression"):
+        if node.type == "expression" and flat and flat[-1].type == "(":
+            flat.append(node)  # what stands in parentheses is read on its own
+        elif node.type in ("operation", "unary_operation", "binary_operation", "expression"):
             flat.extend(_tokens(node.children))
         elif node.type != "comment":
             flat.append(node)
@@ -333,7 +335,7 @@ def _heredoc(document: Document, node: Node) -> list[str | Expression]:
 
 def _flushed(pieces: Sequence[str | Node]) -> list[str | Node]:
     lines: list[str | Node] = []
-    if any(isinstance(piece, str) and re.search(r"(?m)^[ \t]+$", piece) for piece in pieces):
+    if any(isinstance(piece, str) and re.search(r"(?m)^[ \t]+\n", piece) for piece in pieces):
         raise _Unreadable("a flush heredoc with lines of mere spaces is not read")
     for piece in pieces:
         lines.extend(piece.splitlines(keepends=True) if isinstance(piece, str) else [piece])
