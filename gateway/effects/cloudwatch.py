@@ -1,0 +1,49 @@
+"""What CloudWatch's operations do.
+
+`PutMetricAlarm` overwrites the whole alarm. What the call leaves out falls back to AWS's default; no effect is given for it, so a
+caller that wants one attribute changed and the others kept must send them, as Terraform does.
+"""
+
+from collections.abc import Mapping
+
+from gateway.effects.identity import arn_of
+from gateway.effects.lists import name_value_map
+from gateway.effects.operation import Operation
+from gateway.effects.tags import drop_tags, set_tags
+from gateway.model.mutation import EffectAction
+
+_ALARM = "aws_cloudwatch_metric_alarm"
+_BY_ARN = {"ResourceARN": arn_of("alarm", "alarm_name")}
+
+OPERATIONS: Mapping[str, Operation] = {
+    "PutMetricAlarm": Operation(
+        resource_type=_ALARM,
+        identity={"AlarmName": "alarm_name"},
+        puts=True,
+        attributes={
+            "Dimensions": name_value_map("dimensions"),
+            "Metrics": "metric_query",
+            "Metrics.MetricStat": "metric_query.metric",
+            "Metrics.MetricStat.Metric.Dimensions": name_value_map("dimensions"),
+            "Tags": set_tags,
+        },
+    ),
+    "DeleteAlarms": Operation(resource_type=_ALARM, identity={"AlarmNames": "alarm_name"}, action=EffectAction.DELETE),
+    "EnableAlarmActions": Operation(
+        resource_type=_ALARM, identity={"AlarmNames": "alarm_name"}, constants={"actions_enabled": True}
+    ),
+    "DisableAlarmActions": Operation(
+        resource_type=_ALARM, identity={"AlarmNames": "alarm_name"}, constants={"actions_enabled": False}
+    ),
+    "SetAlarmState": Operation(resource_type=_ALARM, identity={"AlarmName": "alarm_name"}, action=EffectAction.INVOKE),
+    "TagResource": Operation(resource_type=_ALARM, identity=_BY_ARN, attributes={"Tags": set_tags}),
+    "UntagResource": Operation(resource_type=_ALARM, identity=_BY_ARN, attributes={"TagKeys": drop_tags}),
+    "PutDashboard": Operation(
+        resource_type="aws_cloudwatch_dashboard", identity={"DashboardName": "dashboard_name"}, puts=True
+    ),
+    "DeleteDashboards": Operation(
+        resource_type="aws_cloudwatch_dashboard",
+        identity={"DashboardNames": "dashboard_name"},
+        action=EffectAction.DELETE,
+    ),
+}

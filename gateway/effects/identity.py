@@ -1,0 +1,74 @@
+"""How AWS names things in calls (names, ARNs, URLs), turned into attributes that the state records."""
+
+import re
+from urllib.parse import urlsplit
+
+from gateway.effects.asked import Asked
+from gateway.effects.operation import Identify
+from gateway.effects.values import NotUnderstood
+
+_SECRET_SUFFIX = re.compile(r"-[A-Za-z0-9]{6}$")
+_QUEUE = re.compile(r"/(?:(\d{12}|queue)/)?([A-Za-z0-9_.-]+)/?")
+
+
+def name_or_arn(key: str) -> Identify:
+    """A name as it is, or the name at the end of an ARN."""
+
+    def identify(asked: Asked, text: str) -> dict[str, str]:
+        return {key: asked.arn(text).name if text.startswith("arn:") else text}
+
+    return identify
+
+
+def arn(asked: Asked, text: str) -> dict[str, str]:
+    """The ARN itself, where its account and region are those of the call."""
+    asked.arn(text)
+    return {"arn": text}
+
+
+def arn_of(kind: str, key: str) -> Identify:
+    """The name at the end of an ARN of this kind of resource (`alarm`, `table`); others are not understood."""
+
+    def identify(asked: Asked, text: str) -> dict[str, str]:
+        resource = asked.arn(text).resource
+        head, _, name = resource.replace("/", ":", 1).partition(":")
+        if head != kind:
+            raise NotUnderstood(f"a {head} where a {kind} is expected")
+        return {key: name}
+
+    return identify
+
+
+def queue_url(asked: Asked, url: str) -> dict[str, str]:
+    """The queue's name. The host of the URL says nothing: through the gateway it is the gateway's."""
+    parts = urlsplit(url)
+    found = _QUEUE.fullmatch(parts.path if parts.scheme else f"/{url}")
+    if found is None:
+        raise NotUnderstood("a queue URL that is none")
+    if found[1] not in (None, "queue") and asked.call.account and found[1] != asked.call.account:
+        raise NotUnderstood("a queue of another account than the call's")
+    return {"name": found[2]}
+
+
+def secret_id(asked: Asked, text: str) -> dict[str, str]:
+    """The secret's name: an ARN ends with it and six more characters."""
+    if not text.startswith("arn:"):
+        return {"name": text}
+    resource = asked.arn(text).resource.removeprefix("secret:")
+    return {"name": _SECRET_SUFFIX.sub("", resource)}
+
+
+def kms_key(asked: Asked, text: str) -> dict[str, str]:
+    """The key's id, from an id, an ARN, or an alias that the state knows."""
+    resource = asked.arn(text).resource if text.startswith("arn:") else text
+    if not resource.startswith("alias/"):
+        return {"key_id": resource.removeprefix("key/")}
+    alias = asked.target("aws_kms_alias", {"name": resource}).recorded.get("target_key_id")
+    if not isinstance(alias, str) or not alias:
+        raise NotUnderstood("an alias of a key that the state does not know")
+    return {"key_id": alias.rpartition("/")[2]}
+
+
+def hosted_zone(asked: Asked, text: str) -> dict[str, str]:  # noqa: ARG001  the signature of an Identify
+    """The zone's id without its path."""
+    return {"zone_id": text.rpartition("/")[2]}

@@ -1,0 +1,99 @@
+"""What Secrets Manager's operations do. A secret's value is never in an effect, only its hash."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from gateway.effects.asked import Asked
+from gateway.effects.identity import secret_id
+from gateway.effects.operation import Operation, controls
+from gateway.effects.reading import read
+from gateway.effects.tags import drop_tags, set_tags
+from gateway.model.json import Json, to_json
+from gateway.model.mutation import Effect, EffectAction
+
+_SECRET = "aws_secretsmanager_secret"  # noqa: S105  a resource type
+_VERSION = "aws_secretsmanager_secret_version"
+_ROTATION = "aws_secretsmanager_secret_rotation"
+_POLICY = "aws_secretsmanager_secret_policy"
+_VALUES = {"SecretString": "secret_string", "SecretBinary": "secret_binary"}
+_ID = {"SecretId": secret_id}
+_NAME = {"Name": "name"}
+_TOKEN = controls("ClientRequestToken")
+_WITH_VALUE = _TOKEN | controls(*_VALUES)
+
+
+def _whole_id(asked: Asked, name: str) -> str:
+    """How the secret's own resources name it: by its ARN where the state knows it."""
+    return str(asked.target(_SECRET, {"name": name}).recorded.get("arn") or name)
+
+
+def _by_secret(asked: Asked, text: str) -> dict[str, str]:
+    return {"secret_id": _whole_id(asked, secret_id(asked, text)["name"])}
+
+
+def _value(asked: Asked, name: str) -> tuple[Effect, ...]:
+    """The effects of the secret's new value, if the call carries one."""
+    given: dict[str, Json] = {
+        attribute: to_json(asked.call.parameters[parameter])
+        for parameter, attribute in _VALUES.items()
+        if asked.call.parameters.get(parameter) is not None
+    }
+    if not given:
+        return ()
+    target = asked.target(_VERSION, {"secret_id": _whole_id(asked, name)})
+    action = EffectAction.SET if target.declared else EffectAction.CREATE
+    whole = () if target.declared else (target.whole(EffectAction.CREATE),)
+    return (*whole, *(target.put(key, value, action=action, secret=True) for key, value in given.items()))
+
+
+def _create(asked: Asked) -> tuple[Effect, ...]:
+    return (*read(_CREATE, asked), *_value(asked, asked.text("Name")))
+
+
+def _update(asked: Asked) -> tuple[Effect, ...]:
+    given = {name for name, value in asked.call.parameters.items() if value is not None}
+    own = read(_UPDATE, asked) if given - _WITH_VALUE - {"SecretId"} else ()
+    return (*own, *_value(asked, secret_id(asked, asked.text("SecretId"))["name"]))
+
+
+def _put_value(asked: Asked) -> tuple[Effect, ...]:
+    asked.only("SecretId", "ClientRequestToken", "VersionStages", *_VALUES)
+    return _value(asked, secret_id(asked, asked.text("SecretId"))["name"])
+
+
+_CREATE = Operation(
+    resource_type=_SECRET,
+    identity=_NAME,
+    action=EffectAction.CREATE,
+    attributes={"AddReplicaRegions": "replica", "Tags": set_tags},
+    controls=_WITH_VALUE,
+)
+_UPDATE = Operation(resource_type=_SECRET, identity=_ID, controls=_WITH_VALUE)
+
+OPERATIONS: Mapping[str, Operation] = {
+    "CreateSecret": replace(_CREATE, special=_create, also=(_VERSION,)),
+    "UpdateSecret": replace(_UPDATE, special=_update, also=(_VERSION,)),
+    "PutSecretValue": Operation(resource_type=_VERSION, also=(_SECRET,), special=_put_value),
+    "DeleteSecret": Operation(resource_type=_SECRET, identity=_ID, action=EffectAction.DELETE),
+    "RestoreSecret": Operation(resource_type=_SECRET, identity=_ID, action=EffectAction.INVOKE),
+    "RotateSecret": Operation(
+        resource_type=_ROTATION,
+        also=(_SECRET,),
+        identity={"SecretId": _by_secret},
+        attributes={"RotationLambdaARN": "rotation_lambda_arn"},
+        controls=_TOKEN,
+        puts=True,
+    ),
+    "PutResourcePolicy": Operation(
+        resource_type=_POLICY,
+        also=(_SECRET,),
+        identity={"SecretId": _by_secret},
+        attributes={"ResourcePolicy": "policy"},
+        puts=True,
+    ),
+    "DeleteResourcePolicy": Operation(
+        resource_type=_POLICY, also=(_SECRET,), identity={"SecretId": _by_secret}, action=EffectAction.DELETE
+    ),
+    "TagResource": Operation(resource_type=_SECRET, identity=_ID, attributes={"Tags": set_tags}),
+    "UntagResource": Operation(resource_type=_SECRET, identity=_ID, attributes={"TagKeys": drop_tags}),
+}

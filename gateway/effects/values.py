@@ -1,0 +1,75 @@
+"""Turns parameter values into the provider's form, by the kind its schema gives."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from gateway.model.json import Json, digest, to_json
+
+
+class NotUnderstood(Exception):
+    """Something in a call that its table does not account for; says what, never a value. The call then has no effects at all."""
+
+
+_BOOLS = {"true": True, "false": False}
+
+
+def in_kind(value: object, kind: str) -> Json:
+    """The value as the provider holds it, e.g. `"60"` → `60` for a number. Raises `NotUnderstood` where it does not fit."""
+    if value is None:
+        return None
+    outer, _, inner = kind.rstrip(")").partition("(")
+    match outer:
+        case "string":
+            return _text(value)
+        case "number":
+            return _number(value)
+        case "bool":
+            return _bool(value)
+        case "list" | "set" if isinstance(value, (list, tuple)):
+            return [in_kind(item, inner) if inner != "block" else to_json(item) for item in value]
+        case "map" if isinstance(value, Mapping):
+            return {str(key): in_kind(item, inner) for key, item in value.items()}
+        case "dynamic":
+            return to_json(value)
+        case _:
+            raise NotUnderstood(f"a {type(value).__name__} where the provider has a {kind}")
+
+
+def hidden(value: Json) -> Json:
+    """What is kept of a secret: the SHA-256 of its canonical form, as the state reader keeps it too."""
+    return None if value is None else {"sha256": digest(value)}
+
+
+def _text(value: object) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return value
+        case int() | float():
+            return str(_number(value))
+        case datetime():
+            return str(to_json(value))
+        case _:
+            raise NotUnderstood(f"a {type(value).__name__} where the provider has a text")
+
+
+def _number(value: object) -> int | float:
+    if isinstance(value, str):
+        try:
+            value = float(value) if "." in value or "e" in value.lower() else int(value)
+        except ValueError as error:
+            raise NotUnderstood("a text where the provider has a number") from error
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise NotUnderstood(f"a {type(value).__name__} where the provider has a number")
+    if value != value or value in (float("inf"), float("-inf")):  # noqa: PLR0124  not a number is unequal to itself
+        raise NotUnderstood("a number that is none")
+    return int(value) if value == int(value) else value
+
+
+def _bool(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.lower() in _BOOLS:
+        return _BOOLS[value.lower()]
+    raise NotUnderstood(f"a {type(value).__name__} where the provider has true or false")

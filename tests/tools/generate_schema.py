@@ -1,0 +1,86 @@
+"""Writes the slim provider schema that ships with the gateway, from what `terraform providers schema -json` says.
+
+Run from the project's root, with Terraform on PATH and the provider in a filesystem mirror:
+
+    python tests/tools/generate_schema.py MIRROR [VERSION]
+
+The result is one gzipped line per resource type, `[type, {name: kind}]`, where a kind is a type (`number`, `set(string)`, …), with
+`!` behind it where the provider calls it sensitive, or for blocks and objects `[kind, {name: kind}]`. Attributes that only the
+provider computes are left out: no call can set them. The same provider gives the same bytes.
+"""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+TARGET = Path("gateway/effects/schema_aws_5.json.gz")
+_VERSION = "5.100.0"
+_MIRROR = 'provider_installation {{\n  filesystem_mirror {{\n    path = "{path}"\n  }}\n}}\n'
+_MAIN = (
+    'terraform {{\n  required_providers {{\n    aws = {{\n      source  = "hashicorp/aws"\n'
+    '      version = "{version}"\n    }}\n  }}\n}}\n'
+)
+_ONE = {"single", "group"}
+
+
+def provider_schema(mirror: Path, version: str) -> dict[str, Any]:
+    """The provider's resource schemas by type, as Terraform prints them. Raises CalledProcessError."""
+    with tempfile.TemporaryDirectory() as directory:
+        root = Path(directory)
+        (root / "cli.tfrc").write_text(_MIRROR.format(path=mirror.resolve()))
+        (root / "main.tf").write_text(_MAIN.format(version=version))
+        environment = {**os.environ, "TF_CLI_CONFIG_FILE": str(root / "cli.tfrc")}
+        for arguments in (["init", "-no-color", "-input=false"], ["providers", "schema", "-json"]):
+            done = subprocess.run(["terraform", *arguments], cwd=root, env=environment, check=True, capture_output=True)
+    (provider,) = json.loads(done.stdout)["provider_schemas"].values()
+    return dict(provider["resource_schemas"])
+
+
+def slim(schemas: dict[str, Any]) -> bytes:
+    """The slim form of all types, uncompressed: one line each, sorted by type."""
+    lines = (
+        json.dumps([resource_type, _block(schema["block"])], separators=(",", ":"), sort_keys=True)
+        for resource_type, schema in sorted(schemas.items())
+    )
+    return "\n".join(lines).encode() + b"\n"
+
+
+def _block(block: dict[str, Any]) -> dict[str, Any]:
+    members: dict[str, Any] = {}
+    for name, attribute in block.get("attributes", {}).items():
+        if attribute.get("optional") or attribute.get("required"):
+            members[name] = _kind(attribute["type"], "!" if attribute.get("sensitive") else "")
+    for name, nested in block.get("block_types", {}).items():
+        if name != "timeouts":
+            single = nested["nesting_mode"] in _ONE or nested.get("max_items") == 1
+            members[name] = ["block" if single else f"{nested['nesting_mode']}(block)", _block(nested["block"])]
+    return members
+
+
+def _kind(kind: Any, mark: str) -> Any:
+    """The kind of one attribute; objects are written like blocks."""
+    if isinstance(kind, str):
+        return kind + mark
+    outer, inner = kind
+    if outer == "object":
+        return ["block" + mark, {name: _kind(member, "") for name, member in inner.items()}]
+    if isinstance(inner, list) and inner[0] == "object":
+        return [f"{outer}(block){mark}", {name: _kind(member, "") for name, member in inner[1].items()}]
+    return f"{outer}({inner if isinstance(inner, str) else inner[0]}){mark}"
+
+
+def main(arguments: list[str]) -> None:
+    """Write the file; say how many types and bytes it holds."""
+    version = arguments[1] if len(arguments) > 1 else _VERSION
+    schemas = provider_schema(Path(arguments[0]), version)
+    TARGET.write_bytes(gzip.compress(slim(schemas), compresslevel=9, mtime=0))
+    print(f"{TARGET}: {len(schemas)} types of provider {version}, {TARGET.stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
