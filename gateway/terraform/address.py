@@ -13,7 +13,7 @@ Key = int | str | None
 _NAME = r"[^\W\d][\w-]*"
 _KEY = r'\[(?:\d+|"(?:[^"\\]|\\.)*")\]'
 _STEP = re.compile(rf"module\.({_NAME})({_KEY})?\.")
-_THING = re.compile(rf"(data\.)?({_NAME})\.({_NAME})({_KEY})?")
+_THING = re.compile(rf"(data\.)?(?!module\.|data\.)({_NAME})\.({_NAME})({_KEY})?")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _UNESCAPES = {escaped[1]: plain for plain, escaped in _ESCAPES.items()}
 

@@ -123,7 +123,7 @@ def _state(document: Mapping[str, Any]) -> State:
     resources: dict[str, Recorded] = {}
     data: dict[str, Mapping[str, Json]] = {}
     for block in document.get("resources") or []:
-        for instance in block.get("instances") or []:
+        for instance in block["instances"]:
             if "deposed" in instance:
                 continue
             recorded = _recorded(block, instance)

@@ -1,0 +1,53 @@
+"""Addresses are read apart and put together without loss."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.terraform.address import Address, parse_address, written_key
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("aws_sqs_queue.q", Address(resource_type="aws_sqs_queue", name="q")),
+        ("aws_sqs_queue.q[3]", Address(resource_type="aws_sqs_queue", name="q", key=3)),
+        ('aws_sqs_queue.q["a.b"]', Address(resource_type="aws_sqs_queue", name="q", key="a.b")),
+        ("data.aws_ami.x", Address(resource_type="aws_ami", name="x", data=True)),
+        (
+            'module.jobs["a]"].module.in-ner[0].aws_sqs_queue.q',
+            Address(modules=(("jobs", "a]"), ("in-ner", 0)), resource_type="aws_sqs_queue", name="q"),
+        ),
+    ],
+)
+def test_an_address_is_read_apart(text: str, expected: Address) -> None:
+    assert parse_address(text) == expected
+    assert str(expected) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "aws_sqs_queue", "aws_sqs_queue{name=x}", "aws_sqs_queue.q[", "a.b.c", "module.x", "a.b[x]", "a.b\n", "1a.b"],
+)
+def test_what_is_no_address_is_none(text: str) -> None:
+    assert parse_address(text) is None
+
+
+@given(st.none() | st.integers(0, 10**6) | st.text())
+def test_every_key_survives(key: int | str | None) -> None:
+    address = Address(modules=(("m", key),), resource_type="aws_x", name="y", key=key)
+
+    assert parse_address(str(address)) == address
+
+
+def test_blocks_and_bare_addresses_leave_keys_out() -> None:
+    address = parse_address('module.a["x"].aws_sqs_queue.q[1]')
+    assert address is not None
+
+    assert str(address.block) == 'module.a["x"].aws_sqs_queue.q'
+    assert str(address.bare) == "module.a.aws_sqs_queue.q"
+    assert address.module == 'module.a["x"]'
+
+
+def test_a_key_is_written_as_terraform_writes_it() -> None:
+    assert written_key('say "${hi}"\n') == r'["say \"$${hi}\"\n"]'

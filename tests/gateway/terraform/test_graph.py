@@ -1,0 +1,73 @@
+"""The dependency graph: near before far, the state's keyless dependencies within their module, and no blow-up."""
+
+import time
+
+from gateway.terraform.address import parse_address
+from gateway.terraform.graph import Graph
+from gateway.terraform.state import Recorded
+
+
+def thing(address: str, *dependencies: str) -> Recorded:
+    where = parse_address(address)
+    assert where is not None
+    return Recorded(address=address, where=where, attributes={}, dependencies=dependencies)
+
+
+CHAIN = (thing("t.a"), thing("t.b", "t.a"), thing("t.c", "t.a", "t.b"), thing("t.d", "t.a", "t.b", "t.c"))
+
+
+def test_the_near_ones_come_first_and_only_they_are_direct() -> None:
+    assert Graph(CHAIN, [], {}).dependants("t.a") == (("t.b", True), ("t.c", False), ("t.d", False))
+    assert Graph(CHAIN, [], {}).dependants("t.c") == (("t.d", True),)
+    assert Graph(CHAIN, [], {}).dependants("t.d") == ()
+    assert Graph(CHAIN, [], {}).dependants("t.unknown") == ()
+
+
+def test_a_reference_in_the_code_makes_a_far_one_direct() -> None:
+    graph = Graph(CHAIN, ["t.new"], {"t.d": {"t.a"}, "t.new": {"t.d"}})
+
+    assert graph.dependants("t.a") == (("t.b", True), ("t.d", True), ("t.c", False), ("t.new", False))
+
+
+def test_a_circle_ends() -> None:
+    graph = Graph([], ["t.a", "t.b"], {"t.a": {"t.b"}, "t.b": {"t.a"}})
+
+    assert graph.dependants("t.a") == (("t.b", True),)
+
+
+def test_instances_of_a_module_depend_on_their_own_only() -> None:
+    recorded = [
+        thing(f'module.m["{key}"].t.{name}', *(["module.m.t.a"] if name == "b" else []))
+        for key in ("x", "y")
+        for name in ("a", "b")
+    ]
+
+    assert Graph(recorded, [], {}).dependants('module.m["x"].t.a') == (('module.m["x"].t.b', True),)
+
+
+def test_a_dependency_on_another_module_means_all_its_instances() -> None:
+    recorded = [thing("module.m[0].t.a"), thing("module.m[1].t.a"), thing("t.root", "module.m.t.a")]
+
+    assert Graph(recorded, [], {}).dependants("module.m[1].t.a") == (("t.root", True),)
+
+
+def test_every_instance_of_a_dependant_block_is_named() -> None:
+    recorded = [thing("t.a"), thing("t.b[0]", "t.a"), thing("t.b[1]", "t.a")]
+
+    assert Graph(recorded, ["t.b[0]", "t.b[1]"], {}).dependants("t.a") == (("t.b[0]", True), ("t.b[1]", True))
+    assert Graph(recorded, [], {}).dependants("t.b[0]") == ()
+
+
+def test_ten_thousand_resources_are_walked_in_a_moment() -> None:
+    recorded = [thing("t.hub")]
+    for at in range(5000):
+        recorded += [thing(f"t.near{at}", "t.hub"), thing(f"t.far{at}", "t.hub", f"t.near{at}")]
+    graph = Graph(recorded, [], {})
+
+    begun = time.perf_counter()
+    assert len(graph.dependants("t.hub")) == 10_000
+    first = time.perf_counter() - begun
+    begun = time.perf_counter()
+    graph.dependants("t.hub")
+    assert first < 2
+    assert time.perf_counter() - begun < first / 10
