@@ -34,10 +34,10 @@ class Manifest(BaseModel):
     """Names of the guardrail packages below `sentinel.rules`; each must answer in every decision."""
     sources: Mapping[str, str]
     """SHA-256 of every source, by path relative to the policies' directory."""
-    wasm: str
+    wasm_sha256: str
     """SHA-256 of policy.wasm."""
-    data: str
-    """SHA-256 of data.json."""
+    data_sha256: str
+    """SHA-256 of data.json. (The member is not called data: `opa test policies` loads both files as one document.)"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ def read_bundle(directory: Path) -> Bundle:
         manifest = Manifest.model_validate_json((directory / _MANIFEST).read_bytes())
     except (OSError, ValidationError) as error:
         raise PolicyInvalid(f"There is no whole policy bundle in {directory}: {error}") from error
-    if (_sha256(wasm), _sha256(data)) != (manifest.wasm, manifest.data):
+    if (_sha256(wasm), _sha256(data)) != (manifest.wasm_sha256, manifest.data_sha256):
         raise PolicyInvalid(
             f"The policy bundle in {directory} is not what its manifest says; build it anew with `sentinel policy build`."
         )
@@ -113,8 +113,8 @@ def build(sources: Sources, tool: Path) -> Bundle:
         entrypoints=ENTRYPOINTS,
         packages=_packages(described),
         sources=dict(sorted(sources.digests.items())),
-        wasm=_sha256(wasm),
-        data=_sha256(data),
+        wasm_sha256=_sha256(wasm),
+        data_sha256=_sha256(data),
     )
     return _checked(Bundle(wasm=wasm, data=data, manifest=manifest))
 

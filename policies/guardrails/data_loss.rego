@@ -36,10 +36,10 @@ findings contains {
 findings contains {
 	"id": "SEN-D002",
 	"verdict": verdict,
-	"message": sprintf(
-		"%s = %v would take away what protects the data of %s. %s",
-		[effect.attribute, effect.value, effect.address, remedy],
-	),
+	"message": concat("", [
+		effect.attribute, " = ", json.marshal(effect.value), " would take away what protects the data of ",
+		effect.address, ". ", remedy,
+	]),
 	"address": effect.address,
 	"attribute": effect.attribute,
 } if {

@@ -39,10 +39,10 @@ writes_iam if {
 findings contains {
 	"id": "SEN-I002",
 	"verdict": stern,
-	"message": sprintf(
-		"This policy allows %v on every resource. Name the actions and resources it is for, or let a human approve it.",
-		[concat(", ", sort(actions))],
-	),
+	"message": concat("", [
+		"This policy allows ", concat(", ", sort(actions)), " on every resource. ",
+		"Name the actions and resources it is for, or let a human approve it.",
+	]),
 	"address": effect.address,
 	"attribute": effect.attribute,
 } if {
@@ -158,10 +158,15 @@ readable(value) if {
 	every statement in statements(document) {
 		is_object(statement)
 		object.get(statement, "Effect", "") in {"Allow", "Deny"}
+		every action in listed(object.get(statement, "Action", [])) {
+			is_string(action)
+		}
 	}
 }
 
-statements(document) := listed(object.get(document, "Statement", []))
+statements(document) := listed(object.get(document, "Statement", [])) if is_object(document)
+
+statements(document) := [] if not is_object(document)
 
 # IAM takes one thing wherever it takes a list of them.
 listed(value) := value if is_array(value)
@@ -182,6 +187,7 @@ everywhere(statement) if object.get(statement, "NotResource", null) != null
 
 wild(statement) := {action |
 	some action in listed(object.get(statement, "Action", []))
+	is_string(action)
 	endswith(action, "*")
 } | {"*" | object.get(statement, "NotAction", null) != null}
 

@@ -15,10 +15,11 @@ evaluated := true
 findings contains {
 	"id": "SEN-N001",
 	"verdict": "deny",
-	"message": sprintf(
-		"%s of %s must not be open to %s; only tcp ports %v may be open to the world. Name a narrower range or a security group.",
-		[ports(opening), address, opening.cidr, law.public_ports],
-	),
+	"message": concat("", [
+		ports(opening), " of ", address, " must not be open to ", text(opening.cidr), "; only tcp ports ",
+		concat(", ", [text(port) | some port in law.public_ports]), " may be open to the world. ",
+		"Name a narrower range or a security group.",
+	]),
 	"address": address,
 	"attribute": attribute,
 } if {
@@ -136,22 +137,27 @@ harmless(opening) if {
 	opening.from in law.public_ports
 }
 
-ports(opening) := sprintf("Port %v (%v)", [opening.from, opening.protocol]) if {
+ports(opening) := concat("", ["Port ", text(opening.from), " (", text(opening.protocol), ")"]) if {
 	opening.from == opening.to
 	not opening.protocol in {"-1", -1}
 }
 
-ports(opening) := sprintf("Ports %v to %v (%v)", [opening.from, opening.to, opening.protocol]) if {
+ports(opening) := concat("", ["Ports ", text(opening.from), " to ", text(opening.to), " (", text(opening.protocol), ")"]) if {
 	opening.from != opening.to
 	not opening.protocol in {"-1", -1}
 }
 
 ports(opening) := "Every port" if opening.protocol in {"-1", -1}
 
+text(value) := value if is_string(value)
+
+text(value) := json.marshal(value) if not is_string(value)
+
 # A range is narrow only when that can be read off it; whatever else it is counts as the world.
 wide(cidr) if not narrow(cidr)
 
 narrow(cidr) if {
+	is_string(cidr)
 	[address, prefix] := split(cidr, "/")
 	prefix in narrow_prefixes[family(address)]
 }

@@ -1,0 +1,59 @@
+# Documents for the tests: a plain one, and functions that change one thing about it.
+package sentinel.fixtures
+
+# A document about `effects`, asked for by an actor of `kind`.
+asks(kind, effects) := {
+	"now_ns": 1000000000000,
+	"stack": "kafka",
+	"mode": "enforce",
+	"caller": {"actor": concat("-", ["some", kind]), "kind": kind, "roles": [], "on_behalf_of": ""},
+	"motive": motive("availability", "incident"),
+	"mutation": {
+		"id": "mut_1",
+		"service": "ec2",
+		"operation": "DoSomething",
+		"class": "mutation",
+		"understood": count(effects) > 0,
+		"effects": effects,
+	},
+	"dependants": [],
+	"claims": [],
+	"flips": {},
+	"signals": [],
+}
+
+# A motive with evidence.
+motive(intent, motivation) := {
+	"intent": intent,
+	"motivation": motivation,
+	"text": "",
+	"evidence": ["ALERT-1"],
+	"wanted_for_s": null,
+}
+
+# One effect on `aws_thing.x` of a type.
+effect(type, action, attribute, value) := {
+	"address": concat("", [type, ".x"]),
+	"attribute": attribute,
+	"action": action,
+	"value": value,
+	"before": null,
+	"declared_value": null,
+	"resource_type": type,
+	"declared": true,
+	"exists": action != "create",
+	"changes": true,
+	"contract": {"managed_by_agent": true, "critical": false, "prevent_delete": false, "owner": ""},
+}
+
+# The ids and verdicts of findings, as a set of "ID verdict".
+said(findings) := {concat(" ", [finding.id, finding.verdict]) | some finding in findings}
+
+# Whether every finding has what the gateway asks of one.
+complete(findings) if {
+	every finding in findings {
+		is_string(finding.address)
+		is_string(finding.attribute)
+		count(finding.message) > 20
+	}
+}

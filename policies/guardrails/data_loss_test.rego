@@ -1,0 +1,57 @@
+package sentinel.rules.data_loss_test
+
+import data.sentinel.fixtures
+import data.sentinel.rules.data_loss
+
+verdicts := {"agent": "deny", "service": "deny", "human": "hold", "pipeline": "hold"}
+
+test_deleting_each_kind_of_store if {
+	every type in data.data.data_loss.stores {
+		every kind, verdict in verdicts {
+			found := data_loss.findings with input as fixtures.asks(kind, [fixtures.effect(type, "delete", "*", null)])
+			fixtures.said(found) == {concat(" ", ["SEN-D001", verdict])}
+			fixtures.complete(found)
+		}
+	}
+}
+
+test_deleting_something_else_passes if {
+	found := data_loss.findings with input as fixtures.asks("agent", [fixtures.effect("aws_sns_topic", "delete", "*", null)])
+	count(found) == 0
+}
+
+test_creating_a_store_passes if {
+	found := data_loss.findings with input as fixtures.asks("agent", [fixtures.effect("aws_s3_bucket", "create", "*", {})])
+	count(found) == 0
+}
+
+test_removing_protection if {
+	effect := fixtures.effect("aws_dynamodb_table", "set", "deletion_protection_enabled", false)
+	every kind, verdict in verdicts {
+		found := data_loss.findings with input as fixtures.asks(kind, [effect])
+		fixtures.said(found) == {concat(" ", ["SEN-D002", verdict])}
+		fixtures.complete(found)
+	}
+}
+
+test_removing_protection_as_the_code_declares if {
+	effect := json.patch(
+		fixtures.effect("aws_db_instance", "set", "deletion_protection", false),
+		[{"op": "replace", "path": "/declared_value", "value": false}],
+	)
+	by_pipeline := data_loss.findings with input as fixtures.asks("pipeline", [effect])
+	count(by_pipeline) == 0
+	by_agent := data_loss.findings with input as fixtures.asks("agent", [effect])
+	fixtures.said(by_agent) == {"SEN-D002 deny"}
+}
+
+test_keeping_or_adding_protection_passes if {
+	unchanged := json.patch(
+		fixtures.effect("aws_db_instance", "set", "deletion_protection", false),
+		[{"op": "replace", "path": "/changes", "value": false}],
+	)
+	every effect in [unchanged, fixtures.effect("aws_db_instance", "set", "deletion_protection", true)] {
+		found := data_loss.findings with input as fixtures.asks("agent", [effect])
+		count(found) == 0
+	}
+}

@@ -1,0 +1,38 @@
+package sentinel.rules.execution_test
+
+import data.sentinel.fixtures
+import data.sentinel.rules.execution
+
+executes(kind, effects) := json.patch(
+	fixtures.asks(kind, effects),
+	[{"op": "replace", "path": "/mutation/class", "value": "execute"}],
+)
+
+invoke := fixtures.effect("aws_lambda_function", "invoke", "*", null)
+
+foreign := json.patch(invoke, [{"op": "replace", "path": "/contract/managed_by_agent", "value": false}])
+
+test_an_agent_that_executes_is_held if {
+	every effects in [[], [foreign], [invoke, foreign], [fixtures.effect("aws_lambda_function", "set", "handler", "x")]] {
+		found := execution.findings with input as executes("agent", effects)
+		fixtures.said(found) == {"SEN-E001 hold"}
+		fixtures.complete(found)
+	}
+}
+
+test_invoking_what_agents_manage_passes if {
+	found := execution.findings with input as executes("agent", [invoke])
+	count(found) == 0
+}
+
+test_others_pass if {
+	every kind in ["human", "pipeline", "service"] {
+		found := execution.findings with input as executes(kind, [foreign])
+		count(found) == 0
+	}
+}
+
+test_other_classes_pass if {
+	found := execution.findings with input as fixtures.asks("agent", [foreign])
+	count(found) == 0
+}

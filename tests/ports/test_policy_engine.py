@@ -1,0 +1,231 @@
+"""One suite for every policy engine: the same inputs, the same answers, on embedded Wasm and on a real OPA server."""
+
+import random
+import socket
+import subprocess
+import time
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from gateway.checks.arbitration import ENTRYPOINT as ARBITRATION
+from gateway.checks.document import document
+from gateway.checks.policy import ENTRYPOINT as GUARDRAILS
+from gateway.errors import PolicyUnavailable
+from gateway.model.caller import ActorKind, Caller
+from gateway.model.claim import Claim, Relation, StandingClaim
+from gateway.model.contract import Contract
+from gateway.model.facts import Facts, Subject
+from gateway.model.json import Json, canonical
+from gateway.model.motive import Intent, Motivation, Motive
+from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.model.verdict import Mode
+from gateway.policy.bundle import read_bundle
+from gateway.policy.choose import SHIPPED
+from gateway.policy.embedded import Embedded
+from gateway.policy.opa import find_opa
+from gateway.policy.server import OpaServer
+from gateway.policy.sources import shipped
+from gateway.ports import PolicyEngine
+
+INPUTS = 450
+NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
+IDS = {
+    *(f"SEN-A00{number}" for number in range(1, 5)),
+    *(f"SEN-I00{number}" for number in range(1, 6)),
+    *("SEN-C001", "SEN-D001", "SEN-D002", "SEN-E001", "SEN-M001", "SEN-N001", "SEN-N002"),
+}
+OPEN = {"from_port": 22, "to_port": 22, "protocol": "tcp", "cidr_blocks": ["0.0.0.0/0"], "ipv6_cidr_blocks": []}
+STARS = '{"Statement": {"Effect": "Allow", "Action": "*", "Resource": "*"}}'
+WORLD = '{"Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": "*"}]}'
+ADMIN = "arn:aws:iam::aws:policy/AdministratorAccess"
+
+WRITES: tuple[tuple[str, str, EffectAction, tuple[Json, ...]], ...] = (
+    ("aws_autoscaling_group", "desired_capacity", EffectAction.SET, (3, 4, 6, 2.5, -0.0, 1e21)),
+    ("aws_autoscaling_group", "tags.owner", EffectAction.SET, ("a", 'é\n"\\', "\u2028", "")),
+    ("aws_autoscaling_group", "*", EffectAction.DELETE, (None,)),
+    ("aws_dynamodb_table", "*", EffectAction.DELETE, (None,)),
+    ("aws_dynamodb_table", "deletion_protection_enabled", EffectAction.SET, (True, False)),
+    ("aws_security_group", "ingress", EffectAction.SET, ([OPEN], [], [{**OPEN, "from_port": None}], [OPEN, {**OPEN, "to_port": 23}], "odd", [{"cidr_blocks": [1]}])),
+    ("aws_vpc_security_group_ingress_rule", "*", EffectAction.CREATE, ({"cidr_ipv4": "0.0.0.0/0", "ip_protocol": "-1"}, {"cidr_ipv6": "::/0", "from_port": 443, "to_port": 443, "ip_protocol": "tcp"})),
+    ("aws_iam_role_policy", "policy", EffectAction.SET, (STARS, "{", 7, STARS.replace('"*"', '"sqs:*"', 1))),
+    ("aws_iam_role", "assume_role_policy", EffectAction.SET, (WORLD, "[]")),
+    ("aws_iam_role_policy_attachment", "policy_arn", EffectAction.CREATE, (ADMIN, "arn:aws:iam::aws:policy/ReadOnlyAccess")),
+    ("aws_lambda_function", "*", EffectAction.INVOKE, (None,)),
+)  # fmt: skip
+
+
+@pytest.fixture
+async def embedded() -> AsyncIterator[Embedded]:
+    engine = Embedded(read_bundle(shipped() / SHIPPED), deadline_ms=1000, memory_mb=64)
+    yield engine
+    await engine.close()
+
+
+@pytest.fixture
+def opa_url() -> Iterator[str]:
+    """A real OPA server with the policies' sources, on loopback."""
+    tool = find_opa()
+    assert tool is not None, "there is no opa on PATH or in .tools/bin; make setup builds it"
+    with socket.socket() as chosen:
+        chosen.bind(("127.0.0.1", 0))
+        port = chosen.getsockname()[1]
+    arguments = [
+        str(tool),
+        "run",
+        "--server",
+        "--addr",
+        f"127.0.0.1:{port}",
+        "--log-level",
+        "error",
+        "--disable-telemetry",
+    ]
+    with subprocess.Popen([*arguments, "--ignore", "*_test.rego", "--ignore", "bundle", "."], cwd=shipped()) as server:
+        _wait(port)
+        yield f"http://127.0.0.1:{port}"
+        server.terminate()
+
+
+def _wait(port: int) -> None:
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    pytest.fail("the OPA server did not come up")
+
+
+def _motive(dice: random.Random) -> Motive | None:
+    if dice.random() < 0.2:
+        return None
+    return Motive(
+        intent=dice.choice(list(Intent)),
+        motivation=dice.choice(list(Motivation)),
+        text=dice.choice(["", 'quote " and \\ and é', "x" * 900]),
+        evidence=dice.choice([(), ("ALERT-1",), ("CVE-2026-12345", "T-1"), ("",), ("cve-2026-1",)]),
+        wanted_for=dice.choice([None, timedelta(seconds=90), timedelta(days=400), timedelta(seconds=0.2)]),
+    )  # fmt: skip
+
+
+def _subject(dice: random.Random) -> Subject:
+    kind, attribute, action, values = dice.choice(WRITES)
+    value = dice.choice(values)
+    effect = Effect(address=f"{kind}.x", attribute=attribute, action=action, value=value, resource_type=kind)
+    contract = Contract(managed_by_agent=dice.random() < 0.5, owner="team")
+    before, declared = dice.choice([None, value, *values]), dice.choice([None, value])
+    return Subject(
+        effect=effect, before=before, declared=declared, attributes_before={}, attributes_after={}, contract=contract
+    )
+
+
+def _claim(dice: random.Random, number: int, subjects: tuple[Subject, ...]) -> StandingClaim:
+    near = dice.choice(subjects).effect if subjects and dice.random() < 0.8 else None
+    claim = Claim(
+        id=f"clm_{number}",
+        mutation_id="mut_0",
+        address=near.address if near else "aws_sqs_queue.other",
+        attribute=dice.choice([near.attribute, "*", "tags", "tags.owner.x"]) if near else "name",
+        value={"deep": [1, {"a": None}]},
+        actor=dice.choice(["me", "you", "them"]),
+        kind=dice.choice(list(ActorKind)),
+        motive=_motive(dice),
+        since=NOW - timedelta(hours=1),
+        until=dice.choice([None, NOW + timedelta(hours=1, microseconds=1)]),
+    )
+    return StandingClaim(claim=claim, relation=Relation.SAME if near else Relation.DEPENDANT)
+
+
+def random_document(seed: int) -> Json:
+    """A document that the line could have made, from its real nouns."""
+    dice = random.Random(seed)  # noqa: S311  inputs of a test
+    subjects = tuple(_subject(dice) for _ in range(dice.choice([0, 1, 1, 1, 2, 4])))
+    caller = Caller(actor="me", kind=dice.choice(list(ActorKind)), key_id="SNTL", roles=("approver",))
+    mutation = Mutation(
+        id="mut_1",
+        caller=caller,
+        call=Call(service=dice.choice(["ec2", "iam"]), operation="DoSomething"),
+        call_class=dice.choice([CallClass.MUTATION, CallClass.EXECUTE]),
+        motive=_motive(dice),
+        effects=tuple(subject.effect for subject in subjects),
+    )
+    flips = {f"{each.effect.address}.{each.effect.attribute}": dice.randrange(8) for each in subjects}
+    claims = tuple(_claim(dice, number, subjects) for number in range(dice.choice([0, 1, 2, 8])))
+    return document(
+        mutation, Facts(now=NOW, stack="s", mode=Mode.ENFORCE, subjects=subjects, claims=claims, flips=flips)
+    )
+
+
+def _said(answer: Json) -> list[dict[str, Any]]:
+    assert isinstance(answer, dict)
+    findings: list[dict[str, Any]] = answer["findings"]
+    return findings
+
+
+@pytest.mark.opa
+@pytest.mark.slow
+@pytest.mark.allow_hosts(["127.0.0.1"])
+async def test_embedded_and_server_give_the_same_answers(embedded: Embedded, opa_url: str) -> None:
+    server = OpaServer(opa_url, deadline_ms=5000, packages=embedded.packages)
+    await server.open()
+    seen: set[str] = set()
+    verdicts: set[str] = set()
+    superseding = quiet = 0
+    try:
+        for seed in range(INPUTS):
+            given = random_document(seed)
+            for entrypoint in (GUARDRAILS, ARBITRATION):
+                ours, theirs = await embedded.ask(entrypoint, given), await server.ask(entrypoint, given)
+                assert canonical(ours) == canonical(theirs), f"seed {seed}, {entrypoint}"
+                seen |= {finding["id"] for finding in _said(ours)}
+                verdicts |= {finding["verdict"] for finding in _said(ours)}
+                quiet += not _said(ours)
+                superseding += bool(isinstance(ours, dict) and ours.get("supersedes"))
+    finally:
+        await server.close()
+    assert seen == IDS
+    assert verdicts == {"deny", "hold"}
+    assert quiet > 50
+    assert superseding > 20
+
+
+@pytest.mark.parametrize("seed", [1, 7, 42])
+async def test_the_answer_depends_on_the_document_alone(embedded: Embedded, seed: int) -> None:
+    """No evaluation sees what an earlier one left."""
+    first = [
+        await embedded.ask(ARBITRATION, random_document(seed)),
+        await embedded.ask(GUARDRAILS, random_document(seed)),
+    ]
+    for other in range(50):
+        await embedded.ask(GUARDRAILS, random_document(other))
+        await embedded.ask(ARBITRATION, random_document(other))
+    again = [
+        await embedded.ask(ARBITRATION, random_document(seed)),
+        await embedded.ask(GUARDRAILS, random_document(seed)),
+    ]
+    assert first == again
+
+
+async def _undefined(engine: PolicyEngine) -> None:
+    for entrypoint in ("sentinel/nothing/result", "sentinel/guardrails/nothing", "", "../v1/policies"):
+        with pytest.raises(PolicyUnavailable):
+            await engine.ask(entrypoint, {})
+    with pytest.raises(PolicyUnavailable):
+        await engine.ask(GUARDRAILS, float("nan"))
+
+
+async def test_embedded_refuses_what_is_undefined(embedded: Embedded) -> None:
+    await _undefined(embedded)
+
+
+@pytest.mark.opa
+@pytest.mark.allow_hosts(["127.0.0.1"])
+async def test_server_refuses_what_is_undefined(opa_url: str) -> None:
+    server = OpaServer(opa_url, deadline_ms=5000, packages=lambda: ())
+    await server.open()
+    try:
+        await _undefined(server)
+    finally:
+        await server.close()
