@@ -4,6 +4,7 @@ botocore clients also run "handlers" before serialising. Their convenience (base
 since a parsed call is past it already; what AWS needs of them is done below, each with its reason.
 """
 
+import re
 import uuid
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -24,6 +25,7 @@ CBOR = "smithy-rpc-v2-cbor"
 _TOKENS = uuid.UUID("5f0e6c1a-6d0b-5a53-9d6e-3c1f1f0f7a11")
 _CHECKSUMS = SimpleNamespace(request_checksum_calculation="when_required", signature_version="s3")
 """What botocore's checksum functions ask of a client's configuration: where a checksum is required, and in a header, not a trailer."""
+_AMBIGUOUS = re.compile(r"/(?:\.|%2e){1,2}(?:/|$)|//", re.IGNORECASE)
 _ROUTE53_IDS = frozenset({"ResourceId", "DelegationSetId", "ChangeId"})
 
 
@@ -67,6 +69,7 @@ def serialise(call: Call, operation: OperationModel, endpoint: Endpoint, *, muta
     """
     parameters = idempotency_tokens(operation, mutation_id) | dict(call.parameters)
     _shorten_route53_ids(operation, parameters)
+    _require_labels(operation, parameters)
     request = _request(call, operation, parameters)
     request.pop("host_prefix", None)  # the endpoint's host has it already
     if call.service == "s3":
@@ -82,6 +85,11 @@ def serialise(call: Call, operation: OperationModel, endpoint: Endpoint, *, muta
         raise NotSendable(
             f"{call.service} {call.operation} cannot be turned into a request: {error}. Nothing was sent."
         ) from error
+    path = prepared.url.removeprefix(endpoint.origin).partition("?")[0]
+    if not endpoint.literal and _AMBIGUOUS.search(path):
+        raise NotSendable(
+            f"A name in {call.service} {call.operation} makes the path {path[:100]!r}, which AWS would read as another one; nothing was sent."
+        )
     headers = {
         name.lower(): _text(value) for name, value in prepared.headers.items() if name.lower() != "content-length"
     }
@@ -105,6 +113,20 @@ def _request(call: Call, operation: OperationModel, parameters: dict[str, Any]) 
             f"The parameters do not fit {call.service} {call.operation}: {reason}. Nothing was sent."
         ) from error
     return request
+
+
+def _require_labels(operation: OperationModel, parameters: dict[str, Any]) -> None:
+    """Every part of the path must be there: PutObject with an empty bucket would be CreateBucket, and what was checked is what is sent."""
+    shape = operation.input_shape
+    members = shape.members.items() if shape is not None else ()
+    for name, member in members:
+        if member.serialization.get("location") != "uri":
+            continue
+        value = str(parameters.get(name, ""))
+        if value in ("", ".", "..") or (name == "Bucket" and "/" in value and not value.startswith("arn:")):
+            raise NotSendable(
+                f"{operation.name} cannot be sent with {parameters.get(name)!r} as {name}; nothing was sent."
+            )
 
 
 def _without_bucket(path: str, operation: OperationModel, parameters: dict[str, Any], endpoint: Endpoint) -> str:
