@@ -37,12 +37,12 @@ def _found(mutation: Mutation, subject: Subject, going: set[str]) -> Iterator[Fi
     effect = subject.effect
     left = [dependant for dependant in subject.dependants if dependant.address not in going]
     if effect.action is EffectAction.DELETE and left:
-        reason = f"{effect.address} is in use and cannot be deleted: {_named(left)}. Delete or detach what depends on it first; nothing was sent."
+        reason = f"{effect.address} cannot be deleted, because {_named(left)} depend on it. Delete or detach what depends on it first; nothing was sent."
         yield _finding(subject, Verdict.DENY, "in_use", reason)
     if effect.action is EffectAction.SET and mutation.caller.kind is ActorKind.AGENT and not _spoken_for(subject):
         critical = [dependant for dependant in left if dependant.critical and not dependant.managed_by_agent]
         if critical:
-            reason = f"{effect.attribute} of {effect.address} may reach critical resources: {_named(critical)}. No contract bounds the attribute, so a human decides: `sentinel approve {mutation.id}`, then repeat the identical call."
+            reason = f"Critical resources depend on {effect.address}: {_named(critical)}. No contract bounds its {effect.attribute}, so a human decides: `sentinel approve {mutation.id}`, then repeat the identical call."
             yield _finding(subject, Verdict.HOLD, "critical", reason)
 
 
@@ -52,11 +52,11 @@ def _spoken_for(subject: Subject) -> bool:
 
 
 def _named(dependants: Sequence[Dependant]) -> str:
-    """The first few with where they stand and how near they are."""
-    words = [
-        f"{dependant.address}{f' ({dependant.source})' if dependant.source else ''} depends on it {'directly' if dependant.direct else 'indirectly'}"
-        for dependant in dependants[:_NAMED]
-    ]
+    """The first few, with where they stand and whether only something between depends on the thing."""
+    words = []
+    for dependant in dependants[:_NAMED]:
+        about = [each for each in (dependant.source, "" if dependant.direct else "indirectly") if each]
+        words.append(f"{dependant.address} ({', '.join(about)})" if about else dependant.address)
     more = len(dependants) - _NAMED
     return ", ".join(words) + (f" and {more} more" if more > 0 else "")
 

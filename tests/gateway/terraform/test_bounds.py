@@ -158,7 +158,7 @@ NUMBERS = st.integers(-(10**6), 10**6) | st.floats(-1e6, 1e6, allow_nan=False) |
     created=st.booleans(),
 )
 def test_whatever_is_offered_keeps_every_bound_and_nothing_nearer_does(
-    wanted: float, before: float | None, lows: list[float], highs: list[float], steps: list[float], created: bool
+    *, wanted: float, before: float | None, lows: list[float], highs: list[float], steps: list[float], created: bool
 ) -> None:
     bounds = [
         bound(name, each) for name, group in (("min", lows), ("max", highs), ("max_step", steps)) for each in group

@@ -90,7 +90,7 @@ BROKEN = {
     "matches no pattern": (in_attribute('matches = "(a"'), "c.sentinel.hcl:4: The bound matches of"),
     "matches looks back": (in_attribute('matches = "(?=a)b"'), "is no regular expression of the linear kind"),
     "cidr broken": (in_attribute('cidr_within = ["10.0.0.0/33"]'), "'10.0.0.0/33' is no network in CIDR form"),
-    "port too high": (in_attribute("ports = [443, 70000]"), "c.sentinel.hcl:4: The bound ports of \"delay_seconds\" is wrong: 70000 is no port."),
+    "port too high": (in_attribute("ports = [443, 70000]"), 'c.sentinel.hcl:4: The bound ports of "delay_seconds" is wrong: 70000 is no port.'),
     "world as number": (in_attribute("forbid_world = 1"), "it takes true or false, not 1"),
     "half an item": (in_attribute("max_items = 1.5"), "it takes a whole number"),
     "unknown root": (in_attribute("max = slef.limit"), "c.sentinel.hcl:4: slef cannot be referred to in a contract; did you mean 'self'? Known: self, before, var, local."),

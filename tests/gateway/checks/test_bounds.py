@@ -1,0 +1,217 @@
+"""The check `bounds`: who may touch what, how far, and that whatever is odd is refused with a useful answer."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+
+import pytest
+
+from gateway.checks.bounds import Bounds
+from gateway.model.caller import ActorKind, Caller
+from gateway.model.contract import Bound, Contract
+from gateway.model.facts import Dependant, Facts, Subject
+from gateway.model.json import Json
+from gateway.model.mutation import WHOLE, Call, CallClass, Effect, EffectAction, Mutation
+from gateway.model.verdict import Finding, Mode, Verdict
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+GROUP = "aws_autoscaling_group.kafka"
+SET, CREATE, DELETE, INVOKE = EffectAction.SET, EffectAction.CREATE, EffectAction.DELETE, EffectAction.INVOKE
+
+
+def bound(
+    name: str, limit: Json, attribute: str = "desired_capacity", *, unknown: str = "", message: str = ""
+) -> Bound:
+    return Bound(
+        attribute=attribute, name=name, limit=limit, source="kafka.sentinel.hcl:9", unknown=unknown, message=message
+    )
+
+
+def law(*bounds: Bound, managed: bool = True, mutable: tuple[str, ...] = (), immutable: tuple[str, ...] = (), prevent_delete: bool = False) -> Contract:  # fmt: skip
+    return Contract(
+        managed_by_agent=managed,
+        mutable=mutable,
+        immutable=immutable,
+        bounded=tuple(dict.fromkeys(each.attribute for each in bounds if each.attribute)),
+        prevent_delete=prevent_delete,
+        source="kafka.sentinel.hcl:5",
+        evaluate=lambda _after, _before: bounds,
+    )
+
+
+def subject(
+    value: Json = 6,
+    *,
+    attribute: str = "desired_capacity",
+    action: EffectAction = SET,
+    before: Json = 4,
+    contract: Contract | None = None,
+    declared: bool = True,
+    in_code: Json = None,
+    exists: bool = True,
+    after: Mapping[str, Json] | None = None,
+    dependants: tuple[Dependant, ...] = (),
+) -> Subject:
+    whole = {attribute: value} if after is None else after
+    return Subject(
+        effect=Effect(address=GROUP, attribute=attribute, action=action, value=value, resource_type="aws_autoscaling_group", declared=declared),
+        before=before,
+        declared=in_code,
+        attributes_before={attribute: before},
+        attributes_after=whole,
+        contract=contract or law(bound("min", 2), bound("max", 16), bound("max_step", 4)),
+        dependants=dependants,
+        exists=exists,
+    )  # fmt: skip
+
+
+async def findings(*subjects: Subject, kind: ActorKind = ActorKind.AGENT, effects: Sequence[Effect] | None = None) -> tuple[Finding, ...]:  # fmt: skip
+    mutation = Mutation(
+        id="mut_1",
+        caller=Caller(actor="someone", kind=kind, key_id="SNTL"),
+        call=Call(service="autoscaling", operation="SetDesiredCapacity"),
+        call_class=CallClass.MUTATION,
+        motive=None,
+        effects=tuple(each.effect for each in subjects) if effects is None else tuple(effects),
+    )
+    facts = Facts(now=NOW, stack="kafka", mode=Mode.ENFORCE, subjects=subjects)
+    return (await Bounds().examine(mutation, facts)).findings
+
+
+async def one(*subjects: Subject, kind: ActorKind = ActorKind.AGENT) -> Finding:
+    (finding,) = await findings(*subjects, kind=kind)
+    return finding
+
+
+ALLOWED: dict[str, tuple[Subject, ActorKind]] = {
+    "an agent within the bounds": (subject(6), ActorKind.AGENT),
+    "an agent on what is mutable": (subject("x", attribute="tags.owner", before="y", contract=law(mutable=("tags",))), ActorKind.AGENT),
+    "an agent that changes nothing": (subject(4, contract=Contract()), ActorKind.AGENT),
+    "an agent that invokes": (subject(None, attribute=WHOLE, action=INVOKE), ActorKind.AGENT),
+    "an agent that deletes what it manages": (subject(None, attribute=WHOLE, action=DELETE), ActorKind.AGENT),
+    "an agent that creates what it manages": (subject(None, attribute=WHOLE, action=CREATE, after={"desired_capacity": 5}, exists=False), ActorKind.AGENT),
+    "an agent that creates as declared": (subject("n", attribute="name", action=CREATE, in_code="n", exists=False, before=None), ActorKind.AGENT),
+    "a human without a contract": (subject(600, contract=Contract()), ActorKind.HUMAN),
+    "a human on what nothing declares": (subject(6, declared=False, contract=Contract()), ActorKind.HUMAN),
+    "a pipeline that creates": (subject(5, action=CREATE, before=None, exists=False), ActorKind.PIPELINE),
+    "a pipeline that creates without the attribute": (subject(None, attribute=WHOLE, action=CREATE, after={"name": "n"}, exists=False), ActorKind.PIPELINE),
+    "a bound on another attribute": (subject(9, attribute="cooldown", contract=law(bound("max", 16), mutable=("cooldown",))), ActorKind.AGENT),
+    "a condition that holds": (subject(6, contract=law(bound("max", 16), bound("condition", True, ""))), ActorKind.AGENT),
+    "delete with a false condition": (subject(None, attribute=WHOLE, action=DELETE, contract=law(bound("condition", False, ""))), ActorKind.AGENT),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("subject_", "kind"), ALLOWED.values(), ids=ALLOWED.keys())
+async def test_what_the_law_allows_passes(subject_: Subject, kind: ActorKind) -> None:
+    finding = await one(subject_, kind=kind)
+
+    assert (finding.verdict, finding.rule) == (Verdict.ALLOW, "bounds.passed")
+
+
+EVERYONE = tuple(ActorKind)
+AGENT = (ActorKind.AGENT,)
+REFUSED: dict[str, tuple[Subject, tuple[ActorKind, ...], str, str]] = {
+    "no contract": (subject(6, contract=Contract()), AGENT, "immutable_skeleton", "no contract names it"),
+    "a contract without managed_by_agent": (subject(6, contract=law(managed=False)), AGENT, "immutable_skeleton", 'resource "aws_autoscaling_group" "kafka" { managed_by_agent = true'),
+    "delete of the skeleton": (subject(None, attribute=WHOLE, action=DELETE, contract=Contract()), AGENT, "immutable_skeleton", "no contract"),
+    "create of the skeleton": (subject(None, attribute=WHOLE, action=CREATE, contract=Contract(), exists=False), AGENT, "immutable_skeleton", "no contract"),
+    "invoke of the skeleton": (subject(None, attribute=WHOLE, action=INVOKE, contract=Contract()), AGENT, "immutable_skeleton", "no contract"),
+    "an attribute nobody named": (subject(9, attribute="max_size"), AGENT, "not_mutable", "neither bounds it nor lists it in `mutable`. Agents may set desired_capacity."),
+    "more than what is bounded": (subject({"owner": 1}, attribute="tags", contract=law(mutable=("tags.owner",))), AGENT, "not_mutable", "tags"),
+    "an attribute that only begins alike": (subject(1, attribute="tags_all", contract=law(mutable=("tags",))), AGENT, "not_mutable", "tags_all"),
+    "create otherwise than declared": (subject("m", attribute="name", action=CREATE, in_code="n", exists=False, before=None), AGENT, "not_mutable", "name"),
+    "set of what nothing declares": (subject(6, declared=False), AGENT, "undeclared", "No Terraform code declares"),
+    "delete of what nothing declares": (subject(None, attribute=WHOLE, action=DELETE, declared=False), AGENT, "undeclared", "No Terraform code"),
+    "create of what nothing declares": (subject(None, attribute=WHOLE, action=CREATE, declared=False), AGENT, "undeclared_create", "may not create"),
+    "immutable": (subject("x", attribute="name", before="y", contract=law(immutable=("name",), mutable=("name",))), EVERYONE, "immutable", "is immutable (kafka.sentinel.hcl:5)"),
+    "a part of what is immutable": (subject("x", attribute="tags.owner", before="y", contract=law(immutable=("tags",), mutable=("tags",))), EVERYONE, "immutable", "tags.owner"),
+    "what holds something immutable": (subject({}, attribute="tags", contract=law(immutable=("tags.owner",), mutable=("tags",))), EVERYONE, "immutable", "tags"),
+    "prevent_delete": (subject(None, attribute=WHOLE, action=DELETE, contract=law(prevent_delete=True)), EVERYONE, "prevent_delete", "(kafka.sentinel.hcl:5) says prevent_delete. Nothing was sent."),
+    "over max": (subject(20, contract=law(bound("max", 16))), EVERYONE, "max", "desired_capacity = 20 is over max = 16 (kafka.sentinel.hcl:9); the nearest legal value is 16."),
+    "under min": (subject(0, contract=law(bound("min", 2))), EVERYONE, "min", "desired_capacity = 0 is under min = 2 (kafka.sentinel.hcl:9); the nearest legal value is 2."),
+    "a flag for a number": (subject(True, contract=law(bound("max", 16))), EVERYONE, "max", "desired_capacity = true cannot be judged by max"),
+    "not in the list": (subject(20, contract=law(bound("one_of", [7, 14, 30]))), EVERYONE, "one_of", "the nearest legal value is 14."),
+    "the world": (subject([{"cidr_blocks": ["0.0.0.0/0"]}], attribute="ingress", contract=law(bound("forbid_world", True, "ingress"))), EVERYONE, "forbid_world", "ingress is open to the whole Internet"),
+    "a limit that is not known": (subject(6, contract=law(bound("max", None, unknown="var.x has no value in the code"))), EVERYONE, "max", "cannot be judged, because max cannot be evaluated: var.x has no value in the code (kafka.sentinel.hcl:9)."),
+    "a bound on what holds it": (subject("x", attribute="tags.owner", before="y", after={"tags": {"owner": "x", "b": 1}}, contract=law(bound("max_items", 1, "tags"))), EVERYONE, "max_items", "tags has 2 items"),
+    "a bound on what it holds": (subject({"owner": "x"}, attribute="tags", before={}, contract=law(bound("one_of", ["a"], "tags.owner"), mutable=("tags",))), EVERYONE, "one_of", 'tags.owner = "x" is not one of ["a"]'),
+    "what it holds is taken away": (subject({}, attribute="tags", before={"owner": "a"}, contract=law(bound("one_of", ["a"], "tags.owner"), mutable=("tags",))), EVERYONE, "one_of", "tags.owner is not one of"),
+    "a condition": (subject(6, contract=law(bound("max", 16), bound("condition", False, "", message="RFC-12 ends at 32."))), EVERYONE, "condition", "RFC-12 ends at 32. (kafka.sentinel.hcl:9)"),
+    "a condition that is not known": (subject(6, contract=law(bound("max", 16), bound("condition", None, "", unknown="data.x is not known"))), EVERYONE, "condition", "data.x is not known"),
+    "a secret under a bound": (subject({"sha256": "0" * 64}, attribute="password", before=None, contract=law(bound("matches", ".*", "password"))), EVERYONE, "matches", "password does not match"),
+    "a new thing over max": (subject(99, action=CREATE, before=None, exists=False, contract=law(bound("max", 16))), EVERYONE, "max", "over max = 16"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("subject_", "kinds", "rule", "words"), REFUSED.values(), ids=REFUSED.keys())
+async def test_what_the_law_forbids_is_refused_with_a_reason(
+    subject_: Subject, kinds: tuple[ActorKind, ...], rule: str, words: str
+) -> None:
+    for kind in ActorKind:
+        finding = await one(subject_, kind=kind)
+        if kind in kinds:
+            assert (finding.verdict, finding.rule) == (Verdict.DENY, f"bounds.{rule}")
+            assert words in finding.reason
+            assert finding.reason.endswith(".")
+            assert finding.address == GROUP
+        else:
+            assert finding.verdict is Verdict.ALLOW
+
+
+async def test_every_broken_bound_is_told_and_each_offers_what_all_allow() -> None:
+    told = await findings(subject(20))
+
+    assert [finding.rule for finding in told] == ["bounds.max", "bounds.max_step"]
+    assert [finding.offer.nearest for finding in told if finding.offer] == [8, 8]
+    assert told[0].source == "kafka.sentinel.hcl:9"
+    assert told[0].attribute == "desired_capacity"
+
+
+async def test_bounds_that_leave_nothing_offer_nothing() -> None:
+    told = await findings(subject(3, contract=law(bound("min", 10), bound("max_step", 4)), before=4))
+
+    assert [finding.offer.nearest for finding in told if finding.offer] == [None]
+    assert "nearest" not in told[0].reason
+
+
+async def test_what_depends_on_a_thing_that_may_not_be_deleted_is_named() -> None:
+    dependants = tuple(Dependant(address=f"aws_x.d{at}", direct=True) for at in range(7))
+
+    finding = await one(
+        subject(None, attribute=WHOLE, action=DELETE, contract=law(prevent_delete=True), dependants=dependants)
+    )
+
+    assert "What depends on it: aws_x.d0, aws_x.d1, aws_x.d2, aws_x.d3, aws_x.d4 and 2 more." in finding.reason
+
+
+async def test_one_condition_is_told_once_however_many_attributes_change() -> None:
+    contract = law(bound("condition", False, "", message="No."), mutable=("a", "b"))
+
+    told = await findings(subject(1, attribute="a", contract=contract), subject(1, attribute="a", contract=contract))
+
+    assert len(told) == 1
+
+
+async def test_a_call_that_is_not_understood_is_held_for_a_human() -> None:
+    for kind in ActorKind:
+        finding = await one(kind=kind)
+
+        assert (finding.verdict, finding.rule) == (Verdict.HOLD, "bounds.not_understood")
+        assert "autoscaling:SetDesiredCapacity" in finding.reason
+        assert "`sentinel approve mut_1`" in finding.reason
+
+
+async def test_effects_that_nobody_looked_at_are_refused() -> None:
+    (finding,) = await findings(effects=[subject().effect])
+
+    assert (finding.verdict, finding.rule) == (Verdict.DENY, "bounds.unsurveyed")
+
+
+async def test_a_contract_that_breaks_breaks_the_check() -> None:
+    """The chain turns this into a denial."""
+
+    def broken(_after: Mapping[str, Json], _before: Mapping[str, Json]) -> tuple[Bound, ...]:
+        raise RuntimeError
+
+    evaluate: Callable[[Mapping[str, Json], Mapping[str, Json]], tuple[Bound, ...]] = broken
+    with pytest.raises(RuntimeError):
+        await findings(subject(6, contract=Contract(managed_by_agent=True, mutable=("desired_capacity",), evaluate=evaluate)))  # fmt: skip
