@@ -8,7 +8,7 @@ contract "kafka" {
     attribute "desired_capacity" {
       min      = self.min_size
       max      = self.max_size
-      max_step = 4
+      max_step = 10
     }
   }
 

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import aiohttp
-
 from gateway.cli.identity import Identity
 from gateway.errors import SentinelError
 
@@ -30,6 +28,8 @@ async def ask(
     headers: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """One call of the API; the reply's JSON object. Raises `ApiRefused`, also where nobody listens."""
+    import aiohttp
+
     timeout = aiohttp.ClientTimeout(total=60)
     sent = {"Authorization": f"Bearer {identity.token}", **(headers or {})}
     try:

@@ -52,7 +52,8 @@ def records(
 def _row(record: dict[str, Any]) -> list[str]:
     body = record["body"]
     call = body.get("call") or {}
-    effects = ", ".join(f"{e['address']}.{e['attribute']}" for e in (body.get("effects") or ())[:2])
+    touched = dict.fromkeys(effect["address"] for effect in body.get("effects") or ())
+    effects = ", ".join(touched) if len(touched) != 1 else _one(next(iter(touched)), body["effects"])
     motive = body.get("motive") or {}
     return [
         str(record["seq"]),
@@ -66,6 +67,18 @@ def _row(record: dict[str, Any]) -> list[str]:
         "/".join(part for part in (motive.get("intent", ""), motive.get("motivation", "")) if part),
         record["mutation_id"],
     ]
+
+
+def _one(address: str, effects: list[dict[str, Any]]) -> str:
+    """A thing and what is done to it: its attribute, or how many of them."""
+    attributes = [effect["attribute"] for effect in effects if effect["attribute"] != "*"]
+    return (
+        f"{address}.{attributes[0]}"
+        if len(attributes) == 1
+        else f"{address} ({len(attributes)} attributes)"
+        if attributes
+        else address
+    )
 
 
 def _moment(text: str) -> str:

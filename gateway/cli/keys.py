@@ -7,14 +7,12 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from gateway.cli.output import console, run, show_json, show_table
-from gateway.cli.ring import open_ring
 from gateway.cli.settings import settings_or_exit
 from gateway.doors.motive import duration
 from gateway.doors.views import motive_view, time_view
-from gateway.ledger.keys import SqlKeyRing
 from gateway.model.caller import ActorKind
 from gateway.model.motive import Intent, Motivation, Motive
-from gateway.ports import Key
+from gateway.ports import Key, KeyRing
 from gateway.settings import Settings
 
 key_app = typer.Typer(no_args_is_help=True, help="Issue, list and revoke keys.")
@@ -46,7 +44,7 @@ def create(
     """Issue a key. Its secret is shown once, here."""
     motive = Motive(intent=intent, motivation=motivation) if intent and motivation else None
 
-    async def work(ring: SqlKeyRing) -> Key:
+    async def work(ring: KeyRing) -> Key:
         return await ring.issue(
             actor=actor,
             kind=kind,
@@ -76,7 +74,7 @@ def create(
 def list_keys(*, config: Config = None, as_json: Json = False) -> None:
     """List every key, without secrets."""
 
-    async def work(ring: SqlKeyRing) -> list[Key]:
+    async def work(ring: KeyRing) -> list[Key]:
         return list(await ring.all())
 
     keys = run(_with_ring(settings_or_exit(config), work), as_json=as_json)
@@ -101,14 +99,16 @@ def list_keys(*, config: Config = None, as_json: Json = False) -> None:
 def revoke(key_id: Annotated[str, typer.Argument(help="The key's id, SNT…")], *, config: Config = None) -> None:
     """End a key. It takes effect within a second."""
 
-    async def work(ring: SqlKeyRing) -> None:
+    async def work(ring: KeyRing) -> None:
         await ring.revoke(key_id)
 
     run(_with_ring(settings_or_exit(config), work))
     console.print(f"Revoked {key_id}.")
 
 
-async def _with_ring(settings: Settings, work: Callable[[SqlKeyRing], Awaitable[T]]) -> T:
+async def _with_ring(settings: Settings, work: Callable[[KeyRing], Awaitable[T]]) -> T:
+    from gateway.cli.ring import open_ring
+
     async with open_ring(settings) as ring:
         return await work(ring)
 

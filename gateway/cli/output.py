@@ -14,7 +14,7 @@ from rich.table import Table
 from gateway.cli.client import ApiRefused
 from gateway.errors import SentinelError
 
-console = Console(highlight=False, soft_wrap=True)
+console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)
 complaints = Console(stderr=True, highlight=False, soft_wrap=True)
 
 T = TypeVar("T")

@@ -6,11 +6,8 @@ from typing import Annotated
 
 import structlog
 import typer
-import uvicorn
-import uvloop
 from rich.markup import escape
 
-from gateway.app import running
 from gateway.cli.output import complaints
 from gateway.cli.settings import settings_or_exit
 from gateway.errors import SentinelError
@@ -32,6 +29,8 @@ def serve(*, config: Config = None) -> None:
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
     )
+    import uvloop
+
     try:
         uvloop.run(_serve(settings))
     except SentinelError as error:
@@ -40,6 +39,10 @@ def serve(*, config: Config = None) -> None:
 
 
 async def _serve(settings: Settings) -> None:
+    import uvicorn
+
+    from gateway.app import running
+
     async with running(settings) as app:
         config = uvicorn.Config(
             app,

@@ -8,9 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import boto3
-from botocore.config import Config
-from botocore.exceptions import ClientError
 from rich.markup import escape
 from rich.syntax import Syntax
 
@@ -42,6 +39,9 @@ class Stage:
 
     def client(self, service: str, actor: str, intent: str = "", motivation: str = "") -> Any:
         """A boto3 client that goes through Sentinel as one actor. The hook is all an agent needs to state its motive."""
+        import boto3
+        from botocore.config import Config
+
         key = self.keys[actor]
         client = boto3.client(  # type: ignore[no-untyped-call]  # boto3 is untyped
             service,
@@ -53,7 +53,7 @@ class Stage:
         )
         if intent:
             motive = {"x-sentinel-intent": intent, "x-sentinel-motivation": motivation}
-            client.meta.events.register("before-sign", lambda request, **_: request.headers.update(motive))
+            client.meta.events.register("before-call", lambda params, **_: params["headers"].update(motive))
         return client
 
     def identity(self, actor: str) -> Identity:
@@ -139,8 +139,10 @@ async def called(call: Callable[[], Any]) -> Any:
     return await asyncio.to_thread(call)
 
 
-async def refused(call: Callable[[], Any]) -> ClientError:
+async def refused(call: Callable[[], Any]) -> Any:
     """Make a boto3 call that must be refused; boto3's error. Raises StoryBroken where it passes."""
+    from botocore.exceptions import ClientError
+
     try:
         result = await called(call)
     except ClientError as error:

@@ -11,7 +11,7 @@ from gateway.cli.identity import UP_DIRECTORY, NoIdentity
 from gateway.cli.output import console, run, show_json, show_pairs
 from gateway.cli.stage import ASG, Stage, Step, StoryBroken, called, expect, refused, say, show_diff, show_record, title
 
-INCIDENT = 'incident; evidence=ALERT-1207; for=4h; text="consumer lag over five minutes"'
+INCIDENT = 'incident; evidence=ALERT-1207; text="consumer lag over five minutes"'
 
 
 def tour(
@@ -180,19 +180,19 @@ async def old_apply(stage: Stage) -> None:
 async def unknown(stage: Stage) -> None:
     """No effect known: held; a human approves; the identical retry is applied once, the one after that is held again."""
     title(9, "A change that Sentinel does not understand")
-    client = stage.client("cloudwatch", "agent", "performance", "routine")
-    dashboard = {"DashboardName": "lag", "DashboardBody": json.dumps({"widgets": []})}
-    say("call", "cloudwatch.put_dashboard(lag)")
-    error = await refused(lambda: client.put_dashboard(**dashboard))
+    client = stage.client("events", "agent", "performance", "schedule")
+    rule = {"Name": "nightly-rebalance", "ScheduleExpression": "cron(0 3 * * ? *)"}
+    say("call", "events.put_rule(nightly-rebalance)")
+    error = await refused(lambda: client.put_rule(**rule))
     await _denied(stage, error, "sentinel approve")
     mutation = error.response["ResponseMetadata"]["HTTPHeaders"]["x-sentinel-mutation"]
     consent = await ask(stage.identity("human"), "POST", f"/mutations/{mutation}/approve", body={})
     say("human", f"sentinel approve {mutation}   (approver {consent['approver']})")
-    reply = await called(lambda: client.put_dashboard(**dashboard))
+    reply = await called(lambda: client.put_rule(**rule))
     say("verdict", "the identical call, repeated: allow, applied once", "green")
     for record in (await stage.life(reply["ResponseMetadata"]["HTTPHeaders"]["x-sentinel-mutation"]))[:2]:
         show_record(record)
-    again = await refused(lambda: client.put_dashboard(**dashboard))
+    again = await refused(lambda: client.put_rule(**rule))
     expect("approve" in again.response["Error"]["Message"], "The consent should be spent.")
     say("verdict", "once more: held again, the consent is spent", "yellow")
 

@@ -10,7 +10,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
-import aiohttp
 import typer
 from rich.markup import escape
 
@@ -18,7 +17,6 @@ from gateway.cli.assets import example
 from gateway.cli.identity import UP_DIRECTORY
 from gateway.cli.output import console, run
 from gateway.cli.processes import ChildDied, Children
-from gateway.cli.ring import open_ring
 from gateway.cli.workplace import CannotStart, Workplace, lay_out, open_workplace, write_config, write_private
 from gateway.model.caller import ActorKind
 from gateway.model.motive import Intent, Motivation, Motive
@@ -113,6 +111,8 @@ async def _run(place: Workplace, source: Path, policies: Path | None, children: 
 
 async def _keys(place: Workplace) -> dict[str, Key]:
     """The ready-made keys: those of last time, issued at the first start."""
+    from gateway.cli.ring import open_ring
+
     async with open_ring(Settings(data=place.root / "data")) as ring:
         known = {
             key.actor: key for key in reversed(await ring.all()) if not key.revoked and not key.id.startswith("SNTS")
@@ -135,6 +135,8 @@ def _credentials(place: Workplace, keys: dict[str, Key]) -> str:
 
 async def _ready(url: str, children: Children) -> None:
     """Wait until a process answers 200; a process that ends meanwhile, or one that takes too long, is an error."""
+    import aiohttp
+
     loop = asyncio.get_running_loop()
     deadline = loop.time() + _READY_SECONDS
     async with aiohttp.ClientSession() as session:

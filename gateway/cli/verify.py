@@ -7,7 +7,6 @@ import typer
 
 from gateway.cli.output import console, run, show_json, show_pairs
 from gateway.cli.settings import settings_or_exit
-from gateway.ledger.ledger import open_ledger
 from gateway.settings import CONFIG_FILE, Settings
 
 Config = Annotated[Path | None, typer.Option("--config", help="Settings file; default sentinel.toml here.")]
@@ -24,6 +23,8 @@ def verify(*, config: Config = None, as_json: Json = False) -> None:
 
 
 async def _verify(settings: Settings) -> int:
+    from gateway.ledger.ledger import open_ledger
+
     async with open_ledger(settings.ledger_url) as ledger:
         return await ledger.verify()
 
