@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.cli.identity import Identity
+from gateway.cli.identity import Identity, identity
 from gateway.errors import SentinelError
 
 
@@ -47,3 +47,16 @@ async def ask(
     if "problem" in reply.headers.get("Content-Type", ""):
         raise ApiRefused(str(document.get("detail", reply.reason)), status=reply.status, document=document)
     return document
+
+
+async def ask_as(
+    actor: str,
+    method: str,
+    path: str,
+    *,
+    body: Mapping[str, Any] | None = None,
+    query: Mapping[str, str] | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """As `ask`, with the identity the environment names, else `actor`'s of a running `sentinel up`. Raises `NoIdentity` too."""
+    return await ask(identity(actor=actor), method, path, body=body, query=query, headers=headers)

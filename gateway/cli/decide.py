@@ -6,8 +6,7 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from gateway.cli.client import ApiRefused, ask
-from gateway.cli.identity import identity
+from gateway.cli.client import ApiRefused, ask_as
 from gateway.cli.output import console, run, show_json
 from gateway.errors import Malformed
 from gateway.model.motive import Intent, Motivation
@@ -52,7 +51,7 @@ async def _propose(body: dict[str, Any], parameters: str, key: str, actor: str, 
         raise Malformed(f"The parameters are not a JSON object: {error}.") from error
     headers = {"Idempotency-Key": key} if key else {}
     try:
-        told = await ask(identity(actor=actor), "POST", "/mutations", body=body, headers=headers)
+        told = await ask_as(actor, "POST", "/mutations", body=body, headers=headers)
     except ApiRefused as refused:
         if refused.status != 202:  # noqa: PLR2004  202: held for a human
             raise
@@ -86,9 +85,7 @@ def approve(
     as_json: Json = False,
 ) -> None:
     """Consent to exactly one held call. The asker then repeats the identical call, and it is applied once."""
-    given = run(
-        ask(identity(actor=actor), "POST", f"/mutations/{mutation_id}/approve", body={"lasts": lasts}), as_json=as_json
-    )
+    given = run(ask_as(actor, "POST", f"/mutations/{mutation_id}/approve", body={"lasts": lasts}), as_json=as_json)
     if as_json:
         show_json(given)
     else:
@@ -105,9 +102,7 @@ def reject(
     as_json: Json = False,
 ) -> None:
     """Refuse a held call for good."""
-    given = run(
-        ask(identity(actor=actor), "POST", f"/mutations/{mutation_id}/reject", body={"reason": reason}), as_json=as_json
-    )
+    given = run(ask_as(actor, "POST", f"/mutations/{mutation_id}/reject", body={"reason": reason}), as_json=as_json)
     if as_json:
         show_json(given)
     else:
@@ -121,7 +116,7 @@ def release(
     as_json: Json = False,
 ) -> None:
     """End a mutation's claims before their time, so that others may change what it holds."""
-    given = run(ask(identity(actor=actor), "POST", f"/mutations/{mutation_id}/release"), as_json=as_json)
+    given = run(ask_as(actor, "POST", f"/mutations/{mutation_id}/release"), as_json=as_json)
     if as_json:
         show_json(given)
     else:

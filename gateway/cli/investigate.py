@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gateway.cli.client import ask
-from gateway.cli.identity import identity
+from gateway.cli.client import ask_as
 from gateway.cli.output import console, run, show_json, show_pairs, show_table
 from gateway.doors.motive import duration
 
@@ -41,7 +40,7 @@ def records(
         "limit": str(limit),
     }
     wanted = {name: value for name, value in query.items() if value}
-    found = run(ask(identity(actor=who), "GET", "/records", query=wanted), as_json=as_json)
+    found = run(ask_as(who, "GET", "/records", query=wanted), as_json=as_json)
     if as_json:
         show_json(found)
         return
@@ -99,7 +98,7 @@ def claims(
     """List who holds which attribute, why, and until when."""
     query = {"address": address, "actor": holder, "every": "true" if every else ""}
     wanted = {name: value for name, value in query.items() if value}
-    found = run(ask(identity(actor=who), "GET", "/claims", query=wanted), as_json=as_json)
+    found = run(ask_as(who, "GET", "/claims", query=wanted), as_json=as_json)
     if as_json:
         show_json(found)
         return
@@ -126,9 +125,7 @@ def blame(
 ) -> None:
     """Tell who set an attribute: when, for what goal, why then, who approved it, what it replaced, and the commit."""
     address, attribute = _split(what)
-    story = run(
-        ask(identity(actor=who), "GET", "/blame", query={"address": address, "attribute": attribute}), as_json=as_json
-    )
+    story = run(ask_as(who, "GET", "/blame", query={"address": address, "attribute": attribute}), as_json=as_json)
     if as_json:
         show_json(story)
         return

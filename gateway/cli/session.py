@@ -34,7 +34,6 @@ def session(
 
     Without a command, print export lines: `eval "$(sentinel session …)"`.
     """
-    who = identity(actor=actor)
     motive = {
         "intent": intent.value,
         "motivation": motivation.value,
@@ -42,7 +41,7 @@ def session(
         "evidence": evidence or [],
         "wanted_for": wanted_for,
     }
-    given = run(ask(who, "POST", "/sessions", body={"motive": motive, "lasts": lasts}), as_json=as_json)
+    who, given = run(_opened(actor, {"motive": motive, "lasts": lasts}), as_json=as_json)
     exports = _exports(who, given)
     if as_json:
         show_json({**given, "environment": exports})
@@ -53,6 +52,11 @@ def session(
             console.print(f"unset {name}")
         for name, value in exports.items():
             console.print(f"export {name}={shlex.quote(value)}")
+
+
+async def _opened(actor: str, body: dict[str, Any]) -> tuple[Identity, dict[str, Any]]:
+    who = identity(actor=actor)
+    return who, await ask(who, "POST", "/sessions", body=body)
 
 
 def _exports(who: Identity, given: dict[str, Any]) -> dict[str, str]:
