@@ -184,11 +184,24 @@ def _try(state: _State, place: Trace, wanted: Wanted, allowed: Sequence[Wanted])
         raise CannotEdit("There is no file to edit.")
     if document.path.parts[:1] == ("..",):
         raise CannotEdit(f"{document.path} lies outside the stack's directory, where other stacks may share it.")
+    _refuse_shared(state.module, document.path)
     value = wanted.value if wanted.value is None else place.convert(wanted.value)
     source = _spliced(document.path, document.source, _change(place, value))
     after = _load(state.root, {**state.sources, document.path: source})
     _guard(state, after, wanted, allowed)
     return after, _as_edit(document.path, document.source, source, wanted, place.chain)
+
+
+def _refuse_shared(module: Module, path: Path) -> None:
+    """Raise `CannotEdit` where a file belongs to a module that is used more than once, or by calls that are not known."""
+    users = [each for each in module.modules() if path in each.source.documents]
+    if not users or not users[0].address:
+        return
+    directory = users[0].source.directory
+    calls = [(source, name) for source in module.sources.values() for name in source.calls]
+    calling = [name for source, name in calls if source.called_directory(name) == directory]
+    if len(users) > 1 or len(calling) > 1:
+        raise CannotEdit(f"{path} belongs to a module that is used more than once; only its calls are edited.")
 
 
 def _change(place: Trace, value: Json) -> Change:

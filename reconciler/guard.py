@@ -58,7 +58,7 @@ def _blocks(module: Module) -> Iterator[tuple[str, Document, Node, frozenset[str
     """Name, document and node of every block besides resource instances, and what in it does not count."""
     source = module.source
     for name, (document, block) in source.resources.items():
-        own = document.attributes(block).keys() | {document.header(inner)[0] for inner in document.blocks(block)}
+        own = document.attributes(block).keys() | {_kind(document, inner) for inner in document.blocks(block)}
         yield name, document, block, frozenset(own) - _APART if _is_expanded(module, document, block) else _BESIDE
     for name, (document, block) in source.data.items():
         yield f"data.{name}", document, block, _BESIDE
@@ -70,6 +70,12 @@ def _blocks(module: Module) -> Iterator[tuple[str, Document, Node, frozenset[str
     for number, document in enumerate(source.overrides):
         for order, block in enumerate(document.blocks(document.root)):
             yield f"override {number}.{order}", document, block, _BESIDE
+
+
+def _kind(document: Document, block: Node) -> str:
+    """What a nested block makes: its own type, or that of the blocks a dynamic one makes."""
+    header = document.header(block)
+    return header[1] if header[0] == "dynamic" and len(header) > 1 else header[0]
 
 
 def _is_expanded(module: Module, document: Document, block: Node) -> bool:
@@ -191,10 +197,11 @@ def differences(before: Footprint, after: Footprint, path: tuple[str, ...] = ())
     if isinstance(before, dict | None) and isinstance(after, dict | None) and (before or after):
         one, other = before or {}, after or {}
         for key in sorted(one.keys() | other.keys()):
-            if key not in one or key not in other:
-                yield (*path, key)
+            both = key in one and key in other
+            if both or one.get(key) or other.get(key):
+                yield from differences(one.get(key), other.get(key), (*path, key))
             else:
-                yield from differences(one[key], other[key], (*path, key))
+                yield (*path, key)
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for index, (one_item, other_item) in enumerate(zip(before, after, strict=True)):
             yield from differences(one_item, other_item, (*path, str(index)))

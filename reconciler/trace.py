@@ -373,7 +373,7 @@ def _in_variable(spot: _Spot, expression: Expression, name: str, rest: tuple[str
     try:
         definition = module.definition(name)
     except Unknown as error:
-        yield spot.refuse(f"{str(error)[0].upper()}{str(error)[1:]}.", expression)
+        yield spot.refuse(f"There is no place to edit: {error}.", expression)
         return
     if definition.document is None or definition.attribute is None:
         yield spot.refuse(f"var.{name} stands in a JSON file of variable values, which is not edited.", expression)

@@ -61,10 +61,7 @@ class Scope:
 def evaluate(document: Document, node: Node | Expression, scope: Scope) -> Json:
     """The value of an expression. Numbers are int where whole, sets sorted lists. Raises `Unknown`."""
     expression = grammar.read(document, node) if isinstance(node, Node) else node
-    try:
-        return values.settled(value_of(expression, scope))
-    except RecursionError:
-        raise Unknown("the expression is nested too deeply") from None
+    return values.settled(value_of(expression, scope))
 
 
 def evaluate_text(text: str, scope: Scope) -> Json:
@@ -84,7 +81,7 @@ def _parsed(text: str) -> tuple[Document, Expression]:
     if list(attributes) != ["x"] or len(document.blocks(document.root)) or document.root.named_child_count != 1:
         raise Unknown(f"`{text}` is not one expression")
     expression = grammar.read_attribute(document, attributes["x"])
-    if not isinstance(expression, e.Group) or expression.end != len(source) - 1:
+    if not isinstance(expression, e.Group) or expression.end != len(source.encode()) - 1:
         raise Unknown(f"`{text}` is not one expression")
     return document, expression.inner
 
@@ -106,8 +103,15 @@ def find(value: Value, path: Sequence[str]) -> Value:
     raise Failed(f"there is no {'.'.join(path)}")
 
 
-def value_of(expression: Expression, scope: Scope) -> Value:  # noqa: C901, PLR0912  one case for each form
-    """Like `evaluate`, but items of a collection that are not known stay in it as `Opaque`."""
+def value_of(expression: Expression, scope: Scope) -> Value:
+    """Like `evaluate`, but items of a collection that are not known stay in it as `Opaque`. Raises `Unknown`."""
+    try:
+        return _value_of(expression, scope)
+    except RecursionError:
+        raise Unknown("the expression is nested too deeply") from None
+
+
+def _value_of(expression: Expression, scope: Scope) -> Value:  # noqa: C901, PLR0912  one case for each form
     match expression:
         case e.Literal(value=value):
             return value

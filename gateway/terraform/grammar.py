@@ -44,7 +44,11 @@ def read(document: Document, node: Node) -> Expression:
     """The expression at an `expression` node (or one inside it). Never raises: what is odd is `Unsupported`."""
     cached = document.expressions.get(node.id)
     if cached is None:
-        cached = document.expressions[node.id] = _row(document, [node])
+        try:
+            cached = _row(document, [node])
+        except RecursionError:
+            cached = e.Unsupported(node.start_byte, node.end_byte, "it is nested too deeply")
+        document.expressions[node.id] = cached
     return cached
 
 

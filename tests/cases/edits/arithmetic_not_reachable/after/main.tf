@@ -1,0 +1,7 @@
+variable "hours" {
+  default = 2
+}
+
+resource "aws_sqs_queue" "a" {
+  visibility_timeout_seconds = var.hours * 3600
+}

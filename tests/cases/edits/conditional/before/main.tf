@@ -1,0 +1,13 @@
+variable "env" {
+  default = "prod"
+}
+
+variable "big" {
+  default = 20
+}
+
+resource "aws_autoscaling_group" "a" {
+  max_size         = var.env == "prod" ? var.big : 6
+  desired_capacity = var.env == "dev" ? 1 : var.env == "prod" ? 4 : 2
+  min_size         = aws_vpc.x.main ? 1 : 2
+}

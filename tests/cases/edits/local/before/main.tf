@@ -1,0 +1,14 @@
+locals {
+  hours   = 2
+  seconds = local.hours * 3600
+  odd     = 60 * 5
+}
+
+resource "aws_sqs_queue" "a" {
+  visibility_timeout_seconds = local.seconds
+  delay_seconds              = local.odd
+}
+
+resource "aws_sqs_queue" "b" {
+  visibility_timeout_seconds = local.seconds / 60 - 10
+}

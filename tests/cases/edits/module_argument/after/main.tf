@@ -1,0 +1,25 @@
+module "a" {
+  source = "./q"
+
+  name       = "a"
+  visibility = 90
+}
+
+module "b" {
+  source     = "./q"
+  name       = "b"
+  visibility = 45
+}
+
+module "c" {
+  source = "./q"
+  name   = "c"
+  options = {
+    fifo  = true
+    delay = 5
+  }
+}
+
+resource "aws_sqs_queue" "d" {
+  delay_seconds = module.a.size
+}

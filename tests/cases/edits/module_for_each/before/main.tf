@@ -1,0 +1,14 @@
+module "q" {
+  source   = "./q"
+  for_each = local.queues
+
+  name       = each.key
+  visibility = each.value.visibility
+}
+
+locals {
+  queues = {
+    orders = { visibility = 30 }
+    mail   = { visibility = 40 } # slow
+  }
+}

@@ -1,0 +1,4 @@
+resource "aws_sqs_queue" "a" {
+  delay_seconds = 5
+  name          = "b"
+}

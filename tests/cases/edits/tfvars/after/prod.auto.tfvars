@@ -1,0 +1,3 @@
+# wins over terraform.tfvars
+consumers = 6
+size = "huge"

@@ -1,0 +1,8 @@
+variable "consumers" {
+  type    = number
+  default = 10 # RFC-12
+}
+
+resource "aws_autoscaling_group" "a" {
+  desired_capacity = var.consumers
+}
