@@ -20,6 +20,7 @@ from gateway.model.caller import ActorKind, Caller
 from gateway.model.contract import Contract
 from gateway.model.facts import Facts, Subject
 from gateway.model.ids import new_id
+from gateway.model.json import Json
 from gateway.model.motive import Intent, Motivation, Motive
 from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
 from gateway.model.outcome import Applied, Reply
@@ -73,7 +74,10 @@ async def _load(ledger: SqlLedger, *, each: int = 100) -> None:
 
 
 async def _grow(ledger: SqlLedger, records: int) -> None:
-    body = {"call": {"service": "autoscaling", "operation": "SetDesiredCapacity"}, "padding": "x" * 1_000}
+    body: dict[str, Json] = {
+        "call": {"service": "autoscaling", "operation": "SetDesiredCapacity"},
+        "padding": "x" * 1_000,
+    }
     now = datetime.now(UTC)
 
     def work(transaction: Transaction, start: int) -> None:

@@ -1,0 +1,79 @@
+"""Stores for the port suites: SQLite in a file, and a PostgreSQL cluster of our own."""
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Sequence
+from itertools import count
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from gateway.ledger.ledger import SqlLedger, open_ledger
+
+_NUMBERS = count()
+
+
+def _binary(name: str) -> str:
+    """The newest PostgreSQL's program: Debian keeps them off PATH."""
+    kept = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: int(path.parts[-3]))
+    found = str(kept[-1]) if kept else shutil.which(name)
+    if found is None:
+        pytest.fail(f"PostgreSQL's `{name}` is not installed, and this test needs it.")
+    return found
+
+
+def _run(arguments: Sequence[str]) -> None:
+    """Run a server program; as root through the user `postgres`, because it refuses root."""
+    if os.geteuid() == 0:
+        arguments = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", *arguments]
+    environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
+    done = subprocess.run(arguments, check=False, capture_output=True, text=True, cwd="/", env=environment)
+    if done.returncode:
+        pytest.fail(f"{' '.join(arguments)} failed: {done.stdout}{done.stderr}")
+
+
+@pytest.fixture(scope="session")
+def postgres_socket() -> Iterator[Path]:
+    """The socket directory of a running private cluster."""
+    place = Path(tempfile.mkdtemp(prefix="sentinel-pg-"))
+    if os.geteuid() == 0:
+        owner = pwd.getpwnam("postgres")
+        os.chown(place, owner.pw_uid, owner.pw_gid)
+    data = place / "data"
+    _run([_binary("initdb"), "-D", str(data), "-U", "sentinel", "--auth=trust", "--no-sync", "-E", "UTF8"])
+    options = f"-c listen_addresses='' -c unix_socket_directories='{place}' -c shared_buffers=32MB"
+    _run([_binary("pg_ctl"), "-D", str(data), "-o", options, "-l", str(place / "log"), "-w", "start"])
+    try:
+        yield place
+    finally:
+        _run([_binary("pg_ctl"), "-D", str(data), "-m", "immediate", "-w", "stop"])
+        shutil.rmtree(place, ignore_errors=True)
+
+
+@pytest.fixture
+def postgres_url(postgres_socket: Path) -> str:
+    """The URL of a new, empty database."""
+    name = f"ledger_{next(_NUMBERS)}"
+    with psycopg.connect(host=str(postgres_socket), user="sentinel", dbname="postgres", autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}".encode())
+    return f"postgresql+psycopg://sentinel@/{name}?host={postgres_socket}"
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a new store, of each kind in turn."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'ledger.db'}"
+    url: str = request.getfixturevalue("postgres_url")
+    return url
+
+
+@pytest.fixture
+async def ledger(store_url: str) -> AsyncIterator[SqlLedger]:
+    """An open ledger on each kind of store."""
+    async with open_ledger(store_url) as opened:
+        yield opened

@@ -1,0 +1,48 @@
+"""A process of its own for the ledger's suite: `crash URL` dies between DECIDED and SETTLED, `race URL NAME` wants 500 things."""
+
+import asyncio
+import os
+import signal
+import sys
+from datetime import UTC, datetime
+
+from gateway.errors import ClaimTaken
+from gateway.ledger.ledger import SqlLedger, open_ledger
+from gateway.model.caller import ActorKind, Caller
+from gateway.model.facts import Facts
+from gateway.model.ids import new_id
+from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.model.verdict import Decision, Finding, Mode, Verdict
+
+
+async def _take(ledger: SqlLedger, actor: str, address: str) -> bool:
+    effect = Effect(
+        address=address, attribute="tags", action=EffectAction.SET, value=actor, resource_type="aws_sqs_queue"
+    )
+    mutation = Mutation(
+        id=new_id("mut"),
+        caller=Caller(actor=actor, kind=ActorKind.AGENT, key_id="SNTLCHILD"),
+        call=Call(service="sqs", operation="TagQueue", parameters={"Actor": actor}),
+        call_class=CallClass.MUTATION,
+        motive=None,
+        effects=(effect,),
+    )
+    finding = Finding(check="bounds", verdict=Verdict.ALLOW, rule="bounds.passed", reason="Nothing against it.")
+    facts = Facts(now=datetime.now(UTC), stack="", mode=Mode.ENFORCE, subjects=())
+    try:
+        return bool(await ledger.decided(mutation, facts, Decision(findings=(finding,))))
+    except ClaimTaken:
+        return False
+
+
+async def _main(act: str, url: str, actor: str) -> None:
+    async with open_ledger(url) as ledger:
+        if act == "crash":
+            await _take(ledger, "child", "aws_sqs_queue.orders")
+            os.kill(os.getpid(), signal.SIGKILL)
+        won = await asyncio.gather(*(_take(ledger, actor, f"aws_sqs_queue.q{number}") for number in range(500)))
+        sys.stdout.write(f"{sum(won)}\n")
+
+
+if __name__ == "__main__":
+    asyncio.run(_main(sys.argv[1], sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else ""))

@@ -1,0 +1,363 @@
+"""What every store must do for the line: view, decide, settle, recover."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from gateway.errors import ApprovalSpent, AttemptInFlight, ClaimTaken, NotAllowed, NotFound, PolicyInvalid
+from gateway.ledger.ledger import SqlLedger, open_ledger
+from gateway.ledger.settling import STOPPED
+from gateway.model.caller import ActorKind, Caller
+from gateway.model.claim import Claim, ClaimEnd, Relation, StandingClaim
+from gateway.model.contract import Contract
+from gateway.model.facts import Approval, Facts, Subject
+from gateway.model.ids import new_id
+from gateway.model.json import Json
+from gateway.model.motive import Intent, Motivation, Motive
+from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.model.outcome import Applied, Failed, InDoubt, Reply
+from gateway.model.record import Stage
+from gateway.model.verdict import Decision, Finding, Mode, Verdict
+from gateway.ports import RecordQuery
+
+NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
+GROUP = "aws_autoscaling_group.kafka"
+APPLIED = Applied(
+    reply=Reply(status=200, headers=(("content-type", "text/xml"),), body=b"<ok/>\x00\xff"), request_id="r-1"
+)
+FAILED = Failed(code="ValidationError", message="no" * 5_000, reply=APPLIED.reply, request_id="r-2")
+HUMAN = Caller(actor="alice", kind=ActorKind.HUMAN, key_id="SNTLHUMAN", roles=("approver",))
+
+
+def effect(value: Json = 6, attribute: str = "desired_capacity", **members: Any) -> Effect:
+    """A SET on the example group, unless told otherwise."""
+    given = {"address": GROUP, "action": EffectAction.SET, "resource_type": "aws_autoscaling_group", **members}
+    return Effect(attribute=attribute, value=value, **given)
+
+
+def mutation(
+    *effects: Effect, actor: str = "agent", key: str = "", motive: Motive | None = None, **call: Any
+) -> Mutation:
+    """A new mutation of the call that sets what the effects say."""
+    parameters = {"Name": "kafka", "Secret": "hunter2", "Value": [str(each.value) for each in effects], **call}
+    return Mutation(
+        id=new_id("mut"),
+        caller=Caller(actor=actor, kind=ActorKind.AGENT, key_id="SNTLAGENT"),
+        call=Call(service="autoscaling", operation="SetDesiredCapacity", parameters=parameters),
+        call_class=CallClass.MUTATION,
+        motive=motive or Motive(intent=Intent.AVAILABILITY, motivation=Motivation.INCIDENT),
+        effects=effects or (effect(),),
+        idempotency_key=key,
+    )
+
+
+def facts(asked: Mutation, *, before: Json = 4, now: datetime = NOW, seen: Sequence[Claim] = ()) -> Facts:
+    """The facts of a mutation whose attributes all have the value `before`."""
+    subjects = tuple(
+        Subject(effect=each, before=before, declared=4, attributes_before={}, attributes_after={}, contract=Contract())
+        for each in asked.effects
+    )
+    claims = tuple(StandingClaim(claim=claim, relation=Relation.SAME) for claim in seen)
+    return Facts(now=now, stack="kafka", mode=Mode.ENFORCE, subjects=subjects, claims=claims)
+
+
+def decision(verdict: Verdict = Verdict.ALLOW, **members: Any) -> Decision:
+    """A decision of one finding."""
+    finding = Finding(check="bounds", verdict=verdict, rule="bounds.max", reason="Because.")
+    return Decision(findings=(finding,), **members)
+
+
+async def carried(
+    ledger: SqlLedger,
+    asked: Mutation,
+    outcome: Applied | Failed | InDoubt = APPLIED,
+    *,
+    now: datetime = NOW,
+    **members: Any,
+) -> Sequence[Claim]:
+    """Decide and settle; the claims taken."""
+    claims = await ledger.decided(asked, facts(asked, now=now), decision(**members))
+    await ledger.settled(asked, outcome, now)
+    return claims
+
+
+async def held_claims(ledger: SqlLedger, now: datetime = NOW, address: str = GROUP) -> tuple[Claim, ...]:
+    """The open claims as the line sees them."""
+    return (await ledger.view(addresses=[address], actor="agent", call_digest="", now=now)).claims
+
+
+async def test_a_mutation_leaves_decided_then_settled_and_its_claim_and_value(ledger: SqlLedger) -> None:
+    asked = mutation()
+    [claim] = await carried(ledger, asked)
+    decided, settled = await ledger.records(RecordQuery(newest_first=False))
+    assert (decided.stage, settled.stage, decided.seq, settled.seq) == (Stage.DECIDED, Stage.SETTLED, 1, 2)
+    assert (decided.at, decided.actor, decided.stack, settled.previous) == (NOW, "agent", "kafka", decided.hash)
+    view = await ledger.view(addresses=[GROUP, "aws_lb.front"], actor="agent", call_digest="", now=NOW)
+    assert view.claims == (claim,)
+    assert view.values == {(GROUP, "desired_capacity"): 6}
+    assert await ledger.verify() == 2
+
+
+async def test_the_decided_record_names_parameters_and_holds_no_value_of_them(ledger: SqlLedger) -> None:
+    secret = effect({"sha256": "ab"}, "password", sensitive=True)
+    asked = mutation(secret, effect())
+    await ledger.decided(asked, facts(asked, before="hunter3"), decision())
+    [record] = await ledger.records(RecordQuery())
+    body: Any = record.body
+    assert body["call"]["parameters"] == ["Name", "Secret", "Value"]
+    assert [each["before"] for each in body["effects"]] == [None, "hunter3"]
+    assert "hunter2" not in str(body)
+
+
+@pytest.mark.parametrize("verdict", [Verdict.DENY, Verdict.HOLD])
+async def test_what_is_not_carried_out_takes_nothing(ledger: SqlLedger, verdict: Verdict) -> None:
+    asked = mutation(key="k")
+    assert await ledger.decided(asked, facts(asked), decision(verdict)) == ()
+    assert await held_claims(ledger) == ()
+    assert await ledger.attempt("agent", "k") is None
+    assert [hold.mutation_id for hold in await ledger.holds()] == ([asked.id] if verdict is Verdict.HOLD else [])
+
+
+@pytest.mark.parametrize(
+    ("given", "before", "keys"),
+    [
+        (effect(), 6, []),
+        (effect(None, "*", action=EffectAction.DELETE), 4, ["*"]),
+        (effect({"a": 1}, "*", action=EffectAction.CREATE), 4, []),
+        (effect(None, "*", action=EffectAction.INVOKE), 4, []),
+    ],
+    ids=["unchanged", "delete", "create", "invoke"],
+)
+async def test_only_changes_and_deletions_take_claims(
+    ledger: SqlLedger, given: Effect, before: Json, keys: list[str]
+) -> None:
+    asked = mutation(given)
+    claims = await ledger.decided(asked, facts(asked, before=before), decision())
+    assert [claim.attribute for claim in claims] == keys
+
+
+@pytest.mark.parametrize(
+    ("granted", "wanted", "seconds"), [(None, None, None), (60, None, 60), (None, 30, 30), (60, 30, 30), (60, 90, 60)]
+)
+async def test_a_claim_lasts_for_the_sooner_of_granted_and_wanted(
+    ledger: SqlLedger, granted: int | None, wanted: int | None, seconds: int | None
+) -> None:
+    span = timedelta(seconds=wanted) if wanted else None
+    asked = mutation(motive=Motive(intent=Intent.COST, motivation=Motivation.BUDGET, wanted_for=span))
+    obligations = {"claim_seconds": granted} if granted else {}
+    [claim] = await carried(ledger, asked, obligations=obligations)
+    assert claim.until == (NOW + timedelta(seconds=seconds) if seconds else None)
+    assert await held_claims(ledger) == (claim,)
+
+
+@pytest.mark.parametrize("odd", ["60", True, 0, -1, float("inf"), float("nan"), [60], 1e300])
+async def test_an_odd_obligation_stores_nothing(ledger: SqlLedger, odd: Any) -> None:
+    asked = mutation()
+    with pytest.raises(PolicyInvalid):
+        await ledger.decided(asked, facts(asked), decision(obligations={"claim_seconds": odd}))
+    assert await ledger.verify() == 0
+
+
+async def test_a_rival_without_leave_to_supersede_loses_and_stores_nothing(ledger: SqlLedger) -> None:
+    first = await carried(ledger, mutation())
+    rival = mutation(effect(3), actor="rival")
+    with pytest.raises(ClaimTaken, match="agent"):
+        await ledger.decided(rival, facts(rival, seen=first), decision())
+    assert await ledger.verify() == 2
+
+
+@pytest.mark.parametrize(
+    ("standing", "wanted"),
+    [
+        (effect(), effect(None, "*", action=EffectAction.DELETE)),
+        (effect(None, "*", action=EffectAction.DELETE), effect()),
+    ],
+    ids=["attribute then whole", "whole then attribute"],
+)
+async def test_a_claim_on_the_whole_that_the_checks_did_not_see_is_in_the_way(
+    ledger: SqlLedger, standing: Effect, wanted: Effect
+) -> None:
+    seen = await carried(ledger, mutation(standing))
+    rival = mutation(wanted, actor="rival")
+    with pytest.raises(ClaimTaken):
+        await ledger.decided(rival, facts(rival), decision())
+    assert len(await ledger.decided(rival, facts(rival, seen=seen), decision())) == 1
+
+
+async def test_superseding_ends_the_old_claim_and_a_second_superseder_loses(ledger: SqlLedger) -> None:
+    [old] = await carried(ledger, mutation())
+    winner, loser = mutation(effect(8), actor="b"), mutation(effect(9), actor="c")
+    [new] = await carried(ledger, winner, supersedes=(old.id,))
+    with pytest.raises(ClaimTaken, match="ended meanwhile"):
+        await ledger.decided(loser, facts(loser), decision(supersedes=(old.id,)))
+    assert await held_claims(ledger) == (new,)
+    ended = [claim for claim in await ledger.claims(open_only=False) if claim.id == old.id]
+    assert ended == [replace(old, ended_at=NOW, end=ClaimEnd.SUPERSEDED)]
+
+
+async def test_a_claim_in_flight_or_in_doubt_cannot_be_superseded_and_does_not_expire(ledger: SqlLedger) -> None:
+    asked = mutation()
+    [claim] = await ledger.decided(asked, facts(asked), decision(obligations={"claim_seconds": 1}))
+    later = NOW + timedelta(hours=1)
+    for _ in range(2):
+        rival = mutation(effect(9), actor="b")
+        with pytest.raises(ClaimTaken, match="in doubt"):
+            await ledger.decided(rival, facts(rival, now=later), decision(supersedes=(claim.id,)))
+        assert await ledger.expire(later) == 0
+        assert [held.id for held in await held_claims(ledger, later)] == [claim.id]
+        if (await ledger.records(RecordQuery()))[0].stage is Stage.DECIDED:
+            await ledger.settled(asked, InDoubt(reason="cut off"), NOW)
+    await ledger.resolved(asked.id, APPLIED, later)
+    assert await held_claims(ledger, later) == ()
+    assert (await ledger.view(addresses=[GROUP], actor="", call_digest="", now=later)).values == {
+        (GROUP, "desired_capacity"): 6
+    }
+
+
+async def test_an_expired_claim_makes_way_and_is_recorded(ledger: SqlLedger) -> None:
+    await carried(ledger, mutation(), obligations={"claim_seconds": 60})
+    later = NOW + timedelta(seconds=60)
+    [new] = await carried(ledger, mutation(effect(9), actor="b"), now=later)
+    assert await held_claims(ledger, later) == (new,)
+    assert len(await ledger.records(RecordQuery(stage=Stage.EXPIRED))) == 1
+
+
+async def test_failure_gives_back_claim_key_and_what_was_superseded(ledger: SqlLedger) -> None:
+    [old] = await carried(ledger, mutation())
+    asked = mutation(effect(9), actor="b", key="k")
+    await carried(ledger, asked, FAILED, supersedes=(old.id,))
+    assert await held_claims(ledger) == (old,)
+    assert await ledger.attempt("b", "k") is None
+    again = mutation(effect(9), actor="b", key="k")
+    await carried(ledger, again, supersedes=(old.id,))
+    [record] = await ledger.records(RecordQuery(mutation_id=asked.id, stage=Stage.SETTLED))
+    assert record.body["claims_reopened"] == [old.id]
+    assert len(str(record.body["message"])) == 2_000
+
+
+@pytest.mark.parametrize("outcome", [APPLIED, FAILED], ids=["applied", "failed"])
+async def test_a_definite_outcome_is_recorded_once(ledger: SqlLedger, outcome: Applied | Failed) -> None:
+    asked = mutation()
+    await carried(ledger, asked, outcome)
+    with pytest.raises(NotAllowed):
+        await ledger.settled(asked, APPLIED, NOW)
+    with pytest.raises(NotFound):
+        await ledger.settled(mutation(), APPLIED, NOW)
+
+
+async def test_an_idempotency_key_answers_what_it_was_answered(ledger: SqlLedger) -> None:
+    asked = mutation(key="k")
+    await ledger.decided(asked, facts(asked), decision())
+    attempt = await ledger.attempt("agent", "k")
+    assert attempt is not None
+    assert (attempt.mutation_id, attempt.call_digest, attempt.outcome) == (asked.id, asked.call.digest, None)
+    twin = mutation(effect(1, "min_size"), key="k")
+    with pytest.raises(AttemptInFlight):
+        await ledger.decided(twin, facts(twin), decision())
+    await ledger.settled(asked, APPLIED, NOW)
+    attempt = await ledger.attempt("agent", "k")
+    assert attempt is not None
+    assert attempt.outcome == APPLIED
+    assert await ledger.attempt("rival", "k") is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "size"),
+    [
+        (mutation(effect({"sha256": "ab"}, "password", sensitive=True), key="k"), 10),
+        (replace(mutation(key="k"), effects=()), 10),
+        (mutation(key="k"), 256 * 1024 + 1),
+    ],
+    ids=["sensitive", "not understood", "large"],
+)
+async def test_a_reply_that_may_hold_a_secret_or_is_large_is_not_kept(
+    ledger: SqlLedger, asked: Mutation, size: int
+) -> None:
+    await carried(ledger, asked, replace(APPLIED, reply=replace(APPLIED.reply, body=b"s" * size)))
+    attempt = await ledger.attempt("agent", "k")
+    assert attempt is not None
+    assert isinstance(attempt.outcome, InDoubt)
+    assert "was applied" in attempt.outcome.reason
+
+
+async def test_one_of_many_redeems_the_approval(ledger: SqlLedger) -> None:
+    approval = await _approved(ledger)
+    tries = [mutation(effect(6, f"a{number}"), call="x") for number in range(100)]
+    ends = await asyncio.gather(
+        *(ledger.decided(each, facts(each), decision(Verdict.HOLD, approval=approval.id)) for each in tries),
+        return_exceptions=True,
+    )
+    assert [type(end) for end in ends if isinstance(end, BaseException)] == [ApprovalSpent] * 99
+
+
+async def _approved(ledger: SqlLedger) -> Approval:
+    asked = mutation(effect(6, "a0"), call="x")
+    await ledger.decided(asked, facts(asked), decision(Verdict.HOLD))
+    return await ledger.approve(asked.id, approver=HUMAN, at=NOW, lasts=timedelta(hours=1))
+
+
+@pytest.mark.parametrize("changed", ["actor", "call", "late"])
+async def test_an_approval_is_for_one_actor_one_call_and_its_time(ledger: SqlLedger, changed: str) -> None:
+    approval = await _approved(ledger)
+    asked = mutation(
+        effect(6, "a0"), call="y" if changed == "call" else "x", actor="b" if changed == "actor" else "agent"
+    )
+    now = NOW + timedelta(hours=1 if changed == "late" else 0)
+    with pytest.raises(ApprovalSpent):
+        await ledger.decided(asked, facts(asked, now=now), decision(Verdict.HOLD, approval=approval.id))
+
+
+async def test_changes_of_hands_are_counted_for_a_day(ledger: SqlLedger) -> None:
+    held: Sequence[Claim] = ()
+    for hour, actor in enumerate(["a", "b", "a", "a", "b"]):
+        asked = mutation(effect(10 + hour), actor=actor)
+        held = await carried(ledger, asked, now=NOW + timedelta(hours=hour), supersedes=tuple(one.id for one in held))
+    for hours, flips in ((4, 3), (25, 1), (40, 0)):
+        view = await ledger.view(addresses=[GROUP], actor="a", call_digest="", now=NOW + timedelta(hours=hours))
+        assert view.flips.get(f"{GROUP}.desired_capacity", 0) == flips
+
+
+async def test_values_go_with_the_thing_and_later_ones_lie_over_earlier_ones(ledger: SqlLedger) -> None:
+    await carried(ledger, mutation(effect("a", "tags.owner")))
+    await carried(ledger, mutation(effect({}, "tags")))
+    await carried(ledger, mutation(effect("c", "tags.team")))
+    view = await ledger.view(addresses=[GROUP], actor="", call_digest="", now=NOW)
+    assert list(view.values) == [(GROUP, "tags.owner"), (GROUP, "tags"), (GROUP, "tags.team")]
+    gone = mutation(effect(None, "*", action=EffectAction.DELETE))
+    await ledger.decided(gone, facts(gone, seen=view.claims), decision())
+    await ledger.settled(gone, APPLIED, NOW)
+    assert (await ledger.view(addresses=[GROUP], actor="", call_digest="", now=NOW)).values == {}
+
+
+async def test_a_start_puts_in_doubt_what_was_in_flight(store_url: str) -> None:
+    asked = mutation(key="k")
+    async with open_ledger(store_url) as ledger:
+        [claim] = await ledger.decided(asked, facts(asked), decision())
+    async with open_ledger(store_url) as ledger:
+        assert await ledger.recover(NOW) == 1
+        assert await ledger.recover(NOW) == 0
+        attempt = await ledger.attempt("agent", "k")
+        assert attempt is not None
+        assert attempt.outcome == InDoubt(reason=STOPPED)
+        assert await held_claims(ledger) == (claim,)
+        assert await ledger.verify() == 2
+
+
+async def test_ten_thousand_claims_on_five_hundred_things_have_one_winner_each(store_url: str) -> None:
+    async with open_ledger(store_url) as one, open_ledger(store_url) as two:
+
+        async def contend(number: int) -> bool:
+            asked = mutation(effect(f"v{number}", address=f"aws_sqs_queue.q{number % 500}"), actor=f"a{number}")
+            try:
+                return len(await (one, two)[number % 2].decided(asked, facts(asked), decision())) == 1
+            except ClaimTaken:
+                return False
+
+        won = await asyncio.gather(*(contend(number) for number in range(10_000)))
+        assert sum(won) == 500
+        assert {number % 500 for number, mine in enumerate(won) if mine} == set(range(500))
+        assert await one.verify() == 500

@@ -1,0 +1,276 @@
+"""What every store must do for humans and the reconciler: approve, reject, release, reconcile, expire, blame, list."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from gateway.errors import NotAllowed, NotFound
+from gateway.ledger.ledger import SqlLedger
+from gateway.model.caller import ActorKind, Caller
+from gateway.model.claim import Claim, ClaimEnd
+from gateway.model.contract import Contract
+from gateway.model.facts import Facts, Subject
+from gateway.model.ids import new_id
+from gateway.model.json import Json
+from gateway.model.motive import Intent, Motivation, Motive
+from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.model.outcome import Applied, InDoubt, Reply, Sent
+from gateway.model.record import Stage
+from gateway.model.verdict import Decision, Finding, Mode, Verdict
+from gateway.ports import RecordQuery
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+QUEUE = "aws_sqs_queue.orders"
+AGENT = Caller(actor="agent", kind=ActorKind.AGENT, key_id="SNTLAGENT", on_behalf_of="carol")
+ALICE = Caller(actor="alice", kind=ActorKind.HUMAN, key_id="SNTLALICE", roles=("approver",))
+APPLIED = Applied(reply=Reply(status=200, headers=(), body=b""), request_id="r-1")
+
+
+def mutation(
+    value: Json = 6, *, caller: Caller = AGENT, address: str = QUEUE, attribute: str = "delay", call: str = "x"
+) -> Mutation:
+    """A new mutation that sets one attribute; `call` tells calls apart."""
+    effect = Effect(
+        address=address, attribute=attribute, action=EffectAction.SET, value=value, resource_type="aws_sqs_queue"
+    )
+    return Mutation(
+        id=new_id("mut"),
+        caller=caller,
+        call=Call(service="sqs", operation="SetQueueAttributes", parameters={"Call": call}),
+        call_class=CallClass.MUTATION,
+        motive=Motive(intent=Intent.COST, motivation=Motivation.BUDGET, text="less", evidence=("FIN-1",)),
+        effects=(effect,),
+    )
+
+
+async def decide(
+    ledger: SqlLedger, asked: Mutation, verdict: Verdict = Verdict.ALLOW, *, at: datetime = NOW, **members: Any
+) -> tuple[Claim, ...]:
+    """Record a decision of one finding."""
+    subjects = tuple(
+        Subject(effect=each, before=4, declared=4, attributes_before={}, attributes_after={}, contract=Contract())
+        for each in asked.effects
+    )
+    facts = Facts(now=at, stack="shop", mode=Mode.ENFORCE, subjects=subjects)
+    finding = Finding(check="policy", verdict=verdict, rule="SEN-1", reason="Because.")
+    return tuple(await ledger.decided(asked, facts, Decision(findings=(finding,), **members)))
+
+
+async def carry(
+    ledger: SqlLedger, asked: Mutation, outcome: Sent = APPLIED, *, at: datetime = NOW, **members: Any
+) -> tuple[Claim, ...]:
+    """Decide and settle."""
+    claims = await decide(ledger, asked, at=at, **members)
+    await ledger.settled(asked, outcome, at)
+    return claims
+
+
+async def approval_seen(ledger: SqlLedger, asked: Mutation, at: datetime = NOW) -> str:
+    """The approval that the line would find for this call, empty for none."""
+    view = await ledger.view(addresses=[], actor=asked.caller.actor, call_digest=asked.call.digest, now=at)
+    return view.approval.id if view.approval else ""
+
+
+async def test_one_consent_carries_one_call_however_often_it_was_held(ledger: SqlLedger) -> None:
+    first, second = mutation(), mutation()
+    await decide(ledger, first, Verdict.HOLD)
+    await decide(ledger, second, Verdict.HOLD)
+    approval = await ledger.approve(first.id, approver=ALICE, at=NOW, lasts=HOUR)
+    assert await ledger.approve(second.id, approver=ALICE, at=NOW, lasts=HOUR) == approval
+    assert await approval_seen(ledger, second) == approval.id
+    assert await approval_seen(ledger, mutation(call="y")) == ""
+    await carry(ledger, mutation(), approval=approval.id)
+    assert await approval_seen(ledger, second) == ""
+    with pytest.raises(NotAllowed, match="used"):
+        await ledger.approve(second.id, approver=ALICE, at=NOW, lasts=HOUR)
+    assert len(await ledger.records(RecordQuery(stage=Stage.APPROVED))) == 1
+
+
+async def test_an_approval_ends_and_can_be_given_again(ledger: SqlLedger) -> None:
+    asked = mutation()
+    await decide(ledger, asked, Verdict.HOLD)
+    first = await ledger.approve(asked.id, approver=ALICE, at=NOW, lasts=HOUR)
+    assert await approval_seen(ledger, asked, NOW + HOUR) == ""
+    second = await ledger.approve(asked.id, approver=ALICE, at=NOW + HOUR, lasts=HOUR)
+    assert second.id != first.id
+    assert await approval_seen(ledger, asked, NOW + HOUR) == second.id
+
+
+@pytest.mark.parametrize(
+    "approver",
+    [
+        replace(ALICE, roles=()),
+        replace(ALICE, kind=ActorKind.AGENT),
+        replace(ALICE, kind=ActorKind.PIPELINE),
+        replace(ALICE, actor="agent"),
+        replace(ALICE, actor="carol"),
+        replace(ALICE, on_behalf_of="agent"),
+        replace(ALICE, actor="agent", key_id="SNTLSECOND"),
+    ],
+    ids=["no role", "agent", "pipeline", "own call", "on its behalf", "for the requester", "second key"],
+)
+async def test_nobody_else_may_judge(ledger: SqlLedger, approver: Caller) -> None:
+    asked = mutation()
+    await decide(ledger, asked, Verdict.HOLD)
+    with pytest.raises(NotAllowed):
+        await ledger.approve(asked.id, approver=approver, at=NOW, lasts=HOUR)
+    with pytest.raises(NotAllowed):
+        await ledger.reject(asked.id, approver=approver, reason="no", at=NOW)
+    assert await approval_seen(ledger, asked) == ""
+    assert await ledger.verify() == 1
+
+
+async def test_a_rejection_is_for_good_and_withdraws_an_unused_approval(ledger: SqlLedger) -> None:
+    asked = mutation()
+    await decide(ledger, asked, Verdict.HOLD)
+    await ledger.approve(asked.id, approver=ALICE, at=NOW, lasts=HOUR)
+    await ledger.reject(asked.id, approver=ALICE, reason="not today", at=NOW)
+    assert await approval_seen(ledger, asked) == ""
+    for act in (
+        ledger.approve(asked.id, approver=ALICE, at=NOW, lasts=HOUR),
+        ledger.reject(asked.id, approver=ALICE, reason="again", at=NOW),
+    ):
+        with pytest.raises(NotAllowed):
+            await act
+    assert [hold.mutation_id for hold in await ledger.holds(state="rejected")] == [asked.id]
+
+
+_ACTS: dict[str, Callable[[SqlLedger, str], Awaitable[object]]] = {
+    "approve": lambda ledger, name: ledger.approve(name, approver=ALICE, at=NOW, lasts=HOUR),
+    "reject": lambda ledger, name: ledger.reject(name, approver=ALICE, reason="", at=NOW),
+    "release": lambda ledger, name: ledger.release(name, caller=ALICE, at=NOW),
+    "reconciled": lambda ledger, name: ledger.reconciled(name, at=NOW, body={}),
+}
+
+
+@pytest.mark.parametrize("act", _ACTS)
+async def test_what_is_not_there_is_not_found(ledger: SqlLedger, act: str) -> None:
+    with pytest.raises(NotFound):
+        await _ACTS[act](ledger, "mut_none")
+    assert await ledger.verify() == 0
+
+
+async def test_a_claim_is_released_by_its_actor_or_an_approver_and_by_nobody_else(ledger: SqlLedger) -> None:
+    for caller in (AGENT, ALICE):
+        asked = mutation()
+        [claim] = await carry(ledger, asked)
+        with pytest.raises(NotFound):
+            await ledger.release(asked.id, caller=replace(AGENT, actor="rival"), at=NOW)
+        assert await ledger.release(asked.id, caller=caller, at=NOW) == (
+            replace(claim, ended_at=NOW, end=ClaimEnd.RELEASED),
+        )
+        with pytest.raises(NotFound):
+            await ledger.release(asked.id, caller=caller, at=NOW)
+
+
+async def test_what_is_in_doubt_is_released_only_by_an_approver(ledger: SqlLedger) -> None:
+    asked = mutation()
+    await decide(ledger, asked)
+    with pytest.raises(NotAllowed):
+        await ledger.release(asked.id, caller=ALICE, at=NOW)
+    await ledger.settled(asked, InDoubt(reason="cut off"), NOW)
+    with pytest.raises(NotAllowed):
+        await ledger.release(asked.id, caller=AGENT, at=NOW)
+    assert len(await ledger.release(asked.id, caller=ALICE, at=NOW)) == 1
+
+
+async def test_only_a_merge_ends_claim_and_value(ledger: SqlLedger) -> None:
+    asked = mutation()
+    [claim] = await carry(ledger, asked)
+    await ledger.reconciled(asked.id, at=NOW, body={"branch": "sentinel/shop", "commit": "c0ffee"})
+    view = await ledger.view(addresses=[QUEUE], actor="", call_digest="", now=NOW)
+    assert (view.claims, dict(view.values)) == ((claim,), {(QUEUE, "delay"): 6})
+    await ledger.reconciled(asked.id, at=NOW, body={"merged": True})
+    view = await ledger.view(addresses=[QUEUE], actor="", call_digest="", now=NOW)
+    assert (view.claims, dict(view.values)) == ((), {})
+    assert [each.end for each in await ledger.claims(open_only=False)] == [ClaimEnd.MERGED]
+
+
+async def test_claims_whose_time_is_up_are_ended_and_recorded(ledger: SqlLedger) -> None:
+    for number in range(3):
+        await carry(
+            ledger, mutation(address=f"aws_sqs_queue.q{number}"), obligations={"claim_seconds": 60 * (number + 1)}
+        )
+    assert await ledger.expire(NOW + timedelta(seconds=120)) == 2
+    assert await ledger.expire(NOW + timedelta(seconds=120)) == 0
+    assert len(await ledger.records(RecordQuery(stage=Stage.EXPIRED))) == 2
+
+
+async def test_blame_tells_the_whole_story(ledger: SqlLedger) -> None:
+    before, held, asked = mutation(5, caller=replace(AGENT, actor="first")), mutation(), mutation()
+    [old] = await carry(ledger, before)
+    await decide(ledger, held, Verdict.HOLD)
+    approval = await ledger.approve(held.id, approver=ALICE, at=NOW, lasts=HOUR)
+    await carry(ledger, asked, at=NOW + timedelta(seconds=1), approval=approval.id, supersedes=(old.id,))
+    await ledger.reconciled(asked.id, at=NOW, body={"branch": "sentinel/shop", "commit": "c0ffee"})
+    found = await ledger.blame(QUEUE, "delay")
+    assert found is not None
+    assert (found.actor, found.kind, found.on_behalf_of, found.approver) == ("agent", "agent", "carol", "alice")
+    assert (found.intent, found.motivation, found.text, found.evidence) == ("cost", "budget", "less", ("FIN-1",))
+    assert (found.value, found.previous, found.previous_actor) == (6, 4, "first")
+    assert (found.previous_mutation_id, found.previous_at) == (before.id, NOW)
+    assert (found.branch, found.commit, found.claim_open, found.outcome) == ("sentinel/shop", "c0ffee", True, "applied")
+    assert found.operation == "sqs:SetQueueAttributes"
+
+
+async def test_blame_takes_what_covers_the_attribute_and_no_refusal(ledger: SqlLedger) -> None:
+    await carry(ledger, mutation({"a": 1}, attribute="tags"))
+    await decide(ledger, mutation({"a": 2}, attribute="tags.owner"), Verdict.DENY)
+    found = await ledger.blame(QUEUE, "tags.owner")
+    assert found is not None
+    assert (found.attribute, found.value) == ("tags", {"a": 1})
+    assert await ledger.blame(QUEUE, "delay") is None
+    assert await ledger.blame("aws_sqs_queue.other", "tags") is None
+
+
+@pytest.mark.parametrize(
+    ("query", "seqs"),
+    [
+        (RecordQuery(), [5, 4, 3, 2, 1]),
+        (RecordQuery(newest_first=False, limit=2), [1, 2]),
+        (RecordQuery(newest_first=False, after_seq=2), [3, 4, 5]),
+        (RecordQuery(actor="b"), [4, 3]),
+        (RecordQuery(stage=Stage.DECIDED), [5, 3, 1]),
+        (RecordQuery(intent="cost"), [5, 3, 1]),
+        (RecordQuery(motivation="launch"), []),
+        (RecordQuery(verdict="deny"), [5]),
+        (RecordQuery(resource="aws_sqs_queue.a"), [5, 1]),
+        (RecordQuery(resource="aws_sqs_queue.a1"), [5]),
+        (RecordQuery(resource="aws_sqs_queue"), [5, 3, 1]),
+        (RecordQuery(resource="%"), []),
+        (RecordQuery(since=NOW + HOUR), [5, 4, 3]),
+        (RecordQuery(until=NOW + HOUR), [4, 3, 2, 1]),
+        (RecordQuery(since=NOW + HOUR, until=NOW + HOUR, actor="b", resource="aws_sqs_queue.b"), [3]),
+        (RecordQuery(actor="' OR 1=1 --"), []),
+        (RecordQuery(limit=0), []),
+        (RecordQuery(limit=-1), []),
+    ],
+)
+async def test_records_are_found_by_what_they_are_about(ledger: SqlLedger, query: RecordQuery, seqs: list[int]) -> None:
+    for hour, name in enumerate("ab"):
+        asked = mutation(address=f"aws_sqs_queue.{name}", caller=replace(AGENT, actor=name))
+        await carry(ledger, asked, at=NOW + hour * HOUR)
+    await decide(ledger, mutation(address="aws_sqs_queue.a1"), Verdict.DENY, at=NOW + 2 * HOUR)
+    assert [record.seq for record in await ledger.records(query)] == seqs
+
+
+async def test_strangers_are_recorded_at_a_rate_and_the_rest_counted(ledger: SqlLedger) -> None:
+    async def knock(at: datetime, peer: str = "10.0.0.1") -> None:
+        await ledger.turned_away(
+            at=at, reason="No.", code="not_authenticated", peer=peer, key_id="AKIAIOSFODNN7EXAMPLE", about="GET /\udce9"
+        )
+
+    for _ in range(60):
+        await knock(NOW)
+    await knock(NOW, "10.0.0.2")
+    records = await ledger.records(RecordQuery(stage=Stage.TURNED_AWAY))
+    assert len(records) == 51
+    assert records[0].body["suppressed"] == 10
+    assert "AKIAIOSFODNN7EXAMPLE" not in str(records)
+    assert str(records[0].body["key_id"]).startswith("…MPLE sha256:")
+    await knock(NOW + timedelta(seconds=1))
+    assert (await ledger.records(RecordQuery()))[0].body["suppressed"] == 0
