@@ -1,1 +1,1 @@
-"""The store: records, hash chain, claims, approvals, keys."""
+"""The store: records, hash chain, claims, approvals, keys. `README.md` here documents every record's body."""
