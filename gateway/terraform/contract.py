@@ -83,7 +83,13 @@ def parse_contracts(text: str, file: str) -> tuple[ResourceRule, ...]:
 
     Raises `errors.CodeInvalid` with file, line and what is known instead, for anything that is not in the grammar.
     """
-    body = parse_body(text, file)
+    try:
+        return tuple(_rules(parse_body(text, file), file))
+    except RecursionError as error:
+        raise _wrong(f"{file}:1", "An expression is nested too deeply to be read.") from error
+
+
+def _rules(body: Body, file: str) -> list[ResourceRule]:
     _known(body, attributes=(), blocks=("contract",), within="the file")
     rules: list[ResourceRule] = []
     seen: dict[str, Block] = {}
@@ -95,7 +101,7 @@ def parse_contracts(text: str, file: str) -> tuple[ResourceRule, ...]:
         rules += _contract(block, name)
     if not rules:
         raise _wrong(f"{file}:1", "The file holds no contract for any resource, so it would guard nothing.")
-    return tuple(rules)
+    return rules
 
 
 def _contract(block: Block, name: str) -> list[ResourceRule]:

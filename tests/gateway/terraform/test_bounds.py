@@ -10,7 +10,7 @@ from gateway.model.contract import Bound
 from gateway.model.json import Json
 from gateway.terraform.bounds import NAMES, breach, limit_problem, nearest, shown
 
-RULE = {"from_port": 443, "to_port": 443, "protocol": "tcp", "cidr_blocks": ["10.1.0.0/16"]}
+RULE: dict[str, Json] = {"from_port": 443, "to_port": 443, "protocol": "tcp", "cidr_blocks": ["10.1.0.0/16"]}
 
 
 def bound(name: str, limit: Json, *, unknown: str = "") -> Bound:
@@ -172,18 +172,18 @@ def test_whatever_is_offered_keeps_every_bound_and_nothing_nearer_does(
     if offered is None:
         # Integers between integer limits are exact, so there "none" must mean none.
         assert not legal(wanted)
-        if all(isinstance(each, int) for each in [wanted, *lows, *highs, *steps]) and isinstance(before, int):
+        if before is not None and {type(each) for each in [wanted, before, *lows, *highs, *steps]} == {int}:
             reach = [] if created else steps
             low = max([*lows, *(before - step for step in reach)], default=wanted)
             high = min([*highs, *(before + step for step in reach)], default=wanted)
             assert low > high
     else:
         assert legal(offered)
-        assert isinstance(offered, int | float)
         if legal(wanted):
             assert offered == wanted
-        elif isinstance(offered, int):
-            assert not legal(offered + (1 if offered < wanted else -1))
+        elif type(offered) is int:
+            nearer = offered + (1 if offered < wanted else -1)
+            assert not legal(nearer)
 
 
 @pytest.mark.parametrize(

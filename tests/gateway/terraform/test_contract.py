@@ -128,6 +128,12 @@ def test_references_of_an_expression_are_found(expression: str, expected: set[tu
     assert rule.bounds[0].limit.references == expected
 
 
+@pytest.mark.parametrize("expression", ["(" * 5000 + "self.a" + ")" * 5000, "[" * 5000 + "]" * 5000])
+def test_a_bottomless_expression_is_refused(expression: str) -> None:
+    with pytest.raises(CodeInvalid, match=r"^c:\d+: "):
+        parse_contracts(in_attribute(f"max = {expression}"), "c")
+
+
 def test_labels_and_texts_keep_their_escapes() -> None:
     (rule,) = parse_contracts('contract "c" {\n  resource "aws_x" "y[\\"a\\"]" {\n    critical = true\n  }\n}', "c")
 

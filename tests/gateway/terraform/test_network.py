@@ -5,7 +5,7 @@ import pytest
 from gateway.model.json import Json
 from gateway.terraform.network import Unreadable, closed_ports, covers_world, network, networks, outside
 
-RULE = {"from_port": 443, "to_port": 443, "protocol": "tcp", "cidr_blocks": ["10.1.0.0/16"], "ipv6_cidr_blocks": [], "prefix_list_ids": [], "security_groups": [], "self": False}  # fmt: skip
+RULE: dict[str, Json] = {"from_port": 443, "to_port": 443, "protocol": "tcp", "cidr_blocks": ["10.1.0.0/16"], "ipv6_cidr_blocks": [], "prefix_list_ids": [], "security_groups": [], "self": False}  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -302,17 +302,18 @@ def test_a_broken_version_keeps_the_last_good_one_and_is_a_problem(
 
     assert stacks.refresh() is True
     assert stacks.all[0] is good
-    (problem,) = stacks.problems
-    assert problem.startswith(expected)
+    problems = list(stacks.problems)
+    assert len(problems) == 1
+    assert problems[0].startswith(expected)
     assert stacks.refresh() is False, "the same broken version is not read again and again"
-    assert stacks.problems == (problem,)
+    assert list(stacks.problems) == problems
 
     if was is None:
         (copy / file).unlink()
     else:
         touch(copy / file, was)
     assert stacks.refresh() is True
-    assert stacks.problems == ()
+    assert not stacks.problems
     assert stacks.all[0] is not good
 
 
