@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from gateway.effects.asked import Asked, Target
 from gateway.effects.lists import added, comma_list, recorded_list, removed
-from gateway.effects.operation import Operation, Translate, controls
+from gateway.effects.operation import Identify, Operation, Translate, controls
 from gateway.effects.values import NotUnderstood
 from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
@@ -66,13 +66,22 @@ def _processes(asked: Asked) -> tuple[Effect, ...]:
     return tuple(target.put(key, value) for key, value in change("suspended_processes")(target, named).items())
 
 
+def _policy_name(asked: Asked, text: str) -> Mapping[str, str]:
+    """A policy's name, or its ARN, which names the group too."""
+    if not text.startswith("arn:"):
+        return {"name": text}
+    group, _, name = asked.arn(text).resource.partition("autoScalingGroupName/")[2].partition(":policyName/")
+    if not group or not name:
+        raise NotUnderstood("an ARN of something else than a policy")
+    return {"autoscaling_group_name": group, "name": name}
+
+
 def _execute_policy(asked: Asked) -> tuple[Effect, ...]:
     """A policy by hand: it changes the capacity of its group, by how much only AWS knows."""
     asked.only("AutoScalingGroupName", "PolicyName", "HonorCooldown", "MetricValue", "BreachThreshold")
-    group, policy = asked.text("AutoScalingGroupName"), asked.text("PolicyName")
-    if policy.startswith("arn:"):
-        policy = policy.rpartition("policyName/")[2]
-    identity = {"autoscaling_group_name": group, "name": policy}
+    given = asked.call.parameters.get("AutoScalingGroupName")
+    identity = {"autoscaling_group_name": str(given or ""), **_policy_name(asked, asked.text("PolicyName"))}
+    group = identity["autoscaling_group_name"]
     return (
         asked.target("aws_autoscaling_policy", identity).whole(EffectAction.INVOKE),
         asked.target(_GROUP, {"name": group}).whole(EffectAction.INVOKE),
@@ -81,6 +90,10 @@ def _execute_policy(asked: Asked) -> tuple[Effect, ...]:
 
 _GROUP_ATTRIBUTES: Mapping[str, str | Translate] = {
     "LaunchConfigurationName": "launch_configuration",
+    "LifecycleHookSpecificationList": "initial_lifecycle_hook",
+    "LifecycleHookSpecificationList.LifecycleHookName": "initial_lifecycle_hook.name",
+    "LifecycleHookSpecificationList.NotificationTargetARN": "initial_lifecycle_hook.notification_target_arn",
+    "LifecycleHookSpecificationList.RoleARN": "initial_lifecycle_hook.role_arn",
     "LaunchTemplate.LaunchTemplateId": "launch_template.id",
     "LaunchTemplate.LaunchTemplateName": "launch_template.name",
     "LoadBalancerNames": "load_balancers",
@@ -89,7 +102,7 @@ _GROUP_ATTRIBUTES: Mapping[str, str | Translate] = {
     "TargetGroupARNs": "target_group_arns",
     "VPCZoneIdentifier": comma_list("vpc_zone_identifier"),
 }
-_POLICY = {"AutoScalingGroupName": "autoscaling_group_name", "PolicyName": "name"}
+_POLICY: Mapping[str, str | Identify] = {"AutoScalingGroupName": "autoscaling_group_name", "PolicyName": _policy_name}
 _SCHEDULE = {"AutoScalingGroupName": "autoscaling_group_name", "ScheduledActionName": "scheduled_action_name"}
 _HOOK = {"AutoScalingGroupName": "autoscaling_group_name", "LifecycleHookName": "name"}
 

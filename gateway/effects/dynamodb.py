@@ -13,7 +13,7 @@ from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
 
 _TABLE = "aws_dynamodb_table"
-_NAME = {"TableName": name_or_arn("name")}
+_NAME = {"TableName": name_or_arn("name", "table")}
 _BY_ARN = {"ResourceArn": arn_of("table", "name")}
 _KEYS: Mapping[str, str] = {"HASH": "hash_key", "RANGE": "range_key"}
 
@@ -86,7 +86,7 @@ def _transaction(asked: Asked) -> tuple[Effect, ...]:
 
 
 def _table(asked: Asked, name: str) -> Target:
-    return asked.target(_TABLE, name_or_arn("name")(asked, name))
+    return asked.target(_TABLE, name_or_arn("name", "table")(asked, name))
 
 
 def _update(asked: Asked) -> tuple[Effect, ...]:
@@ -100,10 +100,24 @@ def _invoked() -> Operation:
     return Operation(resource_type=_TABLE, identity=_NAME, action=EffectAction.INVOKE)
 
 
+def _definitions(target: Target, value: object) -> Mapping[str, Json]:
+    """The table's attribute definitions with those of the call: AWS keeps the ones that its keys still need."""
+    kept = {str(item["name"]): item for item in recorded_list(target, "attribute") if isinstance(item, Mapping)}
+    for item in value if isinstance(value, (list, tuple)) else [value]:
+        if not isinstance(item, Mapping) or set(item) != {"AttributeName", "AttributeType"}:
+            raise NotUnderstood("an attribute definition in a form nobody knows")
+        kept[str(item["AttributeName"])] = {"name": str(item["AttributeName"]), "type": str(item["AttributeType"])}
+    return {"attribute": list(kept.values())}
+
+
 _UPDATE = Operation(
     resource_type=_TABLE,
     identity=_NAME,
-    attributes={**_ATTRIBUTES, "GlobalSecondaryIndexUpdates": _index_updates},
+    attributes={
+        **{path: rule for path, rule in _ATTRIBUTES.items() if not path.startswith("AttributeDefinitions.")},
+        "AttributeDefinitions": _definitions,
+        "GlobalSecondaryIndexUpdates": _index_updates,
+    },
 )
 
 OPERATIONS: Mapping[str, Operation] = {

@@ -101,7 +101,6 @@ def _on_instances(action: EffectAction, **constants: Json) -> Operation:
 
 _INSTANCE_OPTIONS: Mapping[str, str | Translate] = {
     "BlockDeviceMappings": "ebs_block_device",
-    "Groups": "vpc_security_group_ids",
     "HibernationOptions.Configured": "hibernation",
     "IamInstanceProfile.Name": "iam_instance_profile",
     "ImageId": "ami",
@@ -148,7 +147,10 @@ OPERATIONS: Mapping[str, Operation] = {
     "MonitorInstances": _on_instances(_SET, monitoring=True),
     "UnmonitorInstances": _on_instances(_SET, monitoring=False),
     "ModifyInstanceAttribute": Operation(
-        resource_type=_INSTANCE, identity={"InstanceId": "id"}, attributes=_INSTANCE_OPTIONS, controls=_HOW
+        resource_type=_INSTANCE,
+        identity={"InstanceId": "id"},
+        attributes={"Groups": "vpc_security_group_ids", "UserData": _user_data},
+        controls=_HOW,
     ),
     "ModifyInstanceMetadataOptions": Operation(
         resource_type=_INSTANCE,

@@ -87,7 +87,7 @@ _ATTRIBUTES: Mapping[str, str | Translate] = {
     "tags": set_tags,
 }
 _NAME = {"clusterName": "name"}
-_BY_NAME = {"cluster": name_or_arn("name")}
+_BY_NAME = {"cluster": name_or_arn("name", "cluster")}
 
 
 def _compact(value: Json) -> str:

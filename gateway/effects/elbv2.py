@@ -7,7 +7,7 @@ from gateway.effects.asked import Asked, Target
 from gateway.effects.identity import arn
 from gateway.effects.keyed import keyed
 from gateway.effects.lists import first_of, mapped
-from gateway.effects.operation import Operation, Translate
+from gateway.effects.operation import Operation, Translate, controls
 from gateway.effects.reading import on
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.values import NotUnderstood
@@ -102,7 +102,13 @@ def _made(
     resource_type: str, parent: str, attribute: str, number: str, attributes: Mapping[str, str | Translate]
 ) -> Operation:
     """A creation of something that its parent has several of, told apart by a number."""
-    row = Operation(resource_type=resource_type, identity={parent: attribute}, action=_CREATE, attributes=attributes)
+    row = Operation(
+        resource_type=resource_type,
+        identity={parent: attribute},
+        action=_CREATE,
+        attributes=attributes,
+        controls=_FIELD,
+    )
 
     def special(asked: Asked) -> tuple[Effect, ...]:
         asked.arn(asked.text(parent))
@@ -146,6 +152,8 @@ _LISTENER_ATTRIBUTES: Mapping[str, str | Translate] = {
     "Tags": set_tags,
     **_actions("DefaultActions", "default_action"),
 }
+_FIELD = controls("Conditions.Field")
+"""Says again which of the structures beside it is there."""
 _RULE_ATTRIBUTES: Mapping[str, str | Translate] = {
     "Conditions.HostHeaderConfig": "condition.host_header",
     "Conditions.HttpHeaderConfig": "condition.http_header",
@@ -184,7 +192,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "ModifyListener": Operation(resource_type=_LISTENER, identity=_BY_LISTENER, attributes=_LISTENER_ATTRIBUTES),
     "DeleteListener": Operation(resource_type=_LISTENER, identity=_BY_LISTENER, action=_DELETE),
     "CreateRule": _made(_RULE, "ListenerArn", "listener_arn", "Priority", _RULE_ATTRIBUTES),
-    "ModifyRule": Operation(resource_type=_RULE, identity=_BY_RULE, attributes=_RULE_ATTRIBUTES),
+    "ModifyRule": Operation(resource_type=_RULE, identity=_BY_RULE, attributes=_RULE_ATTRIBUTES, controls=_FIELD),
     "DeleteRule": Operation(resource_type=_RULE, identity=_BY_RULE, action=_DELETE),
     "AddTags": _tagging("Tags", set_tags),
     "RemoveTags": _tagging("TagKeys", drop_tags),

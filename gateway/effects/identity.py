@@ -1,6 +1,7 @@
 """How AWS names things in calls (names, ARNs, URLs), turned into attributes that the state records."""
 
 import re
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from gateway.effects.asked import Asked
@@ -11,11 +12,25 @@ _SECRET_SUFFIX = re.compile(r"-[A-Za-z0-9]{6}$")
 _QUEUE = re.compile(r"/(?:(\d{12}|queue)/)?([A-Za-z0-9_.-]+)/?")
 
 
-def name_or_arn(key: str) -> Identify:
-    """A name as it is, or the name at the end of an ARN."""
+def name_or_arn(key: str, kind: str = "") -> Identify:
+    """A name as it is, or the name in an ARN, of this kind of resource where one is given (`table`, `cluster`)."""
+    by_arn = arn_of(kind, key) if kind else None
 
-    def identify(asked: Asked, text: str) -> dict[str, str]:
-        return {key: asked.arn(text).name if text.startswith("arn:") else text}
+    def identify(asked: Asked, text: str) -> Mapping[str, str]:
+        if not text.startswith("arn:"):
+            return {key: text}
+        return by_arn(asked, text) if by_arn else {key: asked.arn(text).name}
+
+    return identify
+
+
+def plain(key: str, *, lower: bool = False) -> Identify:
+    """A name that is nothing but a name; in lower case where AWS does not tell the cases apart."""
+
+    def identify(_asked: Asked, text: str) -> dict[str, str]:
+        if text.startswith("arn:"):
+            raise NotUnderstood("an ARN where a name is expected")
+        return {key: text.lower() if lower else text}
 
     return identify
 
@@ -32,7 +47,7 @@ def arn_of(kind: str, key: str) -> Identify:
     def identify(asked: Asked, text: str) -> dict[str, str]:
         resource = asked.arn(text).resource
         head, _, name = resource.replace("/", ":", 1).partition(":")
-        if head != kind:
+        if head != kind or "/" in name:
             raise NotUnderstood(f"a {head} where a {kind} is expected")
         return {key: name}
 
@@ -51,11 +66,12 @@ def queue_url(asked: Asked, url: str) -> dict[str, str]:
 
 
 def secret_id(asked: Asked, text: str) -> dict[str, str]:
-    """The secret's name: an ARN ends with it and six more characters."""
+    """The secret's name: an ARN ends with it and six more characters, which AWS lets a caller leave off."""
     if not text.startswith("arn:"):
         return {"name": text}
     resource = asked.arn(text).resource.removeprefix("secret:")
-    return {"name": _SECRET_SUFFIX.sub("", resource)}
+    partial = bool(asked.world.find("aws_secretsmanager_secret", "name", resource))
+    return {"name": resource if partial else _SECRET_SUFFIX.sub("", resource)}
 
 
 def kms_key(asked: Asked, text: str) -> dict[str, str]:

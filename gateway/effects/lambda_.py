@@ -102,8 +102,13 @@ _ATTRIBUTES: Mapping[str, str | Translate] = {
     "Tags": set_tags,
     "ZipFile": _code_hash,
 }
+_MAPPING_ATTRIBUTES: Mapping[str, str | Translate] = {
+    "DestinationConfig.OnFailure.Destination": "destination_config.on_failure.destination_arn",
+    "Tags": set_tags,
+}
 _STATEMENT = {"StatementId": "statement_id"}
 _NAME = {"Name": "name"}
+_AUTH = {"AuthType": "authorization_type"}
 _QUALIFIER = {"Qualifier": "qualifier"}
 
 OPERATIONS: Mapping[str, Operation] = {
@@ -132,15 +137,17 @@ OPERATIONS: Mapping[str, Operation] = {
     "DeleteAlias": _owned(_ALIAS, _DELETE, _NAME),
     "PutProvisionedConcurrencyConfig": _owned(_PROVISIONED, _SET, _QUALIFIER, puts=True),
     "DeleteProvisionedConcurrencyConfig": _owned(_PROVISIONED, _DELETE, _QUALIFIER),
-    "CreateFunctionUrlConfig": _owned(_URL, _CREATE, {}),
-    "UpdateFunctionUrlConfig": _owned(_URL, _SET, {}),
+    "CreateFunctionUrlConfig": _owned(_URL, _CREATE, {}, _AUTH),
+    "UpdateFunctionUrlConfig": _owned(_URL, _SET, {}, _AUTH),
     "DeleteFunctionUrlConfig": _owned(_URL, _DELETE, {}),
     "CreateEventSourceMapping": Operation(
         resource_type=_MAPPING,
         identity={"EventSourceArn": "event_source_arn", "FunctionName": "function_name"},
         action=_CREATE,
-        attributes={"Tags": set_tags},
+        attributes=_MAPPING_ATTRIBUTES,
     ),
-    "UpdateEventSourceMapping": Operation(resource_type=_MAPPING, identity={"UUID": "uuid"}),
+    "UpdateEventSourceMapping": Operation(
+        resource_type=_MAPPING, identity={"UUID": "uuid"}, attributes=_MAPPING_ATTRIBUTES
+    ),
     "DeleteEventSourceMapping": Operation(resource_type=_MAPPING, identity={"UUID": "uuid"}, action=_DELETE),
 }

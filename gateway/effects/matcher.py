@@ -1,8 +1,9 @@
 """Finds the provider's attribute for a parameter of an AWS call by name alone, and only where the name is beyond doubt.
 
-AWS's names in snake case are the provider's, mostly inside wrapper structures that the provider leaves out. Measured over 54 operations
-(facts/terraform.md d): 230 of 282 attributes found, none wrong. Whatever this does not find stands in a service's own table;
-nothing is ever guessed from similar words.
+AWS's names in snake case are the provider's, some of them inside wrapper structures that the provider leaves out. Which wrappers
+those are is written down here: AWS adds structures all the time whose members are called like other attributes
+(`DurableConfig.KMSKeyArn` is not `kms_key_arn`). Whatever this does not find stands in a service's own table; nothing is ever guessed
+from similar words.
 """
 
 from collections.abc import Iterator
@@ -12,6 +13,16 @@ from gateway.effects.words import folded, snake
 
 _NEVER = frozenset({"id", "arn", "tags_all"})
 """Attributes that say which thing it is, or that the provider keeps for itself."""
+
+_WRAPPERS = frozenset({
+    "accelerate_configuration", "awsvpc_configuration", "bucket_logging_status", "code", "deployment_configuration",
+    "hosted_zone_config", "launch_template_data", "lifecycle_configuration", "logging_enabled", "placement",
+    "public_access_block_configuration", "server_side_encryption_configuration", "stream_specification", "value",
+})  # fmt: skip
+"""Structures that the provider leaves out."""
+
+_WRAPPERS_IN_BLOCKS = frozenset({"ebs", "metric", "projection", "provisioned_throughput"})
+"""Structures that it leaves out inside of what became a block."""
 
 
 def match(schema: TypeSchema, steps: tuple[str, ...]) -> str | None:
@@ -29,14 +40,16 @@ def match(schema: TypeSchema, steps: tuple[str, ...]) -> str | None:
 
 
 def _variants(names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """The path itself, then without a `.Value` behind it, without wrappers in front, without one wrapper in the middle."""
+    """The path itself, then without wrappers."""
     yield names
-    if len(names) > 1 and names[-1] == "value":
-        yield names[:-1]
-    for dropped in range(1, len(names)):
-        yield names[dropped:]
-    for dropped in range(1, len(names) - 1):
-        yield names[:dropped] + names[dropped + 1 :]
+    without = tuple(name for name in names if name not in _WRAPPERS)
+    for dropped in range(len(names) - 1, 0, -1):
+        # One wrapper after the other from the left, so that a block that is called like a wrapper is still found.
+        head = tuple(name for name in names[:dropped] if name not in _WRAPPERS)
+        if len(head) < dropped:
+            yield head + names[dropped:]
+    if without and without != names:
+        yield without
 
 
 def match_member(schema: TypeSchema, attribute: str, name: str) -> str | None:
@@ -47,3 +60,8 @@ def match_member(schema: TypeSchema, attribute: str, name: str) -> str | None:
     fold = (*(folded(step) for step in attribute.split(".")), folded(snake(name)))
     paths = schema.folds.get(fold, ())
     return paths[0] if len(paths) == 1 else None
+
+
+def is_wrapper_in_block(name: str) -> bool:
+    """Whether the provider leaves this structure out, so that its members are members of the block."""
+    return snake(name) in _WRAPPERS_IN_BLOCKS

@@ -2,27 +2,43 @@
 
 from collections.abc import Mapping
 
-from gateway.effects.identity import arn_of
+from gateway.effects.asked import Target
+from gateway.effects.identity import arn_of, plain
+from gateway.effects.lists import recorded_list
 from gateway.effects.operation import Operation, Translate, controls
 from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.values import NotUnderstood
+from gateway.model.json import Json
 from gateway.model.mutation import EffectAction
 
 _INSTANCE = "aws_db_instance"
 _CLUSTER = "aws_rds_cluster"
 _SUBNETS = "aws_db_subnet_group"
 _CREATE, _DELETE = EffectAction.CREATE, EffectAction.DELETE
-_NAME = {"DBInstanceIdentifier": "identifier"}
-_CLUSTER_NAME = {"DBClusterIdentifier": "cluster_identifier"}
-_SUBNETS_NAME = {"DBSubnetGroupName": "name"}
+_NAME = {"DBInstanceIdentifier": plain("identifier", lower=True)}
+_CLUSTER_NAME = {"DBClusterIdentifier": plain("cluster_identifier", lower=True)}
+_SUBNETS_NAME = {"DBSubnetGroupName": plain("name", lower=True)}
 _BY_ARN = {"ResourceName": arn_of("db", "identifier")}
 
+
+def _log_exports(target: Target, value: object) -> Mapping[str, Json]:
+    """The logs that are exported after some are added and some taken away."""
+    if not isinstance(value, Mapping) or set(value) - {"EnableLogTypes", "DisableLogTypes"}:
+        raise NotUnderstood("log exports in a form nobody knows")
+    gone, new = value.get("DisableLogTypes") or [], value.get("EnableLogTypes") or []
+    kept = [log for log in recorded_list(target, _EXPORTS) if log not in gone]
+    return {_EXPORTS: kept + [log for log in new if log not in kept]}
+
+
+_EXPORTS = "enabled_cloudwatch_logs_exports"
 _ATTRIBUTES: Mapping[str, str | Translate] = {
+    "CloudwatchLogsExportConfiguration": _log_exports,
     "CACertificateIdentifier": "ca_cert_identifier",
     "DBInstanceClass": "instance_class",
     "DBName": "db_name",
     "DBParameterGroupName": "parameter_group_name",
     "DBPortNumber": "port",
-    "EnableCloudwatchLogsExports": "enabled_cloudwatch_logs_exports",
+    "EnableCloudwatchLogsExports": _EXPORTS,
     "EnableIAMDatabaseAuthentication": "iam_database_authentication_enabled",
     "EnablePerformanceInsights": "performance_insights_enabled",
     "ManageMasterUserPassword": "manage_master_user_password",
@@ -35,7 +51,8 @@ _ATTRIBUTES: Mapping[str, str | Translate] = {
     "Tags": set_tags,
 }
 _CLUSTER_ATTRIBUTES: Mapping[str, str | Translate] = {
-    "EnableCloudwatchLogsExports": "enabled_cloudwatch_logs_exports",
+    "CloudwatchLogsExportConfiguration": _log_exports,
+    "EnableCloudwatchLogsExports": _EXPORTS,
     "EnableIAMDatabaseAuthentication": "iam_database_authentication_enabled",
     "MasterUserPassword": "master_password",
     "MasterUsername": "master_username",

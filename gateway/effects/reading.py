@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from gateway.effects.asked import Asked, Target
-from gateway.effects.matcher import match, match_member
+from gateway.effects.matcher import is_wrapper_in_block, match, match_member
 from gateway.effects.operation import Operation
 from gateway.effects.values import NotUnderstood, in_kind
 from gateway.model.json import Json
@@ -58,7 +58,7 @@ def on(operation: Operation, asked: Asked, target: Target) -> Iterator[Effect]:
         values = {**named, **values}
     for attribute, value in attributes(operation, target, asked.call.parameters):
         values[attribute] = value
-    if not values:
+    if not values and not makes:
         raise NotUnderstood("it changes nothing that the provider knows")
     for attribute, value in values.items():
         yield target.put(attribute, value, action=action, secret=attribute in operation.secrets)
@@ -126,7 +126,7 @@ def block_of(
         found = rule or match_member(target.schema, attribute, name)
         if found is not None:
             members[found.removeprefix(f"{attribute}.")] = _value(operation, target, inner, found, value)
-        elif isinstance(value, Mapping) and value:
+        elif isinstance(value, Mapping) and value and is_wrapper_in_block(name):
             members |= block_of(operation, target, inner, attribute, value)
         else:
             raise NotUnderstood(f"parameter {path}")

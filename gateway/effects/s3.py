@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from gateway.effects.asked import Asked
+from gateway.effects.identity import plain
 from gateway.effects.operation import Operation, Translate, controls
 from gateway.effects.tags import all_tags, tag_map
 from gateway.effects.values import NotUnderstood
@@ -10,7 +11,7 @@ from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
 
 _BUCKET = "aws_s3_bucket"
-_NAME = {"Bucket": "bucket"}
+_NAME = {"Bucket": plain("bucket")}
 _CONTROLS = controls(
     "ChecksumAlgorithm", "ConfirmRemoveSelfBucketAccess", "ContentMD5", "ExpectedBucketOwner", "MFA",
     "SkipDestinationValidation",
@@ -24,7 +25,7 @@ _OBJECTS = (
 def _object(asked: Asked) -> tuple[Effect, ...]:
     """Objects are content, not infrastructure, unless the code declares this very one."""
     bucket = asked.text("Bucket")
-    effects = [asked.target(_BUCKET, {"bucket": bucket}).whole(EffectAction.INVOKE)]
+    effects = [asked.target(_BUCKET, plain("bucket")(asked, bucket)).whole(EffectAction.INVOKE)]
     key = asked.call.parameters.get("Key")
     if isinstance(key, str) and key:
         declared = asked.target("aws_s3_object", {"bucket": bucket, "key": key})

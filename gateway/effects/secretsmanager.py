@@ -31,6 +31,10 @@ def _by_secret(asked: Asked, text: str) -> dict[str, str]:
     return {"secret_id": _whole_id(asked, secret_id(asked, text)["name"])}
 
 
+def _by_secret_arn(asked: Asked, text: str) -> dict[str, str]:
+    return {"secret_arn": _whole_id(asked, secret_id(asked, text)["name"])}
+
+
 def _value(asked: Asked, name: str) -> tuple[Effect, ...]:
     """The effects of the secret's new value, if the call carries one."""
     given: dict[str, Json] = {
@@ -87,12 +91,12 @@ OPERATIONS: Mapping[str, Operation] = {
     "PutResourcePolicy": Operation(
         resource_type=_POLICY,
         also=(_SECRET,),
-        identity={"SecretId": _by_secret},
+        identity={"SecretId": _by_secret_arn},
         attributes={"ResourcePolicy": "policy"},
         puts=True,
     ),
     "DeleteResourcePolicy": Operation(
-        resource_type=_POLICY, also=(_SECRET,), identity={"SecretId": _by_secret}, action=EffectAction.DELETE
+        resource_type=_POLICY, also=(_SECRET,), identity={"SecretId": _by_secret_arn}, action=EffectAction.DELETE
     ),
     "TagResource": Operation(resource_type=_SECRET, identity=_ID, attributes={"Tags": set_tags}),
     "UntagResource": Operation(resource_type=_SECRET, identity=_ID, attributes={"TagKeys": drop_tags}),
