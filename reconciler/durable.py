@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -86,7 +87,12 @@ class Runner:
     def __init__(self, workers: Mapping[str, Worker], *, poll_seconds: float) -> None:
         self._workers = workers
         self._poll_seconds = poll_seconds
-        self._workflow = DBOS.workflow(name="write_back")(self._write_back)
+
+        # DBOS marks the function it registers, which a bound method does not allow.
+        async def write_back(stack: str, mutation_id: str) -> dict[str, Any]:
+            return await self._write_back(stack, mutation_id)
+
+        self._workflow = DBOS.workflow(name="write_back")(write_back)
 
     async def register(self) -> None:
         """Make the queues, one a stack, each with one workflow at a time."""
@@ -146,14 +152,19 @@ async def durable(workers: Mapping[str, Worker], *, database: str, poll_seconds:
         "log_level": "ERROR",
         "notification_listener_polling_interval_sec": max(poll_seconds, 0.05),
     }
+    loop = asyncio.get_running_loop()
+    own = ThreadPoolExecutor(max_workers=1, thread_name_prefix="dbos-life")
     DBOS(config=config)
     try:
         runner = Runner(workers, poll_seconds=poll_seconds)
-        await asyncio.to_thread(DBOS.launch)
+        await loop.run_in_executor(own, DBOS.launch)
         await runner.register()
         yield runner
     finally:
-        await asyncio.to_thread(DBOS.destroy, destroy_registry=True)
+        await loop.run_in_executor(own, lambda: DBOS.destroy(destroy_registry=True))
+        own.shutdown()
+        # DBOS made its own pool this loop's default and has closed it; whoever still has to close something needs one.
+        loop.set_default_executor(ThreadPoolExecutor())
 
 
 async def serve(workers: Mapping[str, Worker], *, database: str, poll_seconds: float, stop: asyncio.Event) -> None:

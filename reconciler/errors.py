@@ -8,8 +8,10 @@ class TerraformMissing(SentinelError):
 
     code = "terraform_missing"
 
-    def __init__(self, executable: str) -> None:
-        super().__init__(
+    @classmethod
+    def named(cls, executable: str) -> "TerraformMissing":
+        """The error for this executable."""
+        return cls(
             f"Terraform was not found as {executable!r}, so nothing can be written back into code; everything else works. "
             "Install Terraform, or set `reconcile.terraform` to its path."
         )
@@ -20,9 +22,10 @@ class TerraformFailed(SentinelError):
 
     code = "terraform_failed"
 
-    def __init__(self, command: str, said: str) -> None:
-        super().__init__(f"`terraform {command}` failed, and nothing was written. It said:\n{said}")
-        self.said = said
+    @classmethod
+    def saying(cls, command: str, said: str) -> "TerraformFailed":
+        """The error for a command and what it said."""
+        return cls(f"`terraform {command}` failed, and nothing was written. It said:\n{said}")
 
 
 class GitFailed(SentinelError):

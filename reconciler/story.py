@@ -68,7 +68,7 @@ def _because(applied: Applied) -> list[str]:
     ]
     if applied.approver:
         lines.append(f"Approved by {one_line(applied.approver)}")
-    why = ", ".join(part for part in (applied.intent, applied.motivation) if part) or "no motive was stated"
+    why = ", ".join(one_line(part) for part in (applied.intent, applied.motivation) if part) or "no motive was stated"
     lines += textwrap.wrap(
         f"Why:  {why}{': ' if applied.text else ''}{one_line(applied.text)}", _LINE, subsequent_indent="      "
     )

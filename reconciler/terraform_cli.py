@@ -63,7 +63,7 @@ class Terraform:
         argv += [f"-target={target}" for target in targets]
         ran = await self._with_plugins(root, argv)
         if ran.code not in {0, 2}:
-            raise TerraformFailed("plan", _last_lines(ran))
+            raise TerraformFailed.saying("plan", _last_lines(ran))
         return file if ran.code == 2 else None  # noqa: PLR2004  documented for -detailed-exitcode
 
     async def show(self, root: Path, plan: Path) -> dict[str, Any]:
@@ -74,7 +74,7 @@ class Terraform:
         """Install plug-ins and modules for `root` into our own working directory. Raises `errors.TerraformFailed`."""
         ran = await self._run("init", "-no-color", "-lock=false", root=root, data=self._own_data)
         if ran.code:
-            raise TerraformFailed("init", _last_lines(ran))
+            raise TerraformFailed.saying("init", _last_lines(ran))
 
     async def _with_plugins(self, root: Path, argv: Sequence[str]) -> Ran:
         """Run with the user's plug-in data, else with ours; where ours does not fit, initialise it and run once more."""
@@ -113,18 +113,20 @@ class Terraform:
                 start_new_session=True,
             )
         except (FileNotFoundError, PermissionError) as error:
-            raise TerraformMissing(self.executable) from error
+            raise TerraformMissing.named(self.executable) from error
         try:
             out, err = await asyncio.wait_for(process.communicate(stdin), self.seconds)
         except TimeoutError as error:
-            raise TerraformFailed(argv[0], f"It took longer than {self.seconds:.0f} seconds and was ended.") from error
+            raise TerraformFailed.saying(
+                argv[0], f"It took longer than {self.seconds:.0f} seconds and was ended."
+            ) from error
         finally:
             await _end(process)
         return Ran(code=process.returncode or 0, out=out, err=err.decode(errors="replace"))
 
     def _document(self, ran: Ran, command: str) -> dict[str, Any]:
         if ran.code:
-            raise TerraformFailed(command, _last_lines(ran))
+            raise TerraformFailed.saying(command, _last_lines(ran))
         document: dict[str, Any] = json.loads(ran.out)
         return document
 

@@ -7,14 +7,25 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
 
+from gateway.ledger.ledger import SqlLedger
+from gateway.model.caller import ActorKind, Caller
+from gateway.model.contract import Contract
+from gateway.model.facts import Facts, Subject
+from gateway.model.ids import new_id
+from gateway.model.json import Json
+from gateway.model.motive import Intent, Motivation, Motive
+from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.model.outcome import Applied, Reply
+from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from reconciler.mirror import terraform_environment
 from reconciler.terraform_cli import Terraform
 
@@ -48,6 +59,19 @@ class Live:
             aws_secret_access_key="test",
         )
 
+    def alarm(self, threshold: int) -> None:
+        """Set the alarm's threshold; PutMetricAlarm wants the whole alarm."""
+        self.client("cloudwatch").put_metric_alarm(
+            AlarmName="errors",
+            Namespace="Shop",
+            MetricName="Errors",
+            Statistic="Sum",
+            ComparisonOperator="GreaterThanThreshold",
+            Period=60,
+            EvaluationPeriods=2,
+            Threshold=threshold,
+        )
+
     def run(self, *argv: str) -> None:
         done = subprocess.run(
             ["terraform", *argv], cwd=self.path, env=self.environment, capture_output=True, text=True, check=False
@@ -55,7 +79,7 @@ class Live:
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def moto_endpoint() -> Iterator[str]:
     """A moto server in a process of its own, on loopback."""
     with socket.socket() as probe:
@@ -75,7 +99,7 @@ def moto_endpoint() -> Iterator[str]:
         process.wait(10)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def fleet(moto_endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> Live:
     """The stack `fleet`, applied; tests that change it put back what they change or mind each other."""
     path = tmp_path_factory.mktemp("repo") / "infra" / "fleet"
@@ -89,6 +113,19 @@ def fleet(moto_endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> Live:
     live.run("apply", "-auto-approve", "-no-color")
     live.run("apply", "-refresh-only", "-auto-approve", "-no-color")
     return live
+
+
+@pytest.fixture
+def calm(fleet: Live) -> Live:
+    """The applied stack with live as the code declares it."""
+    fleet.client("autoscaling").update_auto_scaling_group(AutoScalingGroupName="web", DesiredCapacity=2, MaxSize=8)
+    logs = fleet.client("logs")
+    for name, days in (("/shop/app", 30), ("/team/red", 7), ("/team/blue", 14), ("/pair/0", 14), ("/pair/1", 14)):
+        logs.put_retention_policy(logGroupName=name, retentionInDays=days)
+    fleet.client("iam").update_role(RoleName="worker-night", MaxSessionDuration=3600)
+    fleet.client("iam").update_role(RoleName="worker-day", MaxSessionDuration=7200)
+    fleet.alarm(100)
+    return fleet
 
 
 @pytest.fixture
@@ -115,6 +152,71 @@ def repository(tmp_path: Path, git: Callable[..., str]) -> Path:
     git(top, "add", ".")
     git(top, "commit", "--quiet", "-m", "first")
     return stack
+
+
+@pytest.fixture
+async def ledger(tmp_path: Path) -> AsyncIterator[SqlLedger]:
+    """A ledger on SQLite."""
+    opened = await SqlLedger.open(f"sqlite:///{tmp_path / 'ledger.db'}")
+    yield opened
+    await opened.close()
+
+
+Apply = Callable[..., Awaitable[str]]
+
+
+@pytest.fixture
+def applied(ledger: SqlLedger) -> Apply:
+    """Records a mutation that sets attributes and that AWS carried out; returns its id."""
+
+    async def apply(
+        *values: tuple[str, str, Json, Json], kind: ActorKind = ActorKind.AGENT, settle: bool = True, **changes: Any
+    ) -> str:
+        """`values` are (address, attribute, before, after); `changes` replace members of the motive."""
+        effects = tuple(_effect(address, attribute, after) for address, attribute, _, after in values)
+        given: dict[str, Any] = {"intent": Intent.AVAILABILITY, "motivation": Motivation.INCIDENT, "text": "lag grows"}
+        mutation = Mutation(
+            id=new_id("mut"),
+            caller=Caller(actor="agent-scaler", kind=kind, key_id="SNTL0"),
+            call=Call(service="autoscaling", operation="SetDesiredCapacity"),
+            call_class=CallClass.MUTATION,
+            motive=Motive(**(given | changes)),
+            effects=effects,
+        )
+        await ledger.decided(mutation, _facts(effects, [before for _, _, before, _ in values]), _ALLOWED)
+        if settle:
+            reply = Reply(status=200, headers=(), body=b"")
+            await ledger.settled(mutation, Applied(reply=reply, request_id="r1"), datetime.now(UTC))
+        return mutation.id
+
+    return apply
+
+
+_ALLOWED = Decision(
+    findings=(Finding(check="bounds", verdict=Verdict.ALLOW, rule="bounds.none", reason="It is allowed."),)
+)
+
+
+def _effect(address: str, attribute: str, value: Json) -> Effect:
+    resource_type = address.rpartition(".")[0].rpartition(".")[2]
+    return Effect(
+        address=address, attribute=attribute, action=EffectAction.SET, value=value, resource_type=resource_type
+    )
+
+
+def _facts(effects: Sequence[Effect], before: Sequence[Json]) -> Facts:
+    subjects = tuple(
+        Subject(
+            effect=effect,
+            before=value,
+            declared=value,
+            attributes_before={},
+            attributes_after={},
+            contract=Contract(),
+        )
+        for effect, value in zip(effects, before, strict=True)
+    )
+    return Facts(now=datetime.now(UTC), stack="shop", mode=Mode.ENFORCE, subjects=subjects)
 
 
 def _wait(endpoint: str) -> None:

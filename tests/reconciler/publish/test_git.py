@@ -1,0 +1,124 @@
+"""Commits go to a branch in a worktree of our own; the user's checkout, index and hooks are never touched."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from reconciler.errors import BranchConflict, GitFailed
+from reconciler.publish.git import Branch, open_branch
+
+Git = Callable[..., str]
+MAIN = Path("main.tf")
+
+
+async def _open(repository: Path, tmp_path: Path, name: str = "sentinel/shop") -> Branch:
+    return await open_branch(source=repository, worktree=tmp_path / "worktree", name=name)
+
+
+def _message(mutation: str) -> str:
+    return f"A change\n\nWhy: reasons\n\nSentinel-Mutation: {mutation}\nSentinel-Actor: a\n"
+
+
+async def test_a_commit_goes_to_the_branch_and_nowhere_else(repository: Path, tmp_path: Path, git: Git) -> None:
+    (repository / "main.tf").write_text("my own work\n")
+    git(repository, "add", "main.tf")
+    before = git(repository, "status", "--porcelain=v1"), git(repository, "rev-parse", "HEAD")
+    hooks = tmp_path / "repository/.git/hooks"
+    hooks.mkdir(exist_ok=True)
+    (hooks / "pre-commit").write_text("#!/bin/sh\nexit 1\n")
+    (hooks / "pre-commit").chmod(0o755)
+
+    branch = await _open(repository, tmp_path)
+    commit = await branch.commit({MAIN: b"locals {\n  a = 2\n}\n"}, _message("mut_1"))
+
+    assert (git(repository, "status", "--porcelain=v1"), git(repository, "rev-parse", "HEAD")) == before
+    assert git(repository, "show", f"{commit}:infra/shop/main.tf") == "locals {\n  a = 2\n}\n"
+    assert git(repository, "rev-parse", "sentinel/shop").strip() == commit
+    assert "-  a = 1\n+  a = 2" in await branch.diff(commit)
+    assert await branch.find("mut_1") == commit
+    assert await branch.find("mut_") == ""
+
+
+async def test_a_killed_run_leaves_nothing_behind(repository: Path, tmp_path: Path) -> None:
+    branch = await _open(repository, tmp_path)
+    (branch.root / "main.tf").write_text("half")
+    directory = Path((branch.worktree / ".git").read_text().removeprefix("gitdir:").strip())
+    (directory / "index.lock").touch()
+
+    again = await _open(repository, tmp_path)
+
+    assert (again.root / "main.tf").read_text() == "locals {\n  a = 1\n}\n"
+    assert await again.commit({MAIN: b"x = 1\n"}, _message("mut_1"))
+
+
+async def test_a_worktree_that_was_deleted_is_made_again(repository: Path, tmp_path: Path, git: Git) -> None:
+    branch = await _open(repository, tmp_path)
+    commit = await branch.commit({MAIN: b"x = 1\n"}, _message("mut_1"))
+    shutil.rmtree(branch.worktree)
+    assert await (await _open(repository, tmp_path)).find("mut_1") == commit
+
+
+async def test_the_branch_takes_in_what_the_protected_branch_got(repository: Path, tmp_path: Path, git: Git) -> None:
+    branch = await _open(repository, tmp_path)
+    await branch.commit({MAIN: b"locals {\n  a = 2\n}\n"}, _message("mut_1"))
+    (repository / "other.tf").write_text("locals {}\n")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "second")
+
+    again = await _open(repository, tmp_path)
+
+    assert (again.root / "other.tf").exists()
+    assert (again.root / "main.tf").read_text() == "locals {\n  a = 2\n}\n"
+    assert not await again.is_merged()
+    git(repository, "merge", "-q", "sentinel/shop")
+    assert await (await _open(repository, tmp_path)).is_merged()
+
+
+async def test_a_conflict_is_told_and_leaves_the_branch_as_it_was(repository: Path, tmp_path: Path, git: Git) -> None:
+    branch = await _open(repository, tmp_path)
+    commit = await branch.commit({MAIN: b"locals {\n  a = 2\n}\n"}, _message("mut_1"))
+    (repository / "main.tf").write_text("locals {\n  a = 3\n}\n")
+    git(repository, "commit", "-qam", "second")
+    with pytest.raises(BranchConflict, match="same lines"):
+        await _open(repository, tmp_path)
+    assert git(repository, "rev-parse", "sentinel/shop").strip() == commit
+
+
+@pytest.mark.parametrize(
+    "name", ["", "-x", "a..b", "a b", "a/", "x.lock", "a\nb", "--upload-pack=x", "refs/../x", "a/-b"]
+)
+async def test_a_bad_branch_name_is_refused(repository: Path, tmp_path: Path, name: str) -> None:
+    with pytest.raises(GitFailed):
+        await _open(repository, tmp_path, name)
+
+
+async def test_a_path_that_leads_out_is_refused(repository: Path, tmp_path: Path) -> None:
+    branch = await _open(repository, tmp_path)
+    (branch.root / "link.tf").symlink_to(tmp_path / "outside")
+    for path in (Path("../../../outside"), Path("link.tf")):
+        with pytest.raises(GitFailed, match="leads out"):
+            await branch.commit({path: b"x"}, _message("mut_1"))
+    assert not (tmp_path / "outside").exists()
+
+
+async def test_a_directory_without_a_repository_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "alone").mkdir()
+    with pytest.raises(GitFailed, match="git rev-parse"):
+        await _open(tmp_path / "alone", tmp_path)
+
+
+@pytest.mark.parametrize("mutation", ["", "mut_1\nx", "--all", "a b"])
+async def test_a_bad_mutation_id_is_refused(repository: Path, tmp_path: Path, mutation: str) -> None:
+    branch = await _open(repository, tmp_path)
+    if mutation == "--all":
+        assert await branch.find(mutation) == ""
+    else:
+        with pytest.raises(GitFailed):
+            await branch.find(mutation)
+
+
+async def test_what_git_does_not_track_is_known(repository: Path, tmp_path: Path) -> None:
+    branch = await _open(repository, tmp_path)
+    assert await branch.tracked([MAIN, Path("x.tfvars")]) == {MAIN}

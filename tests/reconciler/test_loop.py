@@ -1,0 +1,205 @@
+"""The line from record to commit, on a real Terraform and a simulated AWS."""
+
+import subprocess
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.ledger.ledger import SqlLedger
+from gateway.model.record import Stage
+from gateway.ports import RecordQuery
+from reconciler.book import Book
+from reconciler.loop import Line
+from reconciler.publish.git import Branch
+from reconciler.serving import SystemClock
+from reconciler.uncaptured import Glance
+
+pytestmark = [pytest.mark.terraform, pytest.mark.allow_hosts(["127.0.0.1"])]
+
+Apply = Callable[..., Awaitable[str]]
+GROUP = "aws_autoscaling_group.web"
+
+
+@pytest.fixture
+def committed(calm: Any) -> Any:
+    """The applied stack, committed in a repository whose subdirectory it is, with six machines live."""
+    calm.client("autoscaling").set_desired_capacity(AutoScalingGroupName="web", DesiredCapacity=6)
+    top = calm.path.parent.parent
+    if (top / ".git").exists():
+        return calm
+    for argv in (
+        ["init", "-q", "-b", "main"],
+        ["add", "infra/fleet/*.tf", "infra/fleet/*.tfvars", "infra/fleet/modules"],
+    ):
+        subprocess.run(["git", *argv], cwd=top, check=True, capture_output=True)
+    identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
+    subprocess.run(["git", *identity, "commit", "-qm", "first"], cwd=top, check=True, capture_output=True)
+    return calm
+
+
+@pytest.fixture
+def line(committed: Any, ledger: SqlLedger, tmp_path: Path) -> Line:
+    return Line(
+        stack="shop",
+        source=committed.path,
+        state=committed.state,
+        branch=f"sentinel/{tmp_path.name}",
+        worktree=tmp_path / "worktree",
+        terraform=committed.terraform(),
+        archive=ledger,
+        desk=ledger,
+        clock=SystemClock(),
+        glance=Glance(),
+    )
+
+
+async def _book(ledger: SqlLedger) -> Book:
+    book = Book(stack="shop")
+    await book.read(ledger)
+    return book
+
+
+def _log(line: Line, form: str = "%s") -> list[str]:
+    done = subprocess.run(
+        ["git", "log", f"--format={form}", f"main..{line.branch}"],
+        cwd=line.source,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [row for row in done.stdout.splitlines() if row]
+
+
+async def test_a_change_is_written_to_where_its_value_came_from_and_recorded(
+    line: Line, committed: Any, ledger: SqlLedger, applied: Apply
+) -> None:
+    checkout = (committed.path / "terraform.tfvars").read_bytes()
+    mutation = await applied((GROUP, "desired_capacity", 2, 6))
+    book = await _book(ledger)
+
+    body = await line.reconcile(book.decided[mutation], book)
+
+    assert body["files"] == ["terraform.tfvars"]
+    assert "-desired = 2\n+desired = 6" in str(body["diff"])
+    proofs = body["proofs"]
+    assert isinstance(proofs, list)
+    assert {proof["name"] for proof in proofs if proof["held"]} >= {
+        "parses",
+        "untouched",
+        "captured",
+        "plan_clean",
+        "nothing_else",
+    }
+    assert _log(line) == [f"{GROUP}: desired_capacity 2 → 6"]
+    assert _log(line, "%(trailers:only)") == [
+        f"Sentinel-Mutation: {mutation}",
+        "Sentinel-Actor: agent-scaler",
+        "Sentinel-Intent: availability",
+        "Sentinel-Motivation: incident",
+    ]
+    assert (committed.path / "terraform.tfvars").read_bytes() == checkout
+    (record,) = await ledger.records(RecordQuery(stage=Stage.RECONCILED))
+    assert record.body["commit"] == body["commit"]
+    assert not (await _book(ledger)).pending()
+
+
+async def test_killed_after_the_commit_it_goes_on_with_the_same_commit(
+    line: Line, ledger: SqlLedger, applied: Apply
+) -> None:
+    mutation = await applied((GROUP, "desired_capacity", 2, 6))
+    book = await _book(ledger)
+    proved = await line.prove(book.decided[mutation], book)
+    first = await line.publish(book.decided[mutation], book, proved)
+    (line.worktree / "infra/fleet/main.tf").write_text("half written")
+
+    body = await line.reconcile(book.decided[mutation], book)
+    again = await line.reconcile(book.decided[mutation], book)
+
+    assert first["commit"] == body["commit"] == again["commit"]
+    assert len(_log(line)) == 1
+    assert len(await ledger.records(RecordQuery(stage=Stage.RECONCILED))) == 1
+
+
+async def test_killed_before_the_commit_it_commits_once(
+    line: Line, ledger: SqlLedger, applied: Apply, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mutation = await applied((GROUP, "desired_capacity", 2, 6))
+    book = await _book(ledger)
+    proved = await line.prove(book.decided[mutation], book)
+    with monkeypatch.context() as patched:
+        patched.setattr(Branch, "commit", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            await line.publish(book.decided[mutation], book, proved)
+
+    body = await line.publish(book.decided[mutation], book, proved)
+
+    assert body["commit"]
+    assert len(_log(line)) == 1
+
+
+async def test_what_the_code_says_already_needs_no_terraform(line: Line, ledger: SqlLedger, applied: Apply) -> None:
+    mutation = await applied((GROUP, "desired_capacity", 6, 2))
+    book = await _book(ledger)
+    without = replace(line, terraform=replace(line.terraform, executable="no-terraform-here"))
+
+    body = await without.reconcile(book.decided[mutation], book)
+
+    assert body["nothing_to_do"] == "The code declares the value already."
+    assert body["merged"] is True
+
+
+async def test_a_value_wanted_for_a_time_stays_out_of_code(line: Line, ledger: SqlLedger, applied: Apply) -> None:
+    mutation = await applied((GROUP, "desired_capacity", 2, 6), wanted_for=timedelta(hours=1))
+    book = await _book(ledger)
+
+    body = await line.reconcile(book.decided[mutation], book)
+
+    assert "commit" not in body
+    assert "3600 seconds only" in str(body["kept_out"])
+
+
+async def test_one_value_for_two_things_is_left_with_the_chain(line: Line, ledger: SqlLedger, applied: Apply) -> None:
+    mutation = await applied(("aws_cloudwatch_log_group.pair[0]", "retention_in_days", 14, 7))
+    book = await _book(ledger)
+
+    body = await line.reconcile(book.decided[mutation], book)
+
+    (left,) = body["left"]  # type: ignore[misc]
+    assert "pair[1]" in left["reason"]
+    assert "main.tf:" in left["chain"][0]
+    assert _log(line) == []
+
+
+async def test_a_value_that_somebody_changed_since_is_left(line: Line, ledger: SqlLedger, applied: Apply) -> None:
+    """Live is 6, and 4 was called for."""
+    mutation = await applied((GROUP, "desired_capacity", 2, 4))
+    book = await _book(ledger)
+
+    body = await line.reconcile(book.decided[mutation], book)
+
+    assert "Live is 6 and not 4 any more" in str(body["left"])
+    assert _log(line) == []
+
+
+async def test_another_mutation_that_is_not_in_code_does_not_stand_in_the_way(
+    line: Line, ledger: SqlLedger, applied: Apply, committed: Any
+) -> None:
+    committed.client("logs").put_retention_policy(logGroupName="/shop/app", retentionInDays=90)
+    first = await applied((GROUP, "desired_capacity", 2, 6))
+    second = await applied(("aws_cloudwatch_log_group.app", "retention_in_days", 30, 90))
+    book = await _book(ledger)
+
+    one = await line.reconcile(book.decided[first], book)
+    two = await line.reconcile(book.decided[second], book)
+
+    assert f"belongs to {second}" in str(one["proofs"])
+    assert "ends with 0" in str(two["proofs"])
+    assert len(_log(line)) == 2
+
+
+async def _killed(*_: object) -> str:
+    raise KeyboardInterrupt

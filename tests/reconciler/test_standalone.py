@@ -1,0 +1,136 @@
+"""Any working copy is brought in line with what is live, on a real Terraform and a simulated AWS."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from gateway.errors import CodeInvalid
+from reconciler.__main__ import commands
+from reconciler.model import Edited
+from reconciler.standalone import Report, copy_code, write
+
+
+@pytest.fixture
+def drifted(calm: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A working copy of the applied stack, with drift in every kind of place that a value can come from."""
+    calm.client("autoscaling").update_auto_scaling_group(AutoScalingGroupName="web", DesiredCapacity=5, MaxSize=10)
+    logs = calm.client("logs")
+    for name, days in (("/shop/app", 90), ("/team/blue", 60), ("/pair/0", 7)):
+        logs.put_retention_policy(logGroupName=name, retentionInDays=days)
+    calm.client("iam").update_role(RoleName="worker-night", MaxSessionDuration=10800)
+    calm.client("iam").update_role(RoleName="worker-day", MaxSessionDuration=14400)
+    calm.alarm(250)
+    for name, value in calm.environment.items():
+        monkeypatch.setenv(name, value)
+    shutil.copytree(calm.path, tmp_path / "copy", symlinks=True)
+    return tmp_path / "copy"
+
+
+def _run(*argv: str) -> tuple[int, dict[str, Any]]:
+    result = CliRunner().invoke(commands, ["reconcile", *argv, "--json"])
+    return result.exit_code, json.loads(result.stdout)
+
+
+@pytest.mark.terraform
+@pytest.mark.allow_hosts(["127.0.0.1"])
+def test_every_kind_of_place_is_edited_and_the_rest_is_left_with_its_chain(
+    drifted: Path, calm: Any, tmp_path: Path
+) -> None:
+    events = tmp_path / "events.json"
+    event = {
+        "eventSource": "logs.amazonaws.com",
+        "eventName": "PutRetentionPolicy",
+        "eventTime": "2026-11-20T10:00:00Z",
+        "userIdentity": {"type": "IAMUser", "userName": "mallory"},
+        "requestParameters": {"logGroupName": "/shop/app", "retentionInDays": 90},
+    }
+    events.write_text(json.dumps({"Records": [event, "nonsense"]}))
+    before = (drifted / "main.tf").read_text()
+
+    code, told = _run(str(drifted), "--write", "--events", str(events))
+
+    assert code == 2
+    values = {f"{entry['address']}.{entry['attribute']}": entry["live"] for entry in told["drift"]}
+    assert values == {
+        "aws_autoscaling_group.web.desired_capacity": 5,
+        "aws_autoscaling_group.web.max_size": 10,
+        "aws_cloudwatch_log_group.app.retention_in_days": 90,
+        'aws_cloudwatch_log_group.team["blue"].retention_in_days': 60,
+        "aws_cloudwatch_metric_alarm.errors.threshold": 250,
+        "module.day.aws_iam_role.this.max_session_duration": 14400,
+        "module.night.aws_iam_role.this.max_session_duration": 10800,
+    }
+    (left,) = told["left"]
+    assert left["address"] == "aws_cloudwatch_log_group.pair[0]"
+    assert left["chain"]
+    assert {entry["origin"]["actor"] for entry in told["drift"] if entry["origin"]} == {"mallory"}
+    assert len(told["bad_events"]) == 1
+    assert (drifted / "terraform.tfvars").read_text() == (
+        "desired = 5\n\nteams = {\n  red  = { days = 7 }\n  blue = { days = 60 }\n}\n"
+    )
+    assert (drifted / "variables.tf").read_text().count("default = 90") == 1
+    changed = [
+        (old, new)
+        for old, new in zip(before.splitlines(), (drifted / "main.tf").read_text().splitlines(), strict=False)
+        if old != new
+    ]
+    assert ("  threshold           = 100 # per minute", "  threshold           = 250 # per minute") in changed
+
+    calm.client("logs").put_retention_policy(logGroupName="/pair/0", retentionInDays=14)
+    code, told = _run(str(drifted))
+    assert (code, told["clean"], told["drift"]) == (0, True, [])
+
+
+@pytest.mark.terraform
+def test_an_error_of_terraform_is_told_and_exits_with_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "main.tf").write_text('resource "x" {\n')
+    code, told = _run(str(tmp_path))
+    assert code == 1
+    assert told["error"]["code"] == "terraform_failed"
+
+
+def test_without_terraform_it_says_so(tmp_path: Path) -> None:
+    code, told = _run(str(tmp_path), "--terraform", "no-terraform-here")
+    assert code == 1
+    assert told["error"]["code"] == "terraform_missing"
+
+
+def test_the_copy_holds_the_modules_beside_the_stack_and_no_state(tmp_path: Path) -> None:
+    stack = tmp_path / "infra" / "shop"
+    stack.mkdir(parents=True)
+    (stack / "main.tf").write_text('module "a" {\n  source = "../modules/a"\n}\n')
+    (stack / "terraform.tfstate").write_text("{}")
+    (stack / ".terraform").mkdir()
+    (tmp_path / "infra/modules/a").mkdir(parents=True)
+    (tmp_path / "infra/modules/a/main.tf").write_text('module "b" {\n  source = "../b"\n}\n')
+    (tmp_path / "infra/modules/b").mkdir()
+    (tmp_path / "infra/modules/b/main.tf").touch()
+    (tmp_path / "other").mkdir()
+
+    root = copy_code(stack, tmp_path / "out")
+
+    assert root == tmp_path / "out" / "shop"
+    assert sorted(
+        str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()
+    ) == [
+        "modules/a/main.tf",
+        "modules/b/main.tf",
+        "shop/main.tf",
+    ]
+
+
+def test_a_file_that_changed_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
+    for name in ("a.tf", "b.tf"):
+        (tmp_path / name).write_text("old\n")
+    files = {Path("a.tf"): b"new\n", Path("b.tf"): b"new\n"}
+    report = Report(edited=Edited(files=files), before=dict.fromkeys(files, b"old\n"))
+    (tmp_path / "b.tf").write_text("mine\n")
+    with pytest.raises(CodeInvalid, match=r"b\.tf was changed"):
+        write(tmp_path, report)
+    assert (tmp_path / "a.tf").read_text() == "old\n"
+    assert report.diff.startswith("--- a/a.tf\n+++ b/a.tf\n@@ -1 +1 @@\n-old\n+new\n")
