@@ -3,14 +3,33 @@
 import json
 import math
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from decimal import Decimal
+from typing import Any, Self, TypeAlias
 
 Term: TypeAlias = "bool | int | float | str | list[Term] | dict[str, Term] | RegoSet | None"
 """A Rego value."""
 
-_DECODER = json.JSONDecoder()
-_LONGEST_PLAIN_EXPONENT = 21
-_SHORTEST_PLAIN_EXPONENT = -4
+_LARGEST_PLAIN_EXPONENT = 5
+_SMALLEST_PLAIN_EXPONENT = -4
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is no JSON number")
+
+
+class Literal(float):
+    """A number that is no integer, with the text it was written in, which OPA keeps."""
+
+    text: str
+
+    def __new__(cls, text: str) -> Self:
+        """From JSON's text of a number."""
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+
+_DECODER = json.JSONDecoder(parse_float=Literal, parse_constant=_no_constant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,27 +60,22 @@ def to_text(value: Term) -> str:
             return "[" + ", ".join(to_text(item) for item in value) + "]"
         case dict():
             return "{" + ", ".join(f"{to_text(key)}: {to_text(value[key])}" for key in sorted(value)) + "}"
-        case float():
-            return go_float(value)
+        case Literal():
+            return value.text
         case _:
             return json.dumps(value, ensure_ascii=False)
 
 
 def go_float(value: float) -> str:
-    """A float as Go prints it with %v: shortest digits, exponent form below 1e-4 and from 1e21 on."""
-    if not math.isfinite(value):
-        raise ValueError("not a JSON number")
+    """A float as Go's %v prints it: the shortest digits, in exponent form below 1e-4 and from 1e6 on (strconv 'g', -1)."""
+    digits, _, power = f"{Decimal(repr(float(value))):e}".partition("e")
+    exponent = int(power)
+    mantissa = digits.rstrip("0").rstrip(".") if "." in digits else digits
     if value == 0:
-        return "0"
-    exponent = math.floor(math.log10(abs(value)))
-    digits = repr(value)
-    if "e" in digits:
-        mantissa, _, power = digits.partition("e")
-        exponent = int(power)
-        if _SHORTEST_PLAIN_EXPONENT <= exponent < _LONGEST_PLAIN_EXPONENT:
-            return f"{value:.0f}"
-        return f"{mantissa.removesuffix('.0')}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
-    return digits.removesuffix(".0")
+        return "-0" if math.copysign(1, value) < 0 else "0"
+    if _SMALLEST_PLAIN_EXPONENT <= exponent <= _LARGEST_PLAIN_EXPONENT:
+        return f"{Decimal(repr(float(value))):f}".removesuffix(".0")
+    return f"{mantissa}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
 
 
 def _order(value: Term) -> tuple[int, Any]:

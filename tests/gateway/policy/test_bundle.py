@@ -1,0 +1,70 @@
+"""Bundles: whole or refused, and equal sources give equal bytes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gateway.errors import PolicyInvalid
+from gateway.policy.bundle import Bundle, build, read_bundle, write_bundle
+from gateway.policy.choose import SHIPPED
+from gateway.policy.sources import read_sources, shipped
+
+
+def test_the_shipped_bundle_is_of_the_shipped_sources(shipped_bundle: Bundle) -> None:
+    assert shipped_bundle.built_from(read_sources(shipped()))
+    assert shipped_bundle.packages >= {"network", "identity", "data_loss", "motive", "execution", "comprehension"}
+
+
+@pytest.mark.opa
+def test_building_again_gives_the_same_bytes(shipped_bundle: Bundle, opa_tool: Path, policies: Path) -> None:
+    built = build(read_sources(policies), opa_tool)
+    assert (built.wasm, built.data, built.manifest_bytes) == (
+        shipped_bundle.wasm,
+        shipped_bundle.data,
+        (shipped() / SHIPPED / "manifest.json").read_bytes(),
+    )
+
+
+def test_a_written_bundle_is_read_again(shipped_bundle: Bundle, tmp_path: Path) -> None:
+    write_bundle(shipped_bundle, tmp_path / "kept")
+    assert read_bundle(tmp_path / "kept") == shipped_bundle
+    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["data.json", "manifest.json", "policy.wasm"]
+
+
+@pytest.mark.parametrize("name", ["policy.wasm", "data.json", "manifest.json"])
+@pytest.mark.parametrize("change", ["missing", "longer", "empty"])
+def test_an_incomplete_or_altered_bundle_is_refused(policies: Path, name: str, change: str) -> None:
+    path = policies / SHIPPED / name
+    if change == "missing":
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes() + b"x" if change == "longer" else b"")
+    with pytest.raises(PolicyInvalid):
+        read_bundle(policies / SHIPPED)
+
+
+@pytest.mark.opa
+def test_mistakes_are_shown_with_file_and_line(policies: Path, opa_tool: Path) -> None:
+    (policies / "guardrails" / "broken.rego").write_text(
+        "package sentinel.rules.broken\n\nevaluated := true\n\nfindings contains x if y\n"
+    )
+    with pytest.raises(PolicyInvalid, match=r"guardrails/broken\.rego:5"):
+        build(read_sources(policies), opa_tool)
+
+
+@pytest.mark.opa
+def test_a_package_that_nobody_would_ask_is_refused(policies: Path, opa_tool: Path) -> None:
+    (policies / "guardrails" / "deep.rego").write_text("package sentinel.rules.network.deep\n\nevaluated := true\n")
+    with pytest.raises(PolicyInvalid, match=r"network\.deep"):
+        build(read_sources(policies), opa_tool)
+
+
+@pytest.mark.opa
+def test_data_out_of_order_is_refused(policies: Path, opa_tool: Path) -> None:
+    path = policies / "data" / "priorities.json"
+    data = json.loads(path.read_text())
+    data["priorities"]["intents"]["cost"] = 5000
+    path.write_text(json.dumps(data))
+    with pytest.raises(PolicyInvalid, match=r"priorities\.json: intents\.cost"):
+        build(read_sources(policies), opa_tool)

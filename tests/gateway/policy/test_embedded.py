@@ -1,0 +1,170 @@
+"""The embedded engine: whatever a policy does, the gateway gets an answer in time or a denial, and the next one works."""
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+
+import pytest
+
+from gateway.errors import PolicyInvalid, PolicyUnavailable
+from gateway.model.json import Json
+from gateway.policy.bundle import Bundle
+from gateway.policy.embedded import LARGEST_INPUT, Embedded, in_order
+
+GUARDRAILS = "sentinel/guardrails/result"
+ARBITRATION = "sentinel/arbitration/result"
+QUIET: Json = {
+    "caller": {"actor": "a", "kind": "human"},
+    "motive": None,
+    "mutation": {"service": "ec2", "operation": "X", "class": "mutation", "understood": True, "effects": [{"action": "invoke", "resource_type": "aws_x", "attribute": "*", "changes": True}]},
+    "claims": [],
+    "flips": {},
+    "now_ns": 1,
+}  # fmt: skip
+RUNAWAY = """evaluated := true
+
+findings contains "x" if {
+	input.loop
+	some a in numbers.range(1, 5000)
+	some b in numbers.range(1, 5000)
+	a * b == 0 - 1
+}"""
+GREEDY = """evaluated := true
+
+findings contains "x" if {
+	input.loop
+	count(numbers.range(1, 50000000)) == 1
+}"""
+CONTRADICTION = """evaluated := true
+
+findings contains "x" if verdict == 3
+
+verdict := 1 if input.loop
+
+verdict := 2 if input.loop"""
+UNKNOWN_VERB = """evaluated := true
+
+findings contains sprintf("%e", [input.loop]) if input.loop"""
+
+
+@pytest.fixture
+async def engine(shipped_bundle: Bundle) -> AsyncIterator[Embedded]:
+    opened = Embedded(shipped_bundle, deadline_ms=250, memory_mb=64)
+    yield opened
+    await opened.close()
+
+
+async def test_a_quiet_mutation_is_answered(engine: Embedded) -> None:
+    answer = await engine.ask(GUARDRAILS, QUIET)
+    assert answer == {"evaluated": dict.fromkeys(engine.packages(), True), "findings": []}
+    assert engine.problem == ""
+    assert len(engine.revision) == 64
+
+
+@pytest.mark.opa
+@pytest.mark.parametrize(
+    "body", [RUNAWAY, GREEDY, CONTRADICTION, UNKNOWN_VERB], ids=["runaway", "greedy", "contradiction", "verb"]
+)
+async def test_a_policy_that_breaks_is_a_denial_and_the_next_answer_is_right(
+    with_rule: Callable[[str], Bundle], body: str
+) -> None:
+    engine = Embedded(with_rule(body), deadline_ms=100, memory_mb=32)
+    try:
+        before = await engine.ask(GUARDRAILS, QUIET)
+        started = time.monotonic()
+        assert isinstance(QUIET, dict)
+        with pytest.raises(PolicyUnavailable):
+            await engine.ask(GUARDRAILS, {**QUIET, "loop": 1.5})
+        assert time.monotonic() - started < 2
+        assert await engine.ask(GUARDRAILS, QUIET) == before
+    finally:
+        await engine.close()
+
+
+@pytest.mark.opa
+async def test_a_built_in_we_do_not_supply_is_refused_by_name(with_rule: Callable[[str], Bundle]) -> None:
+    bundle = with_rule(
+        'evaluated := true\n\nfindings contains "x" if http.send({"method": "GET", "url": input.u}).status_code == 1'
+    )
+    with pytest.raises(PolicyInvalid, match=r"http\.send"):
+        Embedded(bundle, deadline_ms=100, memory_mb=32)
+
+
+@pytest.mark.parametrize("wasm", [b"", b"\0asm\1\0\0\0", b"not wasm"])
+async def test_what_opa_did_not_build_is_refused(shipped_bundle: Bundle, wasm: bytes) -> None:
+    with pytest.raises(PolicyInvalid):
+        Embedded(replace(shipped_bundle, wasm=wasm), deadline_ms=100, memory_mb=32)
+
+
+async def test_data_that_is_not_json_is_refused(shipped_bundle: Bundle) -> None:
+    with pytest.raises(PolicyInvalid):
+        Embedded(replace(shipped_bundle, data=b"{"), deadline_ms=100, memory_mb=32)
+
+
+def nested(depth: int) -> Json:
+    value: Json = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "document", [float("nan"), {"x": float("inf")}, "x" * LARGEST_INPUT, nested(100_000), b"bytes"], ids=["nan", "inf", "large", "deep", "bytes"]
+)  # fmt: skip
+async def test_odd_input_is_a_denial(engine: Embedded, document: Json) -> None:
+    with pytest.raises(PolicyUnavailable):
+        await engine.ask(GUARDRAILS, document)
+    assert await engine.ask(GUARDRAILS, QUIET)
+
+
+async def test_deep_input_neither_kills_nor_spoils(engine: Embedded) -> None:
+    """Deeper than anything the line makes; parsed or refused, the process lives and the next answer is right."""
+    before = await engine.ask(GUARDRAILS, QUIET)
+    for depth in (64, 500, 900):
+        try:
+            await engine.ask(GUARDRAILS, {"deep": nested(depth)})
+        except PolicyUnavailable:
+            continue
+    assert await engine.ask(GUARDRAILS, QUIET) == before
+
+
+async def test_what_it_cannot_rank_is_undefined_and_so_refused(engine: Embedded) -> None:
+    assert isinstance(QUIET, dict)
+    with pytest.raises(PolicyUnavailable, match="undefined"):
+        await engine.ask(ARBITRATION, {name: value for name, value in QUIET.items() if name != "motive"})
+
+
+async def test_large_inputs_leave_no_growth(engine: Embedded) -> None:
+    assert isinstance(QUIET, dict)
+    large = {**QUIET, "signals": ["x" * 1000] * 400}
+    for _ in range(50):
+        await engine.ask(GUARDRAILS, large)
+    assert await engine.ask(GUARDRAILS, QUIET)
+
+
+def test_threads_may_share_it(engine: Embedded) -> None:
+    answers: list[object] = []
+
+    def ask() -> None:
+        answers.extend(asyncio.run(engine.ask(GUARDRAILS, QUIET)) == expected for _ in range(50))
+
+    expected = asyncio.run(engine.ask(GUARDRAILS, QUIET))
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == [True] * 200
+
+
+async def test_a_closed_engine_answers_no_more(shipped_bundle: Bundle) -> None:
+    engine = Embedded(shipped_bundle, deadline_ms=100, memory_mb=32)
+    await engine.close()
+    with pytest.raises(PolicyUnavailable):
+        await engine.ask(GUARDRAILS, QUIET)
+
+
+def test_order_is_canonical() -> None:
+    assert in_order([{"b": [3, 1]}, {"a": 1}, "x", 2]) == ["x", 2, {"a": 1}, {"b": [1, 3]}]
