@@ -1,0 +1,221 @@
+"""Reads through the door: what goes on, what comes back, and what happens when either side breaks off."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+import pytest
+
+from gateway.authn.sigv4 import PayloadKind, Signature
+from gateway.doors.aws.stream import SMALL, Reads, forwarded, without_proof
+from gateway.errors import Malformed, UpstreamUnavailable
+from gateway.model.inbound import Inbound
+from gateway.model.mutation import Call
+
+CALL = Call(service="sqs", operation="GetQueueUrl", region="us-east-1")
+
+
+class Answer:
+    def __init__(self, parts: list[bytes], *, length: int | None = None, breaks: bool = False) -> None:
+        self.status = 200
+        self.headers = [
+            (b"Content-Type", b"x/y"),
+            (b"Date", b"d"),
+            (b"Server", b"s"),
+            (b"Transfer-Encoding", b"chunked"),
+            (b"x-amzn-RequestId", b"r"),
+        ]
+        self.length = length
+        self._parts, self._breaks = parts, breaks
+        self.abandoned = False
+        self.taken = 0
+
+    async def read(self) -> bytes:
+        if self._breaks:
+            raise UpstreamUnavailable("AWS broke off.")
+        return b"".join(self._parts)
+
+    async def parts(self) -> AsyncIterator[bytes]:
+        for part in self._parts:
+            self.taken += 1
+            yield part
+            await asyncio.sleep(0)
+        if self._breaks:
+            raise UpstreamUnavailable("AWS broke off.")
+
+    def abandon(self) -> None:
+        self.abandoned = True
+
+
+class Upstream:
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        self.asked: dict[str, Any] = {}
+
+    async def open(self, call: Call, **request: Any) -> Any:
+        self.asked = {"call": call, **request}
+        return self.answer
+
+
+class Client:
+    """The ASGI side of a client that hangs up after so many messages."""
+
+    def __init__(self, patience: int = 1_000_000) -> None:
+        self.got: list[Any] = []
+        self._patience = patience
+        self._gone = asyncio.Event()
+
+    async def receive(self) -> Any:
+        await self._gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Any) -> None:
+        self.got.append(message)
+        if len(self.got) >= self._patience:
+            self._gone.set()
+
+    @property
+    def body(self) -> bytes:
+        return b"".join(message.get("body", b"") for message in self.got)
+
+
+def inbound(
+    method: str = "POST", target: str = "/", body: bytes = b'{"a":1}', headers: tuple[tuple[str, str], ...] = ()
+) -> Inbound:
+    async def read_body() -> bytes:
+        return body
+
+    return Inbound(method=method, target=target, headers=headers, read_body=read_body, received_at=datetime.now(UTC))
+
+
+def signature(kind: PayloadKind = PayloadKind.BODY, *, presigned: bool = False) -> Signature:
+    return Signature(
+        access_key_id="K",
+        timestamp="20261121T120000Z",
+        at=datetime(2026, 11, 21, 12, tzinfo=UTC),
+        region="us-east-1",
+        service="sqs",
+        signed_headers=("host",),
+        payload_kind=kind,
+        payload_hash="",
+        value="0" * 64,
+        expires=timedelta(seconds=60) if presigned else None,
+    )
+
+
+async def forward(
+    answer: Answer, client: Client, *, request: Inbound | None = None, proof: Signature | None = None
+) -> Upstream:
+    upstream, request = Upstream(answer), request or inbound()
+    await Reads(upstream).forward(
+        client.receive, client.send, inbound=request, target=request.target, call=CALL, signature=proof or signature()
+    )
+    return upstream
+
+
+async def test_a_small_reply_is_sent_in_one_piece_and_as_it_came() -> None:
+    client, answer = Client(), Answer([b"{}"], length=2)
+    upstream = await forward(answer, client)
+    start, body = client.got
+    assert start == {
+        "type": "http.response.start",
+        "status": 200,
+        "headers": [(b"Content-Type", b"x/y"), (b"x-amzn-RequestId", b"r")],
+    }
+    assert body == {"type": "http.response.body", "body": b"{}"}
+    assert upstream.asked["payload"] == sha256(b'{"a":1}').hexdigest()
+    assert upstream.asked["body"] == b'{"a":1}'
+    assert answer.abandoned
+
+
+@pytest.mark.parametrize("length", [None, SMALL + 1])
+async def test_a_long_reply_is_streamed(length: int | None) -> None:
+    client = Client()
+    await forward(Answer([b"a", b"b", b"c"], length=length), client)
+    assert client.body == b"abc"
+    assert [message.get("more_body") for message in client.got[1:]] == [True, True, True, None]
+
+
+async def test_a_small_reply_that_breaks_off_leaves_the_door_free_to_answer() -> None:
+    client, answer = Client(), Answer([b"{"], length=2, breaks=True)
+    with pytest.raises(UpstreamUnavailable):
+        await forward(answer, client)
+    assert client.got == []
+    assert answer.abandoned
+
+
+async def test_a_long_reply_that_breaks_off_is_never_completed() -> None:
+    client = Client()
+    with pytest.raises(ConnectionResetError):
+        await forward(Answer([b"a"], breaks=True), client)
+    assert client.got[-1] == {"type": "http.response.body", "body": b"a", "more_body": True}
+
+
+async def test_a_client_that_hangs_up_ends_the_stream() -> None:
+    client, answer = Client(patience=3), Answer([b"x"] * 1000)
+    await forward(answer, client)
+    assert answer.taken < 10
+    assert answer.abandoned
+
+
+def test_only_what_is_meant_for_aws_goes_on() -> None:
+    sent = [
+        ("host", "gw"),
+        ("authorization", "AWS4-HMAC-SHA256 …"),
+        ("x-amz-date", "d"),
+        ("x-amz-security-token", "t"),
+        ("x-amz-content-sha256", "h"),
+        ("x-sentinel-intent", "cost"),
+        ("x-forwarded-host", "evil.com"),
+        ("x-http-method-override", "DELETE"),
+        ("cookie", "a=b"),
+        ("connection", "keep-alive"),
+        ("transfer-encoding", "chunked"),
+        ("content-length", "3"),
+        ("expect", "100-continue"),
+        ("x-original-url", "/"),
+        ("forwarded", "host=evil.com"),
+        ("proxy-authorization", "x"),
+    ]
+    kept = [
+        ("x-amz-target", "A.B"),
+        ("x-amzn-query-mode", "true"),
+        ("amz-sdk-invocation-id", "i"),
+        ("content-type", "c"),
+        ("range", "bytes=0-1"),
+        ("user-agent", "boto3"),
+        ("accept-encoding", "identity"),
+        ("if-none-match", "e"),
+    ]
+    assert forwarded([*sent, *kept]) == kept
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        (
+            "/b/k?X-Amz-Algorithm=A&X-Amz-Credential=C&X-Amz-Date=D&X-Amz-Expires=1&X-Amz-SignedHeaders=host&X-Amz-Signature=s",
+            "/b/k",
+        ),
+        ("/b/k?versionId=a%2Bb&X-Amz-Signature=s&x-id=GetObject", "/b/k?versionId=a%2Bb&x-id=GetObject"),
+        ("/?Action=A&X-Amz-Security-Token=t", "/?Action=A"),
+        ("/b?acl&X-Amz-Signatur%65=s", "/b?acl"),
+        ("/b?X-Amz-Other=1", "/b?X-Amz-Other=1"),
+    ],
+)
+async def test_a_presigned_target_goes_on_without_its_proof(target: str, expected: str) -> None:
+    assert without_proof(target) == expected
+    upstream = await forward(
+        Answer([], length=0),
+        Client(),
+        request=inbound("GET", target, b""),
+        proof=signature(PayloadKind.UNSIGNED, presigned=True),
+    )
+    assert (upstream.asked["target"], upstream.asked["payload"]) == (expected, "UNSIGNED-PAYLOAD")
+
+
+async def test_a_chunked_read_is_refused() -> None:
+    with pytest.raises(Malformed, match="chunked"):
+        await forward(Answer([]), Client(), proof=signature(PayloadKind.UNSIGNED_CHUNKS_TRAILER))
