@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gateway.errors import CodeInvalid
 from gateway.model.json import Json, canonical
-from gateway.terraform.hcl import parse
+from gateway.terraform.hcl import Document, parse
 from gateway.terraform.instance import Instance, declared
 from gateway.terraform.module import Module, load_module
 from gateway.terraform.values import Failed, Unknown
@@ -35,6 +35,7 @@ class _State:
     root: Path
     sources: Mapping[Path, bytes]
     module: Module
+    instances: Mapping[str, Instance]
     footprints: Mapping[str, Mapping[str, Footprint]]
 
     def original(self, path: Path) -> bytes | None:
@@ -46,7 +47,7 @@ class _State:
 
     def instance(self, address: str) -> Instance | None:
         """The instance at an address."""
-        return next((each for each in self.module.instances() if each.address == address), None)
+        return self.instances.get(address)
 
 
 def edit(root: Path, wanted: Sequence[Wanted], sources: Mapping[Path, bytes] | None = None) -> Edited:
@@ -82,9 +83,10 @@ def _order(wanted: Wanted) -> tuple[str, str, bytes]:
     return wanted.address, wanted.attribute, canonical(wanted.value)
 
 
-def _load(root: Path, sources: Mapping[Path, bytes]) -> _State:
-    module = load_module(root, sources)
-    return _State(root=root, sources=dict(sources), module=module, footprints=footprints(module))
+def _load(root: Path, sources: Mapping[Path, bytes], known: Module | None = None) -> _State:
+    module = load_module(root, sources, known)
+    instances = {instance.address: instance for instance in module.instances()}
+    return _State(root=root, sources=dict(sources), module=module, instances=instances, footprints=footprints(module))
 
 
 # ------------------------------------------------------------------------------------------ whole maps and blocks
@@ -186,8 +188,8 @@ def _try(state: _State, place: Trace, wanted: Wanted, allowed: Sequence[Wanted])
         raise CannotEdit(f"{document.path} lies outside the stack's directory, where other stacks may share it.")
     _refuse_shared(state.module, document.path)
     value = wanted.value if wanted.value is None else place.convert(wanted.value)
-    source = _spliced(document.path, document.source, _change(place, value))
-    after = _load(state.root, {**state.sources, document.path: source})
+    source = _spliced(document, _change(place, value))
+    after = _load(state.root, {**state.sources, document.path: source}, state.module)
     _guard(state, after, wanted, allowed)
     return after, _as_edit(document.path, document.source, source, wanted, place.chain)
 
@@ -212,10 +214,10 @@ def _change(place: Trace, value: Json) -> Change:
     raise CannotEdit("No editor writes a value of this kind at this place.")
 
 
-def _spliced(path: Path, source: bytes, change: Change) -> bytes:
+def _spliced(document: Document, change: Change) -> bytes:
     """The file with the change made, realigned if it was aligned before. Raises `CodeInvalid` where it no longer parses."""
-    after = change.applied(source)
-    return aligned(path, after) if aligned(path, source) == source else parse(path, after).source
+    after = parse(document.path, change.applied(document.source))
+    return aligned(after) if aligned(document) == document.source else after.source
 
 
 def _guard(before: _State, after: _State, wanted: Wanted, allowed: Sequence[Wanted]) -> None:
@@ -250,6 +252,8 @@ def _as_edit(path: Path, before: bytes, after: bytes, wanted: Wanted, chain: tup
 
 def _common(one: bytes, other: bytes) -> int:
     """How many bytes two texts begin with together."""
-    return next(
-        (index for index, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
-    )
+    same, differs = 0, min(len(one), len(other)) + 1
+    while same + 1 < differs:
+        middle = (same + differs) // 2
+        same, differs = (middle, differs) if one[:middle] == other[:middle] else (same, middle)
+    return same

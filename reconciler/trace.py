@@ -17,7 +17,7 @@ from gateway.terraform.evaluate import Scope, value_of
 from gateway.terraform.expression import Expression
 from gateway.terraform.grammar import read_attribute
 from gateway.terraform.hcl import Document
-from gateway.terraform.instance import Nested, nested, pick
+from gateway.terraform.instance import Instance, Nested, nested, pick
 from gateway.terraform.module import Module
 from gateway.terraform.values import Failed, Unknown, Value
 
@@ -115,12 +115,28 @@ def traces(module: Module, address: str, path: str) -> tuple[Trace, ...]:
     if steps[0] in instance.hidden:
         reason = f"{steps[0]} is set by an override file, which is not edited."
         return (Trace(kind="refused", refused=reason),)
+    if _ignored(instance, steps[0]):
+        reason = f"lifecycle.ignore_changes names {steps[0]}: the code leaves it to others."
+        return (Trace(kind="refused", refused=f"{instance.document.at(instance.block)}: {reason}"),)
     aliases = _each(instance.document, instance.block, instance.module, instance.scope)
     spot = _Spot(document=instance.document, scope=instance.scope, module=instance.module, aliases=aliases)
     try:
         return tuple(_in_block(spot, instance.block, steps, address)) or (spot.refuse("No place was found."),)
     except (Unknown, RecursionError) as error:
         return (spot.refuse(f"The value cannot be traced: {error}."),)
+
+
+def _ignored(instance: Instance, name: str) -> bool:
+    """Whether the resource's lifecycle says that changes of an attribute are no concern of the code."""
+    for block in instance.document.blocks(instance.block, "lifecycle"):
+        attribute = instance.document.attributes(block).get("ignore_changes")
+        written = None if attribute is None else e.bare(read_attribute(instance.document, attribute))
+        if isinstance(written, e.Name):
+            return written.name == "all"
+        items = written.items if isinstance(written, e.Tuple) else ()
+        if any(isinstance(part, e.Name) and part.name == name for item in items for part in e.walk(item)):
+            return True
+    return False
 
 
 def _each(document: Document, block: Node, module: Module, scope: Scope) -> Mapping[str, _Alias]:
@@ -212,6 +228,8 @@ def _follow(  # noqa: C901, PLR0912  one case for each form
             yield from _in_conditional(spot, expression, path)
         case e.For():
             yield from _in_for(spot, expression, path)
+        case e.Template(heredoc=True):
+            yield spot.refuse("The text is a heredoc, which is not edited.", expression)
         case e.Template():
             yield spot.refuse("The text is put together from parts; which of them to edit is not certain.", expression)
         case e.Unsupported(reason=reason):

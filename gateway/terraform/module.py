@@ -175,6 +175,12 @@ class Module:
             read_attribute(document, document.attributes(block)["value"]), replace(self.scope, visiting=visiting)
         )
 
+    def documents(self) -> Mapping[Path, Document]:
+        """Every document that was read for this stack, by path relative to the root."""
+        found = {path: document for source in self.sources.values() for path, document in source.documents.items()}
+        given = (document for source in self.sources.values() for document, _, _ in source.given.values())
+        return found | {document.path: document for document in given if document is not None}
+
     # ---- children and resources
 
     def children(self, name: str, visiting: Visiting = frozenset()) -> "Mapping[str | int | None, Module]":
@@ -274,17 +280,20 @@ def expand(
         amount = values.decimal(value_of(read_attribute(document, attributes["count"]), scope))
         return tuple((index, replace(scope, count=index, visiting=frozenset())) for index in range(int(amount)))
     if "for_each" in attributes:
-        pairs = iterate(value_of(read_attribute(document, attributes["for_each"]), scope))
-        for key, _ in pairs:
-            values.known(key)
+        given = values.known(value_of(read_attribute(document, attributes["for_each"]), scope))
+        if not isinstance(given, Mapping | values.SetOf):
+            raise values.Failed("for_each needs a map or a set")
+        pairs = iterate(given)
         return tuple((values.text(key), replace(module.scope, each=(values.text(key), value))) for key, value in pairs)
     return ((None, module.scope),)
 
 
-def load_module(root: Path, sources: Mapping[Path, bytes] | None = None) -> Module:
+def load_module(root: Path, sources: Mapping[Path, bytes] | None = None, known: Module | None = None) -> Module:
     """The stack at a directory, with all its local modules; `sources` (by path relative to root) overlay its files.
+
+    Files that are as they were in `known`, an earlier state of the same stack, are not parsed again.
 
     Raises `CodeInvalid` with file and line where Terraform code cannot be read. Remote modules are not an error.
     """
-    loaded = load_sources(root, sources or {})
+    loaded = load_sources(root, sources or {}, {} if known is None else known.documents())
     return Module(source=loaded["."], sources=loaded)

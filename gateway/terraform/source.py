@@ -65,8 +65,12 @@ class Source:
         return posixpath.normpath(posixpath.join(self.directory, written.value))
 
 
-def load_sources(root: Path, overlay: Mapping[Path, bytes]) -> dict[str, Source]:
-    """The root's directory (`.`) and those of all local modules it calls. Raises `CodeInvalid`."""
+def load_sources(root: Path, overlay: Mapping[Path, bytes], known: Mapping[Path, Document]) -> dict[str, Source]:
+    """The root's directory (`.`) and those of all local modules it calls. Raises `CodeInvalid`.
+
+    A document in `known` is taken as it is where its file still has the same bytes.
+    """
+    files = _Files(root, overlay, known)
     loaded: dict[str, Source] = {}
     todo = ["."]
     while todo:
@@ -75,11 +79,11 @@ def load_sources(root: Path, overlay: Mapping[Path, bytes]) -> dict[str, Source]
             continue
         if directory.count("/") > _DEPTH:
             raise CodeInvalid(f"{directory}: The modules are nested too deeply; nothing was read.")
-        source = loaded[directory] = _load_directory(root, overlay, directory)
+        source = loaded[directory] = _load_directory(files, directory)
         for name, (document, block) in source.calls.items():
             called = source.called_directory(name)
             if called is not None:
-                if not any(_names(root, overlay, called)):
+                if not any(files.names(called)):
                     raise CodeInvalid(
                         f"{document.at(block)}: The module {name} is to be in {called}, and no Terraform file is there."
                     )
@@ -102,29 +106,43 @@ def _refuse_circles(loaded: Mapping[str, Source]) -> None:
     visit(".", ())
 
 
-def _names(root: Path, overlay: Mapping[Path, bytes], directory: str) -> Iterator[str]:
-    """Names of the Terraform files in a directory, on disk or in the overlay."""
-    place = root / directory
-    on_disk = {item.name for item in place.iterdir() if item.is_file()} if place.is_dir() else set()
-    laid_over = {path.name for path in overlay if posixpath.normpath(path.parent.as_posix()) == directory}
-    for name in sorted(on_disk | laid_over):
-        ignored = name.startswith(".") or name.endswith("~") or (name.startswith("#") and name.endswith("#"))
-        if not ignored and name.endswith((".tf", ".tf.json", ".tfvars", ".tfvars.json")):
-            yield name
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """The files of a stack, as they are on disk and in the overlay."""
+
+    root: Path
+    overlay: Mapping[Path, bytes]
+    known: Mapping[Path, Document]
+
+    def names(self, directory: str) -> Iterator[str]:
+        """Names of the Terraform files in a directory, on disk or in the overlay."""
+        place = self.root / directory
+        on_disk = {item.name for item in place.iterdir() if item.is_file()} if place.is_dir() else set()
+        laid_over = {path.name for path in self.overlay if posixpath.normpath(path.parent.as_posix()) == directory}
+        for name in sorted(on_disk | laid_over):
+            ignored = name.startswith(".") or name.endswith("~") or (name.startswith("#") and name.endswith("#"))
+            if not ignored and name.endswith((".tf", ".tf.json", ".tfvars", ".tfvars.json")):
+                yield name
+
+    def read(self, path: Path) -> bytes:
+        """The bytes of a file. Raises `CodeInvalid`."""
+        for laid, source in self.overlay.items():
+            if posixpath.normpath(laid.as_posix()) == path.as_posix():
+                return source
+        try:
+            return (self.root / path).read_bytes()
+        except OSError as error:
+            raise CodeInvalid(f"{path}: The file cannot be read: {error.strerror}.") from None
+
+    def document(self, path: Path) -> Document:
+        """The document of a file. Raises `CodeInvalid`."""
+        source = self.read(path)
+        known = self.known.get(path)
+        return known if known is not None and known.source == source else parse(path, source)
 
 
-def _read(root: Path, overlay: Mapping[Path, bytes], path: Path) -> bytes:
-    for laid, source in overlay.items():
-        if posixpath.normpath(laid.as_posix()) == path.as_posix():
-            return source
-    try:
-        return (root / path).read_bytes()
-    except OSError as error:
-        raise CodeInvalid(f"{path}: The file cannot be read: {error.strerror}.") from None
-
-
-def _load_directory(root: Path, overlay: Mapping[Path, bytes], directory: str) -> Source:
-    names = list(_names(root, overlay, directory))
+def _load_directory(files: _Files, directory: str) -> Source:
+    names = list(files.names(directory))
     paths = [Path(posixpath.normpath(posixpath.join(directory, name))) for name in names]
     documents: dict[Path, Document] = {}
     overrides: list[Document] = []
@@ -132,12 +150,12 @@ def _load_directory(root: Path, overlay: Mapping[Path, bytes], directory: str) -
         if path.name.endswith(".tf.json"):
             raise CodeInvalid(f"{path}: Terraform code in JSON syntax is not read; write it as HCL.")
         if path.name.endswith(".tf"):
-            document = parse(path, _read(root, overlay, path))
+            document = files.document(path)
             if path.name == "override.tf" or path.name.endswith("_override.tf"):
                 overrides.append(document)
             else:
                 documents[path] = document
-    given = _given(root, overlay, paths) if directory == "." else {}
+    given = _given(files, paths) if directory == "." else {}
     return _collect(directory, documents, overrides, given)
 
 
@@ -197,19 +215,16 @@ def _hidden(overrides: list[Document]) -> dict[tuple[str, ...], frozenset[str]]:
     return hidden
 
 
-def _given(
-    root: Path, overlay: Mapping[Path, bytes], paths: list[Path]
-) -> dict[str, tuple[Document | None, Node | None, Json]]:
+def _given(files: _Files, paths: list[Path]) -> dict[str, tuple[Document | None, Node | None, Json]]:
     """Values by variable in Terraform's order: terraform.tfvars, terraform.tfvars.json, then *.auto.tfvars by name."""
     first = [path for name in ("terraform.tfvars", "terraform.tfvars.json") for path in paths if path.name == name]
     later = [path for path in paths if path.name.endswith((".auto.tfvars", ".auto.tfvars.json"))]
     given: dict[str, tuple[Document | None, Node | None, Json]] = {}
     for path in first + later:
-        source = _read(root, overlay, path)
         if path.suffix == ".json":
-            given.update({name: (None, None, value) for name, value in _json(path, source).items()})
+            given.update({name: (None, None, value) for name, value in _json(path, files.read(path)).items()})
             continue
-        document = parse(path, source)
+        document = files.document(path)
         if document.blocks(document.root):
             raise CodeInvalid(f"{path}: A file of variable values holds no blocks.")
         given.update({name: (document, node, None) for name, node in document.attributes(document.root).items()})

@@ -8,11 +8,10 @@ Comments and empty lines end a run. Trailing comments share a column over direct
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from tree_sitter import Node
 
-from gateway.terraform.hcl import Document, parse
+from gateway.terraform.hcl import Document
 
 _COMMENT = re.compile(rb"(\s*,)?\s*((?:#|//|/\*).*)?$")
 
@@ -30,9 +29,9 @@ class _Row:
     """The line its value ends on: another one for a heredoc."""
 
 
-def aligned(path: Path, source: bytes) -> bytes:
-    """The source with every run aligned. Raises `CodeInvalid` where it does not parse."""
-    document = parse(path, source)
+def aligned(document: Document) -> bytes:
+    """The source of a document with every run aligned."""
+    source = document.source
     rows = {row.line: row for row in _rows(document)}
     result = bytearray(source)
     for run in reversed(list(_runs(rows))):
