@@ -9,10 +9,6 @@ from gateway.doors.aws.protocols import document, form, rest
 from gateway.doors.aws.route import Routed
 from gateway.doors.aws.strict import cbor_value, json_value
 from gateway.doors.aws.wire import Head
-from gateway.errors import Malformed
-
-_JSON_TYPES = frozenset({"application/x-amz-json-1.0", "application/x-amz-json-1.1"})
-_CBOR_TYPES = frozenset({"application/cbor", ""})
 
 
 def parse(
@@ -27,20 +23,9 @@ def parse(
         case Protocol.EC2 | Protocol.QUERY:
             return form.parse(shape, fields or {}, ec2=routed.protocol is Protocol.EC2)
         case Protocol.JSON:
-            _check_type(head, _JSON_TYPES)
             return document.parse(shape, json_value(body or b"{}"))
         case Protocol.CBOR:
-            _check_type(head, _CBOR_TYPES)
             return document.parse(shape, cbor_value(body) if body else {})
         case Protocol.REST_JSON | Protocol.REST_XML:
             is_json = routed.protocol is Protocol.REST_JSON
             return rest.parse(shape, head, routed.labels, routed.literals, body, is_json=is_json)
-
-
-def _check_type(head: Head, allowed: frozenset[str]) -> None:
-    if head.content_type not in allowed:
-        raise Malformed(
-            f"The content type does not fit: this protocol takes {max(allowed)}.",
-            aws_code="UnsupportedMediaTypeException",
-            code="content_type",
-        )

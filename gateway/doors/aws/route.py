@@ -81,7 +81,7 @@ class Router:
         marks = (
             head.headers.get("smithy-protocol") is not None,
             "x-amz-target" in head.headers,
-            _is_form(head, candidates),
+            _looks_like_form(head),
         )
         if sum(marks) > 1:
             raise Malformed(
@@ -89,7 +89,7 @@ class Router:
                 aws_code="InvalidRequest",
                 code="two_protocols",
             )
-        return marks[2] and head.content_type == FORM_TYPE
+        return _is_form(head, candidates) and head.content_type == FORM_TYPE
 
     def route(self, head: Head, candidates: tuple[Service, ...], fields: Mapping[str, str] | None) -> Routed:
         """The operation. `fields` are the form's, where `form_wanted`. Raises `errors.UnknownOperation`, `errors.Malformed`."""
@@ -107,6 +107,7 @@ class Router:
             raise UnknownOperation(
                 "The request says it is Smithy RPC v2 and is not POST /service/…/operation/… with rpc-v2-cbor."
             )
+        _check_type(head, ("application/cbor", ""))
         hits = [service for service in candidates if service.target == found[1] and Protocol.CBOR in service.protocols]
         return self._one(hits, found[2], Protocol.CBOR)
 
@@ -118,6 +119,7 @@ class Router:
                 aws_code="InvalidRequest",
                 code="two_protocols",
             )
+        _check_type(head, ("application/x-amz-json-1.1", "application/x-amz-json-1.0"))
         hits = [service for service in candidates if service.target == prefix and Protocol.JSON in service.protocols]
         if not hits:
             raise Malformed(
@@ -260,10 +262,22 @@ def _label(text: str) -> str:
         raise Malformed("The path holds an escape that is not UTF-8.", aws_code="InvalidURI", code="encoding") from None
 
 
+def _looks_like_form(head: Head) -> bool:
+    return head.content_type == FORM_TYPE or any(key.casefold() == "action" for key, _ in head.query)
+
+
 def _is_form(head: Head, candidates: tuple[Service, ...]) -> bool:
-    if not any(service.form is not None for service in candidates):
-        return False
-    return head.content_type == FORM_TYPE or any(key == "Action" for key, _ in head.query)
+    return _looks_like_form(head) and any(service.form is not None for service in candidates)
+
+
+def _check_type(head: Head, allowed: tuple[str, ...]) -> None:
+    """A service that speaks several protocols may choose by the content type, so it must fit the mark, whatever the class."""
+    if head.content_type not in allowed:
+        raise Malformed(
+            f"The content type does not fit: this protocol takes {allowed[0]}.",
+            aws_code="UnsupportedMediaTypeException",
+            code="content_type",
+        )
 
 
 def _ambiguous(names: list[str]) -> NoReturn:

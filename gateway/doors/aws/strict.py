@@ -230,7 +230,7 @@ def cbor_value(body: bytes) -> Any:
     try:
         value = parser.parse_data_item(stream)
         rest = stream.read(1)
-    except (ResponseParserError, ValueError, TypeError, OverflowError, RecursionError, OSError) as error:
+    except (ResponseParserError, ValueError, TypeError, OverflowError, RuntimeError, OSError) as error:
         unreadable(f"The body is not CBOR that Sentinel takes ({type(error).__name__}).", code="cbor")
     if rest:
         unreadable("Bytes follow the CBOR value.", code="cbor")

@@ -1,0 +1,154 @@
+"""What the AWS wire format costs: `python tests/bench/wire.py` prints one JSON object per figure.
+
+Each request is read a few thousand times, warm, in one process; the value is the median, in microseconds. The floor of a request is
+what botocore's own serializer needs to write it (`serialize_to_request`, no signing, no validation), so `ratio` is reading over writing.
+"""
+
+import asyncio
+import json
+import statistics
+import time
+import tracemalloc
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
+
+import botocore.serialize
+
+from gateway.doors.aws import classes, index
+from gateway.doors.aws.dialect import AwsDialect
+from gateway.doors.aws.models import Models
+from gateway.model.caller import ActorKind, Caller
+from gateway.model.inbound import Inbound
+
+ROUNDS = 3000
+CALLER = Caller(actor="bench", kind=ActorKind.AGENT, key_id="SNTLAAAAAAAAAAAAAAAA")
+CASES: list[tuple[str, str, str, str, dict[str, Any]]] = [
+    ("read", "sqs", "json", "GetQueueUrl", {"QueueName": "orders"}),
+    ("read", "ec2", "ec2", "DescribeInstances", {"InstanceIds": ["i-0123456789abcdef0"]}),
+    ("read", "s3", "rest-xml", "GetObject", {"Bucket": "b", "Key": "a/b c"}),
+    ("read", "lambda", "rest-json", "GetFunction", {"FunctionName": "f"}),
+    ("mutation", "autoscaling", "query", "SetDesiredCapacity", {"AutoScalingGroupName": "kafka", "DesiredCapacity": 6}),
+    (
+        "mutation",
+        "ec2",
+        "ec2",
+        "AuthorizeSecurityGroupIngress",
+        {
+            "GroupId": "sg-1",
+            "IpPermissions": [
+                {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "IpRanges": [{"CidrIp": "10.0.0.0/8"}]}
+            ],
+        },
+    ),
+    (
+        "mutation",
+        "dynamodb",
+        "json",
+        "UpdateTable",
+        {"TableName": "t", "ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5}},
+    ),
+    ("mutation", "lambda", "rest-json", "UpdateFunctionConfiguration", {"FunctionName": "f", "Timeout": 30}),
+    (
+        "mutation",
+        "s3",
+        "rest-xml",
+        "PutBucketVersioning",
+        {"Bucket": "b", "VersioningConfiguration": {"Status": "Enabled"}},
+    ),
+    (
+        "mutation",
+        "cloudwatch",
+        "smithy-rpc-v2-cbor",
+        "PutMetricAlarm",
+        {
+            "AlarmName": "lag",
+            "Threshold": 500000.0,
+            "EvaluationPeriods": 2,
+            "ComparisonOperator": "GreaterThanThreshold",
+        },
+    ),
+]
+
+
+def figure(*, name: str, value: float, unit: str, floor: float | None = None, n: int) -> None:
+    """Print one figure."""
+    ratio = None if floor is None else round(value / floor, 2)
+    print(json.dumps({"name": name, "value": round(value, 1), "unit": unit, "floor": floor, "ratio": ratio, "n": n}))
+
+
+async def median(act: Callable[[], Awaitable[object]]) -> float:
+    """Median of `ROUNDS` runs in microseconds, after a warm-up."""
+    for _ in range(100):
+        await act()
+    times = []
+    for _ in range(ROUNDS):
+        start = time.perf_counter_ns()
+        await act()
+        times.append(time.perf_counter_ns() - start)
+    return statistics.median(times) / 1000
+
+
+def request(signing: str, made: Any) -> Inbound:
+    """The inbound request with what a serializer made; its signature is not looked at."""
+    headers = {
+        key.lower(): value if isinstance(value, str) else value.decode() for key, value in made["headers"].items()
+    }
+    body = made["body"]
+    if isinstance(body, dict):
+        body = urlencode(body)
+    query = made["query_string"]
+    query = query if isinstance(query, str) else urlencode(query, doseq=True)
+    content = body.encode() if isinstance(body, str) else bytes(body)
+    headers |= {"host": "gateway", "x-amz-date": "20261121T010203Z"}
+    proof = (
+        f"AWS4-HMAC-SHA256 Credential=SNTLAAAAAAAAAAAAAAAA/20261121/eu-west-1/{signing}/aws4_request, "
+        f"SignedHeaders={';'.join(sorted(headers))}, Signature={'0' * 64}"
+    )
+
+    async def read() -> bytes:
+        return content
+
+    return Inbound(
+        method=made["method"],
+        target=made["url_path"] + (("&" if "?" in made["url_path"] else "?") + query if query else ""),
+        headers=(*headers.items(), ("authorization", proof)),
+        read_body=read,
+        received_at=datetime(2026, 11, 21, tzinfo=UTC),
+    )
+
+
+async def main() -> None:
+    """Print every figure."""
+    for name, load in (("index load", index.load), ("classes load", classes.load)):
+        times = []
+        for _ in range(5):
+            start = time.perf_counter()
+            load()
+            times.append(time.perf_counter() - start)
+        figure(name=f"wire: {name}", value=min(times) * 1000, unit="ms", n=5)
+    tracemalloc.start()
+    kept = (index.load(), classes.load())
+    figure(name="wire: index and classes in memory", value=tracemalloc.get_traced_memory()[0] / 1e6, unit="MB", n=1)
+    tracemalloc.stop()
+    models = Models()
+    dialect = AwsDialect(
+        account="", regions=("eu-west-1",), max_body_bytes=1 << 20, routes=kept[0], table=kept[1], models=models
+    )
+    for kind, service, protocol, operation, parameters in CASES:
+        model = models.model(service).operation_model(operation)
+        serializer: Any = botocore.serialize.create_serializer(protocol, include_validation=False)  # type: ignore[no-untyped-call] # botocore is untyped
+        inbound = request(kept[0].services[service].signing, serializer.serialize_to_request(parameters, model))
+        assert (await dialect.read(inbound, CALLER)).call.operation == operation
+
+        async def write(serializer: Any = serializer, parameters: Any = parameters, model: Any = model) -> None:
+            serializer.serialize_to_request(parameters, model)
+
+        floor = round(await median(write), 1)
+        value = await median(lambda inbound=inbound: dialect.read(inbound, CALLER))
+        figure(name=f"wire: {kind} {service}:{operation} ({protocol})", value=value, unit="us", floor=floor, n=ROUNDS)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

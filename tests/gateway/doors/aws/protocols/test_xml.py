@@ -1,0 +1,39 @@
+"""Elements become nested parameters again."""
+
+import pytest
+
+from gateway.doors.aws.models import Models
+from gateway.doors.aws.protocols import xml
+from gateway.doors.aws.strict import xml_root
+from gateway.errors import Malformed
+
+
+def test_flattened_lists_repeat_their_element_and_namespaces_are_dropped(models: Models) -> None:
+    shape = models.shape("s3", "DeleteObjects")
+    assert shape is not None
+    root = xml_root(
+        b'<Delete xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Object><Key>a</Key></Object>'
+        b"<Object><Key> b </Key></Object><Quiet>true</Quiet></Delete>"
+    )
+    assert xml.structure(shape.members["Delete"], root, "Delete") == {
+        "Objects": [{"Key": "a"}, {"Key": " b "}],
+        "Quiet": True,
+    }
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<Delete><Quiet>true</Quiet></Delete>",
+        b"<Delete><Object><Key>a</Key><Key>b</Key></Object></Delete>",
+        b"<Delete><Object><Key><b/></Key></Object></Delete>",
+        b"<Delete><Object>text</Object></Delete>",
+        b"<Delete><Object><Key>a</Key></Object><Quiet>1</Quiet></Delete>",
+    ],
+    ids=["required missing", "twice", "element for text", "text for elements", "no boolean"],
+)
+def test_xml_that_does_not_fit_is_refused(models: Models, body: bytes) -> None:
+    shape = models.shape("s3", "DeleteObjects")
+    assert shape is not None
+    with pytest.raises(Malformed):
+        xml.structure(shape.members["Delete"], xml_root(body), "Delete")
