@@ -1,0 +1,22 @@
+"""A running gateway per test module, with a scripted AWS behind it."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from gateway.model.verdict import Mode
+from tests.kit.gate import Gate
+
+
+@pytest.fixture(scope="module")
+def gate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gate]:
+    """A gateway that enforces."""
+    with Gate(directory=tmp_path_factory.mktemp("gate")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def observing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gate]:
+    """A gateway that only observes."""
+    with Gate(directory=tmp_path_factory.mktemp("observing"), mode=Mode.OBSERVE) as running:
+        yield running

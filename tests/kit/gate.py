@@ -1,0 +1,135 @@
+"""A whole gateway in a thread, over a scripted AWS: the real doors, checks, policy and ledger, for tests of the line."""
+
+import asyncio
+import shutil
+import threading
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+import boto3
+import uvicorn
+from botocore.config import Config
+
+from gateway.app import running
+from gateway.clock import SystemClock
+from gateway.ledger.keys import SqlKeyRing
+from gateway.ledger.ledger import SqlLedger, open_ledger
+from gateway.ledger.master import master_key
+from gateway.model.caller import ActorKind
+from gateway.model.record import Record
+from gateway.model.verdict import Mode
+from gateway.ports import Key, RecordQuery
+from gateway.settings import Settings, StackSettings
+from gateway.settings import Upstream as UpstreamSettings
+from tests.kit.upstream import Upstream
+
+STACK = Path(__file__).parent.parent / "cases" / "stacks" / "kafka"
+ASG = "kafka-consumer-processor-asg"
+T = TypeVar("T")
+
+KEYS: dict[str, tuple[ActorKind, tuple[str, ...]]] = {
+    "agent": (ActorKind.AGENT, ()),
+    "rival": (ActorKind.AGENT, ()),
+    "human": (ActorKind.HUMAN, ("approver",)),
+    "pipeline": (ActorKind.PIPELINE, ()),
+}
+
+
+@dataclass
+class Gate:
+    """One running gateway."""
+
+    directory: Path
+    mode: Mode = Mode.ENFORCE
+    upstream: Upstream = field(default_factory=Upstream)
+    keys: dict[str, Key] = field(default_factory=dict)
+    url: str = ""
+
+    def __post_init__(self) -> None:
+        self.stack = self.directory / "stack"
+        shutil.copytree(STACK, self.stack)
+        self._loop = asyncio.new_event_loop()
+        self._ready = threading.Event()
+        self._failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._loop.run_until_complete, args=(self._serve(),))
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        assert self._ready.wait(60), "the gateway did not start"
+        if self._failure:
+            raise self._failure
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if not self._failure:
+            self._server.should_exit = True
+        self._thread.join(30)
+        self._loop.close()
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run something on the gateway's own loop."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
+
+    def records(self, **query: Any) -> list[Record]:
+        """Records, oldest first."""
+        return list(self.run(self.ledger.records(RecordQuery(newest_first=False, limit=1000, **query))))
+
+    def client(
+        self,
+        service: str,
+        actor: str = "agent",
+        motive: tuple[str, str] | None = ("availability", "incident; evidence=A-1"),
+        **more: Any,
+    ) -> Any:
+        """A boto3 client that goes through the gate."""
+        key = self.keys[actor]
+        client = boto3.client(  # type: ignore[no-untyped-call]  # boto3 is untyped
+            service,
+            endpoint_url=self.url,
+            region_name="us-east-1",
+            aws_access_key_id=key.id,
+            aws_secret_access_key=more.pop("secret", key.secret),
+            config=Config(retries={"total_max_attempts": 1}, **more),  # type: ignore[no-untyped-call]  # as above
+        )
+        if motive:
+            headers = {"x-sentinel-intent": motive[0], "x-sentinel-motivation": motive[1]}
+            client.meta.events.register("before-call", lambda params, **_: params["headers"].update(headers))
+        return client
+
+    def bearer(self, actor: str = "agent") -> dict[str, str]:
+        """The header that proves an actor to the API."""
+        key = self.keys[actor]
+        return {"Authorization": f"Bearer {key.id}.{key.secret}"}
+
+    async def _serve(self) -> None:
+        try:
+            runner = await self.upstream.start()
+            settings = Settings(
+                data=self.directory / "data",
+                mode=self.mode,
+                upstream=UpstreamSettings(simulated=f"http://127.0.0.1:{self.upstream.port}", reply_seconds=5),
+                stacks=(StackSettings(name="kafka", path=self.stack, mode=self.mode),),
+            )
+            async with running(settings) as app, open_ledger(settings.ledger_url) as self.ledger:
+                await self._issue(settings, self.ledger)
+                self._server = uvicorn.Server(
+                    uvicorn.Config(app, port=0, http="httptools", log_level="error", lifespan="off")
+                )
+                self._server.config.load()
+                listening = self._server.config.bind_socket()
+                self.url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+                self._loop.call_soon(self._ready.set)
+                await self._server.serve(sockets=[listening])
+            await runner.cleanup()
+        except BaseException as error:
+            self._failure = error
+            self._ready.set()
+            raise
+
+    async def _issue(self, settings: Settings, ledger: SqlLedger) -> None:
+        ring = SqlKeyRing(ledger, master=master_key("", settings.data), clock=SystemClock())
+        for actor, (kind, roles) in KEYS.items():
+            self.keys[actor] = await ring.issue(actor=actor, kind=kind, roles=roles, lasts=timedelta(days=1))

@@ -1,0 +1,76 @@
+"""A scripted AWS on loopback for tests: records what it is asked, and answers well, badly or not at all."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import parse_qs
+
+from aiohttp import web
+
+REQUEST_ID = "6f7e2c1a-0000-4000-8000-000000000000"
+
+
+@dataclass
+class Upstream:
+    """What was asked, and how to answer from now on."""
+
+    asked: list[str] = field(default_factory=list)
+    """Operations that arrived, in order."""
+    headers: list[Mapping[str, str]] = field(default_factory=list)
+    bodies: list[bytes] = field(default_factory=list)
+    behaviour: str = "ok"
+    """ok, refuse (AWS's own error), cut (answer never comes), html (a captive portal), slow."""
+    port: int = 0
+
+    async def start(self) -> web.AppRunner:
+        """Listen on a free port of loopback; end it with `cleanup` of what is returned."""
+        application = web.Application(client_max_size=64 * 1024 * 1024)
+        application.router.add_route("*", "/{anything:.*}", self._answer)
+        runner = web.AppRunner(application)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        self.port = runner.addresses[0][1]
+        return runner
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        body = await request.read()
+        target = request.headers.get("X-Amz-Target", "").rpartition(".")[2]
+        operation = target or parse_qs(body.decode("latin-1")).get("Action", [request.method + " " + request.path])[0]
+        self.asked.append(operation)
+        self.headers.append(dict(request.headers))
+        self.bodies.append(body)
+        match self.behaviour:
+            case "cut":
+                assert request.transport is not None
+                request.transport.abort()
+                return web.Response()
+            case "html":
+                return web.Response(
+                    text="<html><body>Sign in to the guest network</body></html>", content_type="text/html"
+                )
+            case "slow":
+                await asyncio.sleep(0.5)
+        return _json(self.behaviour) if target else _query(operation, self.behaviour)
+
+
+def _json(behaviour: str) -> web.Response:
+    if behaviour == "refuse":
+        error = '{"__type": "com.amazonaws#ResourceNotFoundException", "message": "No such thing"}'
+        return _response(error, "application/x-amz-json-1.0", 400)
+    return _response("{}", "application/x-amz-json-1.0", 200)
+
+
+def _query(operation: str, behaviour: str) -> web.Response:
+    if behaviour == "refuse":
+        error = (
+            "<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Group not found</Message></Error>"
+            f"<RequestId>{REQUEST_ID}</RequestId></ErrorResponse>"
+        )
+        return _response(error, "text/xml", 400)
+    done = f"<{operation}Response><{operation}Result/><ResponseMetadata><RequestId>{REQUEST_ID}</RequestId></ResponseMetadata></{operation}Response>"
+    return _response(done, "text/xml", 200)
+
+
+def _response(text: str, content_type: str, status: int) -> web.Response:
+    return web.Response(text=text, content_type=content_type, status=status, headers={"x-amzn-RequestId": REQUEST_ID})
