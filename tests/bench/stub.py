@@ -9,6 +9,7 @@ import asyncio
 import json
 import sys
 from collections import Counter
+from typing import cast
 from urllib.parse import parse_qs, unquote_plus
 
 import httptools
@@ -78,8 +79,7 @@ class Connection(asyncio.Protocol):
         self._url = self._target = self._body = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's is one only in behaviour
 
     def data_received(self, data: bytes) -> None:
         try:

@@ -2,9 +2,12 @@
 
 import base64
 import contextlib
+import io
 import zlib
+from typing import Any
 
 import pytest
+from botocore import httpchecksum
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -113,3 +116,15 @@ def test_no_bytes_break_the_decoder(raw: bytes) -> None:
 def test_what_was_chunked_comes_out_again(parts: list[bytes]) -> None:
     raw = b"".join(f"{len(part):x}\r\n".encode() + part + b"\r\n" for part in parts) + b"0\r\n\r\n"
     assert chunks.decode(raw).body == b"".join(parts)
+
+
+@pytest.mark.parametrize("size", [0, 1, 100, 3 * 1024 * 1024])
+def test_what_botocore_sends_over_tls_by_default_is_decoded(size: int) -> None:
+    data = b"a" * size
+    wrapper: Any = httpchecksum.AwsChunkedWrapper
+    raw = wrapper(
+        io.BytesIO(data), checksum_cls=httpchecksum.Crc32Checksum, checksum_name="x-amz-checksum-crc32"
+    ).read()
+    decoded = chunks.decode(raw, length=size)
+    assert decoded.body == data
+    assert decoded.trailers[0][0] == "x-amz-checksum-crc32"

@@ -1,0 +1,57 @@
+"""The stub answers every protocol in a form that our own proof of success takes, and counts."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from gateway.cloud.aws import Aws
+from gateway.cloud.client import Client
+from gateway.cloud.credentials import SIMULATED, FixedCredentials
+from gateway.cloud.endpoints import Endpoints
+from gateway.cloud.models import Models
+from gateway.model.mutation import Call
+from gateway.model.outcome import Applied
+
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.slow]
+
+
+class Now:
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+
+@pytest.fixture
+async def stub() -> AsyncIterator[str]:
+    script = Path(__file__).with_name("stub.py")
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, str(script), "--port", "0", stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    line = await process.stdout.readline()
+    yield f"http://127.0.0.1:{line.decode().rpartition(':')[2].strip()}"
+    process.terminate()
+    await process.wait()
+
+
+CALLS = [
+    Call(service="autoscaling", operation="SetDesiredCapacity", parameters={"AutoScalingGroupName": "a", "DesiredCapacity": 1}, region="us-east-1"),
+    Call(service="sqs", operation="SetQueueAttributes", parameters={"QueueUrl": "http://q", "Attributes": {}}, region="us-east-1"),
+    Call(service="ec2", operation="CreateVpc", parameters={"CidrBlock": "10.0.0.0/16"}, region="us-east-1"),
+]  # fmt: skip
+
+
+async def test_mutations_are_applied_and_counted(stub: str) -> None:
+    models, client = Models(), Client(connect_seconds=5, reply_seconds=30)
+    endpoints = Endpoints(models=models, regions=("us-east-1",), simulated=stub)
+    aws = Aws(models=models, endpoints=endpoints, credentials=FixedCredentials(SIMULATED), client=client, clock=Now())
+    for call in CALLS:
+        assert isinstance(await aws.send(await aws.prepare(call, "mut_1")), Applied)
+    await client.close()
+    async with aiohttp.ClientSession() as session, session.get(f"{stub}/_count") as answer:
+        assert json.loads(await answer.read()) == {"SetDesiredCapacity": 1, "SetQueueAttributes": 1, "CreateVpc": 1}
