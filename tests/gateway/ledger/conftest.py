@@ -1,0 +1,77 @@
+"""An open ledger on SQLite, and a scene that makes mutations and takes them through it. The suites in tests/ports do the rest on both stores."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.ledger.ledger import SqlLedger, open_ledger
+from gateway.model.caller import ActorKind, Caller
+from gateway.model.claim import Claim
+from gateway.model.contract import Contract
+from gateway.model.facts import Facts, Subject
+from gateway.model.ids import new_id
+from gateway.model.json import Json
+from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.model.outcome import Applied, Reply, Sent
+from gateway.model.verdict import Decision, Finding, Mode, Verdict
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+APPLIED = Applied(reply=Reply(status=200, headers=(), body=b"ok"), request_id="r-1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """Makes mutations of one attribute of `aws_sqs_queue.orders`, at noon."""
+
+    ledger: SqlLedger
+    now: datetime = NOW
+    applied: Applied = APPLIED
+
+    def mutation(self, value: Json = 6, attribute: str = "delay", *, actor: str = "agent", **members: Any) -> Mutation:
+        """A new mutation; `members` are of its effect, but `key`, its idempotency key."""
+        key = str(members.pop("key", ""))
+        given = {
+            "address": "aws_sqs_queue.orders",
+            "action": EffectAction.SET,
+            "resource_type": "aws_sqs_queue",
+            **members,
+        }
+        return Mutation(
+            id=new_id("mut"),
+            caller=Caller(actor=actor, kind=ActorKind.AGENT, key_id="SNTLAGENT"),
+            call=Call(service="sqs", operation="SetQueueAttributes", parameters={"Value": str(value)}),
+            call_class=CallClass.MUTATION,
+            motive=None,
+            effects=(Effect(attribute=attribute, value=value, **given),),
+            idempotency_key=key,
+        )
+
+    def facts(self, asked: Mutation, mode: Mode = Mode.ENFORCE) -> Facts:
+        """What was true: every attribute was 4."""
+        subjects = tuple(
+            Subject(effect=each, before=4, declared=4, attributes_before={}, attributes_after={}, contract=Contract())
+            for each in asked.effects
+        )
+        return Facts(now=self.now, stack="shop", mode=mode, subjects=subjects)
+
+    def decision(self, verdict: Verdict = Verdict.ALLOW, **members: Any) -> Decision:
+        """A decision of one finding."""
+        finding = Finding(check="policy", verdict=verdict, rule="SEN-1", reason="Because.")
+        return Decision(findings=(finding,), **members)
+
+    async def carry(self, asked: Mutation, outcome: Sent = APPLIED, **members: Any) -> Sequence[Claim]:
+        """Decide and settle; the claims taken."""
+        claims = await self.ledger.decided(asked, self.facts(asked), self.decision(**members))
+        await self.ledger.settled(asked, outcome, self.now)
+        return claims
+
+
+@pytest.fixture
+async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
+    """A scene on a new ledger."""
+    async with open_ledger(f"sqlite:///{tmp_path / 'scene.db'}") as ledger:
+        yield Scene(ledger=ledger)
