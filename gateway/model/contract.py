@@ -12,7 +12,8 @@ class Bound:
 
     attribute: str
     name: str
-    """min, max, max_step, one_of, matches, cidr_within, ports, forbid_world, max_items, or condition (attribute empty)."""
+    """min, max, max_step, one_of, matches, cidr_within, ports, forbid_world, max_items, or condition (attribute empty,
+    but for a variable's validation the attribute that the variable feeds)."""
     limit: Json
     """The evaluated limit. For `condition` its outcome, true or false."""
     source: str
@@ -39,7 +40,8 @@ class Contract:
     critical: bool = False
     prevent_delete: bool = False
     source: str = ""
-    """`file:line` of the first matching block; empty where no contract names the resource."""
+    """`file:line` of the first matching block, before all others one that withholds the resource from agents; empty where no contract
+    names the resource."""
     evaluate: Callable[[Mapping[str, Json], Mapping[str, Json]], tuple[Bound, ...]] = field(
         default=lambda _after, _before: (), compare=False
     )
