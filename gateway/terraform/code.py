@@ -68,7 +68,10 @@ class Code:
     def source_of(self, address: str) -> str:
         """`file:line` of the block behind an address; empty where the code has none."""
         instance = self.instance(address)
-        return "" if instance is None else instance.document.at(instance.block)
+        if instance is None:
+            return ""
+        # The row is the node's own, so this costs nothing in a large file; `Document.at` counts line ends.
+        return f"{instance.document.path}:{instance.block.start_point.row + 1}"
 
 
 def load_code(root: Path) -> Code:

@@ -62,15 +62,15 @@ class _StateEdges:
     """The state's dependencies between blocks."""
 
     def __init__(self, recorded: Iterable[Recorded]) -> None:
-        blocks = {str(thing.where.block): thing.where.block for thing in recorded}
+        blocks = {_block(thing.address): thing.where.block for thing in recorded}
         self._by_bare: dict[str, list[str]] = {}
         for text, block in blocks.items():
-            self._by_bare.setdefault(str(block.bare), []).append(text)
+            self._by_bare.setdefault(str(block.bare) if block.modules else text, []).append(text)
         self._blocks = blocks
         self._ancestors: dict[str, set[str]] = {}
         self._dependants: dict[str, set[str]] = {}
         for thing in recorded:
-            text = str(thing.where.block)
+            text = _block(thing.address)
             ancestors = self._ancestors.setdefault(text, set())
             for dependency in thing.dependencies:
                 ancestors.update(self._meant(thing.where, dependency))
@@ -93,6 +93,8 @@ class _StateEdges:
         target = parse_address(dependency)
         if target is None:
             return ()
+        if not target.modules:
+            return (dependency,) if dependency in self._blocks else ()
         shared = 0
         for (one, _), (other, _) in zip(where.modules, target.modules, strict=False):
             if one != other:

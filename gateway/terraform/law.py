@@ -169,12 +169,22 @@ def condition(enforcement: Enforcement, scope: Scope, *, attribute: str = "") ->
 
 def outcome(expression: Expression, scope: Scope) -> tuple[Json, str]:
     """The value and an empty text, or None and why there is none. Never raises."""
+    return _tried(expression.text, scope) if expression.references else _constant(expression.text)
+
+
+@functools.lru_cache(maxsize=4096)
+def _constant(text: str) -> tuple[Json, str]:
+    """Most limits refer to nothing and are evaluated once."""
+    return _tried(text, Scope())
+
+
+def _tried(text: str, scope: Scope) -> tuple[Json, str]:
     try:
-        return evaluate_text(expression.text, scope), ""
+        return evaluate_text(text, scope), ""
     except Unknown as error:
         return None, str(error)
     except Exception as error:  # noqa: BLE001  whatever breaks here is a limit that is not known, and that denies
-        return None, f"{type(error).__name__} while evaluating `{expression.text[:80]}`"
+        return None, f"{type(error).__name__} while evaluating `{text[:80]}`"
 
 
 def _mentioned(enforcement: Enforcement) -> set[str]:

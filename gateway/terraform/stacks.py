@@ -12,6 +12,7 @@ from gateway.model.contract import Contract
 from gateway.model.facts import Dependant
 from gateway.model.json import Json
 from gateway.model.mutation import WHOLE
+from gateway.model.path import value_at
 from gateway.model.verdict import Mode
 from gateway.terraform.code import Code, code_files, load_code
 from gateway.terraform.evaluate import Unknown
@@ -20,7 +21,7 @@ from gateway.terraform.guards import Guards
 from gateway.terraform.identify import Index, only
 from gateway.terraform.instance import attributes, declared
 from gateway.terraform.law import Law
-from gateway.terraform.state import Roots, State, parse_state
+from gateway.terraform.state import Roots, State, concealed, parse_state
 
 
 class StackSource(Protocol):
@@ -91,14 +92,16 @@ class Stack:
         return None if thing is None else thing.attributes
 
     def declared(self, address: str, attribute: str) -> Json:
-        """What the code declares for an attribute; None where it declares nothing or it is not known."""
+        """What the code declares for an attribute, secrets as `{"sha256": …}`; None where it declares nothing or it is not known."""
         instance = None if attribute == WHOLE else self.code.instance(address)
         if instance is None:
             return None
         try:
-            return declared(instance, attribute)
+            value = declared(instance, attribute)
         except Unknown:
             return None
+        recorded = value_at(self.recorded(address) or {}, attribute)
+        return concealed(value, resource_type=instance.resource_type, attribute=attribute, recorded=recorded)
 
     def contract(self, address: str) -> Contract:
         """All law for the address; an empty contract where there is none."""

@@ -3,6 +3,7 @@
 Source of the format: the state file, version 4, of Terraform 0.12 and later (`internal/states/statefile/version4.go`).
 """
 
+import functools
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -157,12 +158,39 @@ def _recorded(block: Mapping[str, Any], instance: Mapping[str, Any]) -> Recorded
 def _without_secrets(resource_type: str, attributes: dict[str, Any], marked: Sequence[Any]) -> Mapping[str, Json]:
     named = _SECRET_ATTRIBUTES.get(resource_type, set())
     for attribute, value in attributes.items():
-        if value and isinstance(value, str) and (attribute in named or _SECRET_NAME.fullmatch(attribute)):
+        if value and isinstance(value, str) and (attribute in named or _is_secret(attribute)):
             attributes[attribute] = {"sha256": digest(value)}
     for path in marked:
         # Older versions wrote one step, not a list of them, where the path was short.
         _hide(attributes, [_step(step) for step in (path if isinstance(path, list) else [path])])
     return attributes
+
+
+def concealed(value: Json, *, resource_type: str, attribute: str, recorded: Json) -> Json:
+    """A value out of the code with its secrets as digests: what the state hides at the same place, and what is secret by its name.
+
+    `attribute` is the value's path and `recorded` what the state has there.
+    """
+    named = {attribute.partition(".")[0]} & _SECRET_ATTRIBUTES.get(resource_type, set())
+    if value is not None and (_is_hidden(recorded) or named or _is_secret(attribute.rpartition(".")[2])):
+        return {"sha256": digest(value)}
+    return _hidden_alike(value, recorded)
+
+
+def _hidden_alike(value: Json, recorded: Json) -> Json:
+    if _is_hidden(recorded) and value is not None:
+        return {"sha256": digest(value)}
+    if isinstance(value, Mapping) and isinstance(recorded, Mapping):
+        return {key: _hidden_alike(item, recorded.get(key)) for key, item in value.items()}
+    if isinstance(value, list) and isinstance(recorded, list):
+        beside: list[Json] = [*recorded, *[None] * len(value)]
+        return [_hidden_alike(item, other) for item, other in zip(value, beside, strict=False)]
+    return value
+
+
+@functools.lru_cache(maxsize=16384)
+def _is_secret(attribute: str) -> bool:
+    return _SECRET_NAME.fullmatch(attribute) is not None
 
 
 def _step(step: Mapping[str, Any]) -> str | int:

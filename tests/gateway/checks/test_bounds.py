@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,8 @@ from gateway.model.facts import Dependant, Facts, Subject
 from gateway.model.json import Json
 from gateway.model.mutation import WHOLE, Call, CallClass, Effect, EffectAction, Mutation
 from gateway.model.verdict import Finding, Mode, Verdict
+from gateway.settings import StackSettings
+from gateway.terraform.stacks import Stacks
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 GROUP = "aws_autoscaling_group.kafka"
@@ -215,3 +218,57 @@ async def test_a_contract_that_breaks_breaks_the_check() -> None:
     evaluate: Callable[[Mapping[str, Json], Mapping[str, Json]], tuple[Bound, ...]] = broken
     with pytest.raises(RuntimeError):
         await findings(subject(6, contract=Contract(managed_by_agent=True, mutable=("desired_capacity",), evaluate=evaluate)))  # fmt: skip
+
+
+KAFKA = Path(__file__).parents[2] / "cases" / "stacks" / "kafka"
+RULE = {"from_port": 8443, "to_port": 8443, "protocol": "tcp", "cidr_blocks": ["10.0.0.0/8"]}
+
+
+@pytest.mark.parametrize(
+    ("address", "attribute", "value", "expected"),
+    [
+        ("aws_autoscaling_group.kafka_consumer", "desired_capacity", 6, []),
+        ("aws_autoscaling_group.kafka_consumer", "desired_capacity", 20, [
+            "desired_capacity = 20 is over max = 16 (kafka.sentinel.hcl:10); the nearest legal value is 8.",
+            "desired_capacity = 20 is more than max_step = 4 away from 4 (kafka.sentinel.hcl:11); the nearest legal value is 8.",
+            "More consumers are wanted than the group may hold. (main.tf:21) Nothing was sent.",
+        ]),
+        ("aws_autoscaling_group.kafka_consumer", "desired_capacity", 0, [
+            "desired_capacity = 0 is under min = 2 (kafka.sentinel.hcl:9); the nearest legal value is 2.",
+            "A consumer group without consumers loses messages after seven days. (variables.tf:10) Nothing was sent.",
+        ]),
+        ("aws_autoscaling_group.kafka_consumer", "max_size", 40, [
+            "max_size = 40 is over max = 16 (kafka.sentinel.hcl:15); the nearest legal value is 16.",
+            "Capacity plan RFC-12 ends at 32 brokers, not 40. (kafka.sentinel.hcl:67) Nothing was sent.",
+        ]),
+        ("aws_security_group.kafka_consumer", "ingress", [RULE, {**RULE, "from_port": 443, "to_port": 443}], []),
+        ("aws_security_group.kafka_consumer", "ingress", [RULE, {**RULE, "from_port": 22, "to_port": 22, "cidr_blocks": ["0.0.0.0/0"]}], [
+            'ingress opens 0.0.0.0/0, which lies outside cidr_within = ["10.0.0.0/8"] (kafka.sentinel.hcl:33).',
+            "ingress opens port 22, beyond ports = [443, 8443] (kafka.sentinel.hcl:34).",
+            "ingress is open to the whole Internet, which forbid_world forbids (kafka.sentinel.hcl:35).",
+        ]),
+        ("module.retry.aws_sqs_queue.this", "visibility_timeout_seconds", 121, [
+            "visibility_timeout_seconds = 121 is over max = 120 (modules/worker/worker.sentinel.hcl:9); the nearest legal value is 120.",
+        ]),
+        ("aws_launch_template.kafka_consumer", "instance_type", "m6i.4xlarge", [
+            'aws_launch_template.kafka_consumer is immutable skeleton for agents: no contract names it. Its owners would have to write resource "aws_launch_template" "kafka_consumer" { managed_by_agent = true … } with the attributes\' bounds; nothing was sent.',
+        ]),
+    ],
+)  # fmt: skip
+async def test_the_case_stack_answers_an_agent(address: str, attribute: str, value: Json, expected: list[str]) -> None:
+    stack = Stacks.load([StackSettings(name="kafka", path=KAFKA)], default_mode=Mode.ENFORCE).all[0]
+    before = stack.recorded(address) or {}
+    effect = Effect(address=address, attribute=attribute, action=SET, value=value, resource_type=address.split(".")[-2])
+
+    told = await findings(
+        Subject(
+            effect=effect,
+            before=before.get(attribute),
+            declared=stack.declared(address, attribute),
+            attributes_before=before,
+            attributes_after={**before, attribute: value},
+            contract=stack.contract(address),
+        )
+    )
+
+    assert [finding.reason for finding in told if finding.verdict is Verdict.DENY] == expected

@@ -121,6 +121,13 @@ def test_what_the_code_declares(kafka: Stack, address: str, attribute: str, expe
     assert kafka.declared(address, attribute) == expected
 
 
+def test_a_secret_in_the_code_is_not_shown(copy: Path) -> None:
+    (copy / "secret.auto.tfvars").write_text('reports_password = "hunter2 hunter2"\n')
+    stack = load(Source(copy)).all[0]
+
+    assert stack.declared("aws_db_instance.reports", "password") == {"sha256": digest("hunter2 hunter2")}
+
+
 def bounds_of(stack: Stack, address: str, change: Mapping[str, Any] | None = None) -> dict[tuple[str, str], Any]:
     before = stack.recorded(address) or {}
     bounds = stack.contract(address).evaluate({**before, **(change or {})}, before)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from gateway.errors import CodeInvalid
-from gateway.model.json import digest
-from gateway.terraform.state import Roots, parse_state, read_state
+from gateway.model.json import Json, digest
+from gateway.terraform.state import Roots, concealed, parse_state, read_state
 
 KAFKA = Path(__file__).parents[2] / "cases" / "stacks" / "kafka" / "terraform.tfstate"
 
@@ -121,3 +121,29 @@ def test_expressions_see_resources_and_data_of_their_module() -> None:
     queues: Any = roots("", ["aws_sqs_queue", "aws_nothing"])["aws_sqs_queue"]
     assert set(queues["shard"]) == {"0", "1"}
     assert set(roots('module.archive["hot"]', ["aws_sqs_queue"])["aws_sqs_queue"]) == {"this", "dead_letters"}  # type: ignore[arg-type]  # a mapping
+
+
+HIDDEN: Json = {"sha256": "0" * 64}
+
+
+@pytest.mark.parametrize(
+    ("value", "attribute", "recorded", "expected"),
+    [
+        ("v", "name", None, "v"),
+        ("v", "name", HIDDEN, {"sha256": digest("v")}),
+        ("v", "password", None, {"sha256": digest("v")}),
+        ("v", "settings.auth_token", None, {"sha256": digest("v")}),
+        ("v", "value", None, {"sha256": digest("v")}),
+        ("v", "value.0", None, {"sha256": digest("v")}),
+        (None, "password", HIDDEN, None),
+        ({"a": "v", "b": "w"}, "settings", {"a": HIDDEN}, {"a": {"sha256": digest("v")}, "b": "w"}),
+        (["v", "w"], "list", [HIDDEN], [{"sha256": digest("v")}, "w"]),
+        ([{"a": "v"}], "list", [{"a": HIDDEN}], [{"a": {"sha256": digest("v")}}]),
+    ],
+)
+def test_a_value_of_the_code_hides_what_the_state_hides(
+    value: Json, attribute: str, recorded: Json, expected: Json
+) -> None:
+    found = concealed(value, resource_type="aws_ssm_parameter", attribute=attribute, recorded=recorded)
+
+    assert found == expected
