@@ -93,6 +93,12 @@ def serialise(call: Call, operation: OperationModel, endpoint: Endpoint, *, muta
     headers = {
         name.lower(): _text(value) for name, value in prepared.headers.items() if name.lower() != "content-length"
     }
+    for name, value in headers.items():
+        if not (value.isascii() and value.isprintable()):
+            # botocore refuses them too: S3 stores header values as ASCII, and a line break would begin a header of the caller's making.
+            raise NotSendable(
+                f"{call.service} {call.operation} puts a value with other than plain ASCII text into the header {name[:60]}; nothing was sent."
+            )
     if call.service == "apigateway":
         headers["accept"] = "application/json"  # else API Gateway answers in HAL (botocore.handlers.add_accept_header)
     return Unsigned(

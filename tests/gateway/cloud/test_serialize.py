@@ -128,6 +128,9 @@ def test_user_data_is_taken_as_it_was_on_the_wire(models: Any) -> None:
         ("mediastore-data", "PutObject", {"Path": "a/../../b", "Body": b""}),
         ("mediastore-data", "PutObject", {"Path": "/a", "Body": b""}),
         ("s3", "PutObject", {"Bucket": "", "Key": "k"}),
+        ("s3", "PutObject", {"Bucket": "orders", "Key": "k", "Metadata": {"a": "b\r\nx-amz-acl: public-read"}}),
+        ("s3", "PutObject", {"Bucket": "orders", "Key": "k", "Metadata": {"a": "日本"}}),
+        ("s3", "PutObject", {"Bucket": "orders", "Key": "k", "ContentType": "a\x00b"}),
     ],
 )
 def test_parameters_that_do_not_fit_are_not_sendable(
