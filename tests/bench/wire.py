@@ -146,7 +146,11 @@ async def main() -> None:
             serializer.serialize_to_request(parameters, model)
 
         floor = round(await median(write), 1)
-        value = await median(lambda inbound=inbound: dialect.read(inbound, CALLER))
+
+        async def read(inbound: Inbound = inbound) -> None:
+            await dialect.read(inbound, CALLER)
+
+        value = await median(read)
         figure(name=f"wire: {kind} {service}:{operation} ({protocol})", value=value, unit="us", floor=floor, n=ROUNDS)
 
 

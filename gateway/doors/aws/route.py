@@ -26,6 +26,7 @@ _LATER = {"docdb": 9, "neptune": 9, "wisdom": 5, "timestream-query": 5, "pinpoin
 """Twins that are taken last; all others stand at 0 and go by name."""
 _S3_CONTROL = "/v20180820/"
 _CBOR_MARK = "rpc-v2-cbor"
+_KEPT_GROUPS = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +42,15 @@ class Routed:
     """Query keys that the operation is told by and that are no parameters."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Compiled:
     pattern: re.Pattern[str]
     labels: tuple[str, ...]
     literal: int
     slash: bool
+    segments: int
+    """How many segments a path of this route has; the least where `greedy`."""
+    greedy: bool
     route: RestRoute
 
     @property
@@ -61,6 +65,7 @@ class Router:
         self._index = index
         self._classes = classes
         self._compiled = lru_cache(None)(self._compile)
+        self._narrowed = lru_cache(_KEPT_GROUPS)(self._narrow)
 
     def candidates(self, head: Head) -> tuple[Service, ...]:
         """The services that the scope's signing name may mean, the preferred first. Raises `errors.Malformed` where there are none."""
@@ -184,7 +189,7 @@ class Router:
     def _matches(self, head: Head, service: Service) -> list[tuple[tuple[int, int, bool], _Compiled, re.Match[str]]]:
         query = dict(head.query)
         found: list[tuple[tuple[int, int, bool], _Compiled, re.Match[str]]] = []
-        for compiled in self._compiled(service.name).get(head.method, ()):
+        for compiled in self._narrowed(service.name, head.method, head.path.rstrip("/").count("/")):
             route = compiled.route
             # A route without constraints cannot be meant more exactly than the one found before it, which has as long a path.
             if found and not route.query:
@@ -207,6 +212,14 @@ class Router:
         for rival, compiled in rivals:
             if self._classes.of(rival.name, compiled.route.operation) is not chosen:
                 _ambiguous([f"{service.name}:{best.route.operation}", f"{rival.name}:{compiled.route.operation}"])
+
+    def _narrow(self, name: str, method: str, segments: int) -> tuple[_Compiled, ...]:
+        """The routes that a path of so many segments can match (a key may end in slashes, which are not counted)."""
+        return tuple(
+            entry
+            for entry in self._compiled(name).get(method, ())
+            if entry.segments == segments or (entry.greedy and entry.segments <= segments + 1)
+        )
 
     def _compile(self, name: str) -> dict[str, list[_Compiled]]:
         compiled: dict[str, list[_Compiled]] = {}
@@ -252,7 +265,15 @@ def _compiled(route: RestRoute) -> _Compiled:
     if not template.endswith("+}"):
         pattern += "/?"
     slash = route.template != "/" and route.template.endswith("/")
-    return _Compiled(re.compile(pattern), tuple(labels), literal, slash, route)
+    return _Compiled(
+        pattern=re.compile(pattern),
+        labels=tuple(labels),
+        literal=literal,
+        slash=slash,
+        segments=template.rstrip("/").count("/"),
+        greedy="+}" in template,
+        route=route,
+    )
 
 
 def _label(text: str) -> str:
