@@ -29,9 +29,14 @@ from reconciler.told import left_form, proof_form
 LEFT = 2
 """Exit code where something is left to a human."""
 
-commands = typer.Typer(help="Write what is live back into Terraform code.", no_args_is_help=True)
+commands = typer.Typer(help="Write what is live back into Terraform code.")
+"""What `sentinel` takes in, by the entry point `sentinel.commands`."""
+
+app = typer.Typer(help="Sentinel's reconciler.", no_args_is_help=True)
+"""`python -m reconciler`: the same and `serve`, which beside a gateway would be the gateway's."""
 
 
+@app.command()
 @commands.command()
 def reconcile(
     *,
@@ -74,15 +79,14 @@ def reconcile(
     raise typer.Exit(0 if report.clean else LEFT)
 
 
-@commands.command(hidden=True)
+@app.command(hidden=True)
 def serve(
     config: Annotated[
         Path | None, typer.Option(help="Settings file; default: sentinel.toml here.", exists=True, dir_okay=False)
     ] = None,
 ) -> None:
     """Write mutations back as the ledger records them, until ended by a signal."""
-    # Logs go to standard error: standard output is for what was asked for.
-    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    _log_to_stderr()
     try:
         asyncio.run(_serve(config))
     except SentinelError as error:
@@ -117,6 +121,16 @@ async def _serve(config: Path | None) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     await serving(read_settings(config), stop)
+
+
+def _log_to_stderr() -> None:
+    """Standard output is for what was asked for; logs are lines of JSON, on a terminal lines for people."""
+    renderer: Any = structlog.dev.ConsoleRenderer() if sys.stderr.isatty() else structlog.processors.JSONRenderer()
+    shared: list[Any] = [structlog.processors.add_log_level, structlog.processors.TimeStamper(fmt="iso", utc=True)]
+    exceptions: list[Any] = [] if sys.stderr.isatty() else [structlog.processors.format_exc_info]
+    structlog.configure(
+        processors=[*shared, *exceptions, renderer], logger_factory=structlog.PrintLoggerFactory(sys.stderr)
+    )
 
 
 def _fail(error: SentinelError, *, as_json: bool) -> None:
@@ -198,4 +212,4 @@ def _drift_form(drift: Drift) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    commands()
+    app()

@@ -1,6 +1,6 @@
 """Keeps, from the ledger's records, which mutations still wait to be written back, and which explain a difference."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import structlog
@@ -65,7 +65,7 @@ class Book:
             self._take_approval(record)
         elif record.stack and record.stack != self.stack:
             return
-        elif record.stage is Stage.DECIDED and carried_out(record):
+        elif record.stage is Stage.DECIDED:
             self._take_decided(record)
         elif record.stage is Stage.SETTLED:
             self._take_settled(record)
@@ -76,10 +76,12 @@ class Book:
 
     def _take_decided(self, record: Record) -> None:
         try:
+            if not carried_out(record):
+                return
             applied = read_applied(record, self.approvers)
         except (KeyError, TypeError, ValueError) as error:
             # One record that cannot be read must not keep all others from being written back.
-            log.exception("record_unreadable", seq=record.seq, mutation=record.mutation_id, error=repr(error))
+            log.error("record_unreadable", seq=record.seq, mutation=record.mutation_id, error=repr(error))  # noqa: TRY400  one line
             return
         if applied.effects and record.stack == self.stack:
             self.decided[applied.id] = applied
@@ -103,8 +105,3 @@ def _touches(address: str, attribute: str, change: Change) -> bool:
     if address != change.address:
         return False
     return WHOLE in (attribute, change.attribute) or attribute.partition(".")[0] == change.top
-
-
-def tell(entries: Iterable[Applied]) -> list[str]:
-    """Ids, for logs."""
-    return [applied.id for applied in entries]

@@ -47,11 +47,16 @@ class Live:
         return self.path / "terraform.tfstate"
 
     def terraform(self, **changes: Any) -> Terraform:
-        given = {"environment": self.environment, "workdir": self.workdir, "shared_data": self.path / ".terraform"}
+        given: dict[str, Any] = {
+            "environment": self.environment,
+            "workdir": self.workdir,
+            "shared_data": self.path / ".terraform",
+        }
         return Terraform(**(given | changes))
 
     def client(self, service: str) -> Any:
-        return boto3.client(
+        make: Any = boto3.client
+        return make(
             service,
             endpoint_url=self.endpoint,
             region_name="eu-west-1",

@@ -166,9 +166,9 @@ async def test_one_value_for_two_things_is_left_with_the_chain(line: Line, ledge
     mutation = await applied(("aws_cloudwatch_log_group.pair[0]", "retention_in_days", 14, 7))
     book = await _book(ledger)
 
-    body = await line.reconcile(book.decided[mutation], book)
+    body: Any = await line.reconcile(book.decided[mutation], book)
 
-    (left,) = body["left"]  # type: ignore[misc]
+    (left,) = body["left"]
     assert "pair[1]" in left["reason"]
     assert "main.tf:" in left["chain"][0]
     assert _log(line) == []

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from gateway.errors import CodeInvalid
-from reconciler.__main__ import commands
+from reconciler.__main__ import app
 from reconciler.model import Edited
 from reconciler.standalone import Report, copy_code, write
 
@@ -31,7 +31,7 @@ def drifted(calm: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def _run(*argv: str) -> tuple[int, dict[str, Any]]:
-    result = CliRunner().invoke(commands, ["reconcile", *argv, "--json"])
+    result = CliRunner().invoke(app, ["reconcile", *argv, "--json"])
     return result.exit_code, json.loads(result.stdout)
 
 

@@ -1,0 +1,73 @@
+"""The commands are where `sentinel` looks for them, and take nobody else's name."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import tomllib
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from reconciler.__main__ import app
+
+
+def test_sentinel_gets_reconcile_and_nothing_else() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    (entry,) = project["project"]["entry-points"]["sentinel.commands"].values()
+    commands = EntryPoint(name="reconcile", value=entry, group="sentinel.commands").load()
+    assert [command.callback.__name__ for command in commands.registered_commands] == ["reconcile"]
+
+
+@pytest.mark.parametrize(
+    "argv", [[], ["reconcile"], ["reconcile", "no-such-directory"], ["reconcile", ".", "--events", "gone"]]
+)
+def test_a_wrong_command_line_is_told(argv: list[str]) -> None:
+    assert CliRunner().invoke(app, argv).exit_code == 2
+
+
+def test_events_that_cannot_be_read_end_with_1(tmp_path: Path) -> None:
+    (tmp_path / "events").write_text("no json")
+    result = CliRunner().invoke(app, ["reconcile", str(tmp_path), "--events", str(tmp_path / "events"), "--json"])
+    assert result.exit_code == 1
+    assert '"events_invalid"' in result.stdout
+
+
+def test_a_wrong_settings_file_ends_with_1(tmp_path: Path) -> None:
+    (tmp_path / "sentinel.toml").write_text("[reconcile]\nno_such_knob = 1\n")
+    result = CliRunner().invoke(app, ["serve", "--config", str(tmp_path / "sentinel.toml")])
+    assert result.exit_code == 1
+
+
+@pytest.mark.slow
+async def test_serve_says_what_it_attends_and_ends_at_a_signal(tmp_path: Path) -> None:
+    stack = tmp_path / "shop"
+    stack.mkdir()
+    (tmp_path / "sentinel.toml").write_text(
+        f'data = "{tmp_path / "data"}"\n[reconcile]\nterraform = "no-terraform-here"\npoll_seconds = 0.1\n'
+        f'[[stacks]]\nname = "shop"\npath = "{stack}"\n'
+    )
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-W",
+        "error",
+        "-m",
+        "reconciler",
+        "serve",
+        "--config",
+        str(tmp_path / "sentinel.toml"),
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert process.stderr is not None
+    said = await asyncio.wait_for(process.stderr.readline(), 30)
+    await asyncio.sleep(2)
+    process.send_signal(signal.SIGTERM)
+    out, err = await asyncio.wait_for(process.communicate(), 30)
+    assert b"Terraform was not found" in said
+    assert json.loads(said)["event"] == "cannot_write_back"
+    assert (process.returncode, out, err) == (0, b"", b"")
