@@ -59,13 +59,21 @@ def planned(mutation: Mutation, facts: Facts, decision: Decision) -> Plan:
 def _claims(
     mutation: Mutation, facts: Facts, decision: Decision, subjects: Sequence[Subject | None]
 ) -> tuple[Claim, ...]:
-    """One claim for each attribute that is set to something else, one on the whole of each thing deleted."""
+    """One claim for each attribute that is set to something else, one on the whole of each thing deleted.
+
+    A mutation that only restates what is there asks to keep it, so it claims what nobody holds.
+    """
+    standing = [standing.claim for standing in facts.claims if standing.claim.id not in decision.supersedes]
+    held = {(claim.address, claim.attribute) for claim in standing}
+    restates = not any(subject is None or subject.changes for subject in subjects)
     until = _until(mutation, facts.now, decision)
     wanted: dict[tuple[str, str], Effect] = {}
     for effect, subject in zip(mutation.effects, subjects, strict=True):
         if effect.action is EffectAction.DELETE:
             wanted[effect.address, WHOLE] = effect
-        elif effect.action is EffectAction.SET and (subject is None or subject.changes):
+        elif effect.action is EffectAction.SET and (
+            subject is None or subject.changes or (restates and (effect.address, effect.attribute) not in held)
+        ):
             wanted[effect.address, effect.attribute] = effect
     return tuple(
         Claim(

@@ -125,19 +125,25 @@ async def test_what_is_not_carried_out_takes_nothing(ledger: SqlLedger, verdict:
 @pytest.mark.parametrize(
     ("given", "before", "keys"),
     [
-        (effect(), 6, []),
+        (effect(), 6, ["desired_capacity"]),
         (effect(None, "*", action=EffectAction.DELETE), 4, ["*"]),
         (effect({"a": 1}, "*", action=EffectAction.CREATE), 4, []),
         (effect(None, "*", action=EffectAction.INVOKE), 4, []),
     ],
-    ids=["unchanged", "delete", "create", "invoke"],
+    ids=["restated", "delete", "create", "invoke"],
 )
-async def test_only_changes_and_deletions_take_claims(
+async def test_what_is_set_restated_or_deleted_takes_a_claim(
     ledger: SqlLedger, given: Effect, before: Json, keys: list[str]
 ) -> None:
     asked = mutation(given)
     claims = await ledger.decided(asked, facts(asked, before=before), decision())
     assert [claim.attribute for claim in claims] == keys
+
+
+async def test_an_attribute_restated_beside_a_change_takes_no_claim(ledger: SqlLedger) -> None:
+    asked = mutation(effect(6), effect(4, "min_size"))
+    claims = await ledger.decided(asked, facts(asked, before=4), decision())
+    assert [claim.attribute for claim in claims] == ["desired_capacity"]
 
 
 @pytest.mark.parametrize(
