@@ -1,0 +1,117 @@
+"""The arbitration check, on the shipped bundle and on odd answers."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from gateway.checks.arbitration import Arbitration
+from gateway.errors import PolicyUnavailable
+from gateway.model.caller import ActorKind, Caller
+from gateway.model.claim import Claim, Relation, StandingClaim
+from gateway.model.contract import Contract
+from gateway.model.facts import Facts, Subject
+from gateway.model.json import Json
+from gateway.model.motive import Intent, Motivation, Motive
+from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.model.verdict import Mode, Verdict
+from gateway.policy.bundle import read_bundle
+from gateway.policy.choose import SHIPPED
+from gateway.policy.embedded import Embedded
+from gateway.policy.sources import shipped
+
+NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
+INCIDENT = Motive(intent=Intent.AVAILABILITY, motivation=Motivation.INCIDENT, evidence=("ALERT-1",))
+BUDGET = Motive(intent=Intent.COST, motivation=Motivation.BUDGET)
+ROUTINE = Motive(intent=Intent.CONSISTENCY, motivation=Motivation.ROUTINE)
+EFFECT = Effect(
+    address="aws_autoscaling_group.kafka", attribute="desired_capacity", action=EffectAction.SET, value=3, resource_type="aws_autoscaling_group"
+)  # fmt: skip
+
+
+def mutation(actor: str, kind: ActorKind, motive: Motive | None) -> Mutation:
+    call = Call(service="autoscaling", operation="SetDesiredCapacity")
+    caller = Caller(actor=actor, kind=kind, key_id="k")
+    return Mutation(
+        id="mut_1", caller=caller, call=call, call_class=CallClass.MUTATION, motive=motive, effects=(EFFECT,)
+    )
+
+
+def facts(motive: Motive | None) -> Facts:
+    """One claim stands, of the agent `rescuer`, for an hour more."""
+    claim = Claim(
+        id="clm_1", mutation_id="mut_0", address=EFFECT.address, attribute=EFFECT.attribute, value=6, actor="rescuer", kind=ActorKind.AGENT, motive=motive,
+        since=NOW - timedelta(hours=1), until=NOW + timedelta(hours=1),
+    )  # fmt: skip
+    subject = Subject(
+        effect=EFFECT, before=6, declared=4, attributes_before={}, attributes_after={}, contract=Contract()
+    )
+    standing = StandingClaim(claim=claim, relation=Relation.SAME)
+    return Facts(now=NOW, stack="kafka", mode=Mode.ENFORCE, subjects=(subject,), claims=(standing,))
+
+
+@pytest.fixture
+async def arbitration() -> AsyncIterator[Arbitration]:
+    engine = Embedded(read_bundle(shipped() / SHIPPED), deadline_ms=1000, memory_mb=64)
+    yield Arbitration(engine)
+    await engine.close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "motive"), [(ActorKind.AGENT, BUDGET), (ActorKind.HUMAN, BUDGET), (ActorKind.PIPELINE, ROUTINE), (ActorKind.HUMAN, None)]
+)  # fmt: skip
+async def test_a_live_incident_is_not_undone(arbitration: Arbitration, kind: ActorKind, motive: Motive | None) -> None:
+    opinion = await arbitration.examine(mutation("other", kind, motive), facts(INCIDENT))
+    (found,) = opinion.findings
+    assert (found.verdict, found.rule) == (Verdict.DENY, "SEN-A001")
+    assert "rescuer for availability/incident" in found.reason
+    assert found.offer is not None
+    assert (found.offer.holder, found.offer.retry_after) == ("rescuer", NOW + timedelta(hours=1))
+    assert opinion.supersedes == ()
+
+
+async def test_the_stronger_motive_supersedes_and_is_given_its_time(arbitration: Arbitration) -> None:
+    opinion = await arbitration.examine(mutation("other", ActorKind.AGENT, INCIDENT), facts(ROUTINE))
+    assert [finding.verdict for finding in opinion.findings] == [Verdict.ALLOW]
+    assert opinion.supersedes == ("clm_1",)
+    assert opinion.obligations == {"claim_seconds": 14400}
+    assert len(opinion.bundle) == 64
+
+
+async def test_equals_are_held(arbitration: Arbitration) -> None:
+    opinion = await arbitration.examine(mutation("other", ActorKind.AGENT, INCIDENT), facts(INCIDENT))
+    assert [(finding.verdict, finding.rule) for finding in opinion.findings] == [(Verdict.HOLD, "SEN-A002")]
+
+
+async def test_the_holder_itself_goes_on(arbitration: Arbitration) -> None:
+    opinion = await arbitration.examine(mutation("rescuer", ActorKind.AGENT, BUDGET), facts(INCIDENT))
+    assert [finding.verdict for finding in opinion.findings] == [Verdict.ALLOW]
+    assert opinion.supersedes == ("clm_1",)
+
+
+GOOD: dict[str, Json] = {"evaluated": True, "findings": [], "supersedes": [], "obligations": {"claim_seconds": None}}
+
+
+class Answers:
+    """An engine that gives one answer."""
+
+    revision = "r1"
+
+    def __init__(self, answer: Json) -> None:
+        self._answer = answer
+
+    async def ask(self, entrypoint: str, document: Json) -> Json:
+        return self._answer
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        None, {}, [], {**GOOD, "more": 1}, {**GOOD, "evaluated": False}, {**GOOD, "evaluated": 1}, {**GOOD, "findings": None}, {**GOOD, "supersedes": ["clm_unseen"]},
+        {**GOOD, "supersedes": [1]}, {**GOOD, "supersedes": "clm_1"}, {**GOOD, "obligations": {}}, {**GOOD, "obligations": None}, {**GOOD, "obligations": {"claim_seconds": 0}},
+        {**GOOD, "obligations": {"claim_seconds": "1"}}, {**GOOD, "obligations": {"claim_seconds": True}}, {**GOOD, "obligations": {"claim_seconds": 1, "more": 1}},
+    ],
+)  # fmt: skip
+async def test_whatever_is_odd_raises(answer: Json) -> None:
+    with pytest.raises(PolicyUnavailable):
+        await Arbitration(Answers(answer)).examine(mutation("other", ActorKind.AGENT, INCIDENT), facts(ROUTINE))

@@ -1,0 +1,71 @@
+"""`sentinel policy`."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from gateway.cli.policy import policy_app
+from gateway.policy import opa
+from gateway.policy.sources import shipped
+
+RUN = CliRunner()
+
+
+@pytest.fixture
+def policies(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(shipped(), tmp_path / "policies"))
+
+
+@pytest.mark.opa
+def test_build_writes_the_bundle_beside_the_policies(policies: Path) -> None:
+    shutil.rmtree(policies / "bundle")
+    done = RUN.invoke(policy_app, ["build", "--path", str(policies)])
+    assert done.exit_code == 0, done.output
+    assert (policies / "bundle" / "policy.wasm").read_bytes() == (shipped() / "bundle" / "policy.wasm").read_bytes()
+
+
+@pytest.mark.opa
+def test_a_mistake_is_shown_and_the_old_bundle_stays(policies: Path) -> None:
+    before = (policies / "bundle" / "manifest.json").read_bytes()
+    (policies / "guardrails" / "bad.rego").write_text("package sentinel.rules.bad\n\nx := y\n")
+    done = RUN.invoke(policy_app, ["build", "--path", str(policies)])
+    assert done.exit_code == 1
+    assert "bad.rego:3" in done.output
+    assert (policies / "bundle" / "manifest.json").read_bytes() == before
+
+
+@pytest.mark.opa
+@pytest.mark.slow
+def test_test_tells_success_from_failure(policies: Path) -> None:
+    assert RUN.invoke(policy_app, ["test", "--path", str(policies)]).exit_code == 0
+    (policies / "guardrails" / "bad_test.rego").write_text("package bad_test\n\ntest_it if 1 == 2\n")
+    failed = RUN.invoke(policy_app, ["test", "--path", str(policies)])
+    assert failed.exit_code == 1
+    assert "test_it: FAIL" in failed.output
+
+
+def test_eval_answers_a_document(tmp_path: Path) -> None:
+    path = tmp_path / "document.json"
+    path.write_text(json.dumps({"caller": {"kind": "agent"}, "motive": None}))
+    done = RUN.invoke(policy_app, ["eval", str(path)])
+    assert done.exit_code == 0, done.output
+    assert "SEN-M001" in {finding["id"] for finding in json.loads(done.output)["findings"]}
+
+
+@pytest.mark.parametrize("text", ["{", ""])
+def test_eval_of_what_is_no_json_fails(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "document.json"
+    path.write_text(text)
+    done = RUN.invoke(policy_app, ["eval", str(path)])
+    assert done.exit_code == 1
+    assert "is not JSON" in done.output
+
+
+def test_without_opa_build_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opa, "find_opa", lambda: None)
+    done = RUN.invoke(policy_app, ["build"])
+    assert done.exit_code == 1
+    assert "no `opa` on PATH" in done.output

@@ -1,0 +1,97 @@
+"""A running engine follows its sources; a broken edit changes nothing and is said."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from gateway.errors import PolicyInvalid
+from gateway.policy import choose as chooser
+from gateway.policy.watch import Watched
+
+GUARDRAILS = "sentinel/guardrails/result"
+EXTRA = "package sentinel.rules.extra\n\nevaluated := true\n"
+
+
+@pytest.fixture
+async def watched(policies: Path, tmp_path: Path) -> AsyncIterator[Watched]:
+    """Not looked at by its thread, so that the tests say when."""
+    engine = Watched(policies, kept=tmp_path / "kept", deadline_ms=500, memory_mb=64, poll_seconds=3600)
+    yield engine
+    await engine.close()
+
+
+async def test_nothing_changed_nothing_is_done(watched: Watched) -> None:
+    before = watched.revision
+    watched.look()
+    assert (watched.revision, watched.problem) == (before, "")
+
+
+@pytest.mark.opa
+async def test_an_edit_is_swapped_in(watched: Watched, policies: Path) -> None:
+    before = watched.revision
+    (policies / "guardrails" / "extra.rego").write_text(EXTRA)
+    watched.look()
+    assert watched.revision != before
+    assert "extra" in watched.packages()
+    answer = await watched.ask(GUARDRAILS, {})
+    assert isinstance(answer, dict)
+    assert "extra" in answer["evaluated"]
+
+
+@pytest.mark.opa
+async def test_a_broken_edit_keeps_what_was_good_until_it_is_mended(watched: Watched, policies: Path) -> None:
+    before = watched.revision
+    path = policies / "guardrails" / "extra.rego"
+    path.write_text(EXTRA + "\nfindings contains x if y\n")
+    watched.look()
+    assert watched.revision == before
+    assert "extra.rego:5" in watched.problem
+    assert "those of before still are" in watched.problem
+    assert await watched.ask(GUARDRAILS, {})
+    path.unlink()
+    watched.look()
+    assert (watched.revision, watched.problem) == (before, "")
+
+
+async def test_an_edit_without_opa_is_said(watched: Watched, policies: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chooser, "find_opa", lambda: None)
+    before = watched.revision
+    (policies / "guardrails" / "extra.rego").write_text(EXTRA)
+    watched.look()
+    assert watched.revision == before
+    assert "no `opa` on PATH" in watched.problem
+
+
+async def test_policies_that_vanish_stay_in_force(watched: Watched, policies: Path, tmp_path: Path) -> None:
+    before = watched.revision
+    policies.rename(tmp_path / "elsewhere")  # noqa: ASYNC240  a test
+    watched.look()
+    assert watched.revision == before
+    assert watched.problem
+    (tmp_path / "elsewhere").rename(policies)
+    watched.look()
+    assert watched.problem == ""
+
+
+@pytest.mark.opa
+@pytest.mark.slow
+async def test_the_thread_looks_by_itself(policies: Path, tmp_path: Path) -> None:
+    engine = Watched(policies, kept=tmp_path / "kept", deadline_ms=500, memory_mb=64, poll_seconds=0.05)
+    try:
+        before = engine.revision
+        (policies / "guardrails" / "extra.rego").write_text(EXTRA)
+        for _ in range(200):
+            if engine.revision != before:
+                break
+            await asyncio.sleep(0.05)
+            assert await engine.ask(GUARDRAILS, {})
+        assert engine.revision != before
+    finally:
+        await engine.close()
+
+
+async def test_it_does_not_open_without_law(tmp_path: Path) -> None:
+    with pytest.raises(PolicyInvalid):
+        Watched(tmp_path, kept=tmp_path / "kept", deadline_ms=500, memory_mb=64)

@@ -1,0 +1,26 @@
+"""The shipped policies hold to what they promise: tests, coverage, format, metadata, and the bundle of these very sources."""
+
+from pathlib import Path
+
+import pytest
+
+from gateway.policy import opa
+from gateway.policy.sources import shipped, source_paths
+from gateway.policy.verify import STEPS
+
+
+@pytest.mark.opa
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name, _ in STEPS])
+def test_the_policies_pass(name: str) -> None:
+    tool = opa.find_opa()
+    assert tool is not None, "there is no opa on PATH or in .tools/bin; make setup builds it"
+    assert dict(STEPS)[name](shipped(), tool)
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in source_paths(shipped()) if path.suffix == ".rego"], ids=lambda path: path.stem
+)
+def test_every_policy_has_its_test_file_and_says_that_it_was_asked(path: Path) -> None:
+    assert path.with_name(f"{path.stem}_test.rego").is_file()
+    assert "evaluated" in path.read_text(encoding="utf-8")
