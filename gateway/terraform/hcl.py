@@ -92,7 +92,9 @@ def parse(path: Path, source: bytes) -> Document:
         raise CodeInvalid(f"{path}:{line}: The file is not UTF-8 text.") from None
     tree = Parser(_LANGUAGE).parse(_masked(source))
     if tree.root_node.has_error:
-        raise CodeInvalid(f"{path}:{_first_error(tree.root_node)}: This is not valid HCL; the file was not read.")
+        raise CodeInvalid(
+            f"{path}:{_first_error(source, tree.root_node)}: This is not valid HCL; the file was not read."
+        )
     document = Document(path, source, tree)
     _check_bodies(document, tree.root_node)
     return document
@@ -105,12 +107,13 @@ def _masked(source: bytes) -> bytes:
     return _EXPONENT.sub(lambda match: b"0" * len(match.group()), source)
 
 
-def _first_error(node: Node) -> int:
-    """The line (from 1) of the first thing that did not parse."""
+def _first_error(source: bytes, node: Node) -> int:
+    """The line (from 1) of the first thing that did not parse; of what stands before it where something is missing."""
     while True:
         inner = next((child for child in node.children if child.has_error or child.is_missing), None)
         if inner is None or node.is_error:
-            return node.start_point.row + 1
+            before = source[: node.start_byte].rstrip() if node.is_missing else source[: node.start_byte]
+            return before.count(b"\n") + 1
         node = inner
 
 

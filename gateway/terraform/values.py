@@ -176,6 +176,8 @@ def unified(values: Iterable[Value]) -> list[Value]:
     """
     each = list(values)
     present = frozenset[str]().union(*(kinds(value) for value in each))
+    if len({_form(value) for value in each} - {""}) > 1:
+        raise Unknown("the common type of different values is not certain")
     if len(present - {"opaque"}) <= 1 and not ("opaque" in present and present & {"number", "bool"}):
         return each
     if "string" in present and not any(isinstance(value, Mapping) or is_list(value) for value in each):
@@ -183,6 +185,13 @@ def unified(values: Iterable[Value]) -> list[Value]:
     if len({_shape(value) for value in each if value is not None}) == 1 and "opaque" not in present:
         return each
     raise Unknown("the common type of different values is not certain")
+
+
+def _form(value: Value) -> str:
+    """scalar, list or map; empty for null and for what is not known."""
+    if value is None or isinstance(value, Opaque):
+        return ""
+    return "map" if isinstance(value, Mapping) else "list" if is_list(value) else "scalar"
 
 
 def _shape(value: Value) -> str:
