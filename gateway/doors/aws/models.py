@@ -1,7 +1,7 @@
 """botocore's service models, loaded when first asked for and then kept: what an operation's input must look like."""
 
 import asyncio
-from functools import lru_cache
+from collections import OrderedDict
 from typing import Any, Protocol
 
 from botocore.loaders import Loader
@@ -30,20 +30,30 @@ class Models:
     """The input shapes of operations. Only the models that ship with botocore are read, never the user's own."""
 
     def __init__(self) -> None:
-        self.model = lru_cache(KEPT_SERVICES)(self._load)
-        self._loaded: set[str] = set()
+        self._kept: OrderedDict[str, Any] = OrderedDict()
 
     async def input_of(self, service: str, operation: str) -> Shape | None:
-        """The input shape of an operation, None where it takes none. Reads from disk in a thread, once per service."""
-        if service not in self._loaded:
-            await asyncio.to_thread(self.model, service)
-            self._loaded.add(service)
+        """The input shape of an operation, None where it takes none. Reads from disk in a thread, so that others need not wait."""
+        if service not in self._kept:
+            self._keep(service, await asyncio.to_thread(self._load, service))
         return self.shape(service, operation)
 
     def shape(self, service: str, operation: str) -> Shape | None:
         """As `input_of`, but blocks (up to 0.3 s for EC2) where the service was not used lately."""
         shape: Shape | None = self.model(service).operation_model(operation).input_shape
         return shape
+
+    def model(self, service: str) -> Any:
+        """The `ServiceModel` of botocore; the `KEPT_SERVICES` last used stay in memory."""
+        if service not in self._kept:
+            self._keep(service, self._load(service))
+        self._kept.move_to_end(service)
+        return self._kept[service]
+
+    def _keep(self, service: str, model: Any) -> None:
+        self._kept[service] = model
+        if len(self._kept) > KEPT_SERVICES:
+            self._kept.popitem(last=False)
 
     def _load(self, service: str) -> Any:
         # A loader never forgets what it has read, so each gets its own.

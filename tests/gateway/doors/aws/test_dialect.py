@@ -1,5 +1,6 @@
 """The AWS dialect reads a request whole, or refuses it with AWS's own code."""
 
+import contextlib
 import gzip
 import json
 from datetime import timedelta
@@ -7,10 +8,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from gateway.doors.aws.dialect import AwsDialect
 from gateway.doors.aws.index import Protocol
-from gateway.errors import BodyTooLarge, Malformed
+from gateway.errors import BodyTooLarge, Malformed, SentinelError
 from gateway.model.caller import Caller
 from gateway.model.motive import Intent, Motivation
 from gateway.model.mutation import CallClass
@@ -291,3 +294,65 @@ def test_the_protocol_can_be_told_before_anything_is_known(dialect: AwsDialect, 
     service, protocol = dialect.protocol_of(wire.form("ec2", "x"))
     assert service is not None
     assert (service.name, protocol) == ("ec2", Protocol.EC2)
+
+
+_HEADERS = st.dictionaries(
+    st.sampled_from(
+        [
+            "content-type",
+            "x-amz-target",
+            "smithy-protocol",
+            "content-encoding",
+            "x-sentinel-intent",
+            "x-sentinel-motivation",
+            "x-amz-copy-source",
+            "x-amz-account-id",
+        ]
+    ),
+    st.sampled_from(
+        [
+            "application/x-www-form-urlencoded",
+            "application/json",
+            "application/cbor",
+            "rpc-v2-cbor",
+            "gzip",
+            "cost",
+            "budget; for=1h",
+            "AmazonSQS.CreateQueue",
+            "DynamoDB_20120810.PutItem",
+        ]
+    )
+    | st.text(st.characters(codec="latin-1"), max_size=30),
+)
+_TARGETS = st.sampled_from(
+    [
+        "/",
+        "/b/k?tagging",
+        "/b?delete",
+        "/service/GraniteServiceVersion20100801/operation/PutMetricAlarm",
+        "/2015-03-31/functions/f/configuration",
+        "/?Action=CreateVpc&Version=2016-11-15",
+        "/_svc/sqs/",
+    ]
+) | st.text(st.characters(codec="latin-1"), max_size=40).map(lambda text: "/" + text)
+_BODIES = st.binary(max_size=100) | st.sampled_from(
+    [SET_CAPACITY.encode(), b'{"QueueName":"q"}', b"<a><b/></a>", b"\xa1aa\x01", b"{}"]
+)
+_SIGNING = st.sampled_from(
+    ["sqs", "ec2", "s3", "lambda", "monitoring", "dynamodb", "autoscaling", "bedrock", "rds", "?"]
+)
+
+
+@given(
+    signing=_SIGNING,
+    method=st.sampled_from(["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "TRACE"]),
+    target=_TARGETS,
+    headers=_HEADERS,
+    body=_BODIES,
+)
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+async def test_whatever_comes_is_read_or_refused_and_nothing_else(
+    dialect: AwsDialect, wire: Any, caller: Caller, **given: Any
+) -> None:
+    with contextlib.suppress(SentinelError):
+        await dialect.read(wire.inbound(given.pop("signing"), **given), caller)

@@ -32,3 +32,11 @@ async def test_models_under_the_home_directory_are_not_looked_at(
 def test_a_model_is_read_once() -> None:
     models: Any = Models()
     assert models.model("sqs") is models.model("sqs")
+
+
+def test_only_the_last_used_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.doors.aws.models.KEPT_SERVICES", 2)
+    models = Models()
+    for name in ("sqs", "sns", "sqs", "kms"):
+        models.model(name)
+    assert list(models._kept) == ["sqs", "kms"]
