@@ -19,7 +19,7 @@ from gateway.ports import RecordQuery
 MAX_PAGE: Final = 10_000
 """Most records, claims or holds in one answer."""
 
-_NARROW: Final = 5_000
+_NARROW: Final = 20_000
 _LAST_CHARACTER: Final = "\U0010ffff"
 
 
