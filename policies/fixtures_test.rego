@@ -40,6 +40,7 @@ effect(type, action, attribute, value) := {
 	"before": null,
 	"declared_value": null,
 	"resource_type": type,
+	"identity": {},
 	"declared": true,
 	"exists": action != "create",
 	"changes": true,

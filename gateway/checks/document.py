@@ -55,6 +55,7 @@ def _effect(subject: Subject) -> Json:
         "before": None if effect.sensitive else to_json(subject.before),
         "declared_value": None if effect.sensitive else to_json(subject.declared),
         "resource_type": effect.resource_type,
+        "identity": dict(effect.identity),
         "declared": effect.declared,
         "exists": subject.exists,
         "changes": subject.changes,

@@ -67,8 +67,7 @@ findings contains {
 	some effect in writes
 	startswith(effect.resource_type, "aws_iam_")
 	some arn in law.admin_policies
-	some value in leaves(effect.value)
-	value == arn
+	arn in leaves([effect.value, effect.identity])
 }
 
 # METADATA
@@ -85,6 +84,22 @@ findings contains {
 } if {
 	some [effect, value] in policies
 	not readable(value)
+}
+
+# METADATA
+# title: An older version of a policy comes into force
+# custom:
+#   id: SEN-I006
+#   severity: high
+findings contains {
+	"id": "SEN-I006",
+	"verdict": stern,
+	"message": "This puts another version of a policy in force, and the call does not say what it allows; a human must approve it.",
+	"address": "",
+	"attribute": "",
+} if {
+	input.mutation.service == "iam"
+	input.mutation.operation == "SetDefaultPolicyVersion"
 }
 
 # METADATA

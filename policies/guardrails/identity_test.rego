@@ -72,6 +72,24 @@ test_administrator_policies_are_held if {
 	}
 }
 
+test_administrator_policies_are_seen_in_the_identity_too if {
+	attached := object.union(
+		fixtures.effect("aws_iam_role_policy_attachment", "create", "*", null),
+		{"identity": {"role": "x", "policy_arn": "arn:aws:iam::aws:policy/AdministratorAccess"}},
+	)
+	said("pipeline", [attached]) == {"SEN-I003 hold"}
+}
+
+test_another_version_of_a_policy_is_held if {
+	document := json.patch(fixtures.asks("human", []), [
+		{"op": "replace", "path": "/mutation/service", "value": "iam"},
+		{"op": "replace", "path": "/mutation/operation", "value": "SetDefaultPolicyVersion"},
+	])
+	found := identity.findings with input as document
+	fixtures.said(found) == {"SEN-I006 hold"}
+	fixtures.complete(found)
+}
+
 test_what_cannot_be_read_is_held if {
 	every value in ["not json", "[]", {}, 7, {"Statement": []}, {"Statement": ["x"]}, {"Statement": {"Effect": "Allow", "Action": [7], "Resource": "*"}}, {"Statement": [{"Effect": "Maybe"}]}] {
 		said("pipeline", [role_policy(value)]) == {"SEN-I004 hold"}

@@ -34,7 +34,7 @@ INPUTS = 450
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 IDS = {
     *(f"SEN-A00{number}" for number in range(1, 5)),
-    *(f"SEN-I00{number}" for number in range(1, 6)),
+    *(f"SEN-I00{number}" for number in range(1, 7)),
     *("SEN-C001", "SEN-D001", "SEN-D002", "SEN-E001", "SEN-M001", "SEN-N001", "SEN-N002"),
 }
 OPEN = {"from_port": 22, "to_port": 22, "protocol": "tcp", "cidr_blocks": ["0.0.0.0/0"], "ipv6_cidr_blocks": []}
@@ -113,7 +113,9 @@ def _motive(dice: random.Random) -> Motive | None:
 def _subject(dice: random.Random) -> Subject:
     kind, attribute, action, values = dice.choice(WRITES)
     value = dice.choice(values)
-    effect = Effect(address=f"{kind}.x", attribute=attribute, action=action, value=value, resource_type=kind)
+    effect = Effect(
+        address=f"{kind}.x", attribute=attribute, action=action, value=value, resource_type=kind, identity={"name": "x"}
+    )
     contract = Contract(managed_by_agent=dice.random() < 0.5, owner="team")
     before, declared = dice.choice([None, value, *values]), dice.choice([None, value])
     return Subject(
@@ -146,7 +148,9 @@ def random_document(seed: int) -> Json:
     mutation = Mutation(
         id="mut_1",
         caller=caller,
-        call=Call(service=dice.choice(["ec2", "iam"]), operation="DoSomething"),
+        call=Call(
+            service=dice.choice(["ec2", "iam"]), operation=dice.choice(["DoSomething", "SetDefaultPolicyVersion"])
+        ),
         call_class=dice.choice([CallClass.MUTATION, CallClass.EXECUTE]),
         motive=_motive(dice),
         effects=tuple(subject.effect for subject in subjects),

@@ -77,7 +77,7 @@ def test_every_field_of_the_readme_and_no_other() -> None:
         "wanted_for_s": 1,
     }
     assert given["mutation"]["effects"][0] == {
-        "address": "aws_x.a", "attribute": "v", "action": "set", "value": 2, "before": "hunter2", "declared_value": "hunter2", "resource_type": "aws_x",
+        "address": "aws_x.a", "attribute": "v", "action": "set", "value": 2, "before": "hunter2", "declared_value": "hunter2", "resource_type": "aws_x", "identity": {},
         "declared": True, "exists": True, "changes": True, "contract": {"managed_by_agent": True, "critical": True, "prevent_delete": False, "owner": "o"},
     }  # fmt: skip
     assert (given["flips"], given["signals"], given["stack"], given["mode"]) == (
