@@ -117,6 +117,8 @@ def test_a_request_that_says_nothing_still_gets_a_lawful_answer(wire: Any) -> No
         ("AccessDenied", 403),
         ("SignatureDoesNotMatch", 403),
         ("ValidationError", 400),
+        ("InternalFailure", 409),
+        ("ConflictException", 409),
         ("SomethingElse", 400),
     ],
 )
