@@ -312,7 +312,8 @@ def _conditional(expression: e.Conditional, scope: Scope) -> Value:
         beside = value_of(other, scope)
     except Unknown as error:
         beside = Opaque(str(error))
-    return values.unified([value, beside])[0]
+    result = values.unified([value, beside])[0]
+    return values.MapOf() if isinstance(result, Mapping) and not result else result
 
 
 def _for(expression: e.For, scope: Scope) -> Value:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from gateway.terraform.values import (
     Failed,
+    MapOf,
     SetOf,
     Unknown,
     Value,
@@ -57,7 +58,8 @@ def _ascii(value: Value) -> str:
 
 def _merge(*maps: Value) -> Value:
     present = [mapping(each, "merge()") for each in maps if known(each) is not None]
-    return {key: value for each in present for key, value in each.items()}
+    merged = {key: value for each in present for key, value in each.items()}
+    return MapOf(merged) if any(isinstance(each, MapOf) for each in present) else merged
 
 
 def _lookup(source: Value, key: Value, *default: Value) -> Value:
@@ -66,7 +68,9 @@ def _lookup(source: Value, key: Value, *default: Value) -> Value:
         return table[name]
     if not default:
         raise Failed(f"lookup() finds no {name}")
-    if not table or (kinds(default[0]) and len(kinds(table) | kinds(default[0])) > 1):
+    if isinstance(table, MapOf) and not table:
+        raise Unknown("whether lookup() converts its default is not certain")
+    if table and (kinds(default[0]) and len(kinds(table) | kinds(default[0])) > 1):
         raise Unknown("whether lookup() converts its default is not certain")
     return default[0]
 
@@ -241,7 +245,7 @@ def _values(source: Value) -> Value:
 
 def _to_map(source: Value) -> Value:
     table = mapping(source, "tomap()")
-    return dict(zip(table, unified(table.values()), strict=True))
+    return MapOf(zip(table, unified(table.values()), strict=True))
 
 
 def _sum(source: Value) -> Value:

@@ -42,7 +42,7 @@ def _collection(name: str, value: Value, inner: Expression) -> Value:
             return values.as_set(_each(values.items(value, "a set"), element))
         case "map":
             table = values.mapping(value, "a map")
-            return dict(zip(table, _each(list(table.values()), element), strict=True))
+            return values.MapOf(zip(table, _each(list(table.values()), element), strict=True))
         case "tuple" if isinstance(element, e.Tuple):
             row = values.items(value, "a tuple")
             if len(row) != len(element.items):

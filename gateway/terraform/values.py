@@ -32,6 +32,10 @@ class SetOf(list["Value"]):
     """A set: sorted, without duplicates. A list to everyone except a `for` with two names and `for_each`."""
 
 
+class MapOf(dict[str, "Value"]):
+    """A map, whose values all have one type, unlike an object's. It only matters where it is empty: `lookup` converts."""
+
+
 Value: TypeAlias = "bool | int | float | str | Sequence[Value] | Mapping[str, Value] | Opaque | None"
 
 EXACT = Context(prec=400)
