@@ -93,7 +93,12 @@ class Asked:
         fitting = [address for address in found if fits(self.world.recorded(address) or {})]
         if len(fitting) > 1:
             raise NotUnderstood(f"it fits several {resource_type}")
-        return self._target(resource_type, identity, fitting[0] if fitting else None)
+        return self._target(resource_type, identity, fitting[0] if fitting else self._pending(resource_type, identity))
+
+    def _pending(self, resource_type: str, identity: Mapping[str, str]) -> str | None:
+        """What the code declares and the state does not know yet. What it knows has been looked at and does not fit."""
+        address = self.world.locate(resource_type, identity, self.call.account)
+        return None if address is None or self.world.recorded(address) else address
 
     def _target(self, resource_type: str, identity: Mapping[str, str], address: str | None) -> Target:
         recorded = (self.world.recorded(address) if address else None) or {}

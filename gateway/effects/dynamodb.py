@@ -32,8 +32,14 @@ def _index(parameter: str, attribute: str) -> Mapping[str, str | Translate]:
         parameter: attribute,
         f"{parameter}.IndexName": f"{attribute}.name",
         f"{parameter}.KeySchema": _key_schema,
-        f"{parameter}.ProvisionedThroughput.ReadCapacityUnits": f"{attribute}.read_capacity",
-        f"{parameter}.ProvisionedThroughput.WriteCapacityUnits": f"{attribute}.write_capacity",
+    }
+
+
+def _global_index(parameter: str) -> Mapping[str, str | Translate]:
+    return {
+        **_index(parameter, _GLOBAL),
+        f"{parameter}.ProvisionedThroughput.ReadCapacityUnits": f"{_GLOBAL}.read_capacity",
+        f"{parameter}.ProvisionedThroughput.WriteCapacityUnits": f"{_GLOBAL}.write_capacity",
     }
 
 
@@ -50,9 +56,9 @@ _ATTRIBUTES: Mapping[str, str | Translate] = {
     "SSESpecification.SSEType": ignored_if("KMS"),
     "Tags": set_tags,
     **_index("LocalSecondaryIndexes", "local_secondary_index"),
-    **_index("GlobalSecondaryIndexes", _GLOBAL),
+    **_global_index("GlobalSecondaryIndexes"),
 }
-_INDEX = Operation(resource_type=_TABLE, attributes=_index("Index", _GLOBAL))
+_INDEX = Operation(resource_type=_TABLE, attributes=_global_index("Index"))
 
 
 def _index_updates(target: Target, value: object) -> Mapping[str, Json]:

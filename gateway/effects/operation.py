@@ -38,7 +38,7 @@ class Operation:
     secrets: frozenset[str] = frozenset()
     """Attributes whose value is secret although the provider does not say so."""
     puts: bool = False
-    """Whether it makes the thing where there is none yet."""
+    """Whether it makes the thing where the state knows none yet."""
     special: Special | None = None
     """Understands the call instead of this row."""
     also: tuple[str, ...] = ()

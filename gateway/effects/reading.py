@@ -49,7 +49,7 @@ def on(operation: Operation, asked: Asked, target: Target) -> Iterator[Effect]:
     if operation.action in _WHOLES:
         yield target.whole(operation.action)
         return
-    makes = operation.action is EffectAction.CREATE or (operation.puts and not target.declared)
+    makes = operation.action is EffectAction.CREATE or (operation.puts and not target.recorded)
     action = EffectAction.CREATE if makes else EffectAction.SET
     values: dict[str, Json] = dict(operation.constants)
     if makes:

@@ -41,7 +41,7 @@ def _change_records(asked: Asked) -> tuple[Effect, ...]:
 
 
 def _set(target: Target, record: Mapping[str, object], may_exist: bool) -> Iterator[Effect]:
-    makes = not (may_exist and target.declared)
+    makes = not (may_exist and target.recorded)
     action = EffectAction.CREATE if makes else EffectAction.SET
     if makes:
         yield target.whole(action)

@@ -14,7 +14,6 @@ _BUCKET = "aws_s3_bucket"
 _NAME = {"Bucket": plain("bucket")}
 _CONTROLS = controls(
     "ChecksumAlgorithm", "ConfirmRemoveSelfBucketAccess", "ContentMD5", "ExpectedBucketOwner", "MFA",
-    "SkipDestinationValidation",
 )  # fmt: skip
 _OBJECTS = (
     "PutObject", "DeleteObject", "DeleteObjects", "CopyObject", "CreateMultipartUpload", "UploadPart", "UploadPartCopy",

@@ -45,8 +45,8 @@ def _value(asked: Asked, name: str) -> tuple[Effect, ...]:
     if not given:
         return ()
     target = asked.target(_VERSION, {"secret_id": _whole_id(asked, name)})
-    action = EffectAction.SET if target.declared else EffectAction.CREATE
-    whole = () if target.declared else (target.whole(EffectAction.CREATE),)
+    action = EffectAction.SET if target.recorded else EffectAction.CREATE
+    whole = () if target.recorded else (target.whole(EffectAction.CREATE),)
     return (*whole, *(target.put(key, value, action=action, secret=True) for key, value in given.items()))
 
 

@@ -1,0 +1,113 @@
+"""A small world of things by address, and a short way to ask what a call does in it."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.effects.asked import Asked
+from gateway.effects.schema import read_schemas
+from gateway.effects.table import SERVICES
+from gateway.effects.understand import Understand
+from gateway.errors import Ambiguous
+from gateway.model.json import Json
+from gateway.model.mutation import Call, Effect
+
+CASES = Path(__file__).parents[2] / "cases" / "effects"
+ACCOUNT, REGION = "123456789012", "eu-west-1"
+
+
+class FakeWorld:
+    """Things by address; the type is the first part of the address."""
+
+    def __init__(self, things: Mapping[str, Mapping[str, Json]]) -> None:
+        self._things = things
+
+    def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
+        return tuple(
+            address
+            for address, attributes in self._things.items()
+            if address.split(".")[0] == resource_type and attributes.get(attribute) == value
+        )
+
+    def locate(self, resource_type: str, identity: Mapping[str, str], account: str = "") -> str | None:
+        groups = [set(self.find(resource_type, attribute, value)) for attribute, value in identity.items()]
+        found = sorted(set.intersection(*groups))
+        if len(found) > 1:
+            raise Ambiguous(f"{found} are all meant")
+        return found[0] if found else None
+
+    def recorded(self, address: str) -> Mapping[str, Json] | None:
+        return self._things.get(address)
+
+
+def real(value: Any) -> Any:
+    """Parameters as they were: `{"$bytes": n}` stands for n bytes."""
+    if isinstance(value, dict):
+        return b"z" * value["$bytes"] if set(value) == {"$bytes"} else {key: real(item) for key, item in value.items()}
+    return [real(item) for item in value] if isinstance(value, list) else value
+
+
+Ask = Callable[..., tuple[Effect, ...]]
+
+
+@pytest.fixture(scope="session")
+def recording() -> dict[str, Any]:
+    """What Terraform sent while it created, changed and destroyed a stack, and the state before each phase."""
+    document: dict[str, Any] = json.loads((CASES / "terraform_apply.json").read_text())
+    return document
+
+
+@pytest.fixture(scope="session")
+def stack(recording: dict[str, Any]) -> Mapping[str, Mapping[str, Json]]:
+    """The recorded stack as it stood before it was destroyed."""
+    things: Mapping[str, Mapping[str, Json]] = recording["phases"][-1]["state"]
+    return things
+
+
+@pytest.fixture(scope="session")
+def understand_in() -> Callable[[Mapping[str, Mapping[str, Json]]], Understand]:
+    """Makes an `Understand` over a world of things."""
+    return lambda things: Understand(FakeWorld(things))
+
+
+@pytest.fixture
+def ask(stack: Mapping[str, Mapping[str, Json]]) -> Ask:
+    """The effects of a call by service, operation and parameters; `things` are the world, by default the recorded stack."""
+
+    def effects(
+        service: str, operation: str, parameters: Mapping[str, Any], things: Mapping[str, Any] | None = None
+    ) -> tuple[Effect, ...]:
+        world = Understand(FakeWorld(stack if things is None else things), {service: SERVICES[service]})
+        call = Call(service=service, operation=operation, parameters=real(parameters), account=ACCOUNT, region=REGION)
+        return world.effects(call)
+
+    return effects
+
+
+@pytest.fixture
+def asked() -> Callable[..., Asked]:
+    """An `Asked` for a call of no particular service."""
+
+    def make(
+        parameters: Mapping[str, Any] | None = None,
+        things: Mapping[str, Any] | None = None,
+        types: tuple[str, ...] = ("aws_sqs_queue", "aws_kms_alias", "aws_secretsmanager_secret", "aws_ssm_parameter"),
+    ) -> Asked:
+        call = Call(service="x", operation="Y", parameters=parameters or {}, account=ACCOUNT, region=REGION)
+        return Asked(call=call, world=FakeWorld(things or {}), schemas=read_schemas(types))
+
+    return make
+
+
+@pytest.fixture
+def values() -> Callable[[tuple[Effect, ...]], dict[str, Json]]:
+    """Effects as attribute → value, for effects that are all on one thing."""
+
+    def by_attribute(effects: tuple[Effect, ...]) -> dict[str, Json]:
+        assert len({effect.address for effect in effects}) == 1
+        return {effect.attribute: effect.value for effect in effects}
+
+    return by_attribute

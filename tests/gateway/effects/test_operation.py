@@ -1,0 +1,13 @@
+"""A row of a table is a value with safe defaults."""
+
+from gateway.effects.operation import Operation, controls
+from gateway.model.mutation import EffectAction
+
+
+def test_a_row_sets_and_makes_nothing_unless_it_says_so() -> None:
+    row = Operation(resource_type="aws_sqs_queue")
+    assert (row.action, row.puts, row.special, row.controls) == (EffectAction.SET, False, None, frozenset())
+
+
+def test_controls_are_a_set() -> None:
+    assert controls("DryRun", "DryRun") == {"DryRun"}

@@ -1,0 +1,38 @@
+"""The slim schema says what the provider can be told."""
+
+import pytest
+
+from gateway.effects.schema import read_schemas
+
+
+def test_kinds_of_attributes_blocks_and_objects() -> None:
+    kinds = read_schemas(["aws_security_group", "aws_autoscaling_group"])
+    group = kinds["aws_autoscaling_group"].kinds
+    assert group["desired_capacity"] == "number"
+    assert group["launch_template"] == "block"
+    assert group["launch_template.version"] == "string"
+    assert group["tag"] == "set(block)"
+    assert kinds["aws_security_group"].kinds["ingress.cidr_blocks"] == "list(string)"
+
+
+def test_what_only_the_provider_computes_is_not_there() -> None:
+    assert "arn" not in read_schemas(["aws_sqs_queue"])["aws_sqs_queue"].kinds
+
+
+def test_secrets_are_known_by_the_providers_own_mark() -> None:
+    schemas = read_schemas(["aws_db_instance", "aws_ssm_parameter"])
+    assert schemas["aws_db_instance"].is_sensitive("password")
+    assert schemas["aws_ssm_parameter"].is_sensitive("value")
+    assert not schemas["aws_ssm_parameter"].is_sensitive("type")
+
+
+def test_keys_of_maps_are_attributes_and_others_are_not() -> None:
+    queue = read_schemas(["aws_sqs_queue"])["aws_sqs_queue"]
+    assert queue.knows("tags.owner")
+    assert not queue.knows("policy.x")
+    assert not queue.knows("unheard_of")
+
+
+def test_a_type_that_the_provider_has_not_is_an_error() -> None:
+    with pytest.raises(KeyError, match="aws_unheard_of"):
+        read_schemas(["aws_unheard_of"])

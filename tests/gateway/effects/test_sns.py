@@ -1,0 +1,32 @@
+"""Topics and subscriptions."""
+
+from collections.abc import Callable
+from typing import Any
+
+ARN = "arn:aws:sns:eu-west-1:123456789012:t"
+TOPIC = {"aws_sns_topic.t": {"name": "t", "arn": ARN}}
+
+
+def attribute(name: str, value: str) -> dict[str, str]:
+    return {"TopicArn": ARN, "AttributeName": name, "AttributeValue": value}
+
+
+def test_one_attribute(ask: Callable[..., Any]) -> None:
+    (effect,) = ask("sns", "SetTopicAttributes", attribute("SQSSuccessFeedbackSampleRate", "5"), TOPIC)
+    assert (effect.address, effect.attribute, effect.value) == (
+        "aws_sns_topic.t",
+        "sqs_success_feedback_sample_rate",
+        5,
+    )
+
+
+def test_a_policy_belongs_to_the_resource_that_has_it(ask: Callable[..., Any]) -> None:
+    (own,) = ask("sns", "SetTopicAttributes", attribute("Policy", "{}"), TOPIC)
+    (other,) = ask(
+        "sns", "SetTopicAttributes", attribute("Policy", "{}"), {**TOPIC, "aws_sns_topic_policy.p": {"arn": ARN}}
+    )
+    assert (own.address, other.address) == ("aws_sns_topic.t", "aws_sns_topic_policy.p")
+
+
+def test_an_unknown_attribute_is_held(ask: Callable[..., Any]) -> None:
+    assert ask("sns", "SetTopicAttributes", attribute("Unheard", "x"), TOPIC) == ()
