@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import boto3
+import botocore.session
 import pytest
 from botocore.validate import ParamValidator
 
@@ -17,7 +17,8 @@ from gateway.model.json import Json
 from gateway.model.mutation import Call, Effect
 
 CASES = Path(__file__).parents[2] / "cases" / "effects"
-SESSION: Any = boto3.session.Session()._session
+BOTOCORE: Any = botocore.session
+SESSION = BOTOCORE.get_session()
 ROWS = [(service, name, row) for service, table in SERVICES.items() for name, row in table.items()]
 RECORDED: list[dict[str, Any]] = [json.loads(line) for line in (CASES / "operations.jsonl").read_text().splitlines()]
 World = Callable[[Mapping[str, Mapping[str, Json]]], Understand]
