@@ -37,7 +37,13 @@ IDS = {
     *(f"SEN-I00{number}" for number in range(1, 7)),
     *("SEN-C001", "SEN-D001", "SEN-D002", "SEN-E001", "SEN-M001", "SEN-N001", "SEN-N002"),
 }
-OPEN = {"from_port": 22, "to_port": 22, "protocol": "tcp", "cidr_blocks": ["0.0.0.0/0"], "ipv6_cidr_blocks": []}
+OPEN: dict[str, Json] = {
+    "from_port": 22,
+    "to_port": 22,
+    "protocol": "tcp",
+    "cidr_blocks": ["0.0.0.0/0"],
+    "ipv6_cidr_blocks": [],
+}
 STARS = '{"Statement": {"Effect": "Allow", "Action": "*", "Resource": "*"}}'
 WORLD = '{"Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": "*"}]}'
 ADMIN = "arn:aws:iam::aws:policy/AdministratorAccess"
