@@ -1,6 +1,6 @@
 """From what the ledger says was applied, and from what a plan shows, to the values that the code must come to declare."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gateway.model.json import Json
@@ -31,6 +31,13 @@ class Sorted:
     """Does not belong in code, so nobody needs to look: secrets, values of a controller or wanted for a time only, overtaken ones."""
     left: tuple[Left, ...] = ()
     """Belongs in code, and a human must look."""
+
+    def explain(self, change: Change) -> str:
+        """Why a change that a plan shows is one of those that are not written, empty where it is none."""
+        here = [entry for entry in (*self.kept_out, *self.left) if entry.wanted.address == change.address]
+        return next(
+            (entry.reason for entry in here if entry.wanted.attribute.partition(".")[0] in {change.top, WHOLE}), ""
+        )
 
 
 def of_mutation(applied: Applied, *, overtaken: Mapping[tuple[str, str], str]) -> Sorted:
@@ -78,6 +85,11 @@ def foreign(plan: Plan, origins: Mapping[tuple[str, str], Origin]) -> tuple[tupl
         elif plan.sets(change) or not _set_elsewhere(change, plan):
             drifts.append(Drift(wanted=want, before=change.other, origin=origin))
     return tuple(drifts), tuple(left)
+
+
+def all_left(wanted: Sequence[Wanted], reason: str) -> tuple[Left, ...]:
+    """All of them left for the same reason."""
+    return tuple(Left(wanted=want, reason=reason) for want in wanted)
 
 
 def owned(resource_type: str, attribute: str) -> str:

@@ -14,9 +14,8 @@ from gateway.ports import Archive, Clock, Desk, RecordQuery
 from reconciler import told
 from reconciler.applied import Applied
 from reconciler.book import Book
-from reconciler.drift import Sorted, of_mutation
+from reconciler.drift import all_left, of_mutation
 from reconciler.errors import BranchConflict
-from reconciler.model import Left, Wanted
 from reconciler.proving import Ground, prove
 from reconciler.publish.furnish import furnish
 from reconciler.publish.git import Branch, open_branch
@@ -58,24 +57,22 @@ class Line:
         try:
             branch = await self._branch()
         except BranchConflict as error:
-            return told.nothing_written(sorting, left=_all_left(sorting.wanted, str(error)))
+            return told.nothing_written(sorting, left=all_left(sorting.wanted, str(error)))
         if not sorting.wanted or await branch.find(applied.id):
             return told.nothing_written(sorting)
+        head = await branch.head()
         ground = Ground(terraform=self.terraform, root=branch.root, state=self.state)
-        missing = await uncaptured(ground, self.glance, applied, sorting.wanted, head=await branch.head())
+        missing = await uncaptured(ground, self.glance, applied, sorting.wanted, head=head)
         if not missing:
             merged = await branch.is_merged()
             return told.nothing_written(sorting, nothing_to_do="The code declares the value already.", merged=merged)
         proved = await prove(
-            ground, missing, explain=lambda change: _explained(change, sorting) or book.explain(change, applied)
+            ground, missing, explain=lambda change: sorting.explain(change) or book.explain(change, applied)
         )
-        untracked = set(proved.edited.files) - await branch.tracked(list(proved.edited.files))
-        if untracked:
-            names = ", ".join(sorted(map(str, untracked)))
-            reason = f"The value stands in {names}, which is not in git, so it cannot be committed."
-            return told.nothing_written(sorting, left=_all_left(missing, reason))
+        if untracked := set(proved.edited.files) - await branch.tracked(list(proved.edited.files)):
+            return told.nothing_written(sorting, left=all_left(missing, _not_in_git(untracked)))
         message = commit_message(applied, proved.edited.edits) if proved.edited.edits else ""
-        return told.proposal(sorting, proved, message, base=await branch.head())
+        return told.proposal(sorting, proved, message, base=head)
 
     async def publish(self, applied: Applied, book: Book, proved: Mapping[str, Any]) -> dict[str, Json]:
         """Commit what was proved, once: a commit that is there already is found by its trailer. The body of RECONCILED.
@@ -103,17 +100,5 @@ class Line:
         return branch
 
 
-def _all_left(wanted: tuple[Wanted, ...], reason: str) -> tuple[Left, ...]:
-    return tuple(Left(wanted=want, reason=reason) for want in wanted)
-
-
-def _explained(change: Any, sorting: Sorted) -> str:
-    """Whether a change that the plan shows is one of this mutation's own that stays out of code."""
-    return next(
-        (
-            entry.reason
-            for entry in (*sorting.kept_out, *sorting.left)
-            if entry.wanted.address == change.address and entry.wanted.attribute.partition(".")[0] in {change.top, "*"}
-        ),
-        "",
-    )
+def _not_in_git(paths: set[Path]) -> str:
+    return f"The value stands in {', '.join(sorted(map(str, paths)))}, which is not in git, so it cannot be committed."

@@ -122,8 +122,16 @@ def _as_provider_sees(edited: Edited, verified: Verified | None) -> tuple[tuple[
 
 
 def _unproved(want: Wanted, edited: Edited, verified: Verified | None) -> Left:
+    stranger = verified is not None and any(change.address != want.address for change in verified.unexplained)
+    way_out = (
+        " Part of it is drift that no mutation made; `sentinel reconcile` writes that, and this with it."
+        if stranger
+        else ""
+    )
     chain = next((made.chain for made in edited.edits if made.wanted == want), ())
-    return Left(wanted=want, reason=f"It was not written. {verified.broken if verified else ''}".strip(), chain=chain)
+    return Left(
+        wanted=want, reason=f"It was not written. {verified.broken if verified else ''}{way_out}".strip(), chain=chain
+    )
 
 
 def _not_in(left: Sequence[Left], edited: Edited) -> list[Wanted]:

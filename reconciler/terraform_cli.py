@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import os
+import secrets
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -57,18 +58,26 @@ class Terraform:
         None lets the code's own backend find it. Initialises plug-ins and modules first where that is needed.
         Raises `errors.TerraformMissing`, `errors.TerraformFailed`.
         """
-        file = self._plan_file
+        file = self._plan_file()
         argv = ["plan", "-detailed-exitcode", "-lock=false", "-no-color", "-compact-warnings", f"-out={file}"]
         argv += [f"-state={state}"] if state else []
         argv += [f"-target={target}" for target in targets]
         ran = await self._with_plugins(root, argv)
         if ran.code not in {0, 2}:
             raise TerraformFailed.saying("plan", _last_lines(ran))
-        return file if ran.code == 2 else None  # noqa: PLR2004  documented for -detailed-exitcode
+        if ran.code == 2:  # noqa: PLR2004  documented for -detailed-exitcode
+            return file
+        return None
 
     async def show(self, root: Path, plan: Path) -> dict[str, Any]:
-        """A plan file as the JSON of Terraform's "JSON Output Format". Raises `errors.TerraformFailed`."""
-        return self._document(await self._with_plugins(root, ["show", "-json", "-no-color", str(plan)]), "show")
+        """A plan file as the JSON of Terraform's "JSON Output Format"; the file, which may hold secrets, is removed.
+
+        Raises `errors.TerraformFailed`.
+        """
+        try:
+            return self._document(await self._with_plugins(root, ["show", "-json", "-no-color", str(plan)]), "show")
+        finally:
+            _forget(plan)
 
     async def init(self, root: Path) -> None:
         """Install plug-ins and modules for `root` into our own working directory. Raises `errors.TerraformFailed`."""
@@ -85,9 +94,9 @@ class Terraform:
         await self.init(root)
         return await self._run(*argv, root=root, data=self._own_data)
 
-    @property
     def _plan_file(self) -> Path:
-        return (self.workdir / "plan").absolute()
+        """A fresh name each time: a terraform whose parent was killed may still be writing the last one."""
+        return (self.workdir / f"plan-{secrets.token_hex(8)}").absolute()
 
     @property
     def _own_data(self) -> Path:
@@ -129,6 +138,10 @@ class Terraform:
             raise TerraformFailed.saying(command, _last_lines(ran))
         document: dict[str, Any] = json.loads(ran.out)
         return document
+
+
+def _forget(plan: Path) -> None:
+    plan.unlink(missing_ok=True)
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
