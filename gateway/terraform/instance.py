@@ -102,7 +102,7 @@ def nested(document: Document, block: Node, kind: str, scope: Scope) -> tuple[Ne
     found: list[Nested] = []
     for inner in document.blocks(block):
         header = document.header(inner)
-        if header == (kind,):
+        if header[0] == kind:
             found.append(Nested(block=inner, scope=scope))
         elif header == ("dynamic", kind):
             found.extend(_dynamic(document, inner, kind, scope))
