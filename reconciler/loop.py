@@ -58,8 +58,8 @@ class Line:
             branch = await self._branch()
         except BranchConflict as error:
             return told.nothing_written(sorting, left=all_left(sorting.wanted, str(error)))
-        if not sorting.wanted or await branch.find(applied.id):
-            return told.nothing_written(sorting)
+        if (commit := await branch.find(applied.id)) or not sorting.wanted:
+            return told.nothing_written(sorting, commit=commit)
         head = await branch.head()
         ground = Ground(terraform=self.terraform, root=branch.root, state=self.state)
         missing = await uncaptured(ground, self.glance, applied, sorting.wanted, head=head)
@@ -79,9 +79,11 @@ class Line:
 
         Where the branch moved on since the proof, it is proved anew.
         """
+        if not proved["files"] and not proved["commit"]:
+            return told.body(proved, branch=self.branch, commit="", diff="")
         branch = await self._branch()
         commit = await branch.find(applied.id)
-        if not commit and proved["files"] and await branch.head() != proved["base"]:
+        if not commit and await branch.head() != proved["base"]:
             proved = await self.prove(applied, book)
         if not commit and proved["files"]:
             commit = await branch.commit(told.files(proved), proved["message"])

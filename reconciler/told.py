@@ -27,11 +27,12 @@ def proposal(sorting: Sorted, proved: Proved, message: str, *, base: str) -> dic
 
 
 def nothing_written(
-    sorting: Sorted, *, left: Sequence[Left] = (), nothing_to_do: str = "", merged: bool = False
+    sorting: Sorted, *, left: Sequence[Left] = (), nothing_to_do: str = "", merged: bool = False, commit: str = ""
 ) -> dict[str, Any]:
-    """The same where no file changes, with the reason."""
+    """The same where no file changes, with the reason; `commit` is that of an earlier run that was killed after it."""
     return {
         "base": "",
+        "commit": commit,
         "message": "",
         "files": {},
         "edits": [],

@@ -14,8 +14,9 @@ from gateway.model.record import Stage
 from gateway.ports import RecordQuery
 from reconciler.book import Book
 from reconciler.loop import Line
-from reconciler.publish.git import Branch
+from reconciler.publish.git import Branch, open_branch
 from reconciler.serving import SystemClock
+from reconciler.terraform_cli import Terraform
 from reconciler.uncaptured import Glance
 
 pytestmark = [pytest.mark.terraform, pytest.mark.allow_hosts(["127.0.0.1"])]
@@ -199,6 +200,34 @@ async def test_another_mutation_that_is_not_in_code_does_not_stand_in_the_way(
     assert f"belongs to {second}" in str(one["proofs"])
     assert "ends with 0" in str(two["proofs"])
     assert len(_log(line)) == 2
+
+
+async def test_a_branch_that_conflicts_with_the_protected_one_is_left_to_a_human(
+    ledger: SqlLedger, applied: Apply, repository: Path, tmp_path: Path, git: Callable[..., str]
+) -> None:
+    line = Line(
+        stack="shop",
+        source=repository,
+        state=None,
+        branch="sentinel/shop",
+        worktree=tmp_path / "worktree",
+        terraform=Terraform(environment={}, workdir=tmp_path, executable="no-terraform-here"),
+        archive=ledger,
+        desk=ledger,
+        clock=SystemClock(),
+        glance=Glance(),
+    )
+    branch = await open_branch(source=repository, worktree=line.worktree, name=line.branch)
+    await branch.commit({Path("main.tf"): b"locals {\n  a = 2\n}\n"}, "theirs\n")
+    (repository / "main.tf").write_text("locals {\n  a = 3\n}\n")
+    git(repository, "commit", "-qam", "ours")
+    mutation = await applied((GROUP, "desired_capacity", 2, 6))
+    book = await _book(ledger)
+
+    body = await line.reconcile(book.decided[mutation], book)
+
+    assert "changed the same lines" in str(body["left"])
+    assert "commit" not in body
 
 
 async def _killed(*_: object) -> str:
