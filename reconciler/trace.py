@@ -4,13 +4,11 @@ Tracing follows the expression as Terraform would evaluate it, and turns arithme
 at a place changes only what is wanted, `reconciler.guard` says afterwards.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal as OneOf
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from tree_sitter import Node
 
-from gateway.model.json import Json
 from gateway.terraform import expression as e
 from gateway.terraform import values
 from gateway.terraform.evaluate import Scope, value_of
@@ -19,83 +17,12 @@ from gateway.terraform.grammar import read_attribute
 from gateway.terraform.hcl import Document
 from gateway.terraform.instance import Instance, Nested, nested, pick
 from gateway.terraform.module import Module
-from gateway.terraform.values import Failed, Unknown, Value
+from gateway.terraform.values import Unknown, Value
+from reconciler import through
+from reconciler.spot import Alias, Spot, Trace, source_of
+from reconciler.turning import negated, then
 
-Kind = OneOf["literal", "list", "entry", "attribute", "argument", "refused"]
-Inverse = Callable[[Json], Json]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trace:
-    """One place that defines a value, or why there is none."""
-
-    kind: Kind
-    """literal or list: `node` is replaced. entry: `node` is an object that gets `key`. attribute, argument: `node` is a
-    resource's, a nested or a `module` block that gets `key`. refused: nothing can be edited here."""
-    document: Document | None = None
-    node: Expression | Node | None = None
-    key: str = ""
-    convert: Inverse = field(default=lambda value: value)
-    """Turns the value wanted at the attribute into the value to write here. Raises `Unknown` where none would do."""
-    element: e.Element | None = None
-    """The entry of an object that holds the literal, where it is one: what goes when the entry is to be removed."""
-    holder: e.Object | None = None
-    """The object that holds `element`."""
-    chain: tuple[str, ...] = ()
-    """How we came here, a readable line for each step, with `file:line`."""
-    refused: str = ""
-    """Why there is no place, a whole sentence."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Alias:
-    """What `each`, a dynamic block's iterator or a variable of a `for` stands for: one item of a collection."""
-
-    document: Document
-    source: Expression
-    spot: "_Spot"
-    key: str
-    whole: bool
-    """Whether the name is the item itself, or has it under `value`."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Spot:
-    """Where tracing stands: the scope, what names stand for, the way here, and how to turn the value round."""
-
-    document: Document
-    scope: Scope
-    module: Module
-    aliases: Mapping[str, _Alias] = field(default_factory=dict)
-    chain: tuple[str, ...] = ()
-    convert: Inverse = field(default=lambda value: value)
-    element: e.Element | None = None
-    holder: e.Object | None = None
-    depth: int = 0
-
-    def step(self, line: str) -> "_Spot":
-        """The spot one line further."""
-        return replace(self, chain=(*self.chain, line))
-
-    def place(self, kind: Kind, node: Expression | Node, key: str = "") -> Trace:
-        """A place to edit here."""
-        return Trace(
-            kind=kind,
-            document=self.document,
-            node=node,
-            key=key,
-            convert=self.convert,
-            element=self.element,
-            holder=self.holder,
-            chain=self.chain,
-        )
-
-    def refuse(self, reason: str, where: Expression | Node | None = None) -> Trace:
-        """No place to edit here."""
-        offset = where.start_byte if isinstance(where, Node) else None if where is None else where.start
-        at = "" if offset is None else f"{self.document.at(offset)}: "
-        return Trace(kind="refused", chain=self.chain, refused=at + reason)
-
+__all__ = ["Trace", "trace", "traces"]
 
 _DEPTH = 60
 
@@ -119,7 +46,7 @@ def traces(module: Module, address: str, path: str) -> tuple[Trace, ...]:
         reason = f"lifecycle.ignore_changes names {steps[0]}: the code leaves it to others."
         return (Trace(kind="refused", refused=f"{instance.document.at(instance.block)}: {reason}"),)
     aliases = _each(instance.document, instance.block, instance.module, instance.scope)
-    spot = _Spot(document=instance.document, scope=instance.scope, module=instance.module, aliases=aliases)
+    spot = Spot(document=instance.document, scope=instance.scope, module=instance.module, aliases=aliases)
     try:
         return tuple(_in_block(spot, instance.block, steps, address)) or (spot.refuse("No place was found."),)
     except (Unknown, RecursionError) as error:
@@ -139,25 +66,25 @@ def _ignored(instance: Instance, name: str) -> bool:
     return False
 
 
-def _each(document: Document, block: Node, module: Module, scope: Scope) -> Mapping[str, _Alias]:
+def _each(document: Document, block: Node, module: Module, scope: Scope) -> Mapping[str, Alias]:
     """What `each` stands for in a resource or module block."""
     attribute = document.attributes(block).get("for_each")
     if attribute is None or scope.each is None:
         return {}
     source = read_attribute(document, attribute)
-    spot = _Spot(document=document, scope=module.scope, module=module)
-    return {"each": _Alias(document, source, spot, scope.each[0], whole=False)}
+    spot = Spot(document=document, scope=module.scope, module=module)
+    return {"each": Alias(document, source, spot, scope.each[0], whole=False)}
 
 
 # ---------------------------------------------------------------------------------------------------- blocks
 
 
-def _in_block(spot: _Spot, block: Node, steps: Sequence[str], name: str) -> Iterator[Trace]:
+def _in_block(spot: Spot, block: Node, steps: Sequence[str], name: str) -> Iterator[Trace]:
     document = spot.document
     attribute = document.attributes(block).get(steps[0])
     if attribute is not None:
         expression = read_attribute(document, attribute)
-        line = f"{document.at(attribute)} {name}.{steps[0]} = {_shown(document, expression)}"
+        line = f"{document.at(attribute)} {name}.{steps[0]} = {source_of(document, expression)}"
         yield from _follow(spot.step(line), expression, tuple(steps[1:]))
         return
     rows = nested(document, block, steps[0], spot.scope)
@@ -177,7 +104,7 @@ def _in_block(spot: _Spot, block: Node, steps: Sequence[str], name: str) -> Iter
         yield spot.refuse(f"{name} has no {steps[0]}, and a block is not added.", block)
 
 
-def _within(spot: _Spot, row: Nested, kind: str) -> _Spot:
+def _within(spot: Spot, row: Nested, kind: str) -> Spot:
     """The spot inside a nested block."""
     if row.dynamic is None:
         return replace(spot, scope=row.scope)
@@ -185,21 +112,15 @@ def _within(spot: _Spot, row: Nested, kind: str) -> _Spot:
     iterator = read_attribute(spot.document, given["iterator"]) if "iterator" in given else None
     name = iterator.name if isinstance(iterator, e.Name) else kind
     source = read_attribute(spot.document, given["for_each"])
-    alias = _Alias(spot.document, source, replace(spot, chain=()), values.text(row.key), whole=False)
+    alias = Alias(spot.document, source, replace(spot, chain=()), values.text(row.key), whole=False)
     return replace(spot, scope=row.scope, aliases={**spot.aliases, name: alias})
-
-
-def _shown(document: Document, expression: Expression) -> str:
-    """The source of an expression on one line, shortened."""
-    text = " ".join(document.source[expression.start : expression.end].decode().split())
-    return text if len(text) <= 80 else text[:77] + "..."  # noqa: PLR2004  a readable line
 
 
 # ----------------------------------------------------------------------------------------------- expressions
 
 
 def _follow(  # noqa: C901, PLR0912  one case for each form
-    spot: _Spot, expression: Expression, path: tuple[str, ...]
+    spot: Spot, expression: Expression, path: tuple[str, ...]
 ) -> Iterator[Trace]:
     """Places that define the value at `path` inside an expression."""
     if spot.depth > _DEPTH:
@@ -218,12 +139,12 @@ def _follow(  # noqa: C901, PLR0912  one case for each form
         case e.Name() | e.Attribute() | e.Index():
             yield from _in_traversal(spot, expression, path)
         case e.Call():
-            yield from _in_call(spot, expression, path)
+            yield from through.call(spot, expression, path, _follow)
         case e.Unary(operator="-", operand=operand) if not path:
-            convert = _then(_negated, spot.convert)
+            convert = then(negated, spot.convert)
             yield from _follow(replace(spot, convert=convert), operand, path)
         case e.Binary() if not path:
-            yield from _in_arithmetic(spot, expression)
+            yield from through.arithmetic(spot, expression, _follow)
         case e.Conditional():
             yield from _in_conditional(spot, expression, path)
         case e.For():
@@ -238,7 +159,7 @@ def _follow(  # noqa: C901, PLR0912  one case for each form
             yield spot.refuse("The expression is not followed.", expression)
 
 
-def _in_tuple(spot: _Spot, expression: e.Tuple, path: tuple[str, ...]) -> Iterator[Trace]:
+def _in_tuple(spot: Spot, expression: e.Tuple, path: tuple[str, ...]) -> Iterator[Trace]:
     if not path:
         yield spot.place("list", expression)
     elif path[0].isdecimal() and int(path[0]) < len(expression.items):
@@ -251,14 +172,14 @@ def _in_tuple(spot: _Spot, expression: e.Tuple, path: tuple[str, ...]) -> Iterat
         yield spot.refuse(f"The list has no item {path[0]}.", expression)
 
 
-def _is(spot: _Spot, expression: Expression, text: str) -> bool:
+def _is(spot: Spot, expression: Expression, text: str) -> bool:
     try:
         return values.text(value_of(expression, spot.scope)) == text
     except Unknown:
         return False
 
 
-def _in_object(spot: _Spot, expression: e.Object, path: tuple[str, ...]) -> Iterator[Trace]:
+def _in_object(spot: Spot, expression: e.Object, path: tuple[str, ...]) -> Iterator[Trace]:
     if not path:
         yield spot.place("literal", expression)
         return
@@ -266,7 +187,7 @@ def _in_object(spot: _Spot, expression: e.Object, path: tuple[str, ...]) -> Iter
     for length in range(1, len(path) + 1):
         element = elements.get(".".join(path[:length]))
         if element is not None:
-            line = f"{spot.document.at(element.start)} {_shown(spot.document, element.key)} = " + _shown(
+            line = f"{spot.document.at(element.start)} {source_of(spot.document, element.key)} = " + source_of(
                 spot.document, element.value
             )
             inner = replace(spot, element=element, holder=expression).step(line)
@@ -279,18 +200,18 @@ def _in_object(spot: _Spot, expression: e.Object, path: tuple[str, ...]) -> Iter
     yield replace(spot.step(line), element=None).place("entry", expression, ".".join(path))
 
 
-def _in_conditional(spot: _Spot, expression: e.Conditional, path: tuple[str, ...]) -> Iterator[Trace]:
+def _in_conditional(spot: Spot, expression: e.Conditional, path: tuple[str, ...]) -> Iterator[Trace]:
     try:
         truth = values.truth(value_of(expression.condition, spot.scope))
     except Unknown as error:
         yield spot.refuse(f"Which branch holds is not known: {error}.", expression)
         return
-    condition = _shown(spot.document, expression.condition)
+    condition = source_of(spot.document, expression.condition)
     line = f"{spot.document.at(expression.start)} {condition} is {'true' if truth else 'false'}"
     yield from _follow(spot.step(line), expression.then if truth else expression.otherwise, path)
 
 
-def _in_for(spot: _Spot, expression: e.For, path: tuple[str, ...]) -> Iterator[Trace]:
+def _in_for(spot: Spot, expression: e.For, path: tuple[str, ...]) -> Iterator[Trace]:
     """The item of a `for` that makes the first step of the path."""
     if not path or expression.grouped:
         yield spot.refuse("A collection made by `for` is not edited as a whole.", expression)
@@ -312,7 +233,7 @@ def _in_for(spot: _Spot, expression: e.For, path: tuple[str, ...]) -> Iterator[T
         made: Value = position if expression.key is None else value_of(expression.key, scope)
         position += 1
         if values.text(made) == path[0]:
-            alias = _Alias(spot.document, expression.source, replace(spot, chain=()), values.text(key), whole=True)
+            alias = Alias(spot.document, expression.source, replace(spot, chain=()), values.text(key), whole=True)
             aliases = {**spot.aliases, expression.names[-1]: alias}
             yield from _follow(replace(spot, scope=scope, aliases=aliases), expression.value, path[1:])
             return
@@ -322,7 +243,7 @@ def _in_for(spot: _Spot, expression: e.For, path: tuple[str, ...]) -> Iterator[T
 # ------------------------------------------------------------------------------------------------ traversals
 
 
-def _steps(spot: _Spot, expression: Expression) -> tuple[str, tuple[str, ...]] | None:
+def _steps(spot: Spot, expression: Expression) -> tuple[str, tuple[str, ...]] | None:
     """Root and plain steps of a traversal, index expressions evaluated; None where it is no plain traversal."""
     steps: list[str] = []
     while not isinstance(expression, e.Name):
@@ -339,9 +260,9 @@ def _steps(spot: _Spot, expression: Expression) -> tuple[str, tuple[str, ...]] |
     return expression.name, tuple(reversed(steps))
 
 
-def _in_traversal(spot: _Spot, expression: Expression, path: tuple[str, ...]) -> Iterator[Trace]:
+def _in_traversal(spot: Spot, expression: Expression, path: tuple[str, ...]) -> Iterator[Trace]:
     traversal = _steps(spot, expression)
-    shown = _shown(spot.document, expression)
+    shown = source_of(spot.document, expression)
     if traversal is None:
         source = expression.source if isinstance(expression, e.Attribute | e.Index) else None
         if source is None:
@@ -366,12 +287,12 @@ def _in_traversal(spot: _Spot, expression: Expression, path: tuple[str, ...]) ->
         yield spot.refuse(f"The value comes from another object: {shown}.", expression)
 
 
-def _index(spot: _Spot, expression: Expression) -> str:
+def _index(spot: Spot, expression: Expression) -> str:
     return values.text(value_of(expression.key, spot.scope)) if isinstance(expression, e.Index) else ""
 
 
-def _in_alias(spot: _Spot, expression: Expression, alias: _Alias, steps: tuple[str, ...]) -> Iterator[Trace]:
-    shown = _shown(spot.document, expression)
+def _in_alias(spot: Spot, expression: Expression, alias: Alias, steps: tuple[str, ...]) -> Iterator[Trace]:
+    shown = source_of(spot.document, expression)
     if not alias.whole:
         if not steps or steps[0] != "value":
             yield spot.refuse(f"{shown} is the key, which names the instance.", expression)
@@ -382,11 +303,11 @@ def _in_alias(spot: _Spot, expression: Expression, alias: _Alias, steps: tuple[s
         yield spot.refuse(f"{shown} is an item of a set, which names the instance.", expression)
         return
     there = replace(alias.spot, chain=spot.chain, convert=spot.convert, depth=spot.depth)
-    line = f"{alias.document.at(alias.source.start)} {alias.key} of {_shown(alias.document, alias.source)}"
+    line = f"{alias.document.at(alias.source.start)} {alias.key} of {source_of(alias.document, alias.source)}"
     yield from _follow(there.step(line), alias.source, (alias.key, *steps))
 
 
-def _in_variable(spot: _Spot, expression: Expression, name: str, rest: tuple[str, ...]) -> Iterator[Trace]:
+def _in_variable(spot: Spot, expression: Expression, name: str, rest: tuple[str, ...]) -> Iterator[Trace]:
     module = spot.module
     try:
         definition = module.definition(name)
@@ -399,7 +320,7 @@ def _in_variable(spot: _Spot, expression: Expression, name: str, rest: tuple[str
     document = definition.document
     given = read_attribute(document, definition.attribute)
     label = "default of var." if definition.kind == "default" else ""
-    line = f"{document.at(definition.attribute)} {label}{name} = {_shown(document, given)}"
+    line = f"{document.at(definition.attribute)} {label}{name} = {source_of(document, given)}"
     if definition.kind == "default" and module.parent is not None:
         yield from _argument(spot.step(line), name, rest)
         return
@@ -407,13 +328,13 @@ def _in_variable(spot: _Spot, expression: Expression, name: str, rest: tuple[str
         parent = module.parent
         aliases = _each(document, module.call, parent, module.call_scope)
         there = replace(spot, document=document, scope=module.call_scope, module=parent, aliases=aliases, element=None)
-        line = f"{document.at(definition.attribute)} {module.address}: {name} = {_shown(document, given)}"
+        line = f"{document.at(definition.attribute)} {module.address}: {name} = {source_of(document, given)}"
     else:
         there = replace(spot, document=document, scope=Scope(), aliases={}, element=None)
     yield from _follow(there.step(line), given, rest)
 
 
-def _argument(spot: _Spot, name: str, rest: tuple[str, ...]) -> Iterator[Trace]:
+def _argument(spot: Spot, name: str, rest: tuple[str, ...]) -> Iterator[Trace]:
     """A default inside a called module is shared by all its callers: the call says otherwise, with an argument of its own."""
     module = spot.module
     if module.call is None or module.call_document is None or module.parent is None:
@@ -426,7 +347,7 @@ def _argument(spot: _Spot, name: str, rest: tuple[str, ...]) -> Iterator[Trace]:
         yield there.step(line).place("argument", module.call, name)
 
 
-def _in_local(spot: _Spot, expression: Expression, name: str, rest: tuple[str, ...]) -> Iterator[Trace]:
+def _in_local(spot: Spot, expression: Expression, name: str, rest: tuple[str, ...]) -> Iterator[Trace]:
     module = spot.module
     if name not in module.source.locals or name in module.source.hidden_in(("locals",)):
         yield spot.refuse(f"local.{name} is not declared in a file that is edited.", expression)
@@ -434,10 +355,10 @@ def _in_local(spot: _Spot, expression: Expression, name: str, rest: tuple[str, .
     document, attribute = module.source.locals[name]
     given = read_attribute(document, attribute)
     there = replace(spot, document=document, scope=module.scope, aliases={}, element=None)
-    yield from _follow(there.step(f"{document.at(attribute)} local.{name} = {_shown(document, given)}"), given, rest)
+    yield from _follow(there.step(f"{document.at(attribute)} local.{name} = {source_of(document, given)}"), given, rest)
 
 
-def _in_outputs(spot: _Spot, expression: Expression, name: str, rest: tuple[str, ...]) -> Iterator[Trace]:
+def _in_outputs(spot: Spot, expression: Expression, name: str, rest: tuple[str, ...]) -> Iterator[Trace]:
     try:
         children = spot.module.children(name)
     except Unknown as error:
@@ -453,134 +374,5 @@ def _in_outputs(spot: _Spot, expression: Expression, name: str, rest: tuple[str,
     document, block = child.source.outputs[rest[0]]
     given = read_attribute(document, document.attributes(block)["value"])
     there = replace(spot, document=document, scope=child.scope, module=child, aliases={}, element=None)
-    line = f"{document.at(block)} {child.address}.{rest[0]} = {_shown(document, given)}"
+    line = f"{document.at(block)} {child.address}.{rest[0]} = {source_of(document, given)}"
     yield from _follow(there.step(line), given, rest[1:])
-
-
-# ------------------------------------------------------------------------------------------------- functions
-
-
-_SAME = frozenset({"tolist", "toset", "tomap", "tonumber", "tostring", "tobool", "sensitive", "nonsensitive"})
-
-
-def _in_call(spot: _Spot, expression: e.Call, path: tuple[str, ...]) -> Iterator[Trace]:
-    arguments = expression.arguments
-    if expression.expand:
-        yield spot.refuse(f"{expression.name}() with `...` is not followed.", expression)
-    elif expression.name in _SAME and len(arguments) == 1:
-        yield from _follow(spot, arguments[0], path)
-    elif expression.name == "merge" and path:
-        yield from _in_merge(spot, expression, path)
-    elif expression.name == "lookup" and len(arguments) > 1:
-        yield from _in_lookup(spot, expression, path)
-    elif expression.name in ("try", "coalesce"):
-        yield from _in_choice(spot, expression, path)
-    else:
-        yield spot.refuse(f"{expression.name}() is not turned round.", expression)
-
-
-def _in_merge(spot: _Spot, expression: e.Call, path: tuple[str, ...]) -> Iterator[Trace]:
-    """The last map that holds the key; then maps after it that are written right there and could hold it."""
-    later: list[Expression] = []
-    for argument in reversed(expression.arguments):
-        try:
-            holds = _holds(value_of(argument, spot.scope), path)
-        except Unknown as error:
-            yield spot.refuse(f"Which map of merge() holds the value is not known: {error}.", argument)
-            break
-        if holds:
-            line = f"{spot.document.at(argument.start)} of merge(): {_shown(spot.document, argument)}"
-            yield from _follow(spot.step(line), argument, path)
-            break
-        later.append(argument)
-    written = [argument for argument in later if isinstance(e.bare(argument), e.Object)]
-    for argument in written or later[:1]:
-        yield from _follow(spot, argument, path)
-
-
-def _holds(value: Value, path: tuple[str, ...]) -> bool:
-    if values.known(value) is None:
-        return False
-    table = values.mapping(value, "merge()")
-    return any(".".join(path[:length]) in table for length in range(1, len(path) + 1))
-
-
-def _in_lookup(spot: _Spot, expression: e.Call, path: tuple[str, ...]) -> Iterator[Trace]:
-    source, key, *default = expression.arguments
-    name = values.text(value_of(key, spot.scope))
-    yield from _follow(spot, source, (name, *path))
-    if name not in values.mapping(value_of(source, spot.scope), "lookup()") and default:
-        yield from _follow(spot, default[0], path)
-
-
-def _in_choice(spot: _Spot, expression: e.Call, path: tuple[str, ...]) -> Iterator[Trace]:
-    """What was passed over could be given a value of its own; then the argument that holds."""
-    for argument in expression.arguments:
-        try:
-            value = value_of(argument, spot.scope)
-        except Failed:
-            value = None
-        except Unknown as error:
-            yield spot.refuse(f"Which argument of {expression.name}() holds is not known: {error}.", argument)
-            return
-        passed = value is None or (value == "" and expression.name == "coalesce")
-        for place in _follow(spot, argument, path):
-            if not passed or place.kind == "entry" or place.element is not None:
-                yield place
-        if not passed:
-            return
-    yield spot.refuse(f"No argument of {expression.name}() holds.", expression)
-
-
-# ------------------------------------------------------------------------------------------------ arithmetic
-
-
-def _then(first: Inverse, second: Inverse) -> Inverse:
-    """An inverse that takes what an outer one gives."""
-    return lambda value: first(second(value))
-
-
-def _negated(value: Json) -> Json:
-    return values.number(-values.decimal(value))
-
-
-def _in_arithmetic(spot: _Spot, expression: e.Binary) -> Iterator[Trace]:
-    """The side that is named, turned round by the side that is known."""
-    sides = ((expression.left, expression.right, True), (expression.right, expression.left, False))
-    for side, other, left in sides:
-        if isinstance(e.bare(side), e.Literal) or expression.operator not in "+-*/":
-            continue
-        try:
-            constant = value_of(other, spot.scope)
-            inverse = _inverse(expression.operator, constant, left=left)
-        except Unknown as error:
-            yield spot.refuse(f"The calculation cannot be turned round: {error}.", expression)
-            continue
-        line = f"{spot.document.at(expression.start)} turned round: {_shown(spot.document, expression)}"
-        yield from _follow(replace(spot.step(line), convert=_then(inverse, spot.convert)), side, ())
-    if all(isinstance(e.bare(side), e.Literal) for side, _, _ in sides) or expression.operator not in "+-*/":
-        yield spot.refuse("The value is calculated from numbers in place.", expression)
-
-
-def _inverse(operator: str, constant: Value, *, left: bool) -> Inverse:
-    """What to put on one side so that the result is the value; exact, and whole."""
-    known = values.decimal(constant)
-    if operator in "*/" and not known:
-        raise Failed("a factor is zero")
-
-    def invert(value: Json) -> Json:
-        wanted = values.decimal(value)
-        match operator:
-            case "+":
-                result = wanted - known
-            case "-":
-                result = wanted + known if left else known - wanted
-            case "*":
-                result = values.EXACT.divide(wanted, known)
-            case _:
-                result = wanted * known if left else values.EXACT.divide(known, wanted)
-        if result != result.to_integral_value():
-            raise Unknown(f"{value} is not reachable by a whole number")
-        return int(result)
-
-    return invert
