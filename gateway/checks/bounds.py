@@ -186,7 +186,7 @@ def _not_understood(mutation: Mutation) -> Finding:
         check="bounds",
         verdict=Verdict.HOLD,
         rule="bounds.not_understood",
-        reason=f"Sentinel does not know what {operation} does to declared resources, so it is held for a human: `sentinel approve {mutation.id}`, then repeat the identical call.",
+        reason=f"Sentinel does not know what {operation} does to declared resources.",
     )
 
 

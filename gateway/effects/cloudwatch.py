@@ -1,7 +1,7 @@
 """What CloudWatch's operations do.
 
-`PutMetricAlarm` overwrites the whole alarm. What the call leaves out falls back to AWS's default; no effect is given for it, so a
-caller that wants one attribute changed and the others kept must send them, as Terraform does.
+`PutMetricAlarm` overwrites the whole alarm: what the call leaves out falls back to AWS's default, and that is an effect too. A caller
+that wants one attribute changed and the others kept must send them, as Terraform does.
 """
 
 from collections.abc import Mapping
@@ -10,16 +10,31 @@ from gateway.effects.identity import arn_of
 from gateway.effects.lists import name_value_map
 from gateway.effects.operation import Operation
 from gateway.effects.tags import drop_tags, set_tags
+from gateway.model.json import Json
 from gateway.model.mutation import EffectAction
 
 _ALARM = "aws_cloudwatch_metric_alarm"
 _BY_ARN = {"ResourceARN": arn_of("alarm", "alarm_name")}
+
+_FALLBACKS: Mapping[str, Json] = {
+    "actions_enabled": True,
+    "alarm_actions": [],
+    "alarm_description": "",
+    "datapoints_to_alarm": 0,
+    "dimensions": {},
+    "insufficient_data_actions": [],
+    "metric_query": [],
+    "ok_actions": [],
+    "treat_missing_data": "missing",
+}
+"""What an alarm has where `PutMetricAlarm` does not say (CloudWatch API reference, PutMetricAlarm)."""
 
 OPERATIONS: Mapping[str, Operation] = {
     "PutMetricAlarm": Operation(
         resource_type=_ALARM,
         identity={"AlarmName": "alarm_name"},
         puts=True,
+        resets=_FALLBACKS,
         attributes={
             "Dimensions": name_value_map("dimensions"),
             "Metrics": "metric_query",

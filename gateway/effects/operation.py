@@ -39,6 +39,8 @@ class Operation:
     """Attributes whose value is secret although the provider does not say so."""
     puts: bool = False
     """Whether it makes the thing where the state knows none yet."""
+    resets: Mapping[str, Json] = field(default_factory=dict)
+    """Of an operation that overwrites the whole thing: attribute → what it falls back to where the call leaves it out."""
     special: Special | None = None
     """Understands the call instead of this row."""
     also: tuple[str, ...] = ()

@@ -58,10 +58,22 @@ def on(operation: Operation, asked: Asked, target: Target) -> Iterator[Effect]:
         values = {**named, **values}
     for attribute, value in attributes(operation, target, asked.call.parameters):
         values[attribute] = value
+    if not makes:
+        values |= _reset(operation, target, values)
     if not values and not makes:
         raise NotUnderstood("it changes nothing that the provider knows")
     for attribute, value in values.items():
         yield target.put(attribute, value, action=action, secret=attribute in operation.secrets)
+
+
+def _reset(operation: Operation, target: Target, given: Mapping[str, Json]) -> Mapping[str, Json]:
+    """What the call takes back by leaving it out: recorded values other than the one they fall back to."""
+    recorded = target.recorded or {}
+    return {
+        attribute: fallback
+        for attribute, fallback in operation.resets.items()
+        if attribute not in given and recorded.get(attribute) not in (None, "", [], {}, fallback)
+    }
 
 
 def attributes(

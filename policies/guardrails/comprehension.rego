@@ -14,7 +14,7 @@ evaluated := true
 findings contains {
 	"id": "SEN-C001",
 	"verdict": "hold",
-	"message": concat("", ["Sentinel does not know what ", input.mutation.service, ":", input.mutation.operation, " changes, so a human must approve it; then send the identical call again."]),
+	"message": "What nobody can foresee needs the consent of a human.",
 	"address": "",
 	"attribute": "",
 } if {

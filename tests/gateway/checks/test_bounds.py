@@ -200,7 +200,6 @@ async def test_a_call_that_is_not_understood_is_held_for_a_human() -> None:
 
         assert (finding.verdict, finding.rule) == (Verdict.HOLD, "bounds.not_understood")
         assert "autoscaling:SetDesiredCapacity" in finding.reason
-        assert "`sentinel approve mut_1`" in finding.reason
 
 
 async def test_effects_that_nobody_looked_at_are_refused() -> None:
