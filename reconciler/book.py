@@ -25,6 +25,8 @@ class Book:
     """Carried out and neither failed nor written into code, by id, in the order of their records."""
     settled: dict[str, Record] = field(default_factory=dict)
     """SETTLED records, applied, of mutations that are not reconciled yet."""
+    committed: set[str] = field(default_factory=set)
+    """Written to the stack's branch, and not known to be merged into the protected one."""
     approvers: dict[str, str] = field(default_factory=dict)
     """Who gave an approval, by its id."""
     seq: int = 0
@@ -71,6 +73,10 @@ class Book:
             self._take_settled(record)
         elif record.stage is Stage.RECONCILED:
             self.settled.pop(record.mutation_id, None)
+            if record.body.get("merged") is True:
+                self.committed.discard(record.mutation_id)
+            elif "commit" in record.body:
+                self.committed.add(record.mutation_id)
             if "commit" in record.body or "nothing_to_do" in record.body:
                 self.decided.pop(record.mutation_id, None)
 

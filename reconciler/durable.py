@@ -16,6 +16,7 @@ from dbos import error as dbos_error
 from gateway.errors import LedgerUnavailable, SentinelError
 from reconciler.applied import Applied
 from reconciler.book import Book
+from reconciler.errors import GitFailed
 from reconciler.loop import Line
 
 _VERSION = "sentinel-1"
@@ -48,6 +49,8 @@ class Worker:
     line: Line
     book: Book
     tries: dict[str, _Tries] = field(default_factory=dict)
+    seen_head: str = ""
+    """The protected branch's commit when it was last looked through."""
 
     async def work_off(self, runner: "Runner") -> int:
         """Read the ledger and write back what is due, oldest first; how many were. One that fails never keeps the others back."""
@@ -59,9 +62,22 @@ class Worker:
                 continue
             if await self._one(runner, applied, tries):
                 done += 1
+        await self._take_merged()
         if done:
             await self.book.read(self.line.archive)
         return done
+
+    async def _take_merged(self) -> None:
+        """Look for merged mutations, only where the protected branch moved on."""
+        if not self.book.committed:
+            return
+        try:
+            head = await self.line.protected_head()
+            if head != self.seen_head:
+                await self.line.merged(self.book)
+                self.seen_head = head
+        except GitFailed as error:
+            log.error("merges_not_seen", stack=self.line.stack, error=str(error))  # noqa: TRY400  the sentence says it all
 
     async def _one(self, runner: "Runner", applied: Applied, tries: _Tries) -> bool:
         began = time.monotonic()

@@ -18,7 +18,7 @@ from reconciler.drift import all_left, of_mutation
 from reconciler.errors import BranchConflict
 from reconciler.proving import Ground, prove
 from reconciler.publish.furnish import furnish
-from reconciler.publish.git import Branch, open_branch
+from reconciler.publish.git import Branch, mutations_in, open_branch, protected_head
 from reconciler.story import commit_message
 from reconciler.terraform_cli import Terraform
 from reconciler.uncaptured import Glance, uncaptured
@@ -95,6 +95,15 @@ class Line:
         query = RecordQuery(mutation_id=applied.id, stage=Stage.RECONCILED, limit=1)
         if not await self.archive.records(query):
             await self.desk.reconciled(applied.id, at=self.clock.now(), body=body)
+
+    async def protected_head(self) -> str:
+        """The protected branch's commit. Raises `errors.GitFailed`."""
+        return await protected_head(self.source)
+
+    async def merged(self, book: Book) -> None:
+        """Record which written mutations the protected branch now has: then their claims end."""
+        for mutation in book.committed & await mutations_in(self.source):
+            await self.desk.reconciled(mutation, at=self.clock.now(), body={"merged": True})
 
     async def _branch(self) -> Branch:
         branch = await open_branch(source=self.source, worktree=self.worktree, name=self.branch)

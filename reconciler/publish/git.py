@@ -120,6 +120,17 @@ async def open_branch(*, source: Path, worktree: Path, name: str) -> Branch:
     return branch
 
 
+async def protected_head(source: Path) -> str:
+    """The commit of the user's checkout. Raises `errors.GitFailed`."""
+    return (await git(source, "rev-parse", "--verify", "HEAD^{commit}")).strip()
+
+
+async def mutations_in(source: Path) -> frozenset[str]:
+    """The mutations whose trailers the protected branch's commits carry, however they were merged. Raises `errors.GitFailed`."""
+    form = f"--format=%(trailers:key={_TRAILER},valueonly,separator=%x20)"
+    return frozenset((await git(source, "log", "--fixed-strings", f"--grep={_TRAILER}: ", form, "HEAD", "--")).split())
+
+
 def _branch(name: str, source: Path, worktree: Path, top: Path) -> Branch:
     source = source.resolve()
     return Branch(name=name, source=source, worktree=worktree.absolute(), prefix=source.relative_to(top.resolve()))

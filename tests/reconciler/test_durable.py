@@ -32,6 +32,7 @@ class FakeLine(Line):
     """The line without git and terraform: it counts, and fails for the mutations it is told to."""
 
     began: list[str] = field(default_factory=list)
+    looked: list[int] = field(default_factory=list)
     published: list[str] = field(default_factory=list)
     poison: set[str] = field(default_factory=set)
 
@@ -40,6 +41,12 @@ class FakeLine(Line):
         if applied.id in self.poison:
             raise TerraformFailed.saying("plan", "no credentials")
         return {"files": {}}
+
+    async def protected_head(self) -> str:
+        return "c0ffee"
+
+    async def merged(self, book: Book) -> None:
+        self.looked.append(len(book.committed))
 
     async def publish(self, applied: Applied, book: Book, proved: Mapping[str, Any]) -> dict[str, Json]:
         self.published.append(applied.id)
@@ -81,6 +88,8 @@ async def test_mutations_are_written_back_once_and_in_their_order(
     async with durable({"shop": worker}, database=_database(tmp_path), poll_seconds=0.05) as runner:
         assert await worker.work_off(runner) == 3
         assert await worker.work_off(runner) == 0
+        assert await worker.work_off(runner) == 0
+    assert _line(worker).looked == [3]
 
     assert _line(worker).published == ids
     assert {record.mutation_id for record in await ledger.records(RecordQuery(stage=Stage.RECONCILED))} == set(ids)

@@ -205,18 +205,7 @@ async def test_another_mutation_that_is_not_in_code_does_not_stand_in_the_way(
 async def test_a_branch_that_conflicts_with_the_protected_one_is_left_to_a_human(
     ledger: SqlLedger, applied: Apply, repository: Path, tmp_path: Path, git: Callable[..., str]
 ) -> None:
-    line = Line(
-        stack="shop",
-        source=repository,
-        state=None,
-        branch="sentinel/shop",
-        worktree=tmp_path / "worktree",
-        terraform=Terraform(environment={}, workdir=tmp_path, executable="no-terraform-here"),
-        archive=ledger,
-        desk=ledger,
-        clock=SystemClock(),
-        glance=Glance(),
-    )
+    line = _without_terraform(ledger, repository, tmp_path)
     branch = await open_branch(source=repository, worktree=line.worktree, name=line.branch)
     await branch.commit({Path("main.tf"): b"locals {\n  a = 2\n}\n"}, "theirs\n")
     (repository / "main.tf").write_text("locals {\n  a = 3\n}\n")
@@ -228,6 +217,41 @@ async def test_a_branch_that_conflicts_with_the_protected_one_is_left_to_a_human
 
     assert "changed the same lines" in str(body["left"])
     assert "commit" not in body
+
+
+async def test_what_the_protected_branch_took_in_is_recorded_once_and_ends_the_claim(
+    ledger: SqlLedger, applied: Apply, repository: Path, tmp_path: Path, git: Callable[..., str]
+) -> None:
+    mutation = await applied((GROUP, "desired_capacity", 2, 6))
+    await ledger.reconciled(mutation, at=SystemClock().now(), body={"commit": "c0ffee"})
+    ours = _without_terraform(ledger, repository, tmp_path)
+    book = await _book(ledger)
+    await ours.merged(book)
+    assert book.committed == {mutation}
+    git(repository, "commit", "-q", "--allow-empty", "-m", f"Squashed\n\nSentinel-Mutation: {mutation}")
+
+    await ours.merged(book)
+    await book.read(ledger)
+    await ours.merged(book)
+
+    assert not book.committed
+    assert not await ledger.claims()
+    assert len(await ledger.records(RecordQuery(stage=Stage.RECONCILED))) == 2
+
+
+def _without_terraform(ledger: SqlLedger, repository: Path, tmp_path: Path) -> Line:
+    return Line(
+        stack="shop",
+        source=repository,
+        state=None,
+        branch="sentinel/shop",
+        worktree=tmp_path / "worktree",
+        terraform=Terraform(environment={}, workdir=tmp_path, executable="no-terraform-here"),
+        archive=ledger,
+        desk=ledger,
+        clock=SystemClock(),
+        glance=Glance(),
+    )
 
 
 async def _killed(*_: object) -> str:
