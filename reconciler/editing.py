@@ -1,11 +1,12 @@
 """Writes wanted values into Terraform code: the smallest edit for each, guarded, or a reason why there is none."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gateway.errors import CodeInvalid
-from gateway.model.json import Json, canonical
+from gateway.model.json import Json
 from gateway.terraform.hcl import Document, parse
 from gateway.terraform.instance import Instance, declared
 from gateway.terraform.module import Module, load_module
@@ -79,8 +80,8 @@ def edit(root: Path, wanted: Sequence[Wanted], sources: Mapping[Path, bytes] | N
     return Edited(files=changed, edits=tuple(edits), left=left)
 
 
-def _order(wanted: Wanted) -> tuple[str, str, bytes]:
-    return wanted.address, wanted.attribute, canonical(wanted.value)
+def _order(wanted: Wanted) -> tuple[str, str, str]:
+    return wanted.address, wanted.attribute, json.dumps(wanted.value, sort_keys=True)
 
 
 def _load(root: Path, sources: Mapping[Path, bytes], known: Module | None = None) -> _State:

@@ -15,7 +15,7 @@ from gateway.terraform.evaluate import Scope, value_of
 from gateway.terraform.expression import Expression
 from gateway.terraform.grammar import read_attribute
 from gateway.terraform.hcl import Document
-from gateway.terraform.instance import Instance, Nested, nested, pick
+from gateway.terraform.instance import META, Instance, Nested, nested, pick
 from gateway.terraform.module import Module
 from gateway.terraform.values import Unknown, Value
 from reconciler import through
@@ -42,6 +42,8 @@ def traces(module: Module, address: str, path: str) -> tuple[Trace, ...]:
     if steps[0] in instance.hidden:
         reason = f"{steps[0]} is set by an override file, which is not edited."
         return (Trace(kind="refused", refused=reason),)
+    if steps[0] in META:
+        return (Trace(kind="refused", refused=f"{steps[0]} is no attribute of a resource; Terraform itself reads it."),)
     if _ignored(instance, steps[0]):
         reason = f"lifecycle.ignore_changes names {steps[0]}: the code leaves it to others."
         return (Trace(kind="refused", refused=f"{instance.document.at(instance.block)}: {reason}"),)

@@ -15,11 +15,15 @@ def then(first: Inverse, second: Inverse) -> Inverse:
 
 
 def negated(value: Json) -> Json:
+    """The number below zero instead of above. Raises `Unknown` for what is no number."""
     return values.number(-values.decimal(value))
 
 
 def turned_round(operator: str, constant: Value, *, left: bool) -> Inverse:
-    """What to put on one side so that the result is the value; exact, and whole."""
+    """What to put on one side so that the result is the value; exact, and whole.
+
+    `left` says on which. Raises `Failed` for a factor of zero; the inverse raises `Unknown` where no whole number would do.
+    """
     known = values.decimal(constant)
     if operator in "*/" and not known:
         raise Failed("a factor is zero")

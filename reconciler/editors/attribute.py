@@ -1,5 +1,7 @@
 """Adds an attribute to a resource or nested block, or an argument to a module call."""
 
+from collections.abc import Mapping, Sequence
+
 from tree_sitter import Node
 
 from gateway.model.json import Json
@@ -20,12 +22,21 @@ def edit(place: Trace, value: Json) -> Change | None:
     name, _, inner = place.key.partition(".")
     if value is None:
         raise text.CannotEdit("There is nothing to write: the code sets no value and none is wanted.")
+    if place.kind == "attribute" and name != "tags" and _holds_maps(value):
+        raise text.CannotEdit(f"{name} is not in the code, and whether it is written as a block is not certain.")
     if text.key(name) != name:
         raise text.CannotEdit(f"{name} is no name that a block can hold.")
     document, block = place.document, place.node
     indent = indent_at(document, block.start_byte) + "  "
     row = f"{indent}{name} = {text.written({inner: value} if inner else value, indent)}"
     return _into(document, block, row, indent[:-2])
+
+
+def _holds_maps(value: Json) -> bool:
+    """Whether a value is a map or a list of maps, which many attributes write as blocks."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return any(isinstance(item, Mapping) for item in value)
+    return isinstance(value, Mapping)
 
 
 def _into(document: Document, block: Node, row: str, outer: str) -> Change:

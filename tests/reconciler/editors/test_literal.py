@@ -47,6 +47,8 @@ def test_what_is_written(before: str, path: str, value: Json, after: str, tmp_pa
         ("  x = <<EOT\na\nEOT\n", "x", "b\n", "heredoc"),
         ("  x = 1 + 1\n", "x", 3, "calculated"),
         ('  x = "e"\n', "x", "é", "normal form C"),
+        ("  x = 1\n", "x", float("nan"), "no such number"),
+        ("  x = 1\n", "x", "\ud800", "normal form C"),
     ],
 )
 def test_what_is_refused(before: str, path: str, value: Json, reason: str, tmp_path: Path) -> None:
