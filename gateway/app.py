@@ -50,6 +50,8 @@ log = structlog.get_logger()
 
 _LOOK_SECONDS = 0.5
 """How often changed code, contracts and state are looked for."""
+_EXPIRE_SECONDS = 5.0
+"""How often the ends of claims are recorded."""
 
 
 def checks(engine: Engine) -> Chain:
@@ -105,8 +107,8 @@ async def running(settings: Settings) -> AsyncIterator[FastAPI]:
         ports = Ports(
             settings=settings, clock=clock, stacks=stacks, ledger=ledger, keys=keys, engine=engine, client=client
         )
-        looking = asyncio.ensure_future(_look_after(stacks))
-        stack.callback(looking.cancel)
+        for work in (_look_after(stacks), _end_claims(ledger, clock)):
+            stack.callback(asyncio.ensure_future(work).cancel)
         yield _application(ports)
 
 
@@ -124,6 +126,16 @@ async def _look_after(stacks: Stacks) -> None:
                     log.error("code_broken_last_good_version_in_force", problem=problem)
         except Exception:
             log.exception("code_reload_broke")
+
+
+async def _end_claims(ledger: SqlLedger, clock: Clock) -> None:
+    """Record the end of claims whose time is up. They bind nobody from that time on, recorded or not."""
+    while True:
+        await asyncio.sleep(_EXPIRE_SECONDS)
+        try:
+            await ledger.expire(clock.now())
+        except SentinelError as error:
+            log.error("claims_not_ended", reason=str(error))  # noqa: TRY400  the sentence says it all; tried again next time
 
 
 def _application(ports: Ports) -> FastAPI:
