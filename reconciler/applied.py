@@ -28,6 +28,8 @@ class Applied:
     effects: tuple[Effect, ...]
     before: Mapping[tuple[str, str], Json] = field(default_factory=dict)
     """Values before, by (address, attribute)."""
+    restated: frozenset[tuple[str, str]] = frozenset()
+    """What was set to the value it had, and the code leaves to its default: nothing changed, so nothing is to be written."""
     intent: str = ""
     motivation: str = ""
     text: str = ""
@@ -65,6 +67,11 @@ def read_applied(record: Record, approvers: Mapping[str, str]) -> Applied:
         operation=f"{call['service']}:{call['operation']}",
         effects=tuple(_effect(form) for form in forms),
         before={(str(form["address"]), str(form["attribute"])): form.get("before") for form in forms},
+        restated=frozenset(
+            (str(form["address"]), str(form["attribute"]))
+            for form in forms
+            if form.get("changes") is False and form.get("declared") is None
+        ),
         intent=str(motive.get("intent") or ""),
         motivation=str(motive.get("motivation") or ""),
         text=str(motive.get("text") or ""),

@@ -48,7 +48,7 @@ def of_mutation(applied: Applied, *, overtaken: Mapping[tuple[str, str], str]) -
     wanted, kept_out, left = [], [], []
     for effect in applied.effects:
         want = Wanted(address=effect.address, attribute=effect.attribute, value=effect.value)
-        if effect.action is EffectAction.INVOKE:
+        if effect.action is EffectAction.INVOKE or (effect.address, effect.attribute) in applied.restated:
             continue
         if applied.kind == _TERRAFORM and (effect.action is not EffectAction.SET or not effect.declared):
             kept_out.append(Left(wanted=want, reason="Terraform itself did it, from code that says so."))

@@ -30,6 +30,24 @@ async def test_everything_the_line_needs_is_read(ledger: SqlLedger, applied: App
 
 
 @pytest.mark.parametrize(
+    ("change", "restated"),
+    [
+        ({"changes": False, "declared": None}, True),
+        ({"changes": False, "declared": 6}, False),
+        ({"changes": True, "declared": None}, False),
+    ],
+)
+async def test_what_restates_a_default_is_told_apart(
+    ledger: SqlLedger, applied: Apply, change: dict[str, Json], restated: bool
+) -> None:
+    await applied(("aws_x.a", "size", 4, 6))
+    (record,) = await ledger.records(RecordQuery(stage=Stage.DECIDED))
+    (form,) = record.body["effects"]  # type: ignore[misc,union-attr]  # JSON
+    told = read_applied(replace(record, body={**record.body, "effects": [{**form, **change}]}), {})  # type: ignore[dict-item]  # JSON
+    assert told.restated == ({("aws_x.a", "size")} if restated else set())
+
+
+@pytest.mark.parametrize(
     "body", [{}, {"call": None}, {"call": {"service": "x", "operation": "Y"}, "effects": [3]}, {"call": 3}]
 )
 async def test_a_body_that_nobody_wrote_is_an_error(ledger: SqlLedger, applied: Apply, body: dict[str, Json]) -> None:

@@ -51,6 +51,14 @@ def test_what_does_not_belong_in_code_stays_out(effect: Effect, changes: dict[st
     assert reason in sorting.kept_out[0].reason
 
 
+def test_what_only_restates_a_default_is_nothing_to_code() -> None:
+    restated = frozenset({(GROUP, "enabled")})
+    sorting = of_mutation(_applied(_effect(), _effect("enabled", value=True), restated=restated), overtaken={})
+    assert [want.attribute for want in sorting.wanted] == ["desired_capacity"]
+    assert not sorting.kept_out
+    assert not sorting.left
+
+
 def test_a_secret_is_not_even_told_by_its_digest() -> None:
     sorting = of_mutation(_applied(_effect(sensitive=True, value={"sha256": "x"})), overtaken={})
     assert sorting.kept_out[0].wanted.value is None
