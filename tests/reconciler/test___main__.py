@@ -6,10 +6,12 @@ import os
 import signal
 import sys
 import tomllib
+from collections.abc import Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
+import structlog
 from typer.testing import CliRunner
 
 from reconciler.__main__ import app
@@ -36,6 +38,14 @@ def test_events_that_cannot_be_read_end_with_1(tmp_path: Path) -> None:
     assert '"events_invalid"' in result.stdout
 
 
+@pytest.fixture
+def logging_put_back() -> Iterator[None]:
+    """`serve` sets up logging for its whole process, which here is the tests' own."""
+    yield
+    structlog.reset_defaults()
+
+
+@pytest.mark.usefixtures("logging_put_back")
 def test_a_wrong_settings_file_ends_with_1(tmp_path: Path) -> None:
     (tmp_path / "sentinel.toml").write_text("[reconcile]\nno_such_knob = 1\n")
     result = CliRunner().invoke(app, ["serve", "--config", str(tmp_path / "sentinel.toml")])
