@@ -27,13 +27,14 @@ from gateway.cloud.models import Models as CloudModels
 from gateway.cloud.reads import AwsReads
 from gateway.doors.api.context import Context
 from gateway.doors.api.dialect import ApiDialect
-from gateway.doors.api.problems import on_error
+from gateway.doors.api.problems import handle_errors
 from gateway.doors.api.routes import routes
 from gateway.doors.aws import classes, index
 from gateway.doors.aws.dialect import AwsDialect
 from gateway.doors.aws.door import AwsDoor
 from gateway.doors.aws.models import Models
 from gateway.doors.aws.stream import Reads
+from gateway.doors.entrance import Entrance
 from gateway.effects.understand import Understand
 from gateway.errors import SentinelError
 from gateway.ledger.keys import SqlKeyRing
@@ -167,7 +168,7 @@ def _application(ports: Ports) -> FastAPI:
     )
     routing, table, models = index.load(), classes.load(), Models()
     app = FastAPI(title="Sentinel", docs_url="/v1/docs", openapi_url="/v1/openapi.json", redoc_url=None)
-    app.add_exception_handler(SentinelError, on_error)
+    handle_errors(app)
     _health(app, ports)
     app.include_router(
         routes(
@@ -202,6 +203,7 @@ def _application(ports: Ports) -> FastAPI:
         max_body_bytes=settings.server.max_body_bytes,
     )
     app.mount("/", door)  # last: everything that is not the API is an AWS request
+    app.add_middleware(Entrance, aws=door, pipeline=pipeline, clock=ports.clock)
     return app
 
 

@@ -13,10 +13,12 @@ class NotAuthenticated(SentinelError):
 
     code = "not_authenticated"
 
-    def __init__(self, reason: str, *, aws_code: str = "InvalidClientTokenId") -> None:
+    def __init__(self, reason: str, *, aws_code: str = "InvalidClientTokenId", key_id: str = "") -> None:
         super().__init__(reason)
         self.aws_code = aws_code
         """The error code AWS itself uses for this failure, e.g. `SignatureDoesNotMatch`."""
+        self.key_id = key_id
+        """The key id that the request named, for the record of strangers only; empty where it named none."""
 
 
 class Malformed(SentinelError):

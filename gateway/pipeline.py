@@ -19,6 +19,7 @@ from gateway.errors import (
     NotAllowed,
     NotAuthenticated,
     NotSendable,
+    SentinelError,
 )
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.facts import Facts
@@ -62,24 +63,35 @@ class Pipeline:
 
         Raises `errors.NotAuthenticated`, `errors.Malformed`, `errors.NotAllowed`.
         """
-        caller: Caller | None = None
+        caller = await self.recognise(inbound, authenticator)
         try:
-            caller = await authenticator.authenticate(inbound)
             request = await dialect.read(inbound, caller)
             _allow_secret_reads(caller, request)
-        except (NotAuthenticated, Malformed, NotAllowed) as error:
-            about = f"{inbound.method} {inbound.path[:200]}"
-            await self._ledger.turned_away(
-                at=inbound.received_at,
-                reason=str(error),
-                code=error.code,
-                peer=inbound.peer,
-                about=about,
-                actor=caller.actor if caller else "",
-                key_id=caller.key_id if caller else "",
-            )
+        except (Malformed, NotAllowed) as error:
+            await self.turn_away(inbound, error, caller)
             raise
         return caller, request
+
+    async def recognise(self, inbound: Inbound, authenticator: Authenticator) -> Caller:
+        """Who asks. Strangers are recorded. Raises `errors.NotAuthenticated`, `errors.Malformed`."""
+        try:
+            return await authenticator.authenticate(inbound)
+        except (NotAuthenticated, Malformed) as error:
+            await self.turn_away(inbound, error)
+            raise
+
+    async def turn_away(self, inbound: Inbound, error: SentinelError, caller: Caller | None = None) -> None:
+        """Record that a request went no further, and why. Raises `errors.LedgerUnavailable`."""
+        named = error.key_id if isinstance(error, NotAuthenticated) else ""
+        await self._ledger.turned_away(
+            at=inbound.received_at,
+            reason=str(error),
+            code=error.code,
+            peer=inbound.peer,
+            about=f"{inbound.method} {inbound.path[:200]}",
+            actor=caller.actor if caller else "",
+            key_id=caller.key_id if caller else named,
+        )
 
     async def carry(self, caller: Caller, request: Request) -> Carried:
         """Decide, record, apply once, record.
@@ -108,7 +120,9 @@ class Pipeline:
             await self._ledger.settled(mutation, outcome, self._clock.now())
         except Exception:
             log.exception("settled_not_recorded", mutation=mutation.id)
-            outcome = InDoubt(reason="AWS answered, but the ledger could not record the answer; the next start reads it as in doubt.")
+            outcome = InDoubt(
+                reason="AWS answered, but the ledger could not record the answer; the next start reads it as in doubt."
+            )
         return Carried(mutation=mutation, decision=decision, outcome=outcome)
 
     async def _record(self, mutation: Mutation) -> tuple[Decision, Prepared | None]:

@@ -30,7 +30,9 @@ class Survey:
     async def of(self, mutation: Mutation) -> Facts:
         """All facts about the things this mutation touches. Raises whatever breaks; the line turns that into a denial."""
         now = self._clock.now()
-        stacks = {effect.address: self._stacks.declaring(effect.address) for effect in mutation.effects}
+        # The code may be reloaded while the ledger is asked; what is judged and what is recorded as judged must be one version.
+        law = self._stacks.snapshot()
+        stacks = {effect.address: law.declaring(effect.address) for effect in mutation.effects}
         dependants = {address: stack.dependants(address) if stack else () for address, stack in stacks.items()}
         addresses = {*stacks, *(dependant.address for group in dependants.values() for dependant in group)}
         view = await self._ledger.view(
@@ -39,8 +41,8 @@ class Survey:
         named = [stack for stack in stacks.values() if stack is not None]
         return Facts(
             now=now,
-            stack=named[0].name if named else self._stacks.default_name,
-            mode=_strictest(named) if named else self._stacks.default_mode,
+            stack=named[0].name if named else law.default_name,
+            mode=_strictest(named) if named else law.default_mode,
             subjects=tuple(
                 _subject(effect, mutation.effects, stacks[effect.address], dependants[effect.address], view)
                 for effect in mutation.effects
@@ -48,7 +50,7 @@ class Survey:
             claims=tuple(_standing(claim, mutation.effects) for claim in view.claims),
             approval=view.approval,
             flips=view.flips,
-            code=self._stacks.revision,
+            code=law.revision,
         )
 
 

@@ -26,7 +26,8 @@ class Bearer:
         now = self._clock.now()
         if key is None or not right or key.revoked or (key.expires_at is not None and key.expires_at <= now):
             raise NotAuthenticated(
-                "The bearer key is not one this gateway issued, or it has ended. Get one with `sentinel key` or `sentinel session`."
+                "The bearer key is not one this gateway issued, or it has ended. Get one with `sentinel key` or `sentinel session`.",
+                key_id=key_id,
             )
         return Caller(
             actor=key.actor,

@@ -176,9 +176,14 @@ class SigV4:
             raise NotAuthenticated(
                 "The access key id is not one this gateway issued, or it has ended. Get a key with `sentinel key` or `sentinel session`.",
                 aws_code="InvalidClientTokenId",
+                key_id=signature.access_key_id,
             )
-        self._check_time(signature, now)
-        await _verify(inbound, signature, key)
+        try:
+            self._check_time(signature, now)
+            await _verify(inbound, signature, key)
+        except NotAuthenticated as error:
+            error.key_id = key.id
+            raise
         return Caller(
             actor=key.actor,
             kind=key.kind,

@@ -169,6 +169,10 @@ class Stacks:
                 raise CodeInvalid(f"Two stacks have the name {name!r}; give each its own.")
         return cls([_load(source) for source in settings], default_mode=default_mode)
 
+    def snapshot(self) -> "Stacks":
+        """All stacks as they are now, for whoever must see one version through several questions; a refresh does not reach it."""
+        return Stacks(self._loaded, default_mode=self._default_mode)
+
     @property
     def all(self) -> tuple[Stack, ...]:
         """Every stack, in the order of the settings."""

@@ -8,8 +8,10 @@ from fastapi import Request
 
 from gateway.doors.api.dialect import ApiDialect
 from gateway.doors.api.response import parsed
+from gateway.doors.api.schemas import SessionBody
 from gateway.doors.asgi import Body, inbound_of
-from gateway.errors import NotFound
+from gateway.doors.views import time_view
+from gateway.errors import NotAllowed, NotFound
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.inbound import Inbound
 from gateway.model.json import Json, to_json
@@ -19,6 +21,9 @@ from gateway.model.record import Record, Stage
 from gateway.pipeline import Pipeline
 from gateway.ports import Archive, Authenticator, Clock, Desk, KeyRing, RecordQuery
 from gateway.ports import Request as Asked
+
+_SESSION = "SNTS"
+"""How the ids of session keys begin (`ports.Key`)."""
 
 
 class Blamer(Protocol):
@@ -44,12 +49,30 @@ class Context:
     max_body_bytes: int
 
     async def caller(self, request: Request) -> Caller:
-        """Who asks. Raises `errors.NotAuthenticated`."""
-        return await self.authenticator.authenticate(self._inbound(request))
+        """Who asks; strangers are recorded. A FastAPI dependency: it comes before any parameter is looked at.
+
+        Raises `errors.NotAuthenticated`.
+        """
+        return await self.pipeline.recognise(self.inbound(request), self.authenticator)
 
     async def admit(self, request: Request) -> tuple[Caller, Asked]:
         """Who asks for what change; strangers are recorded."""
-        return await self.pipeline.admit(self._inbound(request), self.authenticator, self.dialect)
+        return await self.pipeline.admit(self.inbound(request), self.authenticator, self.dialect)
+
+    async def session(self, caller: Caller, body: SessionBody) -> dict[str, Any]:
+        """A temporary key for the caller. Raises `errors.NotAllowed` for one who holds only such a key: it would outlive its own end."""
+        if caller.key_id.startswith(_SESSION):
+            raise NotAllowed("A session key cannot make further session keys; use the standing key it was made with.")
+        key = await self.keys.issue(
+            actor=caller.actor,
+            kind=caller.kind,
+            roles=caller.roles,
+            on_behalf_of=caller.on_behalf_of,
+            motive=body.motive.motive(),
+            lasts=body.duration(),
+            session=True,
+        )
+        return {"access_key_id": key.id, "secret_access_key": key.secret, "expires_at": time_view(key.expires_at)}
 
     async def own_records(self, caller: Caller, query: RecordQuery) -> Sequence[Record]:
         """The records a caller may see: people and pipelines all, agents and services their own."""
@@ -76,5 +99,6 @@ class Context:
         """AWS's answer as boto3 would return it, as JSON."""
         return parsed(self.dialect.operation(call), reply)
 
-    def _inbound(self, request: Request) -> Inbound:
+    def inbound(self, request: Request) -> Inbound:
+        """The request as it arrived, its body not yet read."""
         return inbound_of(request.scope, Body(request.receive, self.max_body_bytes), self.clock)

@@ -2,14 +2,11 @@
 
 from typing import Any
 
-from pydantic import ValidationError
-
 from gateway.doors.api.parameters import parameters
-from gateway.doors.api.schemas import MutationBody
+from gateway.doors.api.schemas import MutationBody, body_of
 from gateway.doors.aws.classes import Classes
 from gateway.doors.aws.index import Index
 from gateway.doors.aws.models import Models
-from gateway.doors.aws.strict import json_value
 from gateway.errors import Malformed, UnknownOperation
 from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
@@ -42,7 +39,7 @@ class ApiDialect:
 
     async def read(self, inbound: Inbound, caller: Caller) -> Request:  # noqa: ARG002  the protocol's shape
         """The proposal. Raises `errors.Malformed`, `errors.UnknownOperation`, `errors.BodyTooLarge`."""
-        body = await self._body(inbound)
+        body = await body_of(inbound, MutationBody, what="proposal")
         service = self._index.services.get(body.service)
         if service is None or body.operation not in service.operations:
             raise UnknownOperation(
@@ -77,16 +74,6 @@ class ApiDialect:
     def operation(self, call: Call) -> Any:
         """Botocore's model of the operation that a call names."""
         return self._models.model(call.service).operation_model(call.operation)
-
-    async def _body(self, inbound: Inbound) -> MutationBody:
-        if (inbound.header("content-type") or "").partition(";")[0].strip().lower() != "application/json":
-            raise Malformed("Send the proposal as application/json.", code="content_type")
-        value = json_value(await inbound.read_body())
-        try:
-            return MutationBody.model_validate(value)
-        except ValidationError as error:
-            mistakes = "; ".join(f"{'.'.join(str(part) for part in e['loc'])}: {e['msg']}" for e in error.errors())
-            raise Malformed(f"The proposal cannot be read: {mistakes}.") from error
 
 
 def _idempotency_key(inbound: Inbound) -> str:

@@ -1,16 +1,29 @@
 """The one table from errors to HTTP statuses, and RFC 9457 problem documents. Whatever is not in the table reveals nothing."""
 
-from fastapi import Request
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
 
 from gateway import errors
+from gateway.doors.guard import HeadersTooLarge, TargetTooLong
 from gateway.model.json import Json
+
+log = structlog.get_logger()
+
+_CODES = {404: "not_found", 405: "method_not_allowed"}
 
 STATUS: dict[type[errors.SentinelError], int] = {
     errors.NotAuthenticated: 401,
     errors.NotAllowed: 403,
     errors.NotFound: 404,
     errors.BodyTooLarge: 413,
+    TargetTooLong: 414,
+    HeadersTooLarge: 431,
     errors.Malformed: 400,
     errors.ClaimTaken: 409,
     errors.ApprovalSpent: 409,
@@ -44,8 +57,47 @@ def problem(status: int, code: str, detail: str, **members: Json) -> JSONRespons
     return JSONResponse({**body, **members}, status_code=status, headers=headers, media_type="application/problem+json")
 
 
+def handle_errors(app: FastAPI) -> None:
+    """Have the application answer every error with a problem document."""
+    app.add_exception_handler(errors.SentinelError, on_error)
+    app.add_exception_handler(RequestValidationError, on_mistakes)
+    app.add_exception_handler(HTTPException, on_http_error)
+    app.add_exception_handler(Exception, on_own_error)
+
+
 async def on_error(_request: Request, error: Exception) -> JSONResponse:
     """FastAPI's handler for every `SentinelError`."""
     if not isinstance(error, errors.SentinelError):
         raise error
     return problem(status_of(error), error.code, str(error), retry_safe=type(error) in RETRY_SAFE)
+
+
+async def on_mistakes(_request: Request, error: Exception) -> JSONResponse:
+    """FastAPI's handler for path and query parameters that do not fit."""
+    if not isinstance(error, RequestValidationError):
+        raise error
+    return problem(400, "malformed", f"The request cannot be read: {mistakes(error.errors())}.", retry_safe=False)
+
+
+async def on_http_error(_request: Request, error: Exception) -> JSONResponse:
+    """FastAPI's handler for errors of Starlette's own, such as a method that a route does not take."""
+    if not isinstance(error, HTTPException):
+        raise error
+    code = _CODES.get(error.status_code, "http_error")
+    reply = problem(error.status_code, code, f"{error.detail}.", retry_safe=False)
+    reply.headers.update(error.headers or {})
+    return reply
+
+
+async def on_own_error(request: Request, error: Exception) -> JSONResponse:
+    """FastAPI's handler for errors nobody foresaw: the log has them, the caller learns nothing from them.
+
+    A proposal that breaks is answered by its own route, so nothing was sent to AWS where this answers.
+    """
+    log.error("api_broke", method=request.method, path=request.url.path[:200], error=type(error).__name__)
+    return problem(500, "internal", "Sentinel met an error of its own; its log says more. Nothing was sent to AWS.")
+
+
+def mistakes(found: Sequence[Mapping[str, Any]]) -> str:
+    """Pydantic's errors in one line, each with the place it is at; never the value that was sent, which may be a secret."""
+    return "; ".join(f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in found)

@@ -3,15 +3,17 @@
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+import structlog
+from fastapi import APIRouter, Depends, Query, Request, Security
 from fastapi.responses import JSONResponse
+from fastapi.security import HTTPBearer
 
 from gateway.doors.api.context import Context
 from gateway.doors.api.problems import problem
-from gateway.doors.api.schemas import ApproveBody, MutationBody, RejectBody, SessionBody
+from gateway.doors.api.schemas import ApproveBody, MutationBody, RejectBody, SessionBody, body_of, described
 from gateway.doors.story import told
 from gateway.doors.views import claim_view, decision_view, mutation_view, outcome_view, record_view, time_view
-from gateway.errors import Malformed, NotFound
+from gateway.errors import Malformed, NotFound, SentinelError
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.outcome import Applied, Failed, InDoubt, Refused
 from gateway.model.record import Stage
@@ -19,55 +21,69 @@ from gateway.model.verdict import Verdict
 from gateway.pipeline import Carried
 from gateway.ports import RecordQuery
 
+log = structlog.get_logger()
+
+_BEARER = HTTPBearer(auto_error=False, description="`<key id>.<secret>` of a key that this gateway issued.")
+"""For the description only; `Context.caller` is what lets people in."""
+_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+_LARGEST = 2**63 - 1
+"""The largest integer that the ledger's database can hold."""
+
 
 def routes(context: Context) -> APIRouter:
-    """All routes of the API, over one set of ports."""
-    router = APIRouter(prefix="/v1")
+    """All routes of the API, over one set of ports. What is under `/v1` and none of them is not there."""
+    router = APIRouter(prefix="/v1", dependencies=[Security(_BEARER)])
     _changes(router, context)
     _consent(router, context)
     _questions(router, context)
+    _nothing_else(router)
     return router
 
 
 def _changes(router: APIRouter, context: Context) -> None:
-    body = {
-        "requestBody": {"required": True, "content": {"application/json": {"schema": MutationBody.model_json_schema()}}}
-    }
-
-    @router.post("/mutations", openapi_extra=body, summary="Propose a change; with dry_run, only hear the decision")
+    @router.post(
+        "/mutations",
+        openapi_extra=described(MutationBody),
+        summary="Propose a change; with dry_run, only hear the decision",
+    )
     async def propose(request: Request) -> JSONResponse:
         caller, asked = await context.admit(request)
-        return await _replied(context, await context.pipeline.carry(caller, asked))
+        try:
+            return await _replied(context, await context.pipeline.carry(caller, asked))
+        except SentinelError:
+            raise
+        except Exception:
+            log.exception("proposal_broke", service=asked.call.service, operation=asked.call.operation)
+            message = "Sentinel met an error of its own. Whether anything was sent is in `sentinel records`; do not send it again before."
+            return problem(409, "outcome_unknown", message, retry_safe=False)
 
     @router.get("/mutations/{mutation_id}", summary="One mutation's life, record by record")
-    async def mutation(request: Request, mutation_id: str) -> dict[str, Any]:
-        records = await context.own_records(
-            await context.caller(request), RecordQuery(mutation_id=mutation_id, newest_first=False)
-        )
+    async def mutation(caller: Annotated[Caller, Depends(context.caller)], mutation_id: str) -> dict[str, Any]:
+        records = await context.own_records(caller, RecordQuery(mutation_id=mutation_id, newest_first=False))
         if not records:
             raise NotFound(f"There is no mutation {mutation_id[:64]} that this key may see.")
         return {"mutation_id": mutation_id, "records": [record_view(record) for record in records]}
 
-    @router.post("/sessions", summary="A temporary key that carries a motive, for unmodified AWS clients")
-    async def session(request: Request, body: SessionBody) -> dict[str, Any]:
-        caller = await context.caller(request)
-        key = await context.keys.issue(
-            actor=caller.actor,
-            kind=caller.kind,
-            roles=caller.roles,
-            on_behalf_of=caller.on_behalf_of,
-            motive=body.motive.motive(),
-            lasts=body.duration(),
-            session=True,
-        )
-        return {"access_key_id": key.id, "secret_access_key": key.secret, "expires_at": time_view(key.expires_at)}
+    @router.post(
+        "/sessions",
+        openapi_extra=described(SessionBody),
+        summary="A temporary key that carries a motive, for unmodified AWS clients",
+    )
+    async def session(request: Request, caller: Annotated[Caller, Depends(context.caller)]) -> dict[str, Any]:
+        body = await body_of(context.inbound(request), SessionBody)
+        return await context.session(caller, body)
 
 
 def _consent(router: APIRouter, context: Context) -> None:
-    @router.post("/mutations/{mutation_id}/approve", summary="Consent to exactly one held call")
-    async def approve(request: Request, mutation_id: str, body: ApproveBody | None = None) -> dict[str, Any]:
-        caller = await context.caller(request)
-        consent = body or ApproveBody()
+    @router.post(
+        "/mutations/{mutation_id}/approve",
+        openapi_extra=described(ApproveBody, required=False),
+        summary="Consent to exactly one held call",
+    )
+    async def approve(
+        request: Request, caller: Annotated[Caller, Depends(context.caller)], mutation_id: str
+    ) -> dict[str, Any]:
+        consent = await body_of(context.inbound(request), ApproveBody, default=ApproveBody())
         approval = await context.desk.approve(
             mutation_id, approver=caller, at=context.clock.now(), lasts=consent.duration()
         )
@@ -78,16 +94,20 @@ def _consent(router: APIRouter, context: Context) -> None:
             "until": time_view(approval.until),
         }
 
-    @router.post("/mutations/{mutation_id}/reject", summary="Refuse a held call for good")
-    async def reject(request: Request, mutation_id: str, body: RejectBody | None = None) -> dict[str, Any]:
-        caller = await context.caller(request)
-        reason = body.reason if body else ""
-        await context.desk.reject(mutation_id, approver=caller, reason=reason, at=context.clock.now())
+    @router.post(
+        "/mutations/{mutation_id}/reject",
+        openapi_extra=described(RejectBody, required=False),
+        summary="Refuse a held call for good",
+    )
+    async def reject(
+        request: Request, caller: Annotated[Caller, Depends(context.caller)], mutation_id: str
+    ) -> dict[str, Any]:
+        body = await body_of(context.inbound(request), RejectBody, default=RejectBody())
+        await context.desk.reject(mutation_id, approver=caller, reason=body.reason, at=context.clock.now())
         return {"mutation_id": mutation_id, "rejected_by": caller.actor}
 
     @router.post("/mutations/{mutation_id}/release", summary="End a mutation's claims before their time")
-    async def release(request: Request, mutation_id: str) -> dict[str, Any]:
-        caller = await context.caller(request)
+    async def release(caller: Annotated[Caller, Depends(context.caller)], mutation_id: str) -> dict[str, Any]:
         ended = await context.desk.release(mutation_id, caller=caller, at=context.clock.now())
         return {"mutation_id": mutation_id, "released": [claim_view(claim) for claim in ended]}
 
@@ -95,7 +115,7 @@ def _consent(router: APIRouter, context: Context) -> None:
 def _questions(router: APIRouter, context: Context) -> None:
     @router.get("/records", summary="What was asked, decided and done")
     async def records(
-        request: Request,
+        caller: Annotated[Caller, Depends(context.caller)],
         *,
         actor: str = "",
         intent: str = "",
@@ -105,7 +125,7 @@ def _questions(router: APIRouter, context: Context) -> None:
         verdict: str = "",
         since: datetime | None = None,
         until: datetime | None = None,
-        after_seq: int = 0,
+        after_seq: Annotated[int, Query(ge=0, le=_LARGEST)] = 0,
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     ) -> dict[str, Any]:
         query = RecordQuery(
@@ -120,18 +140,28 @@ def _questions(router: APIRouter, context: Context) -> None:
             after_seq=after_seq,
             limit=limit,
         )
-        found = await context.own_records(await context.caller(request), query)
+        found = await context.own_records(caller, query)
         return {"records": [record_view(record) for record in found]}
 
     @router.get("/claims", summary="Who holds what, why and until when")
-    async def claims(request: Request, address: str = "", actor: str = "", every: bool = False) -> dict[str, Any]:
-        caller = await context.caller(request)
+    async def claims(
+        caller: Annotated[Caller, Depends(context.caller)], address: str = "", actor: str = "", every: bool = False
+    ) -> dict[str, Any]:
         found = await context.archive.claims(address=address, actor=actor, open_only=not every)
         return {"claims": [claim_view(claim) for claim in found if _may_see(caller, claim.actor)]}
 
     @router.get("/blame", summary="Who set an attribute, for what goal, why then")
-    async def blame(request: Request, address: str, attribute: str) -> dict[str, Any]:
-        return await context.blamed(await context.caller(request), address, attribute)
+    async def blame(caller: Annotated[Caller, Depends(context.caller)], address: str, attribute: str) -> dict[str, Any]:
+        return await context.blamed(caller, address, attribute)
+
+
+def _nothing_else(router: APIRouter) -> None:
+    """Without this, a mistyped path of the API would reach the AWS door and be answered in XML."""
+
+    @router.api_route("", methods=_METHODS, include_in_schema=False)
+    @router.api_route("/{rest:path}", methods=_METHODS, include_in_schema=False)
+    async def nothing(request: Request) -> JSONResponse:
+        raise NotFound(f"The API has no {request.method} {request.url.path[:200]}. /v1/openapi.json lists what it has.")
 
 
 async def _replied(context: Context, carried: Carried) -> JSONResponse:

@@ -1,11 +1,15 @@
 """What the JSON API takes, as pydantic models: unknown members are mistakes."""
 
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from gateway.doors.api.problems import mistakes
+from gateway.doors.aws.strict import json_value
 from gateway.doors.motive import duration
+from gateway.errors import Malformed
+from gateway.model.inbound import Inbound
 from gateway.model.motive import Intent, Motivation, Motive
 
 
@@ -72,3 +76,32 @@ class SessionBody(_Body):
     def duration(self) -> timedelta:
         """The time, capped at twelve hours. Raises `errors.Malformed`."""
         return min(duration(self.lasts), timedelta(hours=12))
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+async def body_of(inbound: Inbound, model: type[Model], *, what: str = "body", default: Model | None = None) -> Model:
+    """The body of a request, read strictly; `default` where there is none and one is not needed. Only call it for a known caller.
+
+    `what` names the body in complaints. Raises `errors.Malformed`, `errors.BodyTooLarge`.
+    """
+    raw = await inbound.read_body()
+    if default is not None and not raw:
+        return default
+    if (inbound.header("content-type") or "").partition(";")[0].strip().lower() != "application/json":
+        raise Malformed(f"Send the {what} as application/json.", code="content_type")
+    try:
+        return model.model_validate(json_value(raw))
+    except ValidationError as error:
+        raise Malformed(f"The {what} cannot be read: {mistakes(error.errors())}.") from error
+
+
+def described(model: type[BaseModel], *, required: bool = True) -> dict[str, Any]:
+    """What OpenAPI says about a body that FastAPI does not read itself."""
+    return {
+        "requestBody": {
+            "required": required,
+            "content": {"application/json": {"schema": model.model_json_schema()}},
+        }
+    }

@@ -14,6 +14,7 @@ from gateway.doors.aws import replies
 from gateway.doors.aws.stream import Reads
 from gateway.doors.aws.wire import unmarked
 from gateway.doors.story import told
+from gateway.model.caller import Caller
 from gateway.model.ids import new_id
 from gateway.model.inbound import Inbound
 from gateway.model.mutation import Call, CallClass
@@ -26,6 +27,8 @@ log = structlog.get_logger()
 
 _STREAMED = frozenset({CallClass.READ, CallClass.SECRET, CallClass.CRYPTO})
 """Classes that change nothing and are passed through. Whether the caller may have a secret was settled at admission."""
+
+_CLOSE = (("connection", "close"),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +43,7 @@ class AwsDoor:
     max_body_bytes: int
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request. Nothing raised in here reaches the server: the caller always gets a lawful answer."""
+        """One request. The caller always gets a lawful answer; only a read that AWS broke off half-way raises, to be cut off."""
         body = Body(receive, self.max_body_bytes)
         inbound = inbound_of(scope, body, self.clock)
         try:
@@ -48,29 +51,50 @@ class AwsDoor:
             if request.call_class in _STREAMED:
                 await self._forward(receive, send, inbound, request.call)
                 return
-            _signed_itself(inbound)
-            carried = await self.pipeline.carry(caller, request)
+            await self._signed_itself(inbound, caller)
+            await self._reply(send, inbound, await self.pipeline.carry(caller, request))
         except errors.SentinelError as error:
             await self._refuse(send, inbound, error)
+        except ConnectionResetError:
+            raise
         except Exception:
             log.exception("aws_door_broke", target=inbound.path[:200])
             unknown = errors.SentinelError(
                 "Sentinel met an error of its own; its log says more. Whether anything was sent is in `sentinel records`."
             )
             await self._refuse(send, inbound, unknown)
+
+    async def turn_away(self, scope: Scope, receive: Receive, send: Send, error: errors.Malformed) -> None:
+        """Record and answer a request that was stopped before this door; the connection ends with it."""
+        inbound = inbound_of(scope, Body(receive, 0), self.clock)
+        try:
+            await self.pipeline.turn_away(inbound, error)
+        except errors.LedgerUnavailable as unavailable:
+            await self._refuse(send, inbound, unavailable, _CLOSE)
         else:
-            await self._reply(send, inbound, carried)
+            await self._refuse(send, inbound, error, _CLOSE)
 
     async def _forward(self, receive: Receive, send: Send, inbound: Inbound, call: Call) -> None:
         _, target = unmarked(inbound.target)
         signature = read_signature(inbound)
         await self.reads.forward(receive, send, inbound=inbound, target=target, call=call, signature=signature)
 
-    async def _refuse(self, send: Send, inbound: Inbound, error: errors.SentinelError) -> None:
+    async def _signed_itself(self, inbound: Inbound, caller: Caller) -> None:
+        """A presigned URL can be passed on and used by anybody who sees it, so it may read and never change."""
+        if is_presigned(inbound):
+            error = errors.NotAllowed(
+                "A presigned URL cannot change anything through Sentinel. Sign the request itself; nothing was sent."
+            )
+            await self.pipeline.turn_away(inbound, error, caller)
+            raise error
+
+    async def _refuse(
+        self, send: Send, inbound: Inbound, error: errors.SentinelError, marks: tuple[tuple[str, str], ...] = ()
+    ) -> None:
         code = aws_code(error)
         status = replies.status_of(code)
         refusal = replies.refusal(inbound, code=code, message=str(error), status=status, request_id=new_id("req"))
-        await _answer(send, refusal, [])
+        await _answer(send, refusal, [*marks])
 
     async def _reply(self, send: Send, inbound: Inbound, carried: Carried) -> None:
         mutation, decision, outcome = carried.mutation, carried.decision, carried.outcome
@@ -102,14 +126,6 @@ class AwsDoor:
                     inbound, code="ServiceUnavailable", message=message, status=503, request_id=mutation.id
                 )
         await _answer(send, refusal, marks)
-
-
-def _signed_itself(inbound: Inbound) -> None:
-    """A presigned URL can be passed on and used by anybody who sees it, so it may read and never change."""
-    if is_presigned(inbound):
-        raise errors.NotAllowed(
-            "A presigned URL cannot change anything through Sentinel. Sign the request itself; nothing was sent."
-        )
 
 
 async def _answer(send: Send, refusal: replies.Answer, marks: list[tuple[str, str]]) -> None:
