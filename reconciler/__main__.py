@@ -18,8 +18,8 @@ from rich.table import Table
 
 from gateway.errors import SentinelError
 from gateway.settings import read_settings
+from gateway.terraform.mirror import terraform_environment
 from reconciler.cloudtrail import Events, read_events
-from reconciler.mirror import terraform_environment
 from reconciler.model import Drift
 from reconciler.standalone import Report, reconcile_copy, write
 from reconciler.story import shown

@@ -11,10 +11,10 @@ from sqlalchemy.engine import make_url
 from gateway.errors import SentinelError
 from gateway.ledger.ledger import SqlLedger
 from gateway.settings import Settings, StackSettings
+from gateway.terraform.mirror import terraform_environment
 from reconciler.book import Book
 from reconciler.durable import Worker, serve
 from reconciler.loop import Line
-from reconciler.mirror import terraform_environment
 from reconciler.terraform_cli import Terraform
 from reconciler.uncaptured import Glance
 

@@ -25,7 +25,7 @@ from typing import Any
 import boto3
 
 from gateway.model.json import Json
-from reconciler.mirror import terraform_environment
+from gateway.terraform.mirror import terraform_environment
 from reconciler.model import Wanted
 from reconciler.proving import Ground, prove
 from reconciler.terraform_cli import Terraform

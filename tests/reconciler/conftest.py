@@ -26,7 +26,7 @@ from gateway.model.motive import Intent, Motivation, Motive
 from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
 from gateway.model.outcome import Applied, Reply
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
-from reconciler.mirror import terraform_environment
+from gateway.terraform.mirror import terraform_environment
 from reconciler.terraform_cli import Terraform
 
 CASES = Path(__file__).parent.parent / "cases" / "reconcile"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import SettingsInvalid
-from reconciler.mirror import Mirror, find_mirrors, read_mirror, terraform_environment
+from gateway.terraform.mirror import Mirror, find_mirrors, read_mirror, terraform_environment
 
 HOST = "registry.example.org"
 
