@@ -8,8 +8,8 @@ from typing import Any
 
 from botocore.validate import ParamValidator
 
-from gateway.doors.aws.models import Shape
 from gateway.errors import Malformed
+from gateway.service_models import Shape
 
 _DEEPEST = 64
 
@@ -24,10 +24,19 @@ def parameters(shape: Shape | None, given: Mapping[str, Any]) -> dict[str, Any]:
             raise Malformed("This operation takes no parameters.", code="unknown_parameter")
         return {}
     converted: dict[str, Any] = _converted(shape, given, "parameters", 0)
-    report = ParamValidator().validate(converted, shape)  # type: ignore[no-untyped-call]  # botocore is untyped
+    report = ParamValidator().validate(converted, shape)
     if report.has_errors():
-        raise Malformed(f"The parameters do not fit the operation: {report.generate_report()}")
+        raise Malformed(f"The parameters do not fit the operation: {_mistakes(report)}.")
     return converted
+
+
+def _mistakes(report: Any) -> str:
+    """What botocore found, by name and kind of mistake. Its own text quotes the values, and those may be secrets."""
+    found = report._errors  # noqa: SLF001  the report has no other way to tell mistakes from values
+    return "; ".join(
+        f"{name or 'the parameters'}: {reason}" + (f" {more['required_name']}" if "required_name" in more else "")
+        for reason, name, more in found
+    )
 
 
 def _converted(shape: Shape, value: Any, path: str, depth: int) -> Any:
