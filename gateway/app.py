@@ -23,7 +23,6 @@ from gateway.cloud.aws import Aws
 from gateway.cloud.client import Client
 from gateway.cloud.credentials import Credentials, CredentialsProvider, DefaultChain, FixedCredentials
 from gateway.cloud.endpoints import Endpoints
-from gateway.cloud.models import Models as CloudModels
 from gateway.cloud.reads import AwsReads
 from gateway.doors.api.context import Context
 from gateway.doors.api.dialect import ApiDialect
@@ -32,7 +31,6 @@ from gateway.doors.api.routes import routes
 from gateway.doors.aws import classes, index
 from gateway.doors.aws.dialect import AwsDialect
 from gateway.doors.aws.door import AwsDoor
-from gateway.doors.aws.models import Models
 from gateway.doors.aws.stream import Reads
 from gateway.doors.entrance import Entrance
 from gateway.effects.understand import Understand
@@ -43,6 +41,7 @@ from gateway.ledger.master import master_key
 from gateway.pipeline import Pipeline
 from gateway.policy.engine import Engine, open_engine
 from gateway.ports import Clock
+from gateway.service_models import ServiceModels
 from gateway.settings import Settings
 from gateway.survey import Survey
 from gateway.terraform.stacks import Stacks
@@ -141,14 +140,10 @@ async def _end_claims(ledger: SqlLedger, clock: Clock) -> None:
 
 def _application(ports: Ports) -> FastAPI:
     settings = ports.settings
-    endpoints_models = CloudModels()
-    endpoints = Endpoints(
-        models=endpoints_models, regions=settings.upstream.regions, simulated=settings.upstream.simulated
-    )
+    routing, table, models = index.load(), classes.load(), ServiceModels()
+    endpoints = Endpoints(models=models, regions=settings.upstream.regions, simulated=settings.upstream.simulated)
     credentials = _credentials(settings, ports.clock)
-    cloud = Aws(
-        models=endpoints_models, endpoints=endpoints, credentials=credentials, client=ports.client, clock=ports.clock
-    )
+    cloud = Aws(models=models, endpoints=endpoints, credentials=credentials, client=ports.client, clock=ports.clock)
     pipeline = Pipeline(
         understand=Understand(ports.stacks),
         survey=Survey(stacks=ports.stacks, ledger=ports.ledger, clock=ports.clock),
@@ -160,13 +155,12 @@ def _application(ports: Ports) -> FastAPI:
     reads = Reads(
         AwsReads(
             endpoints=endpoints,
-            models=endpoints_models,
+            models=models,
             credentials=credentials,
             client=ports.client,
             clock=ports.clock,
         )
     )
-    routing, table, models = index.load(), classes.load(), Models()
     app = FastAPI(title="Sentinel", docs_url="/v1/docs", openapi_url="/v1/openapi.json", redoc_url=None)
     handle_errors(app)
     _health(app, ports)

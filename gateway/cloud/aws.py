@@ -9,13 +9,13 @@ from botocore.model import OperationModel
 from gateway.cloud.client import Answer, Client, NoAnswer, NotSent
 from gateway.cloud.credentials import CredentialsProvider
 from gateway.cloud.endpoints import Endpoints
-from gateway.cloud.models import Models
 from gateway.cloud.proof import outcome_of
 from gateway.cloud.serialize import protocol_of, serialise
 from gateway.cloud.signer import signed_headers
 from gateway.model.mutation import Call
 from gateway.model.outcome import Failed, InDoubt, Sent
 from gateway.ports import Clock, Prepared
+from gateway.service_models import ServiceModels
 
 
 class Ticket:
@@ -49,7 +49,13 @@ class Aws:
     """AWS through one pool of connections and one set of credentials."""
 
     def __init__(
-        self, *, models: Models, endpoints: Endpoints, credentials: CredentialsProvider, client: Client, clock: Clock
+        self,
+        *,
+        models: ServiceModels,
+        endpoints: Endpoints,
+        credentials: CredentialsProvider,
+        client: Client,
+        clock: Clock,
     ) -> None:
         self._models = models
         self._endpoints = endpoints

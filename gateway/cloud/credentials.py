@@ -58,7 +58,7 @@ class DefaultChain:
     def __init__(self, clock: Clock, *, session: Any = None) -> None:
         """`session` is a botocore session, a new one by default."""
         self._clock = clock
-        self._session: Any = session or Session()  # type: ignore[no-untyped-call]  # botocore
+        self._session: Any = session or Session()
         self._session.set_config_variable("ignore_configured_endpoint_urls", True)
         self._source: Any = None
         self._held: tuple[Credentials, datetime] | None = None

@@ -15,10 +15,10 @@ from botocore.exceptions import BotoCoreError
 from botocore.model import OperationModel
 
 from gateway.authn.canonical import LITERAL_PATHS
-from gateway.cloud.models import Models
 from gateway.errors import NotSendable, SettingsInvalid
 from gateway.model.json import Parameters
 from gateway.model.mutation import Call
+from gateway.service_models import ServiceModels
 
 _HOST = re.compile(r"(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)+")
 _LABEL = re.compile(r"[A-Za-z0-9-]{1,63}")
@@ -76,7 +76,7 @@ def _is_loopback(host: str) -> bool:
 class Endpoints:
     """Finds the endpoint of a call."""
 
-    def __init__(self, *, models: Models, regions: tuple[str, ...], simulated: str = "") -> None:
+    def __init__(self, *, models: ServiceModels, regions: tuple[str, ...], simulated: str = "") -> None:
         """`regions` is the allow-list. `simulated` is the URL of a simulated AWS, empty for the real one; raises `errors.SettingsInvalid`."""
         self._models = models
         self._regions = frozenset(regions)

@@ -78,9 +78,9 @@ def _parsed(answer: Answer, operation: OperationModel, protocol: str) -> dict[st
     """The reply as botocore reads it, empty where it cannot."""
     if operation.has_event_stream_output and answer.status < 300:  # noqa: PLR2004  a stream of events is not parsed whole
         return {}
-    parser: Any = create_parser(protocol)  # type: ignore[no-untyped-call]  # botocore
+    parser: Any = create_parser(protocol)
     response = {
-        "headers": HeadersDict(dict(answer.headers)),  # type: ignore[no-untyped-call]  # botocore
+        "headers": HeadersDict(dict(answer.headers)),
         "status_code": answer.status,
         "body": answer.body,
     }

@@ -9,11 +9,11 @@ from yarl import URL
 from gateway.cloud.client import Client
 from gateway.cloud.credentials import CredentialsProvider
 from gateway.cloud.endpoints import Endpoints
-from gateway.cloud.models import Models
 from gateway.cloud.signer import signed_headers
 from gateway.errors import NotSendable, UpstreamUnavailable
 from gateway.model.mutation import Call
 from gateway.ports import Clock
+from gateway.service_models import ServiceModels
 
 
 class OpenAnswer:
@@ -54,7 +54,13 @@ class AwsReads:
     """Reads through one pool of connections and one set of credentials."""
 
     def __init__(
-        self, *, models: Models, endpoints: Endpoints, credentials: CredentialsProvider, client: Client, clock: Clock
+        self,
+        *,
+        models: ServiceModels,
+        endpoints: Endpoints,
+        credentials: CredentialsProvider,
+        client: Client,
+        clock: Clock,
     ) -> None:
         self._models = models
         self._endpoints = endpoints

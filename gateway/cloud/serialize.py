@@ -75,12 +75,12 @@ def serialise(call: Call, operation: OperationModel, endpoint: Endpoint, *, muta
     if call.service == "s3":
         request["url_path"] = _without_bucket(request["url_path"], operation, parameters, endpoint)
     try:
-        prepare_request_dict(  # type: ignore[no-untyped-call]  # botocore
+        prepare_request_dict(
             request, endpoint_url=endpoint.origin + endpoint.path, context={"client_config": _CHECKSUMS}
         )
-        resolve_request_checksum_algorithm(request, operation, parameters)  # type: ignore[no-untyped-call]  # botocore
-        apply_request_checksum(request)  # type: ignore[no-untyped-call]  # botocore
-        prepared = create_request_object(request).prepare()  # type: ignore[no-untyped-call]  # botocore
+        resolve_request_checksum_algorithm(request, operation, parameters)
+        apply_request_checksum(request)
+        prepared = create_request_object(request).prepare()
     except (BotoCoreError, ValueError, TypeError) as error:
         raise NotSendable(
             f"{call.service} {call.operation} cannot be turned into a request: {error}. Nothing was sent."
@@ -111,7 +111,7 @@ def serialise(call: Call, operation: OperationModel, endpoint: Endpoint, *, muta
 
 def _request(call: Call, operation: OperationModel, parameters: dict[str, Any]) -> dict[str, Any]:
     try:
-        serializer: Any = create_serializer(protocol_of(call, operation))  # type: ignore[no-untyped-call]  # botocore
+        serializer: Any = create_serializer(protocol_of(call, operation))
         request: dict[str, Any] = serializer.serialize_to_request(parameters, operation)
     except (BotoCoreError, ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
         reason = " ".join(str(error).split())[:500]

@@ -14,9 +14,9 @@ from gateway.cloud.aws import Aws
 from gateway.cloud.client import Client
 from gateway.cloud.credentials import SIMULATED, FixedCredentials
 from gateway.cloud.endpoints import Endpoints
-from gateway.cloud.models import Models
 from gateway.model.mutation import Call
 from gateway.model.outcome import Applied
+from gateway.service_models import ServiceModels
 
 pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.slow]
 
@@ -47,7 +47,7 @@ CALLS = [
 
 
 async def test_mutations_are_applied_and_counted(stub: str) -> None:
-    models, client = Models(), Client(connect_seconds=5, reply_seconds=30)
+    models, client = ServiceModels(), Client(connect_seconds=5, reply_seconds=30)
     endpoints = Endpoints(models=models, regions=("us-east-1",), simulated=stub)
     aws = Aws(models=models, endpoints=endpoints, credentials=FixedCredentials(SIMULATED), client=client, clock=Now())
     for call in CALLS:

@@ -18,9 +18,9 @@ import botocore.serialize
 
 from gateway.doors.aws import classes, index
 from gateway.doors.aws.dialect import AwsDialect
-from gateway.doors.aws.models import Models
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.inbound import Inbound
+from gateway.service_models import ServiceModels
 
 ROUNDS = 3000
 CALLER = Caller(actor="bench", kind=ActorKind.AGENT, key_id="SNTLAAAAAAAAAAAAAAAA")
@@ -132,13 +132,13 @@ async def main() -> None:
     kept = (index.load(), classes.load())
     figure(name="wire: index and classes in memory", value=tracemalloc.get_traced_memory()[0] / 1e6, unit="MB", n=1)
     tracemalloc.stop()
-    models = Models()
+    models = ServiceModels()
     dialect = AwsDialect(
         account="", regions=("eu-west-1",), max_body_bytes=1 << 20, routes=kept[0], table=kept[1], models=models
     )
     for kind, service, protocol, operation, parameters in CASES:
-        model = models.model(service).operation_model(operation)
-        serializer: Any = botocore.serialize.create_serializer(protocol, include_validation=False)  # type: ignore[no-untyped-call] # botocore is untyped
+        model = models.operation(service, operation)
+        serializer: Any = botocore.serialize.create_serializer(protocol, include_validation=False)
         inbound = request(kept[0].services[service].signing, serializer.serialize_to_request(parameters, model))
         assert (await dialect.read(inbound, CALLER)).call.operation == operation
 

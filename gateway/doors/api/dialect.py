@@ -6,12 +6,12 @@ from gateway.doors.api.parameters import parameters
 from gateway.doors.api.schemas import MutationBody, body_of
 from gateway.doors.aws.classes import Classes
 from gateway.doors.aws.index import Index
-from gateway.doors.aws.models import Models
 from gateway.errors import Malformed, UnknownOperation
 from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
 from gateway.model.mutation import Call, CallClass
 from gateway.ports import Request
+from gateway.service_models import ServiceModels
 
 _LONGEST_KEY = 255
 _READS = frozenset({CallClass.READ, CallClass.SECRET, CallClass.CRYPTO})
@@ -28,7 +28,7 @@ class ApiDialect:
         default_region: str,
         index: Index,
         classes: Classes,
-        models: Models,
+        models: ServiceModels,
     ) -> None:
         self._account = account
         self._regions = regions
@@ -73,7 +73,7 @@ class ApiDialect:
 
     def operation(self, call: Call) -> Any:
         """Botocore's model of the operation that a call names."""
-        return self._models.model(call.service).operation_model(call.operation)
+        return self._models.operation(call.service, call.operation)
 
 
 def _idempotency_key(inbound: Inbound) -> str:

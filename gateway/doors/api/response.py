@@ -6,13 +6,13 @@ from botocore.parsers import ResponseParserFactory
 from gateway.model.json import Json, to_json
 from gateway.model.outcome import Reply
 
-_PARSERS = ResponseParserFactory()  # type: ignore[no-untyped-call]  # botocore is untyped
+_PARSERS = ResponseParserFactory()
 
 
 def parsed(model: OperationModel, reply: Reply) -> Json:
     """The parsed reply without boto3's own metadata; None where it cannot be parsed (the caller then has the raw outcome only)."""
     headers = {name.lower(): value for name, value in reply.headers}
-    parser = _PARSERS.create_parser(model.service_model.resolved_protocol)  # type: ignore[no-untyped-call]  # as above
+    parser = _PARSERS.create_parser(model.service_model.resolved_protocol)
     document = {"body": reply.body, "headers": headers, "status_code": reply.status}
     try:
         result = parser.parse(document, model.output_shape)

@@ -7,7 +7,6 @@ from typing import Any
 from gateway.authn import chunks
 from gateway.doors.aws import classes, index
 from gateway.doors.aws.index import Index, Protocol, Service
-from gateway.doors.aws.models import Models
 from gateway.doors.aws.motive import stated_motive
 from gateway.doors.aws.parse import parse
 from gateway.doors.aws.route import Routed, Router, likely
@@ -18,6 +17,7 @@ from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
 from gateway.model.mutation import Call, CallClass
 from gateway.ports import Request
+from gateway.service_models import ServiceModels
 
 _UNPARSED = frozenset({CallClass.READ, CallClass.SECRET, CallClass.CRYPTO})
 """Classes that are passed on as they came, so that what the operation is suffices."""
@@ -37,7 +37,7 @@ class AwsDialect:
         max_body_bytes: int,
         routes: Index | None = None,
         table: classes.Classes | None = None,
-        models: Models | None = None,
+        models: ServiceModels | None = None,
     ) -> None:
         self._account = account
         self._regions = frozenset(regions)
@@ -45,7 +45,7 @@ class AwsDialect:
         self._index = routes or index.shipped()
         self._classes = table or classes.shipped()
         self._router = Router(self._index, self._classes)
-        self._models = models or Models()
+        self._models = models or ServiceModels()
 
     async def read(self, inbound: Inbound, caller: Caller) -> Request:
         """The request. Parameters are empty for what is streamed unchanged, unless the host is made from one of them.

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from gateway.doors.aws.index import Protocol
-from gateway.doors.aws.models import Shape
 from gateway.doors.aws.protocols import document, form, rest
 from gateway.doors.aws.route import Routed
 from gateway.doors.aws.strict import cbor_value, json_value
 from gateway.doors.aws.wire import Head
+from gateway.service_models import Shape
 
 
 def parse(

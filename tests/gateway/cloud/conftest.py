@@ -12,7 +12,7 @@ from gateway.cloud.aws import Aws
 from gateway.cloud.client import Client
 from gateway.cloud.credentials import SIMULATED, FixedCredentials
 from gateway.cloud.endpoints import Endpoints
-from gateway.cloud.models import Models
+from gateway.service_models import ServiceModels
 
 
 @dataclass
@@ -75,8 +75,8 @@ def reply() -> Callable[..., bytes]:
 
 
 @pytest.fixture(scope="session")
-def models() -> Models:
-    return Models()
+def models() -> ServiceModels:
+    return ServiceModels()
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ async def client() -> AsyncIterator[Client]:
 
 
 @pytest.fixture
-def parts(models: Models, client: Client) -> Callable[[str], dict[str, Any]]:
+def parts(models: ServiceModels, client: Client) -> Callable[[str], dict[str, Any]]:
     """What `Aws` and `AwsReads` are made of, for an upstream at a URL."""
 
     def make(url: str) -> dict[str, Any]:

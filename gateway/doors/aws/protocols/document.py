@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from gateway.doors.aws.models import Shape
 from gateway.doors.aws.protocols.values import check_members, from_typed, unknown, wrong
+from gateway.service_models import Shape
 
 _RESERVED = frozenset({"__type"})
 """Members that SDKs may add and services ignore (Smithy, AWS JSON protocols)."""

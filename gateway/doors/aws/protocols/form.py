@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from gateway.doors.aws.models import Shape
 from gateway.doors.aws.protocols.values import check_members, from_text, unknown, wrong
 from gateway.doors.aws.strict import MAX_DEPTH
+from gateway.service_models import Shape
 
 Node: TypeAlias = "str | dict[str, Node]"
 

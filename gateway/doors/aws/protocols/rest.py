@@ -7,12 +7,12 @@ from typing import Any
 
 from botocore.utils import is_json_value_header
 
-from gateway.doors.aws.models import Shape
 from gateway.doors.aws.protocols import document, xml
 from gateway.doors.aws.protocols.values import check_members, from_text, unknown, wrong
 from gateway.doors.aws.strict import json_value, unreadable, utf8, xml_root
 from gateway.doors.aws.wire import Head
 from gateway.errors import Malformed
+from gateway.service_models import Shape
 
 _NEVER_SIGNED = frozenset({"cache-control", "content-length", "expect"})
 """Headers that some SDKs leave out of their signature although operations take them as parameters."""
@@ -122,7 +122,7 @@ def _header(head: Head, name: str) -> str | None:
 def _header_value(shape: Shape, text: str, path: str) -> Any:
     if shape.type_name == "list":
         return [from_text(shape.member, item.strip(), path) for item in text.split(",")]
-    if is_json_value_header(shape):  # type: ignore[no-untyped-call] # botocore is untyped
+    if is_json_value_header(shape):
         try:
             return json_value(base64.b64decode(text, validate=True))
         except (binascii.Error, ValueError):

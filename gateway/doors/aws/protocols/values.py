@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 
 from botocore.utils import parse_timestamp
 
-from gateway.doors.aws.models import Shape
 from gateway.errors import Malformed
+from gateway.service_models import Shape
 
 _INTEGER = re.compile(r"-?[0-9]{1,19}")
 _FLOAT = re.compile(r"[-+]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][-+]?[0-9]{1,3})?")
@@ -97,7 +97,7 @@ def _time(value: str | float | datetime, path: str) -> datetime:
     if isinstance(value, str) and len(value) > _LONGEST_TIME:
         wrong(path, "must be a time")
     try:
-        time = value if isinstance(value, datetime) else parse_timestamp(value)  # type: ignore[no-untyped-call] # botocore is untyped
+        time = value if isinstance(value, datetime) else parse_timestamp(value)
         return (time.replace(tzinfo=UTC) if time.tzinfo is None else time).astimezone(UTC)
     except (ValueError, OverflowError, OSError, RuntimeError, TypeError):
         wrong(path, "must be a time")

@@ -3,8 +3,8 @@
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from gateway.doors.aws.models import Shape
 from gateway.doors.aws.protocols.values import check_members, from_text, unknown, wrong
+from gateway.service_models import Shape
 
 
 def structure(shape: Shape, element: Element, path: str, *, check: bool = True) -> dict[str, Any]:

@@ -12,10 +12,10 @@ import pytest
 from gateway.doors.aws import classes, index
 from gateway.doors.aws.dialect import AwsDialect
 from gateway.doors.aws.index import Index, Protocol
-from gateway.doors.aws.models import Models
 from gateway.doors.aws.wire import head_of
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.inbound import Inbound
+from gateway.service_models import ServiceModels
 
 NOW = datetime(2026, 11, 21, 1, 2, 3, tzinfo=UTC)
 REGION = "eu-west-1"
@@ -32,12 +32,12 @@ def table() -> classes.Classes:
 
 
 @pytest.fixture(scope="session")
-def models() -> Models:
-    return Models()
+def models() -> ServiceModels:
+    return ServiceModels()
 
 
 @pytest.fixture(scope="session")
-def dialect(routes: Index, table: classes.Classes, models: Models) -> AwsDialect:
+def dialect(routes: Index, table: classes.Classes, models: ServiceModels) -> AwsDialect:
     return AwsDialect(
         account="123456789012",
         regions=(REGION, "us-east-1"),
@@ -98,9 +98,9 @@ class Wire:
         self, signing: str, protocol: str, operation: Any, parameters: dict[str, Any], *, named: str = ""
     ) -> Inbound:
         """The request that botocore's serializer makes of these parameters; `named`: the endpoint names the service."""
-        made = botocore.serialize.create_serializer(  # type: ignore[no-untyped-call] # botocore is untyped
-            protocol, include_validation=False
-        ).serialize_to_request(parameters, operation)
+        made = botocore.serialize.create_serializer(protocol, include_validation=False).serialize_to_request(
+            parameters, operation
+        )
         headers = {
             key.lower(): value.decode() if isinstance(value, bytes) else str(value)
             for key, value in made["headers"].items()
@@ -225,7 +225,7 @@ class Operation:
 
 
 @pytest.fixture(scope="session")
-def operations(routes: Index, models: Models) -> Callable[[Callable[[str, str], bool]], Iterator[Operation]]:
+def operations(routes: Index, models: ServiceModels) -> Callable[[Callable[[str, str], bool]], Iterator[Operation]]:
     """Every (operation, protocol) whose service and name pass the filter."""
 
     def every(wanted: Callable[[str, str], bool]) -> Iterator[Operation]:
@@ -233,7 +233,7 @@ def operations(routes: Index, models: Models) -> Callable[[Callable[[str, str], 
             names = [name for name in sorted(service.operations) if wanted(service.name, name)]
             if not names:
                 continue
-            model = models.model(service.name)
+            model = models.service(service.name)
             for name in names:
                 operation = model.operation_model(name)
                 for protocol in service.protocols:

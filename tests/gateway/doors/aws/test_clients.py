@@ -90,7 +90,7 @@ def _caught() -> Iterator[list[Any]]:
 @pytest.fixture(scope="module")
 def session() -> Any:
     """One for all: what it has loaded is most of a client's cost."""
-    return botocore.session.get_session()  # type: ignore[no-untyped-call] # botocore is untyped
+    return botocore.session.get_session()
 
 
 def _sent(session: Any, service: str, method: str, parameters: dict[str, Any]) -> Inbound:
@@ -100,7 +100,7 @@ def _sent(session: Any, service: str, method: str, parameters: dict[str, Any]) -
         endpoint_url="http://gateway.internal:8484",
         aws_access_key_id="SNTLAAAAAAAAAAAAAAAA",
         aws_secret_access_key="secret",
-        config=Config(retries={"total_max_attempts": 1}),  # type: ignore[no-untyped-call] # botocore is untyped
+        config=Config(retries={"total_max_attempts": 1}),
     )
 
     def stop(request: Any, **_: Any) -> None:

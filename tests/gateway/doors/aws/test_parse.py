@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from gateway.doors.aws.models import Models
 from gateway.errors import Malformed
 from gateway.model.inbound import Inbound
+from gateway.service_models import ServiceModels
 
 SAME = [
     ("cloudwatch", "monitoring", "smithy-rpc-v2-cbor"),
@@ -27,10 +27,10 @@ ALARM = {
 
 @pytest.mark.parametrize("case", SAME, ids=[case[2] for case in SAME])
 async def test_one_call_reads_the_same_in_each_of_its_protocols(
-    wire: Any, models: Models, read_back: Callable[[Inbound], Awaitable[Any]], case: tuple[str, str, str]
+    wire: Any, models: ServiceModels, read_back: Callable[[Inbound], Awaitable[Any]], case: tuple[str, str, str]
 ) -> None:
     service, signing, protocol = case
-    operation: Any = models.model(service).operation_model("PutMetricAlarm")
+    operation: Any = models.operation(service, "PutMetricAlarm")
     got = await read_back(wire.serialized(signing, protocol, operation, ALARM))
     assert (got.operation, got.parameters) == ("PutMetricAlarm", ALARM)
 

@@ -32,8 +32,8 @@ MESSAGE = 'Sentinel: <max> & "16"; path é → ü'
 
 def _parsed(protocol: Protocol, answer: replies.Answer) -> dict[str, Any]:
     status, headers, body = answer
-    parser = botocore.parsers.create_parser(protocol.value)  # type: ignore[no-untyped-call] # botocore is untyped
-    given = botocore.awsrequest.HeadersDict(headers)  # type: ignore[no-untyped-call] # botocore is untyped
+    parser = botocore.parsers.create_parser(protocol.value)
+    given = botocore.awsrequest.HeadersDict(headers)
     result: dict[str, Any] = parser.parse({"status_code": status, "headers": given, "body": body}, None)
     return result
 

@@ -4,17 +4,17 @@ from typing import Any
 
 import pytest
 
-from gateway.doors.aws.models import Models
 from gateway.doors.aws.protocols import document
 from gateway.errors import Malformed
+from gateway.service_models import ServiceModels
 
 
-def test_members_go_by_their_name_on_the_wire(models: Models) -> None:
+def test_members_go_by_their_name_on_the_wire(models: ServiceModels) -> None:
     shape = models.shape("ecs", "UpdateService")
     assert document.parse(shape, {"service": "s", "desiredCount": 3}) == {"service": "s", "desiredCount": 3}
 
 
-def test_null_is_absent_and_the_type_marker_is_no_parameter(models: Models) -> None:
+def test_null_is_absent_and_the_type_marker_is_no_parameter(models: ServiceModels) -> None:
     shape = models.shape("ecs", "UpdateService")
     assert document.parse(shape, {"service": "s", "cluster": None, "__type": "x"}) == {"service": "s"}
 
@@ -31,7 +31,7 @@ BAD: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("body", BAD.values(), ids=BAD.keys())
-def test_a_document_that_does_not_fit_is_refused(models: Models, body: Any) -> None:
+def test_a_document_that_does_not_fit_is_refused(models: ServiceModels, body: Any) -> None:
     with pytest.raises(Malformed):
         document.parse(models.shape("ecs", "UpdateService"), body)
 

@@ -4,31 +4,31 @@ from typing import Any
 
 import pytest
 
-from gateway.doors.aws.models import Models
 from gateway.doors.aws.protocols import form
 from gateway.errors import Malformed
+from gateway.service_models import ServiceModels
 
 
-def _parsed(models: Models, service: str, operation: str, fields: dict[str, str]) -> dict[str, Any]:
+def _parsed(models: ServiceModels, service: str, operation: str, fields: dict[str, str]) -> dict[str, Any]:
     return form.parse(models.shape(service, operation), fields, ec2=service == "ec2")
 
 
-def test_ec2_lists_are_numbered_and_may_have_gaps(models: Models) -> None:
+def test_ec2_lists_are_numbered_and_may_have_gaps(models: ServiceModels) -> None:
     fields = {"Action": "TerminateInstances", "InstanceId.10": "c", "InstanceId.2": "b", "InstanceId.1": "a"}
     assert _parsed(models, "ec2", "TerminateInstances", fields) == {"InstanceIds": ["a", "b", "c"]}
 
 
-def test_query_lists_stand_under_member(models: Models) -> None:
+def test_query_lists_stand_under_member(models: ServiceModels) -> None:
     fields = {"AutoScalingGroupNames.member.1": "a"}
     assert _parsed(models, "autoscaling", "DescribeAutoScalingGroups", fields) == {"AutoScalingGroupNames": ["a"]}
 
 
-def test_an_empty_list_is_sent_as_nothing(models: Models) -> None:
+def test_an_empty_list_is_sent_as_nothing(models: ServiceModels) -> None:
     fields = {"AutoScalingGroupNames": ""}
     assert _parsed(models, "autoscaling", "DescribeAutoScalingGroups", fields) == {"AutoScalingGroupNames": []}
 
 
-def test_maps_stand_under_entry(models: Models) -> None:
+def test_maps_stand_under_entry(models: ServiceModels) -> None:
     fields = {"Name": "t", "Attributes.entry.1.key": "k", "Attributes.entry.1.value": "v"}
     assert _parsed(models, "sns", "CreateTopic", fields) == {"Name": "t", "Attributes": {"k": "v"}}
 
@@ -58,6 +58,6 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD.values(), ids=BAD.keys())
-def test_a_form_that_does_not_fit_is_refused(models: Models, case: tuple[str, str, dict[str, str]]) -> None:
+def test_a_form_that_does_not_fit_is_refused(models: ServiceModels, case: tuple[str, str, dict[str, str]]) -> None:
     with pytest.raises(Malformed):
         _parsed(models, *case)

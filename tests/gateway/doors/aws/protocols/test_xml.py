@@ -2,13 +2,13 @@
 
 import pytest
 
-from gateway.doors.aws.models import Models
 from gateway.doors.aws.protocols import xml
 from gateway.doors.aws.strict import xml_root
 from gateway.errors import Malformed
+from gateway.service_models import ServiceModels
 
 
-def test_flattened_lists_repeat_their_element_and_namespaces_are_dropped(models: Models) -> None:
+def test_flattened_lists_repeat_their_element_and_namespaces_are_dropped(models: ServiceModels) -> None:
     shape = models.shape("s3", "DeleteObjects")
     assert shape is not None
     root = xml_root(
@@ -32,7 +32,7 @@ def test_flattened_lists_repeat_their_element_and_namespaces_are_dropped(models:
     ],
     ids=["required missing", "twice", "element for text", "text for elements", "no boolean"],
 )
-def test_xml_that_does_not_fit_is_refused(models: Models, body: bytes) -> None:
+def test_xml_that_does_not_fit_is_refused(models: ServiceModels, body: bytes) -> None:
     shape = models.shape("s3", "DeleteObjects")
     assert shape is not None
     with pytest.raises(Malformed):
