@@ -100,7 +100,7 @@ class Pipeline:
         """
         mutation = self._mutation(caller, request)
         if (earlier := await self._earlier(mutation)) is not None:
-            return Carried(mutation=replace(mutation, id=earlier[0]), decision=None, outcome=earlier[1])
+            return earlier
         if request.dry_run:
             return Carried(mutation=mutation, decision=(await self._decide(mutation))[1], outcome=None)
         # A caller who hangs up must not leave the ledger half-written, so the rest runs to its end whoever waits for it.
@@ -110,7 +110,10 @@ class Pipeline:
         try:
             decision, prepared = await self._record(mutation)
         except ClaimTaken:
-            # Somebody took a claim between our look and our commit. Look once more; a second loss is a denial for the caller to retry.
+            # Somebody took a claim between our look and our commit: perhaps this very attempt, sent twice at once. Look once more; a
+            # second loss is a denial for the caller to retry.
+            if (earlier := await self._earlier(mutation)) is not None:
+                return earlier
             decision, prepared = await self._record(mutation)
         if prepared is None:
             return Carried(mutation=mutation, decision=decision, outcome=Refused(decision=decision))
@@ -155,8 +158,8 @@ class Pipeline:
             return nothing_known(self._clock.now()), Decision(findings=(broken,))
         return facts, await self._checks.decide(mutation, facts)
 
-    async def _earlier(self, mutation: Mutation) -> tuple[str, Outcome] | None:
-        """The id and outcome of an earlier attempt with the same idempotency key."""
+    async def _earlier(self, mutation: Mutation) -> Carried | None:
+        """What came of an earlier attempt with the same idempotency key."""
         if not mutation.idempotency_key:
             return None
         attempt = await self._ledger.attempt(mutation.caller.actor, mutation.idempotency_key)
@@ -168,7 +171,7 @@ class Pipeline:
         if attempt.outcome is None:
             message = f"The same attempt (mutation {attempt.mutation_id}) is being carried out right now. Nothing was sent again; ask for its outcome."
             raise AttemptInFlight(message)
-        return attempt.mutation_id, attempt.outcome
+        return Carried(mutation=replace(mutation, id=attempt.mutation_id), decision=None, outcome=attempt.outcome)
 
     def _mutation(self, caller: Caller, request: Request) -> Mutation:
         return Mutation(

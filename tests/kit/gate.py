@@ -18,7 +18,7 @@ from gateway.clock import SystemClock
 from gateway.ledger.keys import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger, open_ledger
 from gateway.ledger.master import master_key
-from gateway.model.caller import ActorKind
+from gateway.model.caller import ActorKind, Caller
 from gateway.model.record import Record
 from gateway.model.verdict import Mode
 from gateway.ports import Key, RecordQuery
@@ -76,6 +76,12 @@ class Gate:
     def records(self, **query: Any) -> list[Record]:
         """Records, oldest first."""
         return list(self.run(self.ledger.records(RecordQuery(newest_first=False, limit=1000, **query))))
+
+    def release_all(self) -> None:
+        """End every standing claim, so that the next test meets none."""
+        human = Caller(actor="human", kind=ActorKind.HUMAN, key_id=self.keys["human"].id, roles=("approver",))
+        for claim in self.run(self.ledger.claims()):
+            self.run(self.ledger.release(claim.mutation_id, caller=human, at=SystemClock().now()))
 
     def client(
         self,

@@ -21,6 +21,8 @@ class Upstream:
     behaviour: str = "ok"
     """ok, refuse (AWS's own error), cut (answer never comes), html (a captive portal), slow."""
     port: int = 0
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the first request has come."""
 
     async def start(self) -> web.AppRunner:
         """Listen on a free port of loopback; end it with `cleanup` of what is returned."""
@@ -38,6 +40,7 @@ class Upstream:
         target = request.headers.get("X-Amz-Target", "").rpartition(".")[2]
         operation = target or parse_qs(body.decode("latin-1")).get("Action", [request.method + " " + request.path])[0]
         self.asked.append(operation)
+        self.arrived.set()
         self.headers.append(dict(request.headers))
         self.bodies.append(body)
         match self.behaviour:

@@ -151,10 +151,13 @@ class AwsDialect:
 
 
 def _idempotency_key(head: Head, caller: Caller) -> str:
-    """SDKs send the same invocation id with every attempt of one call; it is not signed, so it is bound to the key that signed."""
+    """SDKs send the same invocation id with every attempt of one call; it is not signed, so it is bound to the key that signed.
+
+    Who sends none is known by the signature, so that the same signed bytes never apply twice.
+    """
     invocation = head.headers.get(_INVOCATION)
     if invocation is None:
-        return ""
+        return f"{caller.key_id}:signature:{head.signature}"
     key = f"{caller.key_id}:{invocation}"
     if (
         not invocation

@@ -70,6 +70,8 @@ class Head:
     """How the signature is bound to the body."""
     service: str = ""
     """The service that the client named in the path, empty where it did not."""
+    signature: str = ""
+    """The request's own signature: equal for the same request signed by the same key in the same second, and for nothing else."""
 
     @property
     def content_type(self) -> str:
@@ -96,6 +98,7 @@ def head_of(inbound: Inbound) -> Head:
         scope=scope,
         payload=signature.payload_kind,
         service=service,
+        signature=signature.value,
     )
 
 

@@ -40,7 +40,7 @@ async def test_a_mutation_is_parsed_in_full(dialect: AwsDialect, wire: Any, call
     assert request.motive is not None
     assert (request.motive.intent, request.motive.motivation) == (Intent.AVAILABILITY, Motivation.INCIDENT)
     assert request.motive.wanted_for == timedelta(hours=1)
-    assert request.idempotency_key == ""
+    assert request.idempotency_key == f"{caller.key_id}:signature:{'0' * 64}"
 
 
 async def test_a_read_is_not_parsed(dialect: AwsDialect, wire: Any, caller: Caller) -> None:
