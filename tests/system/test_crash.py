@@ -1,0 +1,145 @@
+"""The process dies between two lines: what was sent is recorded, nothing is sent twice, and the next start says what is not known."""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+
+from gateway.clock import SystemClock
+from gateway.ledger.keys import SqlKeyRing
+from gateway.ledger.ledger import open_ledger
+from gateway.ledger.master import master_key
+from gateway.model.caller import ActorKind
+from gateway.model.record import Record
+from gateway.ports import Key, RecordQuery
+from gateway.settings import Settings, StackSettings
+from gateway.settings import Upstream as UpstreamSettings
+from tests.kit.gate import ASG, STACK
+from tests.kit.upstream import Upstream
+
+pytestmark = [pytest.mark.system, pytest.mark.slow, pytest.mark.allow_hosts(["127.0.0.1"])]
+
+BODY = {
+    "service": "autoscaling",
+    "operation": "SetDesiredCapacity",
+    "parameters": {"AutoScalingGroupName": ASG, "DesiredCapacity": 6},
+    "motive": {"intent": "availability", "motivation": "incident", "evidence": ["A-1"]},
+}
+
+
+def _settings(directory: Path, upstream: Upstream) -> Settings:
+    return Settings(
+        data=directory / "data",
+        upstream=UpstreamSettings(simulated=f"http://127.0.0.1:{upstream.port}"),
+        stacks=(StackSettings(name="kafka", path=STACK),),
+    )
+
+
+async def _issue(settings: Settings) -> Key:
+    settings.data.mkdir()
+    async with open_ledger(settings.ledger_url) as ledger:
+        ring = SqlKeyRing(ledger, master=master_key("", settings.data), clock=SystemClock())
+        return await ring.issue(actor="agent", kind=ActorKind.AGENT, lasts=timedelta(days=1))
+
+
+async def _records(settings: Settings) -> tuple[list[Record], int]:
+    async with open_ledger(settings.ledger_url) as ledger:
+        return list(await ledger.records(RecordQuery(newest_first=False))), await ledger.verify()
+
+
+@contextmanager
+def _gateway(settings: Settings) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """A gateway process, ready; killed in the end if the test did not."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    environment = {
+        **os.environ,
+        "SENTINEL_DATA": str(settings.data),
+        "SENTINEL_SERVER__PORT": str(port),
+        "SENTINEL_UPSTREAM__SIMULATED": settings.upstream.simulated,
+        "SENTINEL_STACKS": json.dumps([{"name": "kafka", "path": str(STACK)}]),
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gateway", "serve"], env=environment, cwd=Path(__file__).parents[2]
+    )
+    try:
+        _wait_until_ready(process, f"http://127.0.0.1:{port}")
+        yield process, f"http://127.0.0.1:{port}"
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _wait_until_ready(process: subprocess.Popen[bytes], url: str) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        assert process.poll() is None, "the gateway ended"
+        try:
+            if httpx.get(f"{url}/readyz").status_code == 200:
+                return
+        except httpx.TransportError:
+            time.sleep(0.1)
+    raise AssertionError("the gateway was never ready")
+
+
+async def _propose(url: str, key: Key, idempotency_key: str) -> httpx.Response:
+    headers = {"Authorization": f"Bearer {key.id}.{key.secret}", "Idempotency-Key": idempotency_key}
+    async with httpx.AsyncClient(timeout=30) as client:
+        return await client.post(f"{url}/v1/mutations", json=BODY, headers=headers)
+
+
+async def test_killed_while_aws_works_it_is_in_doubt_and_never_sent_again(tmp_path: Path) -> None:
+    upstream = Upstream(behaviour="slow")
+    runner = await upstream.start()
+    settings = _settings(tmp_path, upstream)
+    key = await _issue(settings)
+    with _gateway(settings) as (process, url):
+        asking = asyncio.ensure_future(_propose(url, key, "k1"))
+        await upstream.arrived.wait()
+        process.send_signal(signal.SIGKILL)
+        with pytest.raises(httpx.TransportError):
+            await asking
+    records, _ = await _records(settings)
+    assert [record.stage for record in records] == ["decided"]
+
+    upstream.behaviour = "ok"
+    with _gateway(settings) as (_, url):
+        again = await _propose(url, key, "k1")
+        other = await _propose(url, key, "k2")
+    assert (again.status_code, again.json()["code"]) == (409, "outcome_unknown")
+    assert other.status_code in (200, 403, 409)
+    records, verified = await _records(settings)
+    assert [record.stage for record in records][:2] == ["decided", "settled"]
+    assert records[1].body["outcome"] == "in_doubt"
+    assert verified == len(records)
+    assert upstream.asked.count("SetDesiredCapacity") == 1 + (other.status_code == 200)
+    await runner.cleanup()
+
+
+async def test_told_to_stop_it_finishes_what_it_began(tmp_path: Path) -> None:
+    upstream = Upstream(behaviour="slow")
+    runner = await upstream.start()
+    settings = _settings(tmp_path, upstream)
+    key = await _issue(settings)
+    with _gateway(settings) as (process, url):
+        asking = asyncio.ensure_future(_propose(url, key, "k1"))
+        await upstream.arrived.wait()
+        process.send_signal(signal.SIGTERM)
+        reply = await asking
+        await asyncio.to_thread(process.wait, 30)
+    assert reply.json()["outcome"]["outcome"] == "applied"
+    records, _ = await _records(settings)
+    assert [record.stage for record in records] == ["decided", "settled"]
+    await runner.cleanup()
