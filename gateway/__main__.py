@@ -8,6 +8,7 @@ from gateway.cli.decide import approve, propose, reject, release
 from gateway.cli.investigate import blame, claims, records
 from gateway.cli.keys import key_app
 from gateway.cli.policy import policy_app
+from gateway.cli.root import Commands
 from gateway.cli.serve import serve
 from gateway.cli.session import session
 from gateway.cli.tour import tour
@@ -15,6 +16,7 @@ from gateway.cli.up import up
 from gateway.cli.verify import config, verify
 
 app = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Sentinel: the one door through which cloud infrastructure is changed.",
@@ -22,7 +24,7 @@ app = typer.Typer(
 app.command()(up)
 app.command()(tour)
 app.command()(serve)
-app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(session)
+app.command(context_settings={"allow_interspersed_args": False})(session)
 app.command()(propose)
 app.command()(approve)
 app.command()(reject)

@@ -1,18 +1,22 @@
 """`sentinel propose`, `approve`, `reject`, `release`: ask for a change, and consent to one."""
 
 import json
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 
-from gateway.cli.client import ApiRefused, ask_as
-from gateway.cli.output import console, run, show_json
+from gateway.cli.client import HELD, ApiRefused, ask_as, mutation_path
+from gateway.cli.output import console, fail, run, safe, show_json
 from gateway.errors import Malformed
 from gateway.model.motive import Intent, Motivation
+from gateway.model.verdict import Verdict
 
 Json = Annotated[bool, typer.Option("--json", help="Print the API's answer as JSON.")]
 As = Annotated[str, typer.Option("--as", help="Whose credentials of a running `sentinel up` to use.")]
+
+_EXIT = {Verdict.HOLD: 3, Verdict.DENY: 1}
+"""Exit codes by verdict; a denial that is not a dry run is the API's refusal, which ends the command before."""
 
 
 def propose(
@@ -31,7 +35,10 @@ def propose(
     actor: As = "agent",
     as_json: Json = False,
 ) -> None:
-    """Ask for a change of AWS and print what was decided. Exit code 0: applied (or would be), 2: held, 1: refused or failed."""
+    """Ask for a change of AWS, named as boto3 names it, and hear what was decided.
+
+    Exit code 0: applied, or with --dry-run: it would be. 3: held until a human approves. 1: refused or failed. 2: a mistyped command.
+    """
     body: dict[str, Any] = {"service": service, "operation": operation, "dry_run": dry_run, "region": region}
     if intent and motivation:
         body["motive"] = {
@@ -41,40 +48,51 @@ def propose(
             "evidence": evidence or [],
             "wanted_for": wanted_for,
         }
-    run(_propose(body, parameters, key, actor, as_json=as_json), as_json=as_json)
-
-
-async def _propose(body: dict[str, Any], parameters: str, key: str, actor: str, *, as_json: bool) -> None:
-    try:
-        body["parameters"] = json.loads(parameters)
-    except ValueError as error:
-        raise Malformed(f"The parameters are not a JSON object: {error}.") from error
-    headers = {"Idempotency-Key": key} if key else {}
-    try:
-        told = await ask_as(actor, "POST", "/mutations", body=body, headers=headers)
-    except ApiRefused as refused:
-        if refused.status != 202:  # noqa: PLR2004  202: held for a human
-            raise
-        _show(dict(refused.document), str(refused), as_json=as_json)
-        raise typer.Exit(2) from refused
-    verdict = told["decision"]["verdict"] if told.get("decision") else "repeated"
-    _show(
-        told,
-        f"{'Would be ' if told.get('dry_run') else ''}{verdict} (mutation {told['mutation']['id']})",
-        as_json=as_json,
-    )
-    if verdict not in ("allow", "repeated"):
-        raise typer.Exit(2 if verdict == "hold" else 1)
-
-
-def _show(document: dict[str, Any], sentence: str, *, as_json: bool) -> None:
+    elif intent or motivation or why or evidence or wanted_for:
+        fail(Malformed("A motive is an intent and a motivation: give both --intent and --motivation."), as_json=as_json)
+    told = run(_proposed(body, parameters, key, actor), as_json=as_json)
     if as_json:
-        show_json(document)
-        return
-    console.print(escape(sentence))
-    for finding in (document.get("decision") or {}).get("findings", ()):
-        if finding["verdict"] != "allow":
-            console.print(f"  {finding['verdict']}: {escape(finding['reason'])} \\[{escape(finding['rule'])}]")
+        show_json(told)
+    else:
+        _told(told)
+    raise typer.Exit(_EXIT.get((told.get("decision") or {}).get("verdict", ""), 0))
+
+
+async def _proposed(body: Mapping[str, Any], parameters: str, key: str, actor: str) -> dict[str, Any]:
+    """The API's answer; that of a held call too."""
+    headers = {"Idempotency-Key": key} if key else {}
+    whole = {**body, "parameters": _parameters(parameters)}
+    try:
+        return await ask_as(actor, "POST", "/mutations", holds="mutation", body=whole, headers=headers)
+    except ApiRefused as refused:
+        if refused.status != HELD:
+            raise
+        return dict(refused.document)
+
+
+def _parameters(text: str) -> dict[str, Any]:
+    try:
+        given = json.loads(text)
+    except ValueError as error:
+        raise Malformed(f"The parameters are not JSON: {error}.") from error
+    if not isinstance(given, dict):
+        raise Malformed('The parameters must be a JSON object, e.g. {"DesiredCapacity": 6}.')
+    return given
+
+
+def _told(document: Mapping[str, Any]) -> None:
+    decision = document.get("decision") or {}
+    verdict = decision.get("verdict", "repeated")
+    id_ = document["mutation"]["id"]
+    if document.get("dry_run"):
+        console.print(f"Would be: {verdict}. Nothing was changed (mutation {safe(id_)}).")
+    elif verdict == Verdict.HOLD:
+        console.print(safe(document["detail"]))
+    else:
+        console.print(f"{'Done before, not again' if verdict == 'repeated' else 'Applied'} (mutation {safe(id_)}).")
+    for finding in decision.get("findings", ()):
+        if finding["verdict"] != Verdict.ALLOW:
+            console.print(f"  {finding['verdict']}: {safe(finding['reason'])} \\[{safe(finding['rule'])}]")
 
 
 def approve(
@@ -85,12 +103,12 @@ def approve(
     as_json: Json = False,
 ) -> None:
     """Consent to exactly one held call. The asker then repeats the identical call, and it is applied once."""
-    given = run(ask_as(actor, "POST", f"/mutations/{mutation_id}/approve", body={"lasts": lasts}), as_json=as_json)
+    given = run(_acted(actor, mutation_id, "approve", "until", body={"lasts": lasts}), as_json=as_json)
     if as_json:
         show_json(given)
     else:
         console.print(
-            f"Approved {mutation_id} until {given['until']}. The identical call, repeated by the same actor, is applied once."
+            f"Approved {mutation_id} until {safe(given['until'])}. The identical call, repeated by the same actor, is applied once."
         )
 
 
@@ -102,7 +120,7 @@ def reject(
     as_json: Json = False,
 ) -> None:
     """Refuse a held call for good."""
-    given = run(ask_as(actor, "POST", f"/mutations/{mutation_id}/reject", body={"reason": reason}), as_json=as_json)
+    given = run(_acted(actor, mutation_id, "reject", "rejected_by", body={"reason": reason}), as_json=as_json)
     if as_json:
         show_json(given)
     else:
@@ -116,8 +134,14 @@ def release(
     as_json: Json = False,
 ) -> None:
     """End a mutation's claims before their time, so that others may change what it holds."""
-    given = run(ask_as(actor, "POST", f"/mutations/{mutation_id}/release"), as_json=as_json)
+    given = run(_acted(actor, mutation_id, "release", "released"), as_json=as_json)
     if as_json:
         show_json(given)
     else:
         console.print(f"Released {len(given['released'])} claim(s) of {mutation_id}.")
+
+
+async def _acted(
+    actor: str, mutation_id: str, act: str, holds: str, body: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    return await ask_as(actor, "POST", mutation_path(mutation_id, act), holds=holds, body=body)

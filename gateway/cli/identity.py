@@ -1,20 +1,17 @@
-"""Who the command line speaks as: a token from the environment, else the human of a `sentinel up` that runs in this directory."""
+"""Who the command line speaks as: a token from the environment, else an actor of the `sentinel up` that runs in this directory."""
 
-import json
 import os
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from gateway.errors import SentinelError
+from gateway.cli.kept import NoIdentity, read_kept
 
 UP_DIRECTORY = Path(".sentinel") / "up"
 """Where `sentinel up` keeps everything, below the current directory."""
 
-
-class NoIdentity(SentinelError):
-    """The command line does not know as whom to speak."""
-
-    code = "no_identity"
+_TOKEN = re.compile(r"[A-Za-z0-9]{1,64}\.[\x21-\x7e]{1,256}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,29 +19,35 @@ class Identity:
     """Where the API is, and the bearer token to use there."""
 
     url: str
-    token: str
+    token: str = field(repr=False)
+    region: str = ""
+    """AWS region that goes with it, empty where the user's own environment decides."""
 
 
-def identity(url: str = "", token: str = "", actor: str = "human") -> Identity:
-    """The identity from arguments, `SENTINEL_URL` and `SENTINEL_TOKEN`, or the credentials that `sentinel up` keeps (as `actor`).
+def identity(actor: str = "human") -> Identity:
+    """The identity from `SENTINEL_URL` and `SENTINEL_TOKEN`, each else from the credentials that `sentinel up` keeps of `actor`.
 
-    Raises NoIdentity.
+    Raises `NoIdentity`.
     """
-    url = url or os.environ.get("SENTINEL_URL", "")
-    token = token or os.environ.get("SENTINEL_TOKEN", "")
-    kept = UP_DIRECTORY / "credentials.json"
-    if not (url and token) and kept.is_file():
-        known = json.loads(kept.read_text())
-        if actor not in known["keys"]:
-            raise NoIdentity(
-                f"`sentinel up` keeps no credentials of {actor!r}; it has {', '.join(sorted(known['keys']))}."
-            )
-        key = known["keys"][actor]
-        url = url or known["url"]
-        token = token or f"{key['id']}.{key['secret']}"
+    url, token, region = os.environ.get("SENTINEL_URL", ""), os.environ.get("SENTINEL_TOKEN", ""), ""
+    if not (url and token) and (kept := read_kept(UP_DIRECTORY)) is not None:
+        url, token, region = url or kept.url, token or kept.key(actor).token, kept.region
     if not (url and token):
         raise NoIdentity(
             "Set SENTINEL_URL (e.g. http://127.0.0.1:8484) and SENTINEL_TOKEN (`<key id>.<secret>`), "
             "or run this where `sentinel up` runs. `sentinel key create` makes a key."
         )
-    return Identity(url=url.rstrip("/"), token=token)
+    _check(url, token)
+    return Identity(url=url.rstrip("/"), token=token, region=region)
+
+
+def _check(url: str, token: str) -> None:
+    try:
+        parts = urlsplit(url)
+        whole = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port)
+    except ValueError:
+        whole = False
+    if not whole:
+        raise NoIdentity(f"SENTINEL_URL is {url!r}; it must be the gateway's address, e.g. http://127.0.0.1:8484.")
+    if not _TOKEN.fullmatch(token):
+        raise NoIdentity("SENTINEL_TOKEN must be `<key id>.<secret>`, as `sentinel key create` prints it.")

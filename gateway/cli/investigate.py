@@ -8,8 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from gateway.cli.client import ask_as
-from gateway.cli.output import console, run, show_json, show_pairs, show_table
+from gateway.cli.output import console, run, safe, show_json, show_pairs, show_table
 from gateway.doors.motive import duration
+from gateway.errors import Malformed
+from gateway.model.motive import Intent, Motivation
+from gateway.model.record import Stage
+from gateway.model.verdict import Verdict
 
 Json = Annotated[bool, typer.Option("--json", help="Print the API's answer as JSON.")]
 As = Annotated[str, typer.Option("--as", help="Whose credentials of a running `sentinel up` to use.")]
@@ -18,34 +22,48 @@ As = Annotated[str, typer.Option("--as", help="Whose credentials of a running `s
 def records(
     *,
     actor: Annotated[str, typer.Option(help="Only of this actor.")] = "",
-    intent: Annotated[str, typer.Option(help="Only with this intent.")] = "",
-    motivation: Annotated[str, typer.Option(help="Only with this motivation.")] = "",
+    intent: Annotated[Intent | None, typer.Option(help="Only with this intent.")] = None,
+    motivation: Annotated[Motivation | None, typer.Option(help="Only with this motivation.")] = None,
     resource: Annotated[str, typer.Option(help="Only about this Terraform address, or what begins with it.")] = "",
-    stage: Annotated[str, typer.Option(help="decided, settled, turned_away, approved, reconciled …")] = "",
-    verdict: Annotated[str, typer.Option(help="allow, hold or deny.")] = "",
+    stage: Annotated[Stage | None, typer.Option(help="Only of this stage of a mutation's life.")] = None,
+    verdict: Annotated[Verdict | None, typer.Option(help="Only decided so.")] = None,
     since: Annotated[str, typer.Option(help="A time (2026-11-21T09:00:00Z) or an age (1h, 2d).")] = "",
-    limit: Annotated[int, typer.Option(help="At most so many.")] = 50,
+    limit: Annotated[int, typer.Option(help="At most so many.", min=1, max=1000)] = 50,
     who: As = "human",
     as_json: Json = False,
 ) -> None:
-    """List what was asked, decided and done, newest first."""
+    """List what was asked, decided and done, newest first. Agents see their own records, people and pipelines all."""
     query = {
         "actor": actor,
-        "intent": intent,
-        "motivation": motivation,
+        "intent": intent or "",
+        "motivation": motivation or "",
         "resource": resource,
-        "stage": stage,
-        "verdict": verdict,
-        "since": _moment(since),
+        "stage": stage or "",
+        "verdict": verdict or "",
         "limit": str(limit),
     }
-    wanted = {name: value for name, value in query.items() if value}
-    found = run(ask_as(who, "GET", "/records", query=wanted), as_json=as_json)
+    found = run(_listed(who, query, since), as_json=as_json)
     if as_json:
         show_json(found)
         return
     columns = ["seq", "at", "stage", "actor", "what", "verdict", "why", "mutation"]
     show_table("Records", columns, [_row(record) for record in found["records"]])
+
+
+async def _listed(who: str, query: dict[str, str], since: str) -> dict[str, Any]:
+    wanted = {name: str(value) for name, value in {**query, "since": _moment(since)}.items() if value}
+    return await ask_as(who, "GET", "/records", holds="records", query=wanted)
+
+
+def _moment(text: str) -> str:
+    """An ISO time with its zone; an age counts back from now. Raises `errors.Malformed`."""
+    if not text:
+        return ""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return (datetime.now(UTC) - duration(text)).isoformat()
+    return (moment if moment.tzinfo else moment.astimezone()).isoformat()
 
 
 def _row(record: dict[str, Any]) -> list[str]:
@@ -80,13 +98,6 @@ def _one(address: str, effects: list[dict[str, Any]]) -> str:
     )
 
 
-def _moment(text: str) -> str:
-    """An ISO time; an age counts back from now."""
-    if re.fullmatch(r"\d+[smhdw]", text):
-        return (datetime.now(UTC) - duration(text)).isoformat()
-    return text
-
-
 def claims(
     *,
     address: Annotated[str, typer.Option(help="Only on this Terraform address.")] = "",
@@ -98,7 +109,7 @@ def claims(
     """List who holds which attribute, why, and until when."""
     query = {"address": address, "actor": holder, "every": "true" if every else ""}
     wanted = {name: value for name, value in query.items() if value}
-    found = run(ask_as(who, "GET", "/claims", query=wanted), as_json=as_json)
+    found = run(ask_as(who, "GET", "/claims", holds="claims", query=wanted), as_json=as_json)
     if as_json:
         show_json(found)
         return
@@ -124,15 +135,20 @@ def blame(
     as_json: Json = False,
 ) -> None:
     """Tell who set an attribute: when, for what goal, why then, who approved it, what it replaced, and the commit."""
-    address, attribute = _split(what)
-    story = run(ask_as(who, "GET", "/blame", query={"address": address, "attribute": attribute}), as_json=as_json)
+    story = run(_blamed(who, what), as_json=as_json)
     if as_json:
         show_json(story)
         return
-    console.print(f"[bold]{what}[/bold]")
+    console.print(f"[bold]{safe(what)}[/bold]")
     show_pairs(
         {name.replace("_", " "): _text(value) for name, value in story.items() if name not in ("address", "attribute")}
     )
+
+
+async def _blamed(who: str, what: str) -> dict[str, Any]:
+    address, attribute = _split(what)
+    query = {"address": address, "attribute": attribute}
+    return await ask_as(who, "GET", "/blame", holds="attribute", query=query)
 
 
 def _text(value: object) -> str:
@@ -147,8 +163,10 @@ _ADDRESS = re.compile(r"((?:module\.[\w-]+(?:\[[^\]]+\])?\.)*(?:data\.)?[\w-]+\.
 
 
 def _split(what: str) -> tuple[str, str]:
-    """Address and attribute path. Raises a usage error where the two cannot be told apart."""
+    """Address and attribute path. Raises `errors.Malformed` where the two cannot be told apart."""
     found = _ADDRESS.fullmatch(what)
     if not found:
-        raise typer.BadParameter("give address and attribute, e.g. aws_autoscaling_group.web.desired_capacity")
+        raise Malformed(
+            f"{what[:200]!r} is not an address and an attribute; give e.g. aws_autoscaling_group.web.desired_capacity."
+        )
     return found[1], found[2]

@@ -1,5 +1,6 @@
 """`sentinel key`: issue, list and revoke the keys that callers prove themselves with. Works on the ledger itself, so it needs its settings."""
 
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -7,9 +8,10 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from gateway.cli.output import console, run, show_json, show_table
-from gateway.cli.settings import settings_or_exit
+from gateway.cli.settings import config_file, must_have_ledger, settings_or_exit
 from gateway.doors.motive import duration
 from gateway.doors.views import motive_view, time_view
+from gateway.errors import Malformed
 from gateway.model.caller import ActorKind
 from gateway.model.motive import Intent, Motivation, Motive
 from gateway.ports import Key, KeyRing
@@ -19,8 +21,13 @@ key_app = typer.Typer(no_args_is_help=True, help="Issue, list and revoke keys.")
 
 T = TypeVar("T")
 
-Config = Annotated[Path | None, typer.Option("--config", help="Settings file; default sentinel.toml here.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Config = Annotated[
+    Path | None,
+    typer.Option("--config", help="Settings file; default: sentinel.toml here, else that of the `sentinel up` here."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, errors too.")]
+
+_ACTOR = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@/+-]{0,99}")
 
 
 @key_app.command("create")
@@ -41,20 +48,22 @@ def create(
     config: Config = None,
     as_json: Json = False,
 ) -> None:
-    """Issue a key. Its secret is shown once, here."""
-    motive = Motive(intent=intent, motivation=motivation) if intent and motivation else None
+    """Issue a key. Its secret is shown once, here: as export lines for a shell, or with --json."""
 
-    async def work(ring: KeyRing) -> Key:
-        return await ring.issue(
-            actor=actor,
-            kind=kind,
-            roles=tuple(role or ()),
-            on_behalf_of=on_behalf_of,
-            motive=motive,
-            lasts=duration(lasts),
-        )
+    async def work() -> Key:
+        _check_names(actor, *([on_behalf_of] if on_behalf_of else []), *(role or ()))
+        wanted: dict[str, Any] = {
+            "actor": actor,
+            "kind": kind,
+            "roles": tuple(role or ()),
+            "on_behalf_of": on_behalf_of,
+            "motive": _standing(intent, motivation),
+            "lasts": duration(lasts),
+        }
+        return await _with_ring(settings, lambda ring: ring.issue(**wanted), make=True)
 
-    key = run(_with_ring(settings_or_exit(config), work), as_json=as_json)
+    settings = settings_or_exit(config_file(config), as_json=as_json)
+    key = run(work(), as_json=as_json)
     if as_json:
         show_json(
             {
@@ -65,9 +74,30 @@ def create(
             }
         )
         return
-    console.print(
-        f"export AWS_ACCESS_KEY_ID={key.id}\nexport AWS_SECRET_ACCESS_KEY={key.secret}\nexport SENTINEL_TOKEN={key.id}.{key.secret}"
-    )
+    for name, value in (
+        ("AWS_ACCESS_KEY_ID", key.id),
+        ("AWS_SECRET_ACCESS_KEY", key.secret),
+        ("SENTINEL_TOKEN", f"{key.id}.{key.secret}"),
+    ):
+        typer.echo(f"export {name}={value}")
+
+
+def _check_names(*names: str) -> None:
+    """Names end up in records, commits and terminals: plain ones only."""
+    for name in names:
+        if not _ACTOR.fullmatch(name):
+            raise Malformed(
+                f"{name[:100]!r} is not a name for an actor or a role: use up to 100 letters, digits and . _ - @ / +, "
+                "beginning with a letter or digit."
+            )
+
+
+def _standing(intent: Intent | None, motivation: Motivation | None) -> Motive | None:
+    if intent and motivation:
+        return Motive(intent=intent, motivation=motivation)
+    if intent or motivation:
+        raise Malformed("A standing motive is an intent and a motivation: give both --intent and --motivation.")
+    return None
 
 
 @key_app.command("list")
@@ -77,7 +107,7 @@ def list_keys(*, config: Config = None, as_json: Json = False) -> None:
     async def work(ring: KeyRing) -> list[Key]:
         return list(await ring.all())
 
-    keys = run(_with_ring(settings_or_exit(config), work), as_json=as_json)
+    keys = run(_with_ring(settings_or_exit(config_file(config), as_json=as_json), work), as_json=as_json)
     if as_json:
         show_json({"keys": [_view(key) for key in keys]})
         return
@@ -96,19 +126,26 @@ def list_keys(*, config: Config = None, as_json: Json = False) -> None:
 
 
 @key_app.command("revoke")
-def revoke(key_id: Annotated[str, typer.Argument(help="The key's id, SNT…")], *, config: Config = None) -> None:
-    """End a key. It takes effect within a second."""
+def revoke(
+    key_id: Annotated[str, typer.Argument(help="The key's id, SNT…")], *, config: Config = None, as_json: Json = False
+) -> None:
+    """End a key for good. It takes effect within a second, in running gateways too."""
 
     async def work(ring: KeyRing) -> None:
         await ring.revoke(key_id)
 
-    run(_with_ring(settings_or_exit(config), work))
-    console.print(f"Revoked {key_id}.")
+    run(_with_ring(settings_or_exit(config_file(config), as_json=as_json), work), as_json=as_json)
+    if as_json:
+        show_json({"revoked": key_id})
+    else:
+        console.print(f"Revoked {key_id}.")
 
 
-async def _with_ring(settings: Settings, work: Callable[[KeyRing], Awaitable[T]]) -> T:
+async def _with_ring(settings: Settings, work: Callable[[KeyRing], Awaitable[T]], *, make: bool = False) -> T:
     from gateway.cli.ring import open_ring
 
+    if not make:
+        must_have_ledger(settings)
     async with open_ring(settings) as ring:
         return await work(ring)
 

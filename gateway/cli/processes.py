@@ -1,6 +1,7 @@
 """Child processes that are started together, watched, and ended together."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import sys
@@ -11,7 +12,10 @@ from typing import Self
 
 from gateway.errors import SentinelError
 
-_GRACE_SECONDS = 20.0
+GRACE_SECONDS = 20.0
+"""How long a process may take to end by itself."""
+
+_LAST_LINES = 8
 
 
 class ChildDied(SentinelError):
@@ -35,13 +39,14 @@ class Children:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         for process in reversed(self._running.values()):
-            await _end(process)
+            await end(process, signal.SIGTERM)
 
     async def start(self, name: str, arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
         """Start `python -m …` with these arguments; its output goes to `<name>.log`."""
         with (self._logs / f"{name}.log").open("ab") as log:
             self._running[name] = await asyncio.create_subprocess_exec(
                 sys.executable,
+                "-P",  # nothing in the directory we happen to be in is taken for our code
                 "-m",
                 *arguments,
                 stdin=asyncio.subprocess.DEVNULL,
@@ -55,10 +60,9 @@ class Children:
         """Raise `ChildDied`, with the last lines of its log, if any child has ended."""
         for name, process in self._running.items():
             if process.returncode is not None:
-                tail = "\n".join((self._logs / f"{name}.log").read_text(errors="replace").splitlines()[-8:])
-                raise ChildDied(
-                    f"The {name} process ended with code {process.returncode}. The end of {self._logs / f'{name}.log'}:\n{tail}"
-                )
+                log = self._logs / f"{name}.log"
+                tail = "\n".join(log.read_text(errors="replace").splitlines()[-_LAST_LINES:])
+                raise ChildDied(f"The {name} process {_how(process.returncode)}. The end of {log}:\n{tail}")
 
     async def watch(self) -> None:
         """Return never; raise `ChildDied` as soon as one has ended."""
@@ -67,13 +71,17 @@ class Children:
             await asyncio.sleep(0.3)
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Ask a child to stop; after the grace time, stop it and whatever it started."""
-    if process.returncode is not None:
-        return
-    process.send_signal(signal.SIGTERM)
-    try:
-        await asyncio.wait_for(process.wait(), _GRACE_SECONDS)
-    except TimeoutError:
+async def end(process: asyncio.subprocess.Process, ask: signal.Signals) -> None:
+    """Ask a process that leads its own session to stop; after the grace time, stop it; then whatever it left running."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            process.send_signal(ask)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), GRACE_SECONDS)
+    with contextlib.suppress(ProcessLookupError):  # the usual case: nobody is left in its group
         os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
+    await process.wait()
+
+
+def _how(code: int) -> str:
+    return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"

@@ -6,9 +6,8 @@ from typing import Annotated
 
 import structlog
 import typer
-from rich.markup import escape
 
-from gateway.cli.output import complaints
+from gateway.cli.output import complaints, safe
 from gateway.cli.settings import settings_or_exit
 from gateway.errors import SentinelError
 from gateway.settings import Settings
@@ -17,7 +16,7 @@ Config = Annotated[Path | None, typer.Option("--config", help="Settings file; de
 
 
 def serve(*, config: Config = None) -> None:
-    """Run the gateway until it is told to stop. It refuses to start without law, policy or ledger, and says why."""
+    """Run the gateway in the foreground until it is told to stop. It refuses to start without law, policy or ledger, and says why."""
     settings = settings_or_exit(config)
     structlog.configure(
         processors=[
@@ -34,7 +33,7 @@ def serve(*, config: Config = None) -> None:
     try:
         uvloop.run(_serve(settings))
     except SentinelError as error:
-        complaints.print(f"[red]Sentinel does not start. {escape(str(error))}[/red]")
+        complaints.print(f"[red]Sentinel does not start. {safe(str(error))}[/red]")
         raise typer.Exit(1) from error
 
 

@@ -2,22 +2,27 @@
 
 import os
 import shlex
-import subprocess
-from typing import Annotated, Any
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from gateway.cli.client import ask
+from gateway.cli.environment import aws_variables, overriding, pointed
 from gateway.cli.identity import Identity, identity
-from gateway.cli.output import console, run, show_json
+from gateway.cli.output import complaints, fail, run, safe, show_json
+from gateway.errors import Malformed
 from gateway.model.motive import Intent, Motivation
 
-_OWN = ("AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SECURITY_TOKEN")
-"""Variables that would make a client use other credentials than the session's."""
+_NO_SUCH_COMMAND, _CANNOT_RUN = 127, 126
+"""Exit codes of a shell in these cases (POSIX, Shell Command Language 2.8.2)."""
 
 
 def session(
-    context: typer.Context,
+    command: Annotated[
+        list[str] | None, typer.Argument(help="A command and its arguments, after `--`.", metavar="-- COMMAND")
+    ] = None,
     *,
     intent: Annotated[Intent, typer.Option(help="The goal of what is done in this session.")],
     motivation: Annotated[Motivation, typer.Option(help="Why now.")],
@@ -28,12 +33,14 @@ def session(
         str, typer.Option(help="How long the changes themselves are wanted; default until something else is.")
     ] = "",
     actor: Annotated[str, typer.Option("--as", help="Whose credentials of a running `sentinel up` to use.")] = "agent",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the session as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the session as one JSON document.")] = False,
 ) -> None:
-    """Run a command with keys that carry a motive: `sentinel session --intent … --motivation … -- COMMAND`.
+    """Run a command with AWS keys that carry a motive; its exit code is passed through. The command itself needs no change.
 
-    Without a command, print export lines: `eval "$(sentinel session …)"`.
+    Without a command, print export lines for a shell: `eval "$(sentinel session --intent … --motivation …)"`.
     """
+    if as_json and command:
+        fail(Malformed("--json prints the session and runs nothing: leave out the command, or --json."), as_json=True)
     motive = {
         "intent": intent.value,
         "motivation": motivation.value,
@@ -42,38 +49,49 @@ def session(
         "wanted_for": wanted_for,
     }
     who, given = run(_opened(actor, {"motive": motive, "lasts": lasts}), as_json=as_json)
-    exports = _exports(who, given)
+    variables = _variables(who, given)
     if as_json:
-        show_json({**given, "environment": exports})
-    elif context.args:
-        raise typer.Exit(_run(context.args, exports))
+        show_json({**given, "environment": variables})
+    elif command:
+        _become(command, pointed(os.environ, variables))
     else:
-        for name in _OWN:
-            console.print(f"unset {name}")
-        for name, value in exports.items():
-            console.print(f"export {name}={shlex.quote(value)}")
+        _print_lines(variables)
 
 
 async def _opened(actor: str, body: dict[str, Any]) -> tuple[Identity, dict[str, Any]]:
-    who = identity(actor=actor)
-    return who, await ask(who, "POST", "/sessions", body=body)
+    who = identity(actor)
+    return who, await ask(who, "POST", "/sessions", holds="access_key_id", body=body)
 
 
-def _exports(who: Identity, given: dict[str, Any]) -> dict[str, str]:
+def _variables(who: Identity, given: dict[str, Any]) -> dict[str, str]:
+    key_id, secret = given["access_key_id"], given["secret_access_key"]
+    own_region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     return {
-        "AWS_ACCESS_KEY_ID": given["access_key_id"],
-        "AWS_SECRET_ACCESS_KEY": given["secret_access_key"],
-        "AWS_ENDPOINT_URL": who.url,
+        **aws_variables(url=who.url, key_id=key_id, secret=secret, region="" if own_region else who.region),
         "SENTINEL_URL": who.url,
-        "SENTINEL_TOKEN": f"{given['access_key_id']}.{given['secret_access_key']}",
+        "SENTINEL_TOKEN": f"{key_id}.{secret}",
     }
 
 
-def _run(command: list[str], exports: dict[str, str]) -> int:
-    """Run the user's own command with the session in its environment; its exit code, 127 where there is no such command."""
-    environment = {name: value for name, value in os.environ.items() if name not in _OWN}
+def _print_lines(variables: dict[str, str]) -> None:
+    """Only what a shell may evaluate."""
+    for name in overriding(os.environ):
+        typer.echo(f"unset {name}")
+    for name, value in variables.items():
+        typer.echo(f"export {name}={shlex.quote(value)}")
+
+
+def _become(command: Sequence[str], environment: dict[str, str]) -> NoReturn:
+    """Turn this process into the command, so that its exit code, signals and terminal are its own."""
+    sys.stdout.flush()
     try:
-        return subprocess.run(command, env={**environment, **exports}, check=False).returncode
-    except FileNotFoundError:
-        console.print(f"There is no command {command[0]!r} on this machine.")
-        return 127
+        os.execvpe(command[0], list(command), environment)  # noqa: S606  the user's own command, and no shell
+    except OSError as error:
+        missing = isinstance(error, FileNotFoundError)
+        told = (
+            f"There is no command {command[0]!r} on this machine."
+            if missing
+            else f"{command[0]!r} cannot run: {error}."
+        )
+        complaints.print(f"[red]{safe(told)}[/red]")
+        raise typer.Exit(_NO_SUCH_COMMAND if missing else _CANNOT_RUN) from error

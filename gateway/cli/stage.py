@@ -8,13 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rich.markup import escape
+from rich.console import Console
 from rich.syntax import Syntax
 
-from gateway.cli.client import ask
+from gateway.cli.client import ask, mutation_path
+from gateway.cli.environment import aws_variables, pointed
 from gateway.cli.identity import Identity
-from gateway.cli.output import console
+from gateway.cli.kept import Kept
+from gateway.cli.output import safe
 from gateway.errors import SentinelError
+from gateway.settings import Settings
 from gateway.terraform.mirror import terraform_environment
 
 ASG = "kafka-consumer-processor-asg"
@@ -31,9 +34,11 @@ class StoryBroken(SentinelError):
 class Stage:
     """One running `sentinel up`, seen from outside."""
 
-    url: str
     home: Path
-    keys: Mapping[str, Mapping[str, str]]
+    kept: Kept
+    settings: Settings
+    out: Console
+    """Where the story is told."""
     told: list[dict[str, Any]] = field(default_factory=list)
     """What each step saw, for `--json`."""
 
@@ -42,14 +47,14 @@ class Stage:
         import boto3
         from botocore.config import Config
 
-        key = self.keys[actor]
-        client = boto3.client(  # type: ignore[no-untyped-call]  # boto3 is untyped
+        key = self.kept.key(actor)
+        client = boto3.client(
             service,
-            endpoint_url=self.url,
-            region_name="us-east-1",
-            aws_access_key_id=key["id"],
-            aws_secret_access_key=key["secret"],
-            config=Config(retries={"total_max_attempts": 1}),  # type: ignore[no-untyped-call]  # as above
+            endpoint_url=self.kept.url,
+            region_name=self.kept.region,
+            aws_access_key_id=key.id,
+            aws_secret_access_key=key.secret,
+            config=Config(retries={"total_max_attempts": 1}),
         )
         if intent:
             motive = {"x-sentinel-intent": intent, "x-sentinel-motivation": motivation}
@@ -58,17 +63,16 @@ class Stage:
 
     def identity(self, actor: str) -> Identity:
         """The API as one actor."""
-        key = self.keys[actor]
-        return Identity(url=self.url, token=f"{key['id']}.{key['secret']}")
+        return Identity(url=self.kept.url, token=self.kept.key(actor).token)
 
     async def records(self, **query: str) -> list[dict[str, Any]]:
         """Records of the ledger, as the human sees them, oldest first."""
-        found = await ask(self.identity("human"), "GET", "/records", query={"limit": "200", **query})
+        found = await ask(self.identity("human"), "GET", "/records", holds="records", query={"limit": "200", **query})
         return list(reversed(found["records"]))
 
     async def life(self, mutation_id: str) -> list[dict[str, Any]]:
         """All records of one mutation, oldest first."""
-        found = await ask(self.identity("human"), "GET", f"/mutations/{mutation_id}")
+        found = await ask(self.identity("human"), "GET", mutation_path(mutation_id), holds="records")
         return list(found["records"])
 
     async def reconciled(self, mutation_id: str) -> dict[str, Any]:
@@ -87,18 +91,18 @@ class Stage:
         self, *arguments: str, actor: str = "pipeline", directory: Path | None = None
     ) -> tuple[int, str]:
         """Run terraform through Sentinel as one actor; exit code and output."""
-        key = self.keys[actor]
-        aws = {
-            "AWS_ENDPOINT_URL": self.url,
-            "AWS_ACCESS_KEY_ID": key["id"],
-            "AWS_SECRET_ACCESS_KEY": key["secret"],
-            "AWS_EC2_METADATA_DISABLED": "true",
-        }
+        key = self.kept.key(actor)
+        aws = aws_variables(url=self.kept.url, key_id=key.id, secret=key.secret, region=self.kept.region)
+        environment = terraform_environment(
+            mirror=self.settings.reconcile.provider_mirror,
+            workdir=self.home,
+            base={**pointed(os.environ, aws), "AWS_EC2_METADATA_DISABLED": "true"},
+        )
         process = await asyncio.create_subprocess_exec(
-            "terraform",
+            self.settings.reconcile.terraform,
             *arguments,
             cwd=directory or self.home / "stack",
-            env=terraform_environment(mirror=None, workdir=self.home, base={**os.environ, **aws}),
+            env=environment,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
@@ -106,32 +110,27 @@ class Stage:
         output, _ = await process.communicate()
         return process.returncode or 0, output.decode(errors="replace")
 
+    def title(self, number: int, words: str) -> None:
+        """Begin a step."""
+        self.out.print(f"\n[bold cyan]{number}. {safe(words)}[/bold cyan]")
 
-def title(number: int, words: str) -> None:
-    """Begin a step."""
-    console.print(f"\n[bold cyan]{number}. {escape(words)}[/bold cyan]")
+    def say(self, label: str, words: str, style: str = "") -> None:
+        """One line of a step: what it is, and what was seen."""
+        text = safe(words.strip())
+        self.out.print(f"   [dim]{label:<9}[/dim] " + (f"[{style}]{text}[/{style}]" if style else text))
 
+    def show_diff(self, diff: str) -> None:
+        """A diff in colour."""
+        self.out.print(Syntax(diff.rstrip(), "diff", background_color="default"))
 
-def say(label: str, words: str, style: str = "") -> None:
-    """One line of a step: what it is, and what was seen."""
-    text = escape(words.strip())
-    console.print(f"   [dim]{label:<9}[/dim] " + (f"[{style}]{text}[/{style}]" if style else text))
-
-
-def show_diff(diff: str) -> None:
-    """A diff in colour."""
-    console.print(Syntax(diff.rstrip(), "diff", background_color="default"))
-
-
-def show_record(record: Mapping[str, Any]) -> None:
-    """One line of the ledger."""
-    body = record["body"]
-    verdict = (body.get("decision") or {}).get("verdict") or body.get("outcome") or ""
-    motive = body.get("motive") or {}
-    why = "/".join(part for part in (motive.get("intent", ""), motive.get("motivation", "")) if part)
-    say(
-        "ledger", f"#{record['seq']} {record['stage'].upper()} {verdict} {record['actor']} {why} {record['hash'][:12]}…"
-    )
+    def show_record(self, record: Mapping[str, Any]) -> None:
+        """One line of the ledger."""
+        body = record["body"]
+        verdict = (body.get("decision") or {}).get("verdict") or body.get("outcome") or ""
+        motive = body.get("motive") or {}
+        why = "/".join(part for part in (motive.get("intent", ""), motive.get("motivation", "")) if part)
+        line = f"#{record['seq']} {record['stage'].upper()} {verdict} {record['actor']} {why} {record['hash'][:12]}…"
+        self.say("ledger", line)
 
 
 async def called(call: Callable[[], Any]) -> Any:

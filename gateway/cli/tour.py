@@ -1,15 +1,19 @@
 """`sentinel tour`: the whole story against a running `sentinel up`, each step as it happens, checked as it goes."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 
-from gateway.cli.client import ask
-from gateway.cli.identity import UP_DIRECTORY, NoIdentity
-from gateway.cli.output import console, run, show_json, show_pairs
-from gateway.cli.stage import ASG, Stage, Step, StoryBroken, called, expect, refused, say, show_diff, show_record, title
+from gateway.cli.client import ask, mutation_path
+from gateway.cli.identity import UP_DIRECTORY
+from gateway.cli.kept import NoIdentity, read_kept
+from gateway.cli.output import complaints, console, run, show_json, show_pairs
+from gateway.cli.stage import ASG, Stage, Step, StoryBroken, called, expect, refused
+from gateway.settings import CONFIG_FILE, read_settings
 
 INCIDENT = 'incident; evidence=ALERT-1207; text="consumer lag over five minutes"'
 
@@ -22,59 +26,78 @@ def tour(
     ] = False,
 ) -> None:
     """Play the story: eleven steps, real boto3, real Terraform, the running gateway. Exit code 1 if any step is not as told."""
-    stage = run(_play(home.resolve()), as_json=as_json)
+    stage = run(_play(home.resolve(), complaints if as_json else console), as_json=as_json)
     if as_json:
         show_json({"steps": stage.told})
-    console.print("\n[green]The story went as told.[/green]")
+    else:
+        console.print("\n[green]The story went as told.[/green]")
 
 
-async def _play(home: Path) -> Stage:
-    kept = home / "credentials.json"
-    if not kept.is_file():
-        raise NoIdentity(f"There is no {kept}. Start `make up` (or `sentinel up`) first, and leave it running.")
-    known = json.loads(kept.read_text())
-    stage = Stage(url=known["url"], home=home, keys=known["keys"])
+async def _play(home: Path, out: Console) -> Stage:
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    kept = read_kept(home)
+    if kept is None:
+        raise NoIdentity(
+            f"There is no `sentinel up` in {home}. Start `make up` (or `sentinel up`) first, and leave it running."
+        )
+    stage = Stage(home=home, kept=kept, settings=read_settings(home / CONFIG_FILE), out=out)
+    try:
+        await _begin(stage)
+        for step in STEPS:
+            await step(stage)
+    except BotoCoreError as error:
+        raise StoryBroken(f"Sentinel did not answer: {error} Is `sentinel up` still running?") from error
+    except ClientError as error:
+        raise StoryBroken(f"This should have passed, and was refused: {error}") from error
+    return stage
+
+
+async def _begin(stage: Stage) -> None:
+    """Refuse to begin where the story cannot go as told."""
+    if shutil.which(stage.settings.reconcile.terraform) is None:
+        raise StoryBroken(
+            "The story needs Terraform, which is not on PATH. Install it, then start `sentinel up` again."
+        )
     group = (await _group(stage))["DesiredCapacity"]
     if group != 4:  # noqa: PLR2004  what the example's terraform.tfvars says
         raise StoryBroken(
             f"The story begins with 4 consumers and there are {group}. Begin anew: `sentinel up --fresh`."
         )
-    for step in STEPS:
-        await step(stage)
-    return stage
 
 
 async def _group(stage: Stage) -> Any:
     found = await called(
         lambda: stage.client("autoscaling", "agent").describe_auto_scaling_groups(AutoScalingGroupNames=[ASG])
     )
+    expect(found["AutoScalingGroups"], "The example stack is not there. `sentinel up --apply` applies it.")
     return found["AutoScalingGroups"][0]
 
 
 async def scale_out(stage: Stage) -> None:
     """Allowed, applied once, recorded before and after, written into terraform.tfvars."""
-    title(1, "The agent scales out in an incident")
-    say("call", f"autoscaling.set_desired_capacity({ASG}, 6)   intent availability, motivation incident")
+    stage.title(1, "The agent scales out in an incident")
+    stage.say("call", f"autoscaling.set_desired_capacity({ASG}, 6)   intent availability, motivation incident")
     client = stage.client("autoscaling", "agent", "availability", INCIDENT)
     reply = await called(lambda: client.set_desired_capacity(AutoScalingGroupName=ASG, DesiredCapacity=6))
     mutation = reply["ResponseMetadata"]["HTTPHeaders"]["x-sentinel-mutation"]
     expect((await _group(stage))["DesiredCapacity"] == 6, "The group should have 6 consumers now.")  # noqa: PLR2004
-    say("verdict", "allow, applied", "green")
+    stage.say("verdict", "allow, applied", "green")
     await _written_back(stage, mutation, "terraform.tfvars")
 
 
 async def _written_back(stage: Stage, mutation: str, file: str) -> None:
     """Show ledger, diff, commit and plan of a change that must reach the code."""
     for record in (await stage.life(mutation))[:2]:
-        show_record(record)
+        stage.show_record(record)
     body = await stage.reconciled(mutation)
     expect(body.get("commit"), f"{mutation} should have become a commit, but: {json.dumps(body)[:500]}")
     expect(file in json.dumps(body["files"]), f"The edit should be in {file}, not {body['files']}.")
-    show_diff(body["diff"])
+    stage.show_diff(body["diff"])
     proofs = {proof["name"]: proof["held"] for proof in body["proofs"]}
-    say("plan", f"proofs: {', '.join(name for name, held in proofs.items() if held)}", "green")
+    stage.say("plan", f"proofs: {', '.join(name for name, held in proofs.items() if held)}", "green")
     expect(proofs.get("plan_clean"), "The plan should be clean after the edit.")
-    say("commit", f"{body['commit'][:12]} on {body['branch']}")
+    stage.say("commit", f"{body['commit'][:12]} on {body['branch']}")
     stages = [record["stage"] for record in await stage.life(mutation)]
     expect(
         stages[:2] == ["decided", "settled"] and "reconciled" in stages,
@@ -85,8 +108,8 @@ async def _written_back(stage: Stage, mutation: str, file: str) -> None:
 
 async def too_far(stage: Stage) -> None:
     """Refused before AWS is called; the message names bound, file, line and the nearest legal value."""
-    title(2, "The agent asks for 20")
-    say("call", f"autoscaling.set_desired_capacity({ASG}, 20)")
+    stage.title(2, "The agent asks for 20")
+    stage.say("call", f"autoscaling.set_desired_capacity({ASG}, 20)")
     client = stage.client("autoscaling", "agent", "availability", INCIDENT)
     error = await refused(lambda: client.set_desired_capacity(AutoScalingGroupName=ASG, DesiredCapacity=20))
     await _denied(stage, error, "max", "kafka.sentinel.hcl:", "16")
@@ -95,20 +118,20 @@ async def too_far(stage: Stage) -> None:
 async def _denied(stage: Stage, error: Any, *words: str) -> None:
     """Show a refusal that must say all of these words."""
     code, message = error.response["Error"]["Code"], error.response["Error"]["Message"]
-    say("verdict", f"{code}: {message}", "red")
+    stage.say("verdict", f"{code}: {message}", "red")
     missing = [word for word in words if word not in message]
     expect(not missing, f"The message should name {missing}.")
     mutation = error.response["ResponseMetadata"]["HTTPHeaders"]["x-sentinel-mutation"]
     life = await stage.life(mutation)
-    show_record(life[-1])
+    stage.show_record(life[-1])
     expect([record["stage"] for record in life] == ["decided"], "A refusal should leave exactly one record, DECIDED.")
     stage.told.append({"mutation": mutation, "code": code, "message": message})
 
 
 async def widen_alarm(stage: Stage) -> None:
     """The article's own case: the agent widens an alarm's threshold; in bounds, applied, written back."""
-    title(3, "The agent widens the alarm that triggers scaling")
-    say("call", "cloudwatch.put_metric_alarm(HighConsumerLagAlarm, Threshold=500000)")
+    stage.title(3, "The agent widens the alarm that triggers scaling")
+    stage.say("call", "cloudwatch.put_metric_alarm(HighConsumerLagAlarm, Threshold=500000)")
     client = stage.client("cloudwatch", "agent", "availability", INCIDENT)
     alarm = (await called(lambda: client.describe_alarms(AlarmNames=["HighConsumerLagAlarm"])))["MetricAlarms"][0]
     kept = (
@@ -117,14 +140,14 @@ async def widen_alarm(stage: Stage) -> None:
     )
     whole = {name: alarm[name] for name in kept if name in alarm}
     reply = await called(lambda: client.put_metric_alarm(**whole, Threshold=500000))
-    say("verdict", "allow, applied", "green")
+    stage.say("verdict", "allow, applied", "green")
     await _written_back(stage, reply["ResponseMetadata"]["HTTPHeaders"]["x-sentinel-mutation"], "consumer.tf")
 
 
 async def skeleton(stage: Stage) -> None:
     """A resource without managed_by_agent is not the agent's to touch."""
-    title(4, "The agent touches what is not its own")
-    say("call", "lambda.update_function_configuration(kafka-rebalancer, MemorySize=512)")
+    stage.title(4, "The agent touches what is not its own")
+    stage.say("call", "lambda.update_function_configuration(kafka-rebalancer, MemorySize=512)")
     client = stage.client("lambda", "agent", "performance", "routine")
     error = await refused(lambda: client.update_function_configuration(FunctionName="kafka-rebalancer", MemorySize=512))
     await _denied(stage, error, "managed_by_agent")
@@ -132,8 +155,8 @@ async def skeleton(stage: Stage) -> None:
 
 async def delete_table(stage: Stage) -> None:
     """prevent_delete, and who depends on it."""
-    title(5, "The agent deletes the table")
-    say("call", "dynamodb.delete_table(kafka-offsets)")
+    stage.title(5, "The agent deletes the table")
+    stage.say("call", "dynamodb.delete_table(kafka-offsets)")
     client = stage.client("dynamodb", "agent", "cost", "budget")
     error = await refused(lambda: client.delete_table(TableName="kafka-offsets"))
     await _denied(stage, error, "prevent_delete", "aws_lambda_function.rebalancer")
@@ -141,8 +164,8 @@ async def delete_table(stage: Stage) -> None:
 
 async def open_world(stage: Stage) -> None:
     """A Rego rule, its id and message shown."""
-    title(6, "The agent opens SSH to the world")
-    say("call", "ec2.authorize_security_group_ingress(port 22, 0.0.0.0/0)")
+    stage.title(6, "The agent opens SSH to the world")
+    stage.say("call", "ec2.authorize_security_group_ingress(port 22, 0.0.0.0/0)")
     client = stage.client("ec2", "agent", "availability", INCIDENT)
     groups = await called(
         lambda: client.describe_security_groups(Filters=[{"Name": "group-name", "Values": ["kafka-consumer"]}])
@@ -155,8 +178,8 @@ async def open_world(stage: Stage) -> None:
 
 async def optimizer(stage: Stage) -> None:
     """Another agent, with a weaker motive: told who holds the group, why, and until when."""
-    title(7, "A cost optimizer asks for 3 while the incident's claim stands")
-    say("call", f"autoscaling.set_desired_capacity({ASG}, 3)   intent cost, motivation budget, another agent")
+    stage.title(7, "A cost optimizer asks for 3 while the incident's claim stands")
+    stage.say("call", f"autoscaling.set_desired_capacity({ASG}, 3)   intent cost, motivation budget, another agent")
     client = stage.client("autoscaling", "optimizer", "cost", "budget; evidence=FIN-88")
     error = await refused(lambda: client.set_desired_capacity(AutoScalingGroupName=ASG, DesiredCapacity=3))
     await _denied(stage, error, "agent-scaler", "availability", "incident", "until")
@@ -164,7 +187,7 @@ async def optimizer(stage: Stage) -> None:
 
 async def old_apply(stage: Stage) -> None:
     """Terraform from the old commit would set 4 again; the same claim stops it, and Terraform shows why."""
-    title(8, "The pipeline runs terraform apply from the old commit")
+    stage.title(8, "The pipeline runs terraform apply from the old commit")
     code, output = await stage.terraform("apply", "-auto-approve", "-no-color")
     expect(code != 0, "The apply should have been refused.")
     shown = [line.strip("│ ").strip() for line in output.splitlines() if "Sentinel" in line or "agent-scaler" in line]
@@ -172,60 +195,61 @@ async def old_apply(stage: Stage) -> None:
         any("agent-scaler" in line for line in shown), f"Terraform should show who holds the group:\n{output[-1500:]}"
     )
     for line in shown[:4]:
-        say("terraform", line, "red")
+        stage.say("terraform", line, "red")
     expect((await _group(stage))["DesiredCapacity"] == 6, "The group should still have 6 consumers.")  # noqa: PLR2004
     stage.told.append({"terraform": code, "shown": shown})
 
 
 async def unknown(stage: Stage) -> None:
     """No effect known: held; a human approves; the identical retry is applied once, the one after that is held again."""
-    title(9, "A change that Sentinel does not understand")
+    stage.title(9, "A change that Sentinel does not understand")
     client = stage.client("events", "agent", "performance", "schedule")
     rule = {"Name": "nightly-rebalance", "ScheduleExpression": "cron(0 3 * * ? *)"}
-    say("call", "events.put_rule(nightly-rebalance)")
+    stage.say("call", "events.put_rule(nightly-rebalance)")
     error = await refused(lambda: client.put_rule(**rule))
     await _denied(stage, error, "sentinel approve")
     mutation = error.response["ResponseMetadata"]["HTTPHeaders"]["x-sentinel-mutation"]
-    consent = await ask(stage.identity("human"), "POST", f"/mutations/{mutation}/approve", body={})
-    say("human", f"sentinel approve {mutation}   (approver {consent['approver']})")
+    consent = await ask(stage.identity("human"), "POST", mutation_path(mutation, "approve"), holds="approver", body={})
+    stage.say("human", f"sentinel approve {mutation}   (approver {consent['approver']})")
     reply = await called(lambda: client.put_rule(**rule))
-    say("verdict", "the identical call, repeated: allow, applied once", "green")
+    stage.say("verdict", "the identical call, repeated: allow, applied once", "green")
     for record in (await stage.life(reply["ResponseMetadata"]["HTTPHeaders"]["x-sentinel-mutation"]))[:2]:
-        show_record(record)
+        stage.show_record(record)
     again = await refused(lambda: client.put_rule(**rule))
     expect("approve" in again.response["Error"]["Message"], "The consent should be spent.")
-    say("verdict", "once more: held again, the consent is spent", "yellow")
+    stage.say("verdict", "once more: held again, the consent is spent", "yellow")
 
 
 async def reads(stage: Stage) -> None:
     """Reads pass unchanged and need no motive."""
-    title(10, "Reads pass, and need no motive")
-    before = len(await stage.records(actor=stage.keys["agent"]["actor"]))
+    stage.title(10, "Reads pass, and need no motive")
+    before = len(await stage.records(actor=stage.kept.key("agent").actor))
     group = await _group(stage)
-    say(
+    stage.say(
         "call",
         f"autoscaling.describe_auto_scaling_groups → {len(group['Instances'])} instances, desired {group['DesiredCapacity']}",
     )
     code, output = await stage.terraform("plan", "-refresh-only", "-no-color", "-lock=false")
     expect(code == 0, f"A refresh should pass:\n{output[-1500:]}")
-    say("terraform", "plan -refresh-only: every resource read through Sentinel")
-    after = len(await stage.records(actor=stage.keys["agent"]["actor"]))
+    stage.say("terraform", "plan -refresh-only: every resource read through Sentinel")
+    after = len(await stage.records(actor=stage.kept.key("agent").actor))
     expect(before == after, "A read should leave no record.")
 
 
 async def investigate(stage: Stage) -> None:
     """Who, when, why, on what evidence, what it replaced, and the commit."""
-    title(11, "Who set this, and why?")
-    say("call", "sentinel blame aws_autoscaling_group.kafka_consumer.desired_capacity")
+    stage.title(11, "Who set this, and why?")
+    stage.say("call", "sentinel blame aws_autoscaling_group.kafka_consumer.desired_capacity")
     query = {"address": "aws_autoscaling_group.kafka_consumer", "attribute": "desired_capacity"}
-    story = await ask(stage.identity("human"), "GET", "/blame", query=query)
-    show_pairs({f"   {name}": str(value) for name, value in story.items() if value not in (None, "", [], {})})
+    story = await ask(stage.identity("human"), "GET", "/blame", holds="attribute", query=query)
+    shown = {f"   {name}": str(value) for name, value in story.items() if value not in (None, "", [], {})}
+    show_pairs(shown, stage.out)
     text = json.dumps(story)
     for word in ("agent-scaler", "availability", "incident", "ALERT-1207"):
         expect(word in text, f"The story of the attribute should name {word}.")
     verdicts = await stage.records(resource="aws_autoscaling_group.kafka_consumer", intent="cost")
     expect(len(verdicts) == 1, "The ledger should find the cost optimizer's refused call.")
-    show_record(verdicts[0])
+    stage.show_record(verdicts[0])
     stage.told.append({"blame": story})
 
 

@@ -1,225 +1,228 @@
 """`sentinel up`: everything on one machine, on embedded defaults, ready to try."""
 
 import asyncio
-import json
-import os
+import contextlib
+import importlib.util
 import shutil
 import signal
-from collections.abc import Sequence
-from datetime import timedelta
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
+from gateway.cli.applying import apply_stack
 from gateway.cli.assets import example
+from gateway.cli.checkout import lay_out
 from gateway.cli.identity import UP_DIRECTORY
-from gateway.cli.output import console, run
+from gateway.cli.kept import kept_text
+from gateway.cli.output import MachineRefused, console, fail, run, safe
 from gateway.cli.processes import ChildDied, Children
-from gateway.cli.workplace import CannotStart, Workplace, lay_out, open_workplace, write_config, write_private
-from gateway.model.caller import ActorKind
-from gateway.model.motive import Intent, Motivation, Motive
+from gateway.cli.readymade import ready_made
+from gateway.cli.settings import Origin, flat, origins, variable
+from gateway.cli.welcome import say_ready
+from gateway.cli.workplace import CannotStart, Wanted, Workplace, open_workplace, write_config, write_private
 from gateway.ports import Key
-from gateway.settings import Settings
-from gateway.terraform.mirror import terraform_environment
+from gateway.settings import Settings, read_settings
 
 _READY_SECONDS = 60.0
-_KEYS: dict[str, tuple[str, ActorKind, tuple[str, ...], Motive | None]] = {
-    "agent": ("agent-scaler", ActorKind.AGENT, (), None),
-    "human": ("you", ActorKind.HUMAN, ("approver", "operator"), None),
-    "pipeline": ("terraform", ActorKind.PIPELINE, (), Motive(intent=Intent.CONSISTENCY, motivation=Motivation.ROUTINE)),
-    "optimizer": ("agent-optimizer", ActorKind.AGENT, (), None),  # the other agent of the tour
-    "reconciler": ("reconciler", ActorKind.SERVICE, (), None),
-}
+_MAX_PORT = 65535
+_STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What to do in a workplace."""
+
+    policies: Path | None
+    apply: bool | None
+    """None: only the example on the simulated AWS, and only until it was applied as a whole."""
 
 
 def up(
     *,
-    port: Annotated[int, typer.Option(help="Port of the gateway; default 8484, or the one of last time.")] = 0,
+    port: Annotated[
+        int | None,
+        typer.Option(min=1, max=_MAX_PORT, help="Port of the gateway. Default: that of last time, at first 8484."),
+    ] = None,
     aws_port: Annotated[
-        int, typer.Option(help="Port of the simulated AWS; default 8485, or the one of last time.")
-    ] = 0,
+        int | None,
+        typer.Option(
+            min=1, max=_MAX_PORT, help="Port of the simulated AWS. Default: that of last time, at first 8485."
+        ),
+    ] = None,
     real: Annotated[
-        bool, typer.Option("--aws", help="The real AWS, with boto3's default credentials, instead of a simulated one.")
+        bool,
+        typer.Option(
+            "--aws",
+            help="The real AWS, with boto3's default credentials, instead of a simulated one. Changes are real then.",
+        ),
     ] = False,
-    stack: Annotated[Path | None, typer.Option(help="Terraform stack to guard; default the example.")] = None,
+    stack: Annotated[
+        Path | None,
+        typer.Option(
+            help="Your own Terraform root module, in git: guarded where it is, not copied; changes are written back "
+            "to a branch `sentinel/NAME` of its repository. Default: a copy of the example.",
+            exists=True,
+            file_okay=False,
+            resolve_path=True,
+        ),
+    ] = None,
     policies: Annotated[
-        Path | None, typer.Option(help="Directory of policies; default the ones that come with Sentinel.")
+        Path | None,
+        typer.Option(
+            help="Directory of policies. Default: the ones that come with Sentinel.",
+            exists=True,
+            file_okay=False,
+            resolve_path=True,
+        ),
     ] = None,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Begin anew: forget ledger, stack and simulated AWS of last time.")
+        bool, typer.Option("--fresh", help="Begin anew: forget ledger, example stack and simulated AWS of last time.")
     ] = False,
     home: Annotated[Path, typer.Option(help="Where everything is kept.")] = UP_DIRECTORY,
-    no_apply: Annotated[bool, typer.Option("--no-apply", help="Do not apply the stack.")] = False,
+    apply: Annotated[
+        bool | None,
+        typer.Option(
+            "--apply/--no-apply",
+            help="Apply the stack with Terraform, through the gateway. "
+            "Default: only the example on the simulated AWS, once; never your own stack or the real AWS.",
+        ),
+    ] = None,
 ) -> None:
-    """Start gateway, reconciler, simulated AWS and the example stack, and keep them running until Ctrl-C."""
+    """Start gateway, reconciler, simulated AWS and the example stack, and keep them running until Ctrl-C.
+
+    Exit code 0 after Ctrl-C, 1 where it cannot start or a part of it ends; then the rest is ended too.
+    """
+    wanted = Wanted(port=port, simulated_port=aws_port, real=real, stack=stack, fresh=fresh)
     try:
-        place = open_workplace(home.resolve(), port=port, simulated_port=aws_port, real=real, fresh=fresh)
+        with open_workplace(home.resolve(), wanted) as place:
+            run(_until_interrupted(place, Plan(policies=policies, apply=apply)))
     except CannotStart as error:
-        console.print(f"[red]{escape(str(error))}[/red]")
-        raise typer.Exit(1) from error
-    run(_until_interrupted(place, stack or example(), policies, apply=not no_apply))
+        fail(error, as_json=False)
+    except OSError as error:
+        fail(MachineRefused(error), as_json=False)
 
 
-async def _until_interrupted(place: Workplace, source: Path, policies: Path | None, *, apply: bool) -> None:
+async def _until_interrupted(place: Workplace, plan: Plan) -> None:
     stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in _STOPS:
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with Children(place.root / "logs") as children:
-        work = asyncio.ensure_future(_run(place, source, policies, children, apply=apply))
+        work = asyncio.ensure_future(_run(place, plan, children))
         stopped = asyncio.ensure_future(stop.wait())
-        done, _ = await asyncio.wait({work, stopped}, return_when=asyncio.FIRST_COMPLETED)
-        if work not in done:
-            work.cancel()
-            await asyncio.gather(work, return_exceptions=True)
-            console.print("\nEnding what was started. `sentinel up` goes on where it was.")
-        else:
-            stopped.cancel()
-            await work
+        waiting = {work, stopped, asyncio.ensure_future(children.watch())}
+        try:
+            while not stopped.done():
+                done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    task.result()
+        finally:
+            for task in waiting:
+                task.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+        console.print("\nEnding what was started. `sentinel up` goes on where it was.")
 
 
-async def _run(place: Workplace, source: Path, policies: Path | None, children: Children, *, apply: bool) -> None:
+async def _run(place: Workplace, plan: Plan, children: Children) -> None:
+    """Start everything in order, and say so; then all is left to the children."""
+    if place.simulated_port and importlib.util.find_spec("moto") is None:
+        raise CannotStart(
+            "The simulated AWS is not installed: `pip install 'sentinel-gateway[simulation]'`, or use the real one with --aws."
+        )
     with console.status("Laying out the stack"):
-        await lay_out(place, source)
-        keys = await _keys(place)
-        write_config(place, reconciler=keys["reconciler"], policies=policies)
-        write_private(place.credentials, _credentials(place, keys))
+        await lay_out(place, example())
+        settings, keys = await _furnish(place, plan)
     if place.simulated_port:
-        with console.status("Starting the simulated AWS"):
-            await children.start(
-                "simulated-aws", ["gateway.cli.simulated", str(place.simulated_port), str(place.root / "aws.journal")]
-            )
-            await _ready(f"{place.simulated_url}/_ready", children)
-        console.print(f"[green]✓[/green] simulated AWS on {place.simulated_url}")
+        await _start_simulated(place, children)
+    else:
+        console.print(
+            "[yellow]! The real AWS: what Sentinel lets through changes real infrastructure, with the credentials that boto3 finds.[/yellow]"
+        )
     with console.status("Starting the gateway"):
         await children.start("gateway", ["gateway", "serve", "--config", str(place.config)])
-        await _ready(f"{place.url}/readyz", children)
+        await _ready(f"{place.url}/readyz", place)
     console.print(f"[green]✓[/green] gateway on {place.url}")
-    if shutil.which("terraform") is None:
+    applied = place.applied.exists()
+    if shutil.which(settings.reconcile.terraform) is None:
         console.print(
-            "[yellow]![/yellow] terraform is not on PATH: the stack is not applied and changes are not written back. All else works."
+            f"[yellow]! {safe(settings.reconcile.terraform)} is not on PATH: the stack is not applied and changes are not "
+            "written back. All else works. Install Terraform 1.5 or newer and start again.[/yellow]"
         )
     else:
-        if apply:
-            await _apply(place, keys["pipeline"], children)
+        applied = await _apply(place, plan, settings, keys["pipeline"])
         await children.start("reconciler", ["reconciler", "serve", "--config", str(place.config)])
         console.print("[green]✓[/green] reconciler")
-    _say_ready(place, keys)
-    await children.watch()
+    say_ready(place, keys, region=settings.upstream.default_region, applied=applied)
 
 
-async def _keys(place: Workplace) -> dict[str, Key]:
-    """The ready-made keys: those of last time, issued at the first start."""
+async def _furnish(place: Workplace, plan: Plan) -> tuple[Settings, Mapping[str, Key]]:
+    """Write settings and credentials. Raises CannotStart where the environment overrules what this command lays down."""
     from gateway.cli.ring import open_ring
 
-    async with open_ring(Settings(data=place.root / "data")) as ring:
-        known = {
-            key.actor: key for key in reversed(await ring.all()) if not key.revoked and not key.id.startswith("SNTS")
-        }
-        return {
-            name: known.get(actor)
-            or await ring.issue(actor=actor, kind=kind, roles=roles, motive=motive, lasts=timedelta(days=90))
-            for name, (actor, kind, roles, motive) in _KEYS.items()
-        }
+    write_config(place, reconciler=None, policies=plan.policies)
+    async with open_ring(read_settings(place.config)) as ring:
+        keys = await ready_made(ring)
+    write_config(place, reconciler=keys["reconciler"], policies=plan.policies)
+    settings = read_settings(place.config)
+    _check_environment(settings, place)
+    shown = {name: key for name, key in keys.items() if name != "reconciler"}
+    write_private(place.credentials, kept_text(place.url, settings.upstream.default_region, shown))
+    return settings, keys
 
 
-def _credentials(place: Workplace, keys: dict[str, Key]) -> str:
-    shown = {
-        name: {"id": key.id, "secret": key.secret, "actor": key.actor}
-        for name, key in keys.items()
-        if name != "reconciler"
-    }
-    return json.dumps({"url": place.url, "keys": shown}, indent=2) + "\n"
+def _check_environment(settings: Settings, place: Workplace) -> None:
+    laid = flat(_document(place.config))
+    where = origins(settings, place.config)
+    overruled = [variable(name) for name in laid if where.get(name) is Origin.ENVIRONMENT]
+    if overruled:
+        raise CannotStart(
+            f"`sentinel up` decides this itself: unset {', '.join(overruled)}, or run `sentinel serve` with settings of your own."
+        )
 
 
-async def _ready(url: str, children: Children) -> None:
-    """Wait until a process answers 200; a process that ends meanwhile, or one that takes too long, is an error."""
+def _document(path: Path) -> object:
+    import tomllib
+
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+async def _start_simulated(place: Workplace, children: Children) -> None:
+    with console.status("Starting the simulated AWS"):
+        arguments = ["gateway.cli.simulated", str(place.simulated_port), str(place.root / "aws.journal")]
+        await children.start("simulated-aws", arguments)
+        await _ready(f"{place.simulated_url}/_ready", place)
+    console.print(f"[green]✓[/green] simulated AWS on {place.simulated_url}")
+
+
+async def _ready(url: str, place: Workplace) -> None:
+    """Wait until a process answers 200; that one ends meanwhile is noticed elsewhere. Raises ChildDied after a while."""
     import aiohttp
 
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + _READY_SECONDS
-    async with aiohttp.ClientSession() as session:
-        while loop.time() < deadline:
-            children.check()
-            try:
-                async with session.get(url) as reply:
-                    if reply.status == 200:  # noqa: PLR2004
-                        return
-            except aiohttp.ClientError:
-                pass  # not listening yet; the deadline and the check above end this
-            await asyncio.sleep(0.05)
-    raise ChildDied(
-        f"Nothing answered at {url} within {_READY_SECONDS:.0f} seconds; the logs are beside the settings file."
-    )
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_READY_SECONDS), aiohttp.ClientSession() as session:
+            while True:
+                with contextlib.suppress(aiohttp.ClientError):  # not listening yet
+                    async with session.get(url) as reply:
+                        if reply.status == 200:  # noqa: PLR2004
+                            return
+                await asyncio.sleep(0.05)
+    raise ChildDied(f"Nothing answered at {url} within {_READY_SECONDS:.0f} seconds; see {place.root / 'logs'}.")
 
 
-async def _apply(place: Workplace, pipeline: Key, children: Children) -> None:
-    """Apply the stack with real Terraform through the gateway, unless it was applied before: then live may lawfully differ from code."""
-    if (place.stack / "terraform.tfstate").is_file():
+async def _apply(place: Workplace, plan: Plan, settings: Settings, pipeline: Key) -> bool:
+    """Apply the stack where that is wanted; whether it is applied."""
+    ours = place.own_stack is None and place.simulated_port > 0
+    if plan.apply is None and place.applied.exists():
         console.print("[green]✓[/green] stack was applied before")
-        return
-    environment = terraform_environment(
-        mirror=None, workdir=place.root, base={**os.environ, **aws_environment(place, pipeline)}
-    )
+        return True
+    if not (ours if plan.apply is None else plan.apply):
+        console.print(
+            "[yellow]![/yellow] the stack is not applied; `sentinel up --apply` does that, through the gateway"
+        )
+        return place.applied.exists()
     with console.status("Applying the stack with Terraform, through the gateway (about half a minute)"):
-        for arguments in (["init", "-no-color"], ["apply", "-auto-approve", "-no-color"]):
-            await _terraform(place, arguments, environment, children)
+        await apply_stack(place, settings, pipeline)
     console.print("[green]✓[/green] stack applied by Terraform, through the gateway, with the pipeline's key")
-
-
-async def _terraform(
-    place: Workplace, arguments: Sequence[str], environment: dict[str, str], children: Children
-) -> None:
-    process = await asyncio.create_subprocess_exec(
-        "terraform",
-        *arguments,
-        cwd=place.stack,
-        env=environment,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    try:
-        output, _ = await process.communicate()
-    finally:
-        if process.returncode is None:
-            process.terminate()
-            await process.wait()
-    children.check()
-    if process.returncode:
-        tail = "\n".join(output.decode(errors="replace").splitlines()[-25:])
-        raise CannotStart(f"terraform {arguments[0]} failed:\n{tail}")
-
-
-def aws_environment(place: Workplace, key: Key) -> dict[str, str]:
-    """The variables that point any AWS client at the gateway, with a key."""
-    return {
-        "AWS_ENDPOINT_URL": place.url,
-        "AWS_ACCESS_KEY_ID": key.id,
-        "AWS_SECRET_ACCESS_KEY": key.secret,
-        "AWS_REGION": "us-east-1",
-        "AWS_EC2_METADATA_DISABLED": "true",
-    }
-
-
-def _say_ready(place: Workplace, keys: dict[str, Key]) -> None:
-    console.print(
-        f"\n[bold]Sentinel is ready.[/bold]  AWS endpoint and API: {place.url}   API description: {place.url}/v1/docs"
-    )
-    for name in ("agent", "human", "pipeline"):
-        key = keys[name]
-        console.print(f"\n[bold]{name}[/bold] ({key.actor})")
-        for variable, value in aws_environment(place, key).items():
-            if variable in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-                console.print(f"  export {variable}={value}")
-        console.print(f"  export SENTINEL_TOKEN={key.id}.{key.secret}")
-    console.print("\n[bold]for each of them[/bold]")
-    console.print(f"  export AWS_ENDPOINT_URL={place.url} AWS_REGION=us-east-1 SENTINEL_URL={place.url}")
-    console.print("\n[bold]what to try next[/bold] (in another shell, in this directory)")
-    console.print("  make tour                      the whole story, step by step")
-    console.print("  sentinel records               what was asked and decided")
-    console.print(
-        "  sentinel session --as agent --intent availability --motivation incident -- aws autoscaling \\\n      set-desired-capacity --auto-scaling-group-name kafka-consumer-processor-asg --desired-capacity 6"
-    )
-    console.print("\nCtrl-C ends everything; started again, it goes on where it was.\n")
+    return True

@@ -1,21 +1,28 @@
 """`sentinel verify` and `sentinel config`: is the ledger's chain whole, and which settings are in force."""
 
+import json
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from gateway.cli.output import console, run, show_json, show_pairs
-from gateway.cli.settings import settings_or_exit
+from gateway.cli.output import console, run, safe, show_json, show_table
+from gateway.cli.settings import config_file, flat, must_have_ledger, origins, settings_or_exit, variable
 from gateway.settings import CONFIG_FILE, Settings
 
-Config = Annotated[Path | None, typer.Option("--config", help="Settings file; default sentinel.toml here.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Config = Annotated[
+    Path | None,
+    typer.Option("--config", help="Settings file; default: sentinel.toml here, else that of the `sentinel up` here."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, errors too.")]
+
+_PASSWORD = re.compile(r"(://[^/:@]*:)[^/]*@|([?&]password=)[^&]*")
 
 
 def verify(*, config: Config = None, as_json: Json = False) -> None:
-    """Check the hash chain over every record. Exit code 1 names the first record that does not fit."""
-    count = run(_verify(settings_or_exit(config)), as_json=as_json)
+    """Check the hash chain over every record of the ledger. Exit code 1 names the first record that does not fit."""
+    count = run(_verify(settings_or_exit(config_file(config), as_json=as_json)), as_json=as_json)
     if as_json:
         show_json({"verified": count})
     else:
@@ -25,38 +32,36 @@ def verify(*, config: Config = None, as_json: Json = False) -> None:
 async def _verify(settings: Settings) -> int:
     from gateway.ledger.ledger import open_ledger
 
+    must_have_ledger(settings)
     async with open_ledger(settings.ledger_url) as ledger:
         return await ledger.verify()
 
 
 def config(*, config: Config = None, as_json: Json = False) -> None:
-    """Show every setting in force. Secrets are masked."""
-    settings = settings_or_exit(config)
-    source = str(config or (CONFIG_FILE if Path(CONFIG_FILE).is_file() else "no file"))
-    document = settings.model_dump(mode="json")
+    """Show every setting in force, and from where: environment, file or default. Secrets are masked."""
+    file = config_file(config)
+    settings = settings_or_exit(file, as_json=as_json)
+    values = {name: _shown(value) for name, value in flat(settings.model_dump(mode="json")).items()}
+    where = origins(settings, file)
     if as_json:
-        show_json(
-            {
-                "file": source,
-                "settings": document,
-                "set": sorted(_names(settings.model_dump(mode="json", exclude_unset=True))),
-            }
-        )
+        told = {
+            name: {"value": value, "from": where[name], "variable": variable(name)} for name, value in values.items()
+        }
+        show_json({"file": str(file) if file else None, "settings": told})
         return
-    given = _names(settings.model_dump(mode="json", exclude_unset=True))
-    console.print(f"Settings from {source} and SENTINEL_… variables; the rest are defaults.")
-    show_pairs({name: f"{value}{'' if name in given else '  (default)'}" for name, value in _flat(document).items()})
+    console.print(f"Settings file: {safe(str(file)) if file else f'none ({CONFIG_FILE} is not here)'}")
+    rows = [[name, _cell(value), where[name].value, variable(name)] for name, value in values.items()]
+    show_table("Settings", ["setting", "value", "from", "environment variable"], rows)
 
 
-def _flat(document: Any, prefix: str = "") -> dict[str, Any]:
-    if not isinstance(document, dict) or not document:
-        return {prefix: document}
-    return {
-        name: value
-        for key, item in document.items()
-        for name, value in _flat(item, f"{prefix}.{key}" if prefix else key).items()
-    }
+def _shown(value: Any) -> Any:
+    """The value, a password in a URL masked."""
+    return _PASSWORD.sub(_mask, value) if isinstance(value, str) else value
 
 
-def _names(document: dict[str, Any]) -> set[str]:
-    return set(_flat(document))
+def _mask(found: re.Match[str]) -> str:
+    return f"{found[1]}***@" if found[1] else f"{found[2]}***"
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

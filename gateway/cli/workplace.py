@@ -1,23 +1,40 @@
 """The directory of one `sentinel up`: the stack's repository, settings, credentials, logs."""
 
-import asyncio
+import fcntl
 import json
 import os
+import re
 import shutil
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from gateway.cli.kept import FILE_NAME
 from gateway.errors import SentinelError
 from gateway.ports import Key
+
+_MEMORY = "ports.json"
+_LOCK = "lock"
 
 
 class CannotStart(SentinelError):
     """`sentinel up` cannot start as asked."""
 
     code = "cannot_start"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What `sentinel up` is asked for; what is left open is as it was last time."""
+
+    port: int | None = None
+    simulated_port: int | None = None
+    real: bool = False
+    stack: Path | None = None
+    """The user's own stack."""
+    fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,11 +45,19 @@ class Workplace:
     port: int
     simulated_port: int
     """0 for the real AWS."""
+    own_stack: Path | None = None
+    """The user's own stack, guarded where it is; None for a copy of the example."""
 
     @property
     def stack(self) -> Path:
-        """The working copy of the Terraform stack, a git repository of its own."""
-        return self.root / "stack"
+        """The checkout of the Terraform stack."""
+        return self.own_stack or self.root / "stack"
+
+    @property
+    def stack_name(self) -> str:
+        """The stack's name in settings, records and the branch."""
+        name = re.sub(r"[^a-z0-9]+", "-", self.own_stack.name.lower()).strip("-")[:60] if self.own_stack else ""
+        return name or "example"
 
     @property
     def config(self) -> Path:
@@ -42,7 +67,12 @@ class Workplace:
     @property
     def credentials(self) -> Path:
         """The ready-made keys, mode 0600."""
-        return self.root / "credentials.json"
+        return self.root / FILE_NAME
+
+    @property
+    def applied(self) -> Path:
+        """A file that is there once the stack was applied as a whole."""
+        return self.root / "applied"
 
     @property
     def url(self) -> str:
@@ -55,30 +85,72 @@ class Workplace:
         return f"http://127.0.0.1:{self.simulated_port}" if self.simulated_port else ""
 
 
-def open_workplace(root: Path, *, port: int, simulated_port: int, real: bool, fresh: bool) -> Workplace:
-    """The workplace in `root`: with the ports it had last time where none are asked for, emptied first if `fresh`.
+@contextmanager
+def open_workplace(root: Path, wanted: Wanted) -> Iterator[Workplace]:
+    """The workplace in `root`, ours alone for as long as the block lasts; emptied first where a fresh one is wanted.
 
-    Raises CannotStart for a port in use, and for going on with another AWS than last time.
+    Raises CannotStart for a port in use, a directory that is not ours, one that another `sentinel up` holds, and for going on
+    with another AWS or another stack than last time.
     """
-    if fresh and root.exists():
-        shutil.rmtree(root)
-    root.mkdir(parents=True, exist_ok=True)
-    remembered = root / "ports.json"
-    last: Mapping[str, Any] = json.loads(remembered.read_text()) if remembered.is_file() else {}
-    if last and bool(last["simulated_port"]) == real:
-        kind = "the simulated AWS" if real else "the real AWS"
-        raise CannotStart(f"{root} belongs to {kind}. Start it so, or begin anew with --fresh.")
-    place = Workplace(
-        root=root,
-        port=port or int(last.get("port", 8484)),
-        simulated_port=0 if real else simulated_port or int(last.get("simulated_port", 8485)),
-    )
+    if root.exists() and not _is_ours(root):
+        raise CannotStart(f"{root} is not empty and no `sentinel up` made it. Choose another directory with --home.")
+    place = _place(root, wanted, {} if wanted.fresh else _remembered(root))
     for number, option in ((place.port, "--port"), (place.simulated_port, "--aws-port")):
         if number and not _free(number):
             raise CannotStart(
                 f"Port {number} on 127.0.0.1 is in use. Choose another with {option}, or end what uses it."
             )
-    remembered.write_text(json.dumps({"port": place.port, "simulated_port": place.simulated_port}))
+    root.mkdir(parents=True, exist_ok=True)
+    with _alone(root):
+        if wanted.fresh:
+            _empty(root)
+        memory = {"port": place.port, "simulated_port": place.simulated_port}
+        own = {"stack": str(place.own_stack)} if place.own_stack else {}
+        write_private(root / _MEMORY, json.dumps({**memory, **own}) + "\n")
+        yield place
+
+
+def _is_ours(root: Path) -> bool:
+    names = {entry.name for entry in root.iterdir()} if root.is_dir() else {"a file"}
+    return not names or _MEMORY in names or _LOCK in names
+
+
+def _remembered(root: Path) -> Mapping[str, str | int]:
+    """What the last start chose. Raises CannotStart where that is damaged."""
+    path = root / _MEMORY
+    try:
+        document = json.loads(path.read_text())
+        numbers = {name: int(document[name]) for name in ("port", "simulated_port")}
+        return {**numbers, "stack": str(document.get("stack", ""))}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CannotStart(
+            f"{path} is damaged ({type(error).__name__}: {error}), so what {root} was started with is not known. "
+            "Begin anew with --fresh."
+        ) from error
+
+
+def _place(root: Path, wanted: Wanted, last: Mapping[str, str | int]) -> Workplace:
+    if last and bool(last["simulated_port"]) == wanted.real:
+        kind, how = ("the simulated AWS", "without --aws") if wanted.real else ("the real AWS", "with --aws")
+        raise CannotStart(
+            f"{root} belongs to {kind}. Start it {how}, choose another --home, or begin anew with --fresh."
+        )
+    known = str(last.get("stack", ""))
+    if last and wanted.stack and str(wanted.stack) != known:
+        raise CannotStart(
+            f"{root} belongs to {f'the stack {known}' if known else 'the example stack'}. "
+            "Choose another --home for another stack, or begin anew with --fresh."
+        )
+    place = Workplace(
+        root=root,
+        port=wanted.port or int(last.get("port", 8484)),
+        simulated_port=0 if wanted.real else wanted.simulated_port or int(last.get("simulated_port", 8485)),
+        own_stack=wanted.stack or (Path(known) if known else None),
+    )
+    if place.port == place.simulated_port:
+        raise CannotStart(f"Gateway and simulated AWS cannot both listen on port {place.port}; choose two ports.")
     return place
 
 
@@ -92,66 +164,56 @@ def _free(port: int) -> bool:
     return True
 
 
-async def lay_out(place: Workplace, source: Path) -> None:
-    """Copy the stack and make it a git repository with one commit on `main`; what is there already is left as it is."""
-    if place.stack.exists():
-        return
-    copy = place.stack.with_name("stack.partial")
-    shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(source, copy, ignore=shutil.ignore_patterns(".terraform*", "*.tfstate*"))
-    (copy / ".gitignore").write_text(".terraform*\n*.tfstate*\n")
-    identity = ("-c", "user.name=Sentinel", "-c", "user.email=sentinel@localhost", "-c", "core.hooksPath=/dev/null")
-    for arguments in (
-        ("init", "--quiet", "--initial-branch=main"),
-        ("add", "--all"),
-        (*identity, "commit", "--quiet", "-m", "The stack as it was declared"),
-    ):
-        await _git(copy, *arguments)
-    copy.rename(place.stack)
+@contextmanager
+def _alone(root: Path) -> Iterator[None]:
+    with (root / _LOCK).open("a") as file:  # the lock ends with the process, however it ends
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise CannotStart(f"Another `sentinel up` runs in {root}. End it, or choose another --home.") from error
+        yield
 
 
-async def _git(directory: Path, *arguments: str) -> None:
-    try:
-        process = await asyncio.create_subprocess_exec(
-            "git", "-C", str(directory), *arguments, stderr=asyncio.subprocess.PIPE
-        )
-    except FileNotFoundError as error:
-        raise CannotStart("git is not on PATH; Sentinel writes changes back as git commits.") from error
-    _, complaint = await process.communicate()
-    if process.returncode:
-        raise CannotStart(f"git {' '.join(arguments[:1])} failed: {complaint.decode(errors='replace').strip()}")
+def _empty(root: Path) -> None:
+    for entry in root.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        elif entry.name != _LOCK:
+            entry.unlink()
 
 
-def write_config(place: Workplace, *, reconciler: Key, policies: Path | None) -> None:
+def write_config(place: Workplace, *, reconciler: Key | None, policies: Path | None) -> None:
     """Write the settings file that gateway and reconciler of this workplace read. It holds the reconciler's key: mode 0600."""
+    key = [f"key_id = {_quoted(reconciler.id)}", f"key_secret = {_quoted(reconciler.secret)}"] if reconciler else []
     lines = [
-        "# Written by `sentinel up`.",
+        "# Written by `sentinel up` at each start.",
         f"data = {_quoted(place.root / 'data')}",
         "[server]",
+        'host = "127.0.0.1"',
         f"port = {place.port}",
         "[upstream]",
         f"simulated = {_quoted(place.simulated_url)}",
         "[reconcile]",
         f"endpoint = {_quoted(place.url)}",
-        f"key_id = {_quoted(reconciler.id)}",
-        f"key_secret = {_quoted(reconciler.secret)}",
+        *key,
         *(["[policy]", f"path = {_quoted(policies)}"] if policies else []),
         "[[stacks]]",
-        'name = "example"',
+        f"name = {_quoted(place.stack_name)}",
         f"path = {_quoted(place.stack)}",
     ]
     write_private(place.config, "\n".join(lines) + "\n")
 
 
 def _quoted(value: object) -> str:
-    """A TOML basic string (JSON's escapes are a subset of TOML's)."""
-    return json.dumps(str(value))
+    """A TOML basic string: JSON's escapes are a subset of TOML's, but for surrogate pairs, so other letters stay as they are."""
+    return json.dumps(str(value), ensure_ascii=False)
 
 
 def write_private(path: Path, text: str) -> None:
     """Write a file only its owner can read, whole or not at all."""
     partial = path.with_name(path.name + ".partial")
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as file:
+    partial.unlink(missing_ok=True)  # one left behind might be readable by others
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
     partial.rename(path)

@@ -1,0 +1,66 @@
+"""How the tests run commands: in process with Typer's runner, in a directory of their own, as whom they like."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from gateway.__main__ import app
+from tests.kit.gate import Gate
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Commands look for settings and credentials in the current directory: an empty one."""
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    return here
+
+
+@pytest.fixture
+def sentinel() -> Run:
+    """Run a command; whatever happens, it ends with an exit code and never with a traceback."""
+
+    def run(*arguments: str) -> Result:
+        done = CliRunner().invoke(app, list(arguments))
+        assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+        assert "Traceback" not in done.output
+        return done
+
+    return run
+
+
+@pytest.fixture
+def document(sentinel: Run) -> Callable[..., tuple[int, Any]]:
+    """Run a command with `--json`: its exit code, and the one JSON document that is all of its standard output."""
+
+    def run(*arguments: str) -> tuple[int, Any]:
+        done = sentinel(*arguments, "--json")
+        return done.exit_code, json.loads(done.stdout)
+
+    return run
+
+
+@pytest.fixture
+def speak_as(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Give the commands the identity of one of a gate's actors."""
+
+    def speak(gate: Gate, actor: str) -> None:
+        monkeypatch.setenv("SENTINEL_URL", gate.url)
+        monkeypatch.setenv("SENTINEL_TOKEN", gate.bearer(actor)["Authorization"].removeprefix("Bearer "))
+
+    return speak
+
+
+@pytest.fixture
+def propose() -> Sequence[str]:
+    """A change that the gate's contract allows, for an incident."""
+    parameters = json.dumps({"AutoScalingGroupName": "kafka-consumer-processor-asg", "DesiredCapacity": 6})
+    motive = ("--intent", "availability", "--motivation", "incident", "--evidence", "ALERT-1")
+    return ("propose", "autoscaling", "SetDesiredCapacity", parameters, *motive)

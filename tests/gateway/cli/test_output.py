@@ -1,0 +1,97 @@
+"""How commands speak."""
+
+import json
+
+import pytest
+import typer
+
+from gateway.cli.client import ApiRefused
+from gateway.cli.output import MachineRefused, fail, run, safe, show_json, show_pairs, show_table
+from gateway.errors import Malformed, SentinelError
+
+
+async def _raises(error: Exception) -> None:
+    raise error
+
+
+def test_an_error_is_a_sentence_on_standard_error_and_exit_code_1(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit) as ended:
+        run(_raises(Malformed("It cannot be read.")))
+    assert ended.value.exit_code == 1
+    assert capsys.readouterr() == ("", "It cannot be read.\n")
+
+
+def test_with_json_an_error_is_one_document_on_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit):
+        run(_raises(Malformed("It cannot be read.")), as_json=True)
+    out, err = capsys.readouterr()
+    assert json.loads(out) == {"code": "malformed", "detail": "It cannot be read."}
+    assert err == ""
+
+
+def test_the_apis_own_document_is_shown_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    problem = {"code": "refused", "detail": "No.", "decision": {"verdict": "deny"}}
+    with pytest.raises(typer.Exit):
+        run(_raises(ApiRefused("No.", status=403, document=problem)), as_json=True)
+    assert json.loads(capsys.readouterr().out) == problem
+
+
+def test_what_the_machine_refuses_is_a_sentence_too(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit):
+        run(_raises(PermissionError(13, "Permission denied", "/etc/sentinel")))
+    assert "This machine does not let Sentinel do that: [Errno 13]" in capsys.readouterr().err
+    assert MachineRefused.code == "machine_refused"
+
+
+def test_whoever_stops_reading_is_not_told_so() -> None:
+    with pytest.raises(BrokenPipeError):
+        run(_raises(BrokenPipeError()))
+
+
+def test_a_mistake_of_ours_is_not_dressed_up_as_an_error_of_the_user() -> None:
+    with pytest.raises(ZeroDivisionError):
+        run(_raises(ZeroDivisionError()))
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("[red]fine[/red]", "[red]fine[/red]"),
+        ("[link=https://elsewhere]here[/link]", "[link=https://elsewhere]here[/link]"),
+        ("\x1b[2Jgone", "\\x1b[2Jgone"),
+        ("back\x08space", "back\\x08space"),
+        ("\u202eesrever", "\\u202eesrever"),
+        ("zwölf → 12", "zwölf → 12"),
+        ("ends with \\", "ends with \\"),
+    ],
+)
+def test_what_others_wrote_is_shown_and_not_obeyed(text: str, shown: str, capsys: pytest.CaptureFixture[str]) -> None:
+    show_pairs({"value": text})
+    assert capsys.readouterr().out == f"value  {shown}\n"
+    with pytest.raises(typer.Exit):
+        fail(SentinelError(text), as_json=False)
+    assert capsys.readouterr().err == f"{shown}\n"
+
+
+def test_a_table_shows_cells_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    show_table("Things", ["name", "count"], [["[bold]x[/bold]", "1"]])
+    assert capsys.readouterr().out.split() == ["Things", "name", "count", "[bold]x[/bold]", "1"]
+
+
+def test_an_empty_table_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    show_table("Records", ["name"], [])
+    assert capsys.readouterr().out == "No records.\n"
+
+
+def test_pairs_are_aligned_and_empty_ones_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    show_pairs({"a": "1", "long": "2", "none": ""})
+    assert capsys.readouterr().out == "a     1\nlong  2\n"
+
+
+def test_json_keeps_letters_and_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:
+    show_json({"word": "größer"})
+    assert capsys.readouterr().out == '{\n  "word": "größer"\n}\n'
+
+
+def test_a_long_text_is_escaped_once() -> None:
+    assert safe("a[b]") == "a\\[b]"
