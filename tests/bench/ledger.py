@@ -1,13 +1,12 @@
 """Figures of the ledger, one JSON object a line: what it adds to a mutation, appends under load, verification, audit questions.
 
-Run `python tests/bench/ledger.py [URL]`; without a URL it uses SQLite in a temporary directory. `--records N` sets the size
+Run `python -m tests.bench.ledger [URL]`; without a URL it uses SQLite in a temporary directory. `--records N` sets the size
 of the chain that is verified and queried (default 100,000).
 """
 
 import argparse
 import asyncio
-import json
-import statistics
+import sqlite3
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
@@ -27,6 +26,7 @@ from gateway.model.outcome import Applied, Reply
 from gateway.model.record import Record, Stage
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.ports import RecordQuery
+from tests.bench.figure import quantile, show
 
 CALLERS = 16
 
@@ -49,7 +49,7 @@ async def _measure(url: str, records: int) -> None:
         await _grow(ledger, records)
         started = time.perf_counter()
         count = await ledger.verify()
-        _print("ledger_verify", count / (time.perf_counter() - started), "records/s", 100_000, count)
+        show("ledger.verify", count / (time.perf_counter() - started), "records/s", n=count)
         await _questions(ledger, count)
         await _line(ledger, suffix=f"_at_{count}")
 
@@ -58,9 +58,26 @@ async def _line(ledger: SqlLedger, *, rounds: int = 500, suffix: str = "") -> No
     """What one mutation alone waits for."""
     for _ in range(50):
         await _one(ledger)
-    times = sorted([await _timed(lambda: _one(ledger)) for _ in range(rounds)])
-    _print(f"ledger_mutation_p50{suffix}", statistics.median(times) * 1e3, "ms", 1.5, rounds)
-    _print(f"ledger_mutation_p99{suffix}", times[int(rounds * 0.99)] * 1e3, "ms", 10.0, rounds)
+    times = [await _timed(lambda: _one(ledger)) for _ in range(rounds)]
+    floor = _two_bare_commits(rounds)
+    show(f"ledger.mutation{suffix}.p50", quantile(times, 0.5) * 1e3, "ms", floor=floor * 1e3, n=rounds)
+    show(f"ledger.mutation{suffix}.p99", quantile(times, 0.99) * 1e3, "ms", floor=floor * 1e3, n=rounds)
+
+
+def _two_bare_commits(rounds: int) -> float:
+    """Seconds that two commits of a row each take on SQLite with the same durability and nothing around it: the floor."""
+    times = []
+    with tempfile.TemporaryDirectory() as directory, sqlite3.connect(Path(directory) / "bare.db") as bare:
+        bare.execute("PRAGMA journal_mode=WAL")
+        bare.execute("PRAGMA synchronous=FULL")
+        bare.execute("CREATE TABLE rows (content TEXT)")
+        for _ in range(rounds):
+            started = time.perf_counter()
+            for _ in range(2):
+                bare.execute("INSERT INTO rows VALUES (?)", ("x" * 2_000,))
+                bare.commit()
+            times.append(time.perf_counter() - started)
+    return quantile(times, 0.5)
 
 
 async def _load(ledger: SqlLedger, *, each: int = 100) -> None:
@@ -69,8 +86,7 @@ async def _load(ledger: SqlLedger, *, each: int = 100) -> None:
             await _one(ledger)
 
     spent = await _timed(lambda: asyncio.gather(*(caller() for _ in range(CALLERS))))
-    _print("ledger_mutations_16_callers", CALLERS * each / spent, "mutations/s", 500, CALLERS * each)
-    _print("ledger_appends_16_callers", 2 * CALLERS * each / spent, "appends/s", 1000, 2 * CALLERS * each)
+    show("ledger.mutations_16_callers", CALLERS * each / spent, "mutations/s", n=CALLERS * each)
 
 
 async def _grow(ledger: SqlLedger, records: int) -> None:
@@ -102,7 +118,7 @@ async def _questions(ledger: SqlLedger, count: int) -> None:
     }
     for name, question in questions.items():
         times = [await _timed(lambda question=question: ledger.records(question)) for _ in range(9)]  # type: ignore[misc]  # bound early
-        _print(f"ledger_question_{name}", statistics.median(times) * 1e3, "ms", 50, count)
+        show(f"ledger.question.{name}.p50", quantile(times, 0.5) * 1e3, "ms", n=count)
 
 
 async def _timed(act: Callable[[], Awaitable[object]]) -> float:
@@ -171,11 +187,6 @@ def _mutation() -> Mutation:
         effects=(effect,),
         idempotency_key=new_id("key"),
     )
-
-
-def _print(name: str, value: float, unit: str, floor: float, n: int) -> None:
-    ratio = round(value / floor, 3)
-    print(json.dumps({"name": name, "value": round(value, 3), "unit": unit, "floor": floor, "ratio": ratio, "n": n}))
 
 
 if __name__ == "__main__":

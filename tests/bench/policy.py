@@ -1,4 +1,4 @@
-"""How long a policy decision takes: `.venv/bin/python tests/bench/policy.py [rounds]`. Prints one JSON object per figure.
+"""How long a policy decision takes: `python -m tests.bench.policy [rounds]`. Prints one JSON object per figure.
 
 `name, value, unit, floor, ratio, n`: the floor is what the same document costs without any policy (JSON out and in again),
 ratio is value over floor. The document is made from real nouns by `gateway.checks.document`, about 5 KB with eight claims.
@@ -26,6 +26,7 @@ from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutati
 from gateway.model.verdict import Mode
 from gateway.policy.engine import Engine, open_engine
 from gateway.settings import Policy
+from tests.bench.figure import quantile, show
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 GROUP = "aws_autoscaling_group.kafka_consumer"
@@ -86,19 +87,6 @@ async def timed(rounds: int, work: Callable[[], Awaitable[object]]) -> list[floa
     return sorted(times[rounds // 10 :])
 
 
-def figure(name: str, times: list[float], floor: float, quantile: float = 0.5) -> None:
-    value = times[int(len(times) * quantile)]
-    shown = {
-        "name": name,
-        "value": round(value, 4),
-        "unit": "ms",
-        "floor": round(floor, 4),
-        "ratio": round(value / floor, 2),
-        "n": len(times),
-    }
-    print(json.dumps(shown), flush=True)
-
-
 async def main(rounds: int) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         started = time.perf_counter()
@@ -124,26 +112,16 @@ async def measure(engine: Engine, rounds: int, opened: float) -> None:
         return await engine.ask(GUARDRAILS, document(*allowed)), await engine.ask(ARBITRATION, document(*allowed))
 
     floor = statistics.median(await timed(rounds, nothing))
-    print(
-        json.dumps(
-            {
-                "name": "policy.input",
-                "value": len(json.dumps(given)),
-                "unit": "bytes",
-                "floor": None,
-                "ratio": None,
-                "n": 1,
-            }
-        )
-    )
-    figure("policy.open", [opened], floor)
-    figure("policy.document.p50", await timed(rounds, made), floor)
+    show("policy.input", len(json.dumps(given)), "bytes", n=1)
+    show("policy.open", opened, "ms", n=1)
+    show("policy.document.p50", quantile(await timed(rounds, made), 0.5), "ms", floor=floor, n=rounds)
     for name, entrypoint in (("guardrails", GUARDRAILS), ("arbitration", ARBITRATION)):
         times = await timed(rounds, lambda entrypoint=entrypoint: engine.ask(entrypoint, given))  # type: ignore[misc]
-        figure(f"policy.{name}.p50", times, floor)
-        figure(f"policy.{name}.p99", times, floor, 0.99)
-    figure("policy.arbitration.held.p50", await timed(rounds, lambda: engine.ask(ARBITRATION, refused)), floor)
-    figure("policy.both.p50", await timed(rounds, whole), floor)
+        show(f"policy.{name}.p50", quantile(times, 0.5), "ms", floor=floor, n=rounds)
+        show(f"policy.{name}.p99", quantile(times, 0.99), "ms", floor=floor, n=rounds)
+    held = await timed(rounds, lambda: engine.ask(ARBITRATION, refused))
+    show("policy.arbitration.held.p50", quantile(held, 0.5), "ms", floor=floor, n=rounds)
+    show("policy.both.p50", quantile(await timed(rounds, whole), 0.5), "ms", floor=floor, n=rounds)
 
 
 if __name__ == "__main__":

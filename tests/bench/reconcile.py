@@ -1,4 +1,4 @@
-"""What writing one change back costs: `.venv/bin/python tests/bench/reconcile.py [rounds]`, one JSON object a figure.
+"""What writing one change back costs: `python -m tests.bench.reconcile [rounds]`, one JSON object a figure.
 
 `name, value, unit, floor, ratio, n`. Real Terraform against a moto server in a process of its own, on the stack of
 `tests/cases/reconcile/fleet`. `reconcile_own` is the whole minus the time in terraform's processes that plan;
@@ -6,7 +6,6 @@
 """
 
 import asyncio
-import json
 import os
 import shutil
 import socket
@@ -24,11 +23,11 @@ from typing import Any
 
 import boto3
 
-from gateway.model.json import Json
 from gateway.terraform.mirror import terraform_environment
 from reconciler.model import Wanted
 from reconciler.proving import Ground, prove
 from reconciler.terraform_cli import Terraform
+from tests.bench.figure import show
 
 CASE = Path(__file__).parent.parent / "cases" / "reconcile" / "fleet"
 GROUP = "aws_autoscaling_group.web"
@@ -79,8 +78,8 @@ async def _measure(directory: Path, endpoint: str, rounds: int) -> None:
         own.append(whole[-1] - sum(terraform.spent))
         if not proved.edited.edits or proved.left:
             sys.exit(f"It did not write the change back: {proved.left}")
-    _print("reconcile_own_p50", statistics.median(own) * 1000, "ms", floor=None, n=rounds)
-    _print("reconcile_whole_p50", statistics.median(whole) * 1000, "ms", floor=statistics.median(bare) * 1000, n=rounds)
+    show("reconcile.own.p50", statistics.median(own) * 1000, "ms", n=rounds)
+    show("reconcile.whole.p50", statistics.median(whole) * 1000, "ms", floor=statistics.median(bare) * 1000, n=rounds)
 
 
 _KEYS = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
@@ -121,12 +120,6 @@ def _wait(url: str) -> None:
         else:
             return
     sys.exit("The simulated AWS did not start.")
-
-
-def _print(name: str, value: float, unit: str, *, floor: float | None, n: int) -> None:
-    told: dict[str, Json] = {"name": name, "value": round(value, 1), "unit": unit}
-    told |= {"floor": round(floor, 1) if floor else None, "ratio": round(value / floor, 2) if floor else None, "n": n}
-    print(json.dumps(told))
 
 
 if __name__ == "__main__":

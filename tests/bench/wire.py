@@ -1,11 +1,10 @@
-"""What the AWS wire format costs: `python tests/bench/wire.py` prints one JSON object per figure.
+"""What the AWS wire format costs: `python -m tests.bench.wire` prints one JSON object per figure.
 
 Each request is read a few thousand times, warm, in one process; the value is the median, in microseconds. The floor of a request is
 what botocore's own serializer needs to write it (`serialize_to_request`, no signing, no validation), so `ratio` is reading over writing.
 """
 
 import asyncio
-import json
 import statistics
 import time
 import tracemalloc
@@ -21,6 +20,7 @@ from gateway.doors.aws.dialect import AwsDialect
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.inbound import Inbound
 from gateway.service_models import ServiceModels
+from tests.bench.figure import show
 
 ROUNDS = 3000
 CALLER = Caller(actor="bench", kind=ActorKind.AGENT, key_id="SNTLAAAAAAAAAAAAAAAA")
@@ -72,12 +72,6 @@ CASES: list[tuple[str, str, str, str, dict[str, Any]]] = [
 ]
 
 
-def figure(*, name: str, value: float, unit: str, floor: float | None = None, n: int) -> None:
-    """Print one figure."""
-    ratio = None if floor is None else round(value / floor, 2)
-    print(json.dumps({"name": name, "value": round(value, 1), "unit": unit, "floor": floor, "ratio": ratio, "n": n}))
-
-
 async def median(act: Callable[[], Awaitable[object]]) -> float:
     """Median of `ROUNDS` runs in microseconds, after a warm-up."""
     for _ in range(100):
@@ -121,16 +115,16 @@ def request(signing: str, made: Any) -> Inbound:
 
 async def main() -> None:
     """Print every figure."""
-    for name, load in (("index load", index.load), ("classes load", classes.load)):
+    for name, load in (("index_load", index.load), ("classes_load", classes.load)):
         times = []
         for _ in range(5):
             start = time.perf_counter()
             load()
             times.append(time.perf_counter() - start)
-        figure(name=f"wire: {name}", value=min(times) * 1000, unit="ms", n=5)
+        show(f"wire.{name}", min(times) * 1000, "ms", n=5)
     tracemalloc.start()
     kept = (index.load(), classes.load())
-    figure(name="wire: index and classes in memory", value=tracemalloc.get_traced_memory()[0] / 1e6, unit="MB", n=1)
+    show("wire.index_and_classes_in_memory", tracemalloc.get_traced_memory()[0] / 1e6, "MB", n=1)
     tracemalloc.stop()
     models = ServiceModels()
     dialect = AwsDialect(
@@ -151,7 +145,7 @@ async def main() -> None:
             await dialect.read(inbound, CALLER)
 
         value = await median(read)
-        figure(name=f"wire: {kind} {service}:{operation} ({protocol})", value=value, unit="us", floor=floor, n=ROUNDS)
+        show(f"wire.{kind}.{protocol}.{service}:{operation}.p50", value, "us", floor=floor, n=ROUNDS)
 
 
 if __name__ == "__main__":

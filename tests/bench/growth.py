@@ -1,0 +1,178 @@
+"""Whether the line slows down as things grow: `python -m tests.bench.growth [--rounds N]`, one JSON object a figure.
+
+One allowed mutation (decided by the embedded policy, recorded on SQLite with FULL, sent to nobody) in a small and in a large world:
+resources in the state, open claims, records in the ledger. The value is its median in the large world, the floor in the small one, so the
+ratio is the growth; 1 is flat. The two worlds take turns.
+"""
+
+import argparse
+import asyncio
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from sqlalchemy import insert
+
+from gateway.app import checks
+from gateway.clock import SystemClock
+from gateway.effects.understand import Understand
+from gateway.ledger.append import Transaction
+from gateway.ledger.forms import claim_row
+from gateway.ledger.ledger import SqlLedger, open_ledger
+from gateway.ledger.statement import Statement
+from gateway.ledger.tables import CLAIMS
+from gateway.model.caller import ActorKind, Caller
+from gateway.model.claim import Claim
+from gateway.model.ids import new_id
+from gateway.model.motive import Intent, Motivation, Motive
+from gateway.model.mutation import Call, CallClass
+from gateway.model.outcome import Applied, Reply, Sent
+from gateway.model.record import Record, Stage
+from gateway.model.verdict import Mode
+from gateway.pipeline import Pipeline
+from gateway.policy.engine import open_engine
+from gateway.ports import Prepared, Request
+from gateway.settings import Policy, StackSettings
+from gateway.survey import Survey
+from gateway.terraform.stacks import Stacks
+from tests.bench.figure import quantile, show
+from tests.bench.stack import write_stack
+
+FEW = 10
+WHY = Motive(intent=Intent.AVAILABILITY, motivation=Motivation.INCIDENT, text="lag", evidence=("A-1",))
+AGENT = Caller(actor="agent", kind=ActorKind.AGENT, key_id="SNTLAAAAAAAAAAAAAAAA")
+_PAGE = 1000
+_INSERT = Statement(insert(CLAIMS))
+
+
+class Nobody:
+    """A `ports.Cloud` that says yes at once."""
+
+    async def prepare(self, call: Call, mutation_id: str) -> Prepared:
+        """Nothing."""
+        return (call, mutation_id)
+
+    async def send(self, prepared: Prepared) -> Sent:
+        """Applied."""
+        return Applied(reply=Reply(status=200, headers=(), body=b"<ok/>"), request_id=f"request of {prepared!r:.20}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """How large everything is."""
+
+    resources: int = FEW
+    claims: int = FEW
+    records: int = 1000
+
+
+GROWN = {
+    "resources_10_to_10000": World(resources=10_000),
+    "claims_10_to_100000": World(claims=100_000),
+    "records_1000_to_100000": World(records=100_000),
+}
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=10)
+    asyncio.run(_measure(parser.parse_args().rounds))
+
+
+async def _measure(rounds: int) -> None:
+    for name, large in GROWN.items():
+        with tempfile.TemporaryDirectory() as directory:
+            async with _line(Path(directory) / "a", World()) as small, _line(Path(directory) / "b", large) as grown:
+                times: dict[Pipeline, list[float]] = {small: [], grown: []}
+                for _ in range(rounds):
+                    for pipeline, spent in times.items():
+                        spent += [await _changed(pipeline, 5 + number % 2) for number in range(30)]
+                floor, value = (quantile(times[pipeline], 0.5) for pipeline in (small, grown))
+                show(f"growth.{name}.p50", value, "ms", floor=floor, n=rounds * 30)
+
+
+@asynccontextmanager
+async def _line(directory: Path, world: World) -> AsyncIterator[Pipeline]:
+    async with AsyncExitStack() as stack:
+        write_stack(directory / "stack", world.resources)
+        source = StackSettings(name="fleet", path=directory / "stack")
+        stacks = Stacks.load([source], default_mode=Mode.ENFORCE)
+        ledger = await stack.enter_async_context(open_ledger(f"sqlite:///{directory / 'ledger.db'}"))
+        await _fill(ledger, world)
+        engine = await open_engine(Policy(), directory)
+        stack.push_async_callback(engine.close)
+        clock = SystemClock()
+        yield Pipeline(
+            understand=Understand(stacks),
+            survey=Survey(stacks=stacks, ledger=ledger, clock=clock),
+            checks=checks(engine),
+            ledger=ledger,
+            cloud=Nobody(),
+            clock=clock,
+        )
+
+
+async def _changed(pipeline: Pipeline, capacity: int) -> float:
+    call = Call(
+        service="autoscaling",
+        operation="SetDesiredCapacity",
+        parameters={"AutoScalingGroupName": "group-7", "DesiredCapacity": capacity},
+        region="us-east-1",
+    )
+    started = time.perf_counter()
+    carried = await pipeline.carry(AGENT, Request(call=call, call_class=CallClass.MUTATION, motive=WHY))
+    spent = (time.perf_counter() - started) * 1000
+    assert isinstance(carried.outcome, Applied), carried
+    return spent
+
+
+async def _fill(ledger: SqlLedger, world: World) -> None:
+    for start in range(0, world.records, _PAGE):
+        await ledger.write(lambda transaction, start=start: _append(transaction, start))  # type: ignore[misc]  # bound early
+    for start in range(0, world.claims, _PAGE):
+        last = min(start + _PAGE, world.claims)
+        await ledger.write(lambda transaction, start=start, last=last: _take(transaction, start, last))  # type: ignore[misc]  # bound early
+
+
+def _append(transaction: Transaction, start: int) -> None:
+    now = datetime.now(UTC)
+    for number in range(start, start + _PAGE):
+        record = Record(
+            stage=Stage.DECIDED,
+            at=now,
+            mutation_id=f"mut_{number}",
+            actor=f"actor-{number % 97}",
+            body={"x": "y" * 900},
+        )
+        transaction.append(record, things=[(f"aws_sqs_queue.q{number % 1009}", "tags")])
+
+
+def _take(transaction: Transaction, start: int, last: int) -> None:
+    now = datetime.now(UTC)
+    rows = [
+        claim_row(
+            Claim(
+                id=new_id("clm"),
+                mutation_id=f"mut_{number}",
+                address=f"aws_sqs_queue.q{number}",
+                attribute="tags",
+                value={"owner": "x"},
+                actor=f"actor-{number % 97}",
+                kind=ActorKind.AGENT,
+                motive=WHY,
+                since=now,
+                until=now + timedelta(days=1),
+            )
+        )
+        for number in range(start, last)
+    ]
+    transaction.change_each(_INSERT, [row | {"unsettled": 0} for row in rows])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+"""The whole line through a gateway in its own process: `python -m tests.bench.line [--rounds N]`, one JSON object a figure.
+
+Direct and through the gateway alternate in each round over kept-alive connections, with the same client and the same requests;
+the round in which the gateway was quickest counts, since others use this machine too. `added` is the difference of the medians of that
+round, its floor the median directly. Processor time per request does not depend on who else is busy.
+"""
+
+import argparse
+import asyncio
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+
+from gateway.model.caller import ActorKind
+from gateway.ports import Key
+from tests.bench.figure import quantile, show
+from tests.bench.keepalive import Connection, ask_all, numbered, signed
+from tests.bench.processes import Process, gateway, key, stub
+from tests.bench.stack import write_stack
+
+STACK = Path(__file__).parent.parent / "cases" / "stacks" / "kafka"
+GROUP = "kafka-consumer-processor-asg"
+WHY = {"x-sentinel-intent": "availability", "x-sentinel-motivation": "incident; evidence=A-1"}
+FORM = {"content-type": "application/x-www-form-urlencoded; charset=utf-8"}
+CALLERS = 16
+_STARTS = 5
+_ATTEMPTS = count()
+
+Requests = Callable[[int], Iterator[bytes]]
+"""Endless requests for the server at a port."""
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=8)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as directory, stub() as aws:
+        _one_caller(Path(directory), aws, arguments.rounds)
+        _many_callers(Path(directory), aws)
+
+
+def _one_caller(directory: Path, aws: Process, rounds: int) -> None:
+    stack, data = directory / "kafka", directory / "data"
+    shutil.copytree(STACK, stack)
+    starts = []
+    for number in range(_STARTS):
+        with gateway(directory / f"start-{number}", stack, aws.port) as gate:
+            starts.append(gate.ready_seconds)
+    show("line.start_to_ready_with_new_data.p50", quantile(starts, 0.5), "s", n=_STARTS)
+    agent = key(data, "agent", ActorKind.AGENT)
+    with gateway(data, stack, aws.port) as gate:
+        show("line.start_to_ready", gate.ready_seconds, "s", n=1)
+        show("line.memory_at_start", gate.resident_mb, "MB", n=1)
+        _compared("line.read", gate, aws, _reads(agent), rounds=rounds, each=500)
+        _compared("line.mutation", gate, aws, _changes(agent, GROUP), rounds=rounds, each=100)
+        _traffic(gate, agent)
+        show("line.memory_after_traffic", gate.resident_mb, "MB", n=1)
+
+
+def _compared(name: str, gate: Process, aws: Process, requests: Requests, *, rounds: int, each: int) -> None:
+    """Added p50, p99 through the gateway, and processor time per request."""
+    best: tuple[float, float, list[float]] | None = None
+    spent = 0.0
+    with Connection(gate.port) as through, Connection(aws.port) as direct:
+        for request, _ in zip(requests(gate.port), range(each), strict=False):
+            through.timed(request)
+        for _ in range(rounds):
+            bare = [direct.timed(request) for request, _ in zip(requests(aws.port), range(each), strict=False)]
+            before = gate.cpu_seconds
+            times = [through.timed(request) for request, _ in zip(requests(gate.port), range(each), strict=False)]
+            spent += gate.cpu_seconds - before
+            if best is None or quantile(times, 0.5) < best[0]:
+                best = quantile(times, 0.5), quantile(bare, 0.5), times
+    assert best is not None
+    p50, floor, times = best
+    show(f"{name}.added.p50", p50 - floor, "ms", floor=floor, n=each)
+    show(f"{name}.p99", quantile(times, 0.99), "ms", floor=floor, n=each)
+    show(f"{name}.cpu", spent / (rounds * each) * 1000, "ms", n=rounds * each)
+
+
+def _reads(agent: Key) -> Requests:
+    def requests(port: int) -> Iterator[bytes]:
+        headers = {"content-type": "application/x-amz-json-1.0", "x-amz-target": "AmazonSQS.GetQueueUrl"}
+        request = signed(agent, "sqs", b'{"QueueName": "orders"}', headers, port)
+        while True:
+            yield numbered(request, "0")
+
+    return requests
+
+
+def _changes(agent: Key, group: str) -> Requests:
+    """The same actor sets the capacity to 5 and to 6, by turns, each time as an attempt of its own."""
+
+    def requests(port: int) -> Iterator[bytes]:
+        both = [_change(agent, group, capacity, port) for capacity in (5, 6)]
+        for number in count():
+            yield numbered(both[number % 2], f"attempt-{next(_ATTEMPTS)}")
+
+    return requests
+
+
+def _change(agent: Key, group: str, capacity: int, port: int) -> bytes:
+    body = f"Action=SetDesiredCapacity&Version=2011-01-01&AutoScalingGroupName={group}&DesiredCapacity={capacity}"
+    return signed(agent, "autoscaling", body.encode(), FORM | WHY, port)
+
+
+def _traffic(gate: Process, agent: Key) -> None:
+    """Reads of the services that the example uses, so that their models are in memory."""
+    asked = {
+        "ec2": "Action=DescribeInstances&Version=2016-11-15",
+        "sts": "Action=GetCallerIdentity&Version=2011-06-15",
+        "autoscaling": "Action=DescribeAutoScalingGroups&Version=2011-01-01",
+        "monitoring": "Action=DescribeAlarms&Version=2010-08-01",
+        "iam": "Action=GetRole&Version=2010-05-08&RoleName=rebalancer",
+        "sns": "Action=ListTopics&Version=2010-03-31",
+    }
+    json_calls = {"dynamodb": "DynamoDB_20120810.ListTables", "logs": "Logs_20140328.DescribeLogGroups"}
+    with Connection(gate.port) as through:
+        for _ in range(50):
+            for service, body in asked.items():
+                through.timed(signed(agent, service, body.encode(), FORM, gate.port))
+            for service, target in json_calls.items():
+                headers = {"content-type": "application/x-amz-json-1.1", "x-amz-target": target}
+                through.timed(signed(agent, service, b"{}", headers, gate.port))
+
+
+def _many_callers(directory: Path, aws: Process, each: int = 60) -> None:
+    """Mutations a second from many callers at once, each on a resource of its own: group commit."""
+    stack, data = directory / "fleet", directory / "fleet-data"
+    write_stack(stack, CALLERS)
+    agent = key(data, "agent", ActorKind.AGENT)
+    with gateway(data, stack, aws.port) as gate:
+        best = 0.0
+        for _ in range(4):
+            asked = [
+                [
+                    request
+                    for request, _ in zip(_changes(agent, f"group-{number}")(gate.port), range(each), strict=False)
+                ]
+                for number in range(CALLERS)
+            ]
+            best = max(best, CALLERS * each / asyncio.run(_at_once(gate.port, asked)))
+    show("line.mutations_16_callers", best, "mutations/s", n=CALLERS * each)
+
+
+async def _at_once(port: int, asked: list[list[bytes]]) -> float:
+    started = time.perf_counter()
+    await asyncio.gather(*(ask_all(port, requests) for requests in asked))
+    return time.perf_counter() - started
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""The gateway and the stand-in for AWS, each in a process of its own, and what such a process uses."""
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from gateway.clock import SystemClock
+from gateway.ledger.keys import SqlKeyRing
+from gateway.ledger.ledger import open_ledger
+from gateway.ledger.master import master_key
+from gateway.model.caller import ActorKind
+from gateway.ports import Key
+
+ROOT = Path(__file__).parent.parent.parent
+_TICKS = os.sysconf("SC_CLK_TCK")
+_START_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Process:
+    """A running server."""
+
+    pid: int
+    port: int
+    ready_seconds: float
+    """From exec to its first good answer."""
+
+    @property
+    def resident_mb(self) -> float:
+        """Resident memory in MB (10^6 bytes)."""
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        return int(status.partition("VmRSS:")[2].split()[0]) * 1024 / 1e6
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Processor time of all its threads so far, to 10 ms."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+@contextmanager
+def stub() -> Iterator[Process]:
+    """The stand-in for AWS."""
+    port = _free_port()
+    with _running([sys.executable, "-m", "tests.bench.stub", "--port", str(port)], port, "/_count") as process:
+        yield process
+
+
+@contextmanager
+def gateway(data: Path, stack: Path, upstream: int) -> Iterator[Process]:
+    """`sentinel serve` with its data in `data`, one stack, and the stand-in at port `upstream` as AWS."""
+    port = _free_port()
+    data.mkdir(parents=True, exist_ok=True)
+    config = data / "sentinel.toml"
+    config.write_text(
+        f'data = "{data}"\n[server]\nport = {port}\n[upstream]\nsimulated = "http://127.0.0.1:{upstream}"\n'
+        f'[[stacks]]\nname = "bench"\npath = "{stack}"\n'
+    )
+    with _running([sys.executable, "-m", "gateway", "serve", "--config", str(config)], port, "/readyz") as process:
+        yield process
+
+
+def key(data: Path, actor: str, kind: ActorKind) -> Key:
+    """A key of the gateway whose data lies there."""
+
+    async def issue() -> Key:
+        async with open_ledger(f"sqlite:///{data / 'ledger.db'}") as ledger:
+            ring = SqlKeyRing(ledger, master=master_key("", data), clock=SystemClock())
+            return await ring.issue(actor=actor, kind=kind, lasts=timedelta(days=1))
+
+    return asyncio.run(issue())
+
+
+@contextmanager
+def _running(argv: list[str], port: int, path: str) -> Iterator[Process]:
+    started = time.perf_counter()
+    with subprocess.Popen(argv, cwd=ROOT, stdout=subprocess.DEVNULL) as process:
+        try:
+            while not _answers(f"http://127.0.0.1:{port}{path}"):
+                if process.poll() is not None or time.perf_counter() - started > _START_SECONDS:
+                    sys.exit(f"{' '.join(argv)} did not start.")
+                time.sleep(0.005)
+            yield Process(pid=process.pid, port=port, ready_seconds=time.perf_counter() - started)
+        finally:
+            process.terminate()
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as reply:  # noqa: S310  our own server on loopback
+            return bool(reply.status == 200)
+    except OSError:  # not there yet, or there and not ready
+        return False
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
