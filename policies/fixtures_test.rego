@@ -28,7 +28,7 @@ motive(intent, motivation) := {
 	"motivation": motivation,
 	"text": "",
 	"evidence": ["ALERT-1"],
-	"wanted_for_s": null,
+	"wanted_seconds": null,
 }
 
 # One effect on `aws_thing.x` of a type.

@@ -2,6 +2,7 @@
 
 import hmac
 
+from gateway.authn.holder import holder
 from gateway.errors import NotAuthenticated
 from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
@@ -29,14 +30,7 @@ class Bearer:
                 "The bearer key is not one this gateway issued, or it has ended. Get one with `sentinel key` or `sentinel session`.",
                 key_id=key_id,
             )
-        return Caller(
-            actor=key.actor,
-            kind=key.kind,
-            key_id=key.id,
-            roles=key.roles,
-            on_behalf_of=key.on_behalf_of,
-            motive=key.motive,
-        )
+        return holder(key)
 
 
 def _credentials(inbound: Inbound) -> tuple[str, str]:

@@ -17,6 +17,7 @@ from hashlib import sha256
 from urllib.parse import unquote_to_bytes
 
 from gateway.authn import canonical, chunks
+from gateway.authn.holder import holder
 from gateway.errors import Malformed, NotAuthenticated
 from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
@@ -184,14 +185,7 @@ class SigV4:
         except NotAuthenticated as error:
             error.key_id = key.id
             raise
-        return Caller(
-            actor=key.actor,
-            kind=key.kind,
-            key_id=key.id,
-            roles=key.roles,
-            on_behalf_of=key.on_behalf_of,
-            motive=key.motive,
-        )
+        return holder(key)
 
     def _turn_stranger_away(self, inbound: Inbound, signature: Signature) -> None:
         """Do the work of a verification all the same, so that time does not tell which keys exist."""

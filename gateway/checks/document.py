@@ -1,13 +1,12 @@
 """The input document: everything a policy is shown about one mutation, documented field by field in `policies/README.md`."""
 
-import math
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from gateway.model.claim import StandingClaim
 from gateway.model.facts import Dependant, Facts, Subject
 from gateway.model.json import Json, to_json
-from gateway.model.motive import Motive
+from gateway.model.motive import motive_form
 from gateway.model.mutation import Mutation
 
 _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
@@ -28,7 +27,7 @@ def document(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
             "roles": list(mutation.caller.roles),
             "on_behalf_of": mutation.caller.on_behalf_of,
         },
-        "motive": _motive(mutation.motive),
+        "motive": motive_form(mutation.motive),
         "mutation": {
             "id": mutation.id,
             "service": mutation.call.service,
@@ -65,18 +64,6 @@ def _effect(subject: Subject) -> Json:
             "prevent_delete": contract.prevent_delete,
             "owner": contract.owner,
         },
-    }
-
-
-def _motive(motive: Motive | None) -> Json:
-    if motive is None:
-        return None
-    return {
-        "intent": motive.intent.value,
-        "motivation": motive.motivation.value,
-        "text": motive.text,
-        "evidence": list(motive.evidence),
-        "wanted_for_s": None if motive.wanted_for is None else max(1, math.ceil(motive.wanted_for.total_seconds())),
     }
 
 

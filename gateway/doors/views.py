@@ -5,7 +5,7 @@ from typing import Any
 
 from gateway.model.claim import Claim
 from gateway.model.json import to_json
-from gateway.model.motive import Motive
+from gateway.model.motive import motive_form
 from gateway.model.mutation import Effect, Mutation
 from gateway.model.outcome import Applied, Failed, InDoubt, Outcome, Refused
 from gateway.model.record import Record
@@ -15,19 +15,6 @@ from gateway.model.verdict import Decision, Finding
 def time_view(moment: datetime | None) -> str | None:
     """ISO 8601 in UTC."""
     return None if moment is None else moment.isoformat().replace("+00:00", "Z")
-
-
-def motive_view(motive: Motive | None) -> dict[str, Any] | None:
-    """A motive; None where none was stated."""
-    if motive is None:
-        return None
-    return {
-        "intent": motive.intent.value,
-        "motivation": motive.motivation.value,
-        "text": motive.text,
-        "evidence": list(motive.evidence),
-        "wanted_for_seconds": None if motive.wanted_for is None else int(motive.wanted_for.total_seconds()),
-    }
 
 
 def finding_view(finding: Finding) -> dict[str, Any]:
@@ -95,7 +82,7 @@ def mutation_view(mutation: Mutation) -> dict[str, Any]:
         "service": mutation.call.service,
         "operation": mutation.call.operation,
         "region": mutation.call.region,
-        "motive": motive_view(mutation.motive),
+        "motive": motive_form(mutation.motive),
         "effects": [effect_view(effect) for effect in mutation.effects],
     }
 
@@ -125,7 +112,7 @@ def claim_view(claim: Claim) -> dict[str, Any]:
         "value": to_json(claim.value),
         "actor": claim.actor,
         "kind": claim.kind.value,
-        "motive": motive_view(claim.motive),
+        "motive": motive_form(claim.motive),
         "since": time_view(claim.since),
         "until": time_view(claim.until),
         "ended_at": time_view(claim.ended_at),

@@ -10,7 +10,7 @@ from gateway.model.caller import ActorKind
 from gateway.model.claim import Claim, ClaimEnd
 from gateway.model.facts import Subject
 from gateway.model.json import Json, to_json
-from gateway.model.motive import Intent, Motivation, Motive
+from gateway.model.motive import Intent, Motivation, Motive, motive_form
 from gateway.model.mutation import Effect
 from gateway.model.record import Record, Stage
 from gateway.model.verdict import CounterOffer, Finding
@@ -26,19 +26,6 @@ def text_of(value: object) -> str:
     text = _encode(value)
     text.encode()
     return text
-
-
-def motive_form(motive: Motive | None) -> Json:
-    """`{intent, motivation, text, evidence, wanted_seconds}`, None for none."""
-    if motive is None:
-        return None
-    return {
-        "intent": motive.intent.value,
-        "motivation": motive.motivation.value,
-        "text": motive.text,
-        "evidence": list(motive.evidence),
-        "wanted_seconds": motive.wanted_for.total_seconds() if motive.wanted_for is not None else None,
-    }
 
 
 def motive_of(form: Mapping[str, Any] | None) -> Motive | None:

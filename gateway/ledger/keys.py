@@ -15,13 +15,13 @@ from sqlalchemy import bindparam, insert, select, update
 
 from gateway.errors import NotFound
 from gateway.ledger.append import Transaction
-from gateway.ledger.forms import motive_form, motive_of, text_of
+from gateway.ledger.forms import motive_of, text_of
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.moment import read, stored
 from gateway.ledger.statement import Statement
 from gateway.ledger.tables import KEYS
 from gateway.model.caller import ActorKind
-from gateway.model.motive import Motive
+from gateway.model.motive import Motive, motive_form
 from gateway.ports import Clock, Key
 
 MAX_AGE: Final = 1.0

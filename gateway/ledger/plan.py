@@ -6,12 +6,13 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from gateway.errors import PolicyInvalid
-from gateway.ledger.forms import effect_form, finding_form, motive_form
+from gateway.ledger.forms import effect_form, finding_form
 from gateway.ledger.moment import stored
 from gateway.model.claim import Claim
 from gateway.model.facts import Facts, Subject
 from gateway.model.ids import new_id
 from gateway.model.json import Json
+from gateway.model.motive import motive_form
 from gateway.model.mutation import WHOLE, Effect, EffectAction, Mutation
 from gateway.model.record import Record, Stage
 from gateway.model.verdict import Decision

@@ -1,8 +1,11 @@
 """Why a change is wanted: the goal (intent) and why now (motivation)."""
 
+import math
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
+
+from gateway.model.json import Json
 
 
 class Intent(StrEnum):
@@ -40,3 +43,19 @@ class Motive:
     """References that support it: an alert, a CVE, a ticket. At most 10, each at most 200 characters."""
     wanted_for: timedelta | None = None
     """How long the change is wanted; None means until something else is."""
+
+
+def motive_form(motive: Motive | None) -> dict[str, Json] | None:
+    """A motive as records, policies and replies show it: `{intent, motivation, text, evidence, wanted_seconds}`, None for none.
+
+    `wanted_seconds` is whole, rounded up, so that no time is cut short.
+    """
+    if motive is None:
+        return None
+    return {
+        "intent": motive.intent.value,
+        "motivation": motive.motivation.value,
+        "text": motive.text,
+        "evidence": list(motive.evidence),
+        "wanted_seconds": None if motive.wanted_for is None else max(1, math.ceil(motive.wanted_for.total_seconds())),
+    }

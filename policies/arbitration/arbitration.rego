@@ -130,7 +130,7 @@ usual_seconds := law.claim_seconds[input.motive.motivation] if input.motive != n
 
 wanted_seconds := null if input.motive == null
 
-wanted_seconds := input.motive.wanted_for_s if input.motive != null
+wanted_seconds := input.motive.wanted_seconds if input.motive != null
 
 # Invoking a thing sets nothing, so it contests nothing.
 settings := [effect | some effect in input.mutation.effects; effect.action != "invoke"]

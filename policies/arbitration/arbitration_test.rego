@@ -80,7 +80,7 @@ test_an_incident_supersedes_routine if {
 
 test_equals_are_for_a_human_to_decide if {
 	met("agent", fixtures.motive("availability", "incident"), [incident]) == held
-	met("agent", {"intent": "security", "motivation": "vulnerability", "text": "", "evidence": ["CVE-2026-1234"], "wanted_for_s": null}, [incident]) == held
+	met("agent", {"intent": "security", "motivation": "vulnerability", "text": "", "evidence": ["CVE-2026-1234"], "wanted_seconds": null}, [incident]) == held
 }
 
 test_a_human_outranks_an_agent_with_the_same_motive if {
@@ -203,11 +203,11 @@ test_how_long_a_claim_stands if {
 	granted(fixtures.motive("availability", "incident")) == data.data.priorities.claim_seconds.incident
 	granted(fixtures.motive("cost", "budget")) == null
 	granted(null) == data.data.priorities.claim_seconds_without_motive
-	short := changed(fixtures.motive("availability", "incident"), "/wanted_for_s", 60)
+	short := changed(fixtures.motive("availability", "incident"), "/wanted_seconds", 60)
 	granted(short) == 60
-	only_wanted := changed(fixtures.motive("cost", "budget"), "/wanted_for_s", 60)
+	only_wanted := changed(fixtures.motive("cost", "budget"), "/wanted_seconds", 60)
 	granted(only_wanted) == 60
-	longer := changed(fixtures.motive("availability", "incident"), "/wanted_for_s", 999999999)
+	longer := changed(fixtures.motive("availability", "incident"), "/wanted_seconds", 999999999)
 	granted(longer) == data.data.priorities.claim_seconds.incident
 }
 

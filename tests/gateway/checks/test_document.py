@@ -74,7 +74,7 @@ def test_every_field_of_the_readme_and_no_other() -> None:
         "motivation": "budget",
         "text": "t",
         "evidence": ["T-1"],
-        "wanted_for_s": 1,
+        "wanted_seconds": 1,
     }
     assert given["mutation"]["effects"][0] == {
         "address": "aws_x.a", "attribute": "v", "action": "set", "value": 2, "before": "hunter2", "declared_value": "hunter2", "resource_type": "aws_x", "identity": {},

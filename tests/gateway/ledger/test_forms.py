@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.ledger.forms import motive_form, motive_of, text_of
+from gateway.ledger.forms import motive_of, text_of
 from gateway.model.json import canonical
-from gateway.model.motive import Intent, Motivation, Motive
+from gateway.model.motive import Intent, Motivation, Motive, motive_form
 
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 _JSON = st.recursive(
@@ -43,7 +43,7 @@ def test_what_cannot_be_stored_is_refused(value: object) -> None:
         motivation=st.sampled_from(Motivation),
         text=_TEXT,
         evidence=st.lists(_TEXT, max_size=3).map(tuple),
-        wanted_for=st.none() | st.timedeltas(timedelta(0), timedelta(days=365)),
+        wanted_for=st.none() | st.integers(1, 365 * 86_400).map(lambda seconds: timedelta(seconds=seconds)),
     )
 )
 def test_a_motive_reads_back(motive: Motive | None) -> None:
