@@ -10,10 +10,10 @@ import typer
 from gateway.cli.output import console, run, show_json, show_table
 from gateway.cli.settings import config_file, must_have_ledger, settings_or_exit
 from gateway.doors.motive import duration
-from gateway.doors.views import motive_view, time_view
+from gateway.doors.views import time_view
 from gateway.errors import Malformed
 from gateway.model.caller import ActorKind
-from gateway.model.motive import Intent, Motivation, Motive
+from gateway.model.motive import Intent, Motivation, Motive, motive_form
 from gateway.ports import Key, KeyRing
 from gateway.settings import Settings
 
@@ -157,7 +157,7 @@ def _view(key: Key) -> dict[str, Any]:
         "kind": key.kind.value,
         "roles": list(key.roles),
         "on_behalf_of": key.on_behalf_of,
-        "motive": motive_view(key.motive),
+        "motive": motive_form(key.motive),
         "expires_at": time_view(key.expires_at),
         "revoked": key.revoked,
     }
