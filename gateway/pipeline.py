@@ -57,6 +57,7 @@ class Pipeline:
         self._ledger = ledger
         self._cloud = cloud
         self._clock = clock
+        self._running: set[asyncio.Future[Carried]] = set()
 
     async def admit(self, inbound: Inbound, authenticator: Authenticator, dialect: Dialect) -> tuple[Caller, Request]:
         """Know the caller first, then what is asked. Whoever is turned away is recorded.
@@ -103,8 +104,12 @@ class Pipeline:
             return earlier
         if request.dry_run:
             return Carried(mutation=mutation, decision=(await self._decide(mutation))[1], outcome=None)
-        # A caller who hangs up must not leave the ledger half-written, so the rest runs to its end whoever waits for it.
-        return await asyncio.shield(self._decide_and_apply(mutation))
+        # A caller who hangs up must not leave the ledger half-written, so the rest runs to its end whoever waits for it. The loop holds
+        # tasks by weak references only, so we hold it.
+        rest = asyncio.ensure_future(self._decide_and_apply(mutation))
+        self._running.add(rest)
+        rest.add_done_callback(self._running.discard)
+        return await asyncio.shield(rest)
 
     async def _decide_and_apply(self, mutation: Mutation) -> Carried:
         try:

@@ -42,7 +42,7 @@ class Survey:
         return Facts(
             now=now,
             stack=named[0].name if named else law.default_name,
-            mode=_strictest(named) if named else law.default_mode,
+            mode=_strictest([law.default_mode if stack is None else stack.mode for stack in stacks.values()], law),
             subjects=tuple(
                 _subject(effect, mutation.effects, stacks[effect.address], dependants[effect.address], view)
                 for effect in mutation.effects
@@ -54,8 +54,9 @@ class Survey:
         )
 
 
-def _strictest(stacks: Sequence[Stack]) -> Mode:
-    return Mode.OBSERVE if all(stack.mode is Mode.OBSERVE for stack in stacks) else Mode.ENFORCE
+def _strictest(modes: Sequence[Mode], law: Stacks) -> Mode:
+    """Things that no stack declares count with the default mode; a call of which nothing is understood has that mode alone."""
+    return Mode.ENFORCE if Mode.ENFORCE in (modes or [law.default_mode]) else Mode.OBSERVE
 
 
 def _subject(

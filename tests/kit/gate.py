@@ -92,13 +92,13 @@ class Gate:
     ) -> Any:
         """A boto3 client that goes through the gate."""
         key = self.keys[actor]
-        client = boto3.client(  # type: ignore[no-untyped-call]  # boto3 is untyped
+        client = boto3.client(
             service,
             endpoint_url=self.url,
             region_name="us-east-1",
             aws_access_key_id=key.id,
             aws_secret_access_key=more.pop("secret", key.secret),
-            config=Config(retries={"total_max_attempts": 1}, **more),  # type: ignore[no-untyped-call]  # as above
+            config=Config(retries={"total_max_attempts": 1}, **more),
         )
         if motive:
             headers = {"x-sentinel-intent": motive[0], "x-sentinel-motivation": motive[1]}

@@ -1,0 +1,254 @@
+"""The line: recorded before sent, sent at most once, settled whoever still listens; whatever breaks on the way denies or leaves in doubt."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from structlog.testing import capture_logs
+
+from gateway.errors import (
+    ApprovalSpent,
+    AttemptInFlight,
+    AttemptMismatch,
+    ClaimTaken,
+    LedgerUnavailable,
+    Malformed,
+    NotAllowed,
+    NotAuthenticated,
+    NotSendable,
+    SentinelError,
+)
+from gateway.model.mutation import CallClass
+from gateway.model.outcome import Applied, Failed, InDoubt, Refused, Sent
+from gateway.model.verdict import Mode, Verdict
+from gateway.ports import Attempt
+from tests.kit.doubles import AGENT, APPLIED, CALL, HUMAN, CloudDouble, LedgerDouble, Reads, asked, inbound, line
+
+FAILED = Failed(code="ValidationError", message="no", reply=None)
+DOUBT = InDoubt(reason="No answer came.")
+
+
+@pytest.fixture
+def ledger() -> LedgerDouble:
+    return LedgerDouble()
+
+
+@pytest.fixture
+def cloud(ledger: LedgerDouble) -> CloudDouble:
+    return CloudDouble(events=ledger.events)
+
+
+async def test_the_decision_is_recorded_before_anything_is_sent(ledger: LedgerDouble, cloud: CloudDouble) -> None:
+    carried = await line(ledger, cloud).carry(AGENT, asked())
+    assert ledger.events == ["view", "prepare", "decided", "send", "settled"]
+    assert (carried.outcome, ledger.outcomes) == (APPLIED, [APPLIED])
+
+
+@pytest.mark.parametrize("verdict", [Verdict.DENY, Verdict.HOLD])
+async def test_what_is_not_allowed_is_recorded_and_not_sent(
+    ledger: LedgerDouble, cloud: CloudDouble, verdict: Verdict
+) -> None:
+    carried = await line(ledger, cloud, verdict).carry(AGENT, asked())
+    assert ledger.events == ["view", "decided"]
+    assert isinstance(carried.outcome, Refused)
+    assert carried.outcome.decision.verdict is verdict
+
+
+@pytest.mark.parametrize("outcome", [APPLIED, FAILED, DOUBT])
+async def test_whatever_came_of_it_is_settled_and_told(ledger: LedgerDouble, cloud: CloudDouble, outcome: Sent) -> None:
+    cloud.outcome = outcome
+    assert (await line(ledger, cloud).carry(AGENT, asked())).outcome == outcome
+    assert ledger.outcomes == [outcome]
+
+
+@pytest.mark.parametrize("error", [LedgerUnavailable("down"), ApprovalSpent("spent"), AttemptInFlight("twice")])
+async def test_what_cannot_be_recorded_is_not_sent(
+    ledger: LedgerDouble, cloud: CloudDouble, error: SentinelError
+) -> None:
+    ledger.decided_fails = [error]
+    with pytest.raises(type(error)):
+        await line(ledger, cloud).carry(AGENT, asked())
+    assert "send" not in ledger.events
+
+
+async def test_a_ledger_that_cannot_say_whether_it_was_done_stops_it(ledger: LedgerDouble, cloud: CloudDouble) -> None:
+    ledger.attempts = [LedgerUnavailable("down")]
+    with pytest.raises(LedgerUnavailable):
+        await line(ledger, cloud).carry(AGENT, asked(key="k"))
+    assert ledger.events == []
+
+
+async def test_an_answer_that_cannot_be_recorded_is_in_doubt(ledger: LedgerDouble, cloud: CloudDouble) -> None:
+    ledger.settled_fails = [LedgerUnavailable("down")]
+    carried = await line(ledger, cloud).carry(AGENT, asked())
+    assert isinstance(carried.outcome, InDoubt)
+    assert ledger.events == ["view", "prepare", "decided", "send"]
+
+
+async def test_a_claim_lost_once_is_decided_anew(ledger: LedgerDouble, cloud: CloudDouble) -> None:
+    ledger.decided_fails = [ClaimTaken("taken")]
+    carried = await line(ledger, cloud).carry(AGENT, asked())
+    assert ledger.events == ["view", "prepare", "view", "prepare", "decided", "send", "settled"]
+    assert carried.outcome == APPLIED
+
+
+async def test_a_claim_lost_twice_is_a_conflict_and_nothing_is_sent(ledger: LedgerDouble, cloud: CloudDouble) -> None:
+    ledger.decided_fails = [ClaimTaken("taken"), ClaimTaken("taken")]
+    with pytest.raises(ClaimTaken):
+        await line(ledger, cloud).carry(AGENT, asked())
+    assert "send" not in ledger.events
+
+
+async def test_a_claim_lost_to_the_same_attempt_is_answered_with_its_outcome(
+    ledger: LedgerDouble, cloud: CloudDouble
+) -> None:
+    ledger.decided_fails = [ClaimTaken("taken")]
+    ledger.attempts = [None, Attempt(mutation_id="mut_1", call_digest=CALL.digest, outcome=APPLIED)]
+    carried = await line(ledger, cloud).carry(AGENT, asked(key="k"))
+    assert (carried.mutation.id, carried.decision, carried.outcome) == ("mut_1", None, APPLIED)
+    assert "send" not in ledger.events
+
+
+@pytest.mark.parametrize("mode", Mode)
+async def test_what_cannot_be_sent_is_a_recorded_denial_in_every_mode(
+    ledger: LedgerDouble, cloud: CloudDouble, mode: Mode
+) -> None:
+    cloud.prepare_fails = [NotSendable("There is no such endpoint.")]
+    carried = await line(ledger, cloud, mode=mode).carry(AGENT, asked())
+    assert isinstance(carried.outcome, Refused)
+    assert [finding.rule for finding in ledger.decisions[0].objections] == ["never.unsendable"]
+    assert ledger.events == ["view", "prepare", "decided"]
+
+
+@pytest.mark.parametrize("mode", Mode)
+async def test_facts_that_cannot_be_gathered_are_a_recorded_denial_in_every_mode(
+    ledger: LedgerDouble, cloud: CloudDouble, mode: Mode
+) -> None:
+    ledger.view_fails = [RuntimeError("secret detail")]
+    carried = await line(ledger, cloud, mode=mode).carry(AGENT, asked())
+    assert isinstance(carried.outcome, Refused)
+    (objection,) = ledger.decisions[0].objections
+    assert objection.rule == "never.survey"
+    assert "secret detail" not in objection.reason
+    assert ledger.events == ["view", "decided"]
+
+
+async def test_observing_sends_what_would_be_denied(ledger: LedgerDouble, cloud: CloudDouble) -> None:
+    carried = await line(ledger, cloud, Verdict.DENY, Mode.OBSERVE).carry(AGENT, asked())
+    assert carried.outcome == APPLIED
+    assert ledger.decisions[0].verdict is Verdict.DENY
+
+
+async def test_a_dry_run_records_and_sends_nothing(ledger: LedgerDouble, cloud: CloudDouble) -> None:
+    carried = await line(ledger, cloud).carry(AGENT, asked(dry_run=True))
+    assert ledger.events == ["view"]
+    assert carried.outcome is None
+    assert carried.decision is not None
+
+
+async def test_a_finished_attempt_is_answered_again(ledger: LedgerDouble, cloud: CloudDouble) -> None:
+    ledger.attempts = [Attempt(mutation_id="mut_1", call_digest=CALL.digest, outcome=DOUBT)]
+    carried = await line(ledger, cloud).carry(AGENT, asked(key="k"))
+    assert (carried.mutation.id, carried.outcome, ledger.events) == ("mut_1", DOUBT, [])
+
+
+@pytest.mark.parametrize(
+    ("attempt", "error"),
+    [
+        (Attempt(mutation_id="mut_1", call_digest="other", outcome=APPLIED), AttemptMismatch),
+        (Attempt(mutation_id="mut_1", call_digest=CALL.digest, outcome=None), AttemptInFlight),
+    ],
+)
+async def test_an_attempt_that_is_another_or_not_done_is_a_conflict(
+    ledger: LedgerDouble, cloud: CloudDouble, attempt: Attempt, error: type[SentinelError]
+) -> None:
+    ledger.attempts = [attempt]
+    with pytest.raises(error, match="mut_1"):
+        await line(ledger, cloud).carry(AGENT, asked(key="k"))
+    assert ledger.events == []
+
+
+async def test_a_caller_who_hangs_up_does_not_stop_it(ledger: LedgerDouble, cloud: CloudDouble) -> None:
+    cloud.hold = asyncio.Event()
+    waiting = asyncio.ensure_future(line(ledger, cloud).carry(AGENT, asked()))
+    await asyncio.wait_for(cloud.sending.wait(), 5)
+    waiting.cancel()
+    with suppress(asyncio.CancelledError):
+        await waiting
+    cloud.hold.set()
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert ledger.outcomes == [APPLIED]
+
+
+@pytest.mark.parametrize("error", [NotAuthenticated("who?", key_id="AKIAX"), Malformed("what?")])
+async def test_a_stranger_is_recorded_with_the_key_it_named(
+    ledger: LedgerDouble, cloud: CloudDouble, error: SentinelError
+) -> None:
+    reads = Reads(asked(), error)
+    with pytest.raises(type(error)):
+        await line(ledger, cloud).admit(inbound("/a?b"), reads, reads)
+    (stranger,) = ledger.strangers
+    assert (stranger["actor"], stranger["about"], stranger["code"]) == ("", "POST /a", error.code)
+    assert stranger["key_id"] == getattr(error, "key_id", "")
+
+
+async def test_an_unreadable_request_is_recorded_with_its_caller(ledger: LedgerDouble, cloud: CloudDouble) -> None:
+    reads = Reads(Malformed("what?", code="json"))
+    with pytest.raises(Malformed):
+        await line(ledger, cloud).admit(inbound(), reads, reads)
+    assert (ledger.strangers[0]["actor"], ledger.strangers[0]["key_id"]) == (AGENT.actor, AGENT.key_id)
+
+
+async def test_an_agent_may_not_read_secrets_and_a_human_may(ledger: LedgerDouble, cloud: CloudDouble) -> None:
+    secret = asked(call_class=CallClass.SECRET)
+    with pytest.raises(NotAllowed):
+        await line(ledger, cloud).admit(inbound(), Reads(secret), Reads(secret))
+    assert ledger.strangers[0]["code"] == "not_allowed"
+    reads = Reads(secret, HUMAN)
+    assert await line(ledger, cloud).admit(inbound(), reads, reads) == (HUMAN, secret)
+
+
+FAILURES: list[Callable[[], Exception]] = [
+    lambda: ClaimTaken("taken"),
+    lambda: LedgerUnavailable("down"),
+    lambda: ApprovalSpent("spent"),
+    lambda: RuntimeError("broken"),
+]
+_failures = st.lists(st.none() | st.sampled_from(FAILURES).map(lambda make: make()), max_size=3)
+
+
+@given(
+    ledger=st.builds(
+        LedgerDouble,
+        events=st.builds(list),
+        view_fails=_failures,
+        decided_fails=_failures,
+        settled_fails=_failures,
+        attempts=st.builds(list),
+    ),
+    prepare=st.lists(st.none() | st.just(NotSendable("no")), max_size=2),
+    outcome=st.sampled_from([APPLIED, FAILED, DOUBT]),
+    verdict=st.sampled_from(Verdict),
+)
+async def test_however_things_break_it_is_sent_at_most_once_and_only_once_recorded(
+    ledger: LedgerDouble,
+    prepare: list[Exception | None],
+    outcome: Applied | Failed | InDoubt,
+    verdict: Verdict,
+) -> None:
+    cloud = CloudDouble(events=ledger.events, outcome=outcome, prepare_fails=prepare)
+    try:
+        with capture_logs():
+            carried = await line(ledger, cloud, verdict).carry(AGENT, asked())
+    except Exception:  # noqa: BLE001  whatever escaped must mean that nothing was sent
+        assert "send" not in ledger.events
+        return
+    assert ledger.events.count("send") == (not isinstance(carried.outcome, Refused))
+    if "send" in ledger.events:
+        assert "decided" in ledger.events[: ledger.events.index("send")]
+        assert verdict is Verdict.ALLOW
+        assert isinstance(carried.outcome, InDoubt) or carried.outcome == outcome

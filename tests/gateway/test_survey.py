@@ -1,0 +1,212 @@
+"""What the checks are shown: values joined from state and ledger, after the change as before it, claims by relation, one version of the law."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.model.caller import ActorKind
+from gateway.model.claim import Claim, Relation
+from gateway.model.json import Json
+from gateway.model.mutation import CallClass, Effect, EffectAction, Mutation
+from gateway.model.path import value_at
+from gateway.model.verdict import Mode
+from gateway.ports import View
+from gateway.settings import StackSettings
+from gateway.survey import Survey, nothing_known, overlaid
+from gateway.terraform.stacks import Stacks
+from tests.kit.doubles import AGENT, CALL, NOW, FixedClock, LedgerDouble
+from tests.kit.gate import STACK
+
+ASG = "aws_autoscaling_group.kafka_consumer"
+POLICY = "aws_autoscaling_policy.scale_up_lag"
+
+
+@pytest.mark.parametrize(
+    ("attributes", "path", "after"),
+    [
+        ({"a": 1, "b": 2}, "a", {"a": 9, "b": 2}),
+        ({"b": 2}, "a", {"a": 9, "b": 2}),
+        ({"tags": {"x": 1, "y": 2}}, "tags.x", {"tags": {"x": 9, "y": 2}}),
+        ({}, "tags.x", {"tags": {"x": 9}}),
+        ({"tags": None}, "tags.x", {"tags": {"x": 9}}),
+        ({"tags": "odd"}, "tags.x", {"tags": {"x": 9}}),
+        ({"block": [{"a": 1, "b": 2}]}, "block.a", {"block": [{"a": 9, "b": 2}]}),
+        ({"block": []}, "block.a", {"block": [{"a": 9}]}),
+        ({"block": [{"deep": [{"a": 1}]}]}, "block.deep.a", {"block": [{"deep": [{"a": 9}]}]}),
+        ({"block": [{"a": 1}]}, "block", {"block": 9}),
+    ],
+)
+def test_a_value_is_laid_over_at_its_path_and_found_there(
+    attributes: dict[str, Any], path: str, after: dict[str, Any]
+) -> None:
+    before = repr(attributes)
+    laid = overlaid(attributes, path, 9)
+    assert laid == after
+    assert value_at(laid, path) == 9
+    assert repr(attributes) == before
+
+
+def test_where_nothing_is_known_nothing_is_claimed() -> None:
+    facts = nothing_known(NOW)
+    assert (facts.subjects, facts.claims, facts.mode) == ((), (), Mode.ENFORCE)
+
+
+def effect(
+    address: str = ASG,
+    attribute: str = "desired_capacity",
+    value: Json = 6,
+    action: EffectAction = EffectAction.SET,
+) -> Effect:
+    """An effect on the case stack."""
+    return Effect(
+        address=address, attribute=attribute, action=action, value=value, resource_type=address.partition(".")[0]
+    )
+
+
+def mutation(*effects: Effect) -> Mutation:
+    """A mutation with these effects."""
+    return Mutation(id="mut_1", caller=AGENT, call=CALL, call_class=CallClass.MUTATION, motive=None, effects=effects)
+
+
+def claim(address: str, attribute: str) -> Claim:
+    """A standing claim."""
+    return Claim(
+        id=f"clm_{address}.{attribute}",
+        mutation_id="mut_0",
+        address=address,
+        attribute=attribute,
+        value=5,
+        actor="other",
+        kind=ActorKind.AGENT,
+        motive=None,
+        since=NOW,
+    )
+
+
+@pytest.fixture(scope="module")
+def stacks() -> Stacks:
+    return Stacks.load((StackSettings(name="kafka", path=STACK),), default_mode=Mode.OBSERVE)
+
+
+async def test_the_subject_of_an_effect_is_all_that_is_known_about_it(stacks: Stacks) -> None:
+    survey = Survey(stacks=stacks, ledger=LedgerDouble(), clock=FixedClock())
+    facts = await survey.of(mutation(effect()))
+    (subject,) = facts.subjects
+    assert (facts.stack, facts.mode, facts.code, facts.now) == ("kafka", Mode.ENFORCE, stacks.revision, NOW)
+    assert (subject.before, subject.declared, subject.exists) == (4, 4, True)
+    assert subject.attributes_before["desired_capacity"] == 4
+    assert subject.attributes_after["desired_capacity"] == 6
+    assert subject.contract.managed_by_agent
+    assert POLICY in {dependant.address for dependant in subject.dependants}
+
+
+async def test_what_was_applied_through_us_is_newer_than_the_state(stacks: Stacks) -> None:
+    view = View(values={(ASG, "desired_capacity"): 8, (ASG, "*"): "not a value", ("aws_other.x", "max_size"): 1})
+    survey = Survey(stacks=stacks, ledger=LedgerDouble(known=view), clock=FixedClock())
+    (subject,) = (await survey.of(mutation(effect(attribute="max_size", value=12)))).subjects
+    assert (subject.before, subject.attributes_before["desired_capacity"]) == (16, 8)
+    assert subject.attributes_after == {**subject.attributes_before, "max_size": 12}
+
+
+async def test_all_effects_of_one_change_are_seen_together(stacks: Stacks) -> None:
+    survey = Survey(stacks=stacks, ledger=LedgerDouble(), clock=FixedClock())
+    both = mutation(
+        effect(), effect(attribute="max_size", value=12), effect(attribute="*", value=None, action=EffectAction.INVOKE)
+    )
+    for subject in (await survey.of(both)).subjects:
+        after = subject.attributes_after
+        assert (after["desired_capacity"], after["max_size"]) == (6, 12)
+        assert "*" not in after
+
+
+async def test_what_no_stack_declares_has_no_law_and_the_default_mode(stacks: Stacks) -> None:
+    survey = Survey(stacks=stacks, ledger=LedgerDouble(), clock=FixedClock())
+    facts = await survey.of(mutation(effect("aws_sqs_queue{name=x}", "delay_seconds")))
+    (subject,) = facts.subjects
+    assert (facts.stack, facts.mode) == ("kafka", Mode.OBSERVE)
+    assert (subject.exists, subject.before, subject.contract.managed_by_agent) == (False, None, False)
+
+
+@pytest.mark.parametrize(
+    ("standing", "relation"),
+    [
+        (claim(ASG, "desired_capacity"), Relation.SAME),
+        (claim(ASG, "*"), Relation.SAME),
+        (claim(ASG, "max_size"), Relation.RESOURCE),
+        (claim(POLICY, "scaling_adjustment"), Relation.DEPENDANT),
+    ],
+)
+async def test_a_claim_is_related_by_what_it_holds(stacks: Stacks, standing: Claim, relation: Relation) -> None:
+    survey = Survey(stacks=stacks, ledger=LedgerDouble(known=View(claims=(standing,))), clock=FixedClock())
+    (met,) = (await survey.of(mutation(effect()))).claims
+    assert (met.claim, met.relation) == (standing, relation)
+
+
+async def test_a_change_of_the_whole_meets_every_claim_on_it(stacks: Stacks) -> None:
+    standing = LedgerDouble(known=View(claims=(claim(ASG, "max_size"),)))
+    survey = Survey(stacks=stacks, ledger=standing, clock=FixedClock())
+    deleted = mutation(effect(attribute="*", value=None, action=EffectAction.DELETE))
+    (met,) = (await survey.of(deleted)).claims
+    assert met.relation is Relation.SAME
+
+
+def _two(tmp_path: Path, first: Mode, second: Mode) -> Stacks:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "main.tf").write_text(f'resource "aws_sqs_queue" "{name}" {{\n  name = "{name}"\n}}\n')
+    sources = (
+        StackSettings(name="one", path=tmp_path / "one", mode=first),
+        StackSettings(name="two", path=tmp_path / "two", mode=second),
+    )
+    return Stacks.load(sources, default_mode=Mode.OBSERVE)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "together"),
+    [
+        (Mode.OBSERVE, Mode.OBSERVE, Mode.OBSERVE),
+        (Mode.OBSERVE, Mode.ENFORCE, Mode.ENFORCE),
+        (Mode.ENFORCE, Mode.OBSERVE, Mode.ENFORCE),
+    ],
+)
+async def test_of_several_stacks_the_strictest_mode_holds(
+    tmp_path: Path, first: Mode, second: Mode, together: Mode
+) -> None:
+    survey = Survey(stacks=_two(tmp_path, first, second), ledger=LedgerDouble(), clock=FixedClock())
+    facts = await survey.of(mutation(effect("aws_sqs_queue.one", "name"), effect("aws_sqs_queue.two", "name")))
+    assert (facts.stack, facts.mode) == ("one", together)
+
+
+async def test_an_observed_stack_does_not_loosen_what_none_declares(tmp_path: Path) -> None:
+    loaded = _two(tmp_path, Mode.OBSERVE, Mode.OBSERVE)
+    strict = Stacks(loaded._loaded, default_mode=Mode.ENFORCE)
+    survey = Survey(stacks=strict, ledger=LedgerDouble(), clock=FixedClock())
+    facts = await survey.of(mutation(effect("aws_sqs_queue.one", "name"), effect("aws_sqs_queue{name=x}", "name")))
+    assert facts.mode is Mode.ENFORCE
+
+
+class Reloads(LedgerDouble):
+    """A ledger during whose answer the code changes."""
+
+    def __init__(self, stacks: Stacks, code: Path) -> None:
+        super().__init__()
+        self._stacks = stacks
+        self._code = code
+
+    async def view(self, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime) -> View:
+        """Nothing known; but the code is reloaded meanwhile."""
+        self._code.write_text('resource "aws_sqs_queue" "renamed" {\n  name = "renamed"\n}\n')
+        assert self._stacks.refresh()
+        return await super().view(addresses=addresses, actor=actor, call_digest=call_digest, now=now)
+
+
+async def test_what_is_judged_and_what_is_recorded_as_judged_are_one_version(tmp_path: Path) -> None:
+    stacks = _two(tmp_path, Mode.ENFORCE, Mode.ENFORCE)
+    before = stacks.revision
+    survey = Survey(stacks=stacks, ledger=Reloads(stacks, tmp_path / "one" / "main.tf"), clock=FixedClock())
+    facts = await survey.of(mutation(effect("aws_sqs_queue.one", "name")))
+    assert facts.code == before != stacks.revision
+    assert facts.subjects[0].declared == "one"

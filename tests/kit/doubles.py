@@ -1,0 +1,177 @@
+"""Small doubles of the ports, which note what is asked of them and fail when told to, for tests of the line without its adapters."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from gateway.checks.check import Chain, Opinion
+from gateway.effects.understand import Understand
+from gateway.model.caller import ActorKind, Caller
+from gateway.model.claim import Claim
+from gateway.model.facts import Facts
+from gateway.model.inbound import Inbound
+from gateway.model.mutation import Call, CallClass, Mutation
+from gateway.model.outcome import Applied, Reply, Sent
+from gateway.model.verdict import Decision, Finding, Mode, Verdict
+from gateway.pipeline import Pipeline
+from gateway.ports import Attempt, Prepared, Request, View
+from gateway.survey import Survey
+from gateway.terraform.stacks import Stacks
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+AGENT = Caller(actor="agent", kind=ActorKind.AGENT, key_id="SNTLAAAAAAAAAAAAAAAA")
+HUMAN = Caller(actor="human", kind=ActorKind.HUMAN, key_id="SNTLBBBBBBBBBBBBBBBB")
+CALL = Call(service="sqs", operation="PurgeQueue", parameters={"QueueUrl": "https://q"}, region="us-east-1")
+APPLIED = Applied(reply=Reply(status=200, headers=(("x-amzn-requestid", "r-1"),), body=b"{}"), request_id="r-1")
+
+
+class FixedClock:
+    """Always the same moment."""
+
+    def now(self) -> datetime:
+        """The moment."""
+        return NOW
+
+
+@dataclass
+class LedgerDouble:
+    """Keeps nothing. Each list of failures is used up from the front, one a call; None passes."""
+
+    events: list[str] = field(default_factory=list)
+    view_fails: list[Exception | None] = field(default_factory=list)
+    decided_fails: list[Exception | None] = field(default_factory=list)
+    settled_fails: list[Exception | None] = field(default_factory=list)
+    attempts: list[Attempt | Exception | None] = field(default_factory=list)
+    decisions: list[Decision] = field(default_factory=list)
+    outcomes: list[Sent] = field(default_factory=list)
+    strangers: list[dict[str, str]] = field(default_factory=list)
+    known: View = field(default_factory=View)
+    stranger_fails: Exception | None = None
+
+    async def view(self, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime) -> View:
+        """What the test put into `known`."""
+        self.events.append("view")
+        _fail(self.view_fails)
+        return self.known
+
+    async def attempt(self, actor: str, idempotency_key: str) -> Attempt | None:
+        """The next of `attempts`."""
+        found = self.attempts.pop(0) if self.attempts else None
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    async def turned_away(
+        self, *, at: datetime, reason: str, code: str, peer: str, key_id: str, about: str, actor: str = ""
+    ) -> None:
+        """Notes it."""
+        if self.stranger_fails:
+            raise self.stranger_fails
+        self.strangers.append({"code": code, "key_id": key_id, "actor": actor, "about": about, "reason": reason})
+
+    async def decided(self, mutation: Mutation, facts: Facts, decision: Decision) -> Sequence[Claim]:
+        """Notes it, and takes no claims."""
+        _fail(self.decided_fails)
+        self.events.append("decided")
+        self.decisions.append(decision)
+        return ()
+
+    async def settled(self, mutation: Mutation, outcome: Sent, at: datetime) -> None:
+        """Notes it."""
+        _fail(self.settled_fails)
+        self.events.append("settled")
+        self.outcomes.append(outcome)
+
+
+def _fail(failures: list[Exception | None]) -> None:
+    if failures and (failure := failures.pop(0)):
+        raise failure
+
+
+@dataclass
+class CloudDouble:
+    """AWS that does as told."""
+
+    events: list[str]
+    outcome: Sent = APPLIED
+    prepare_fails: list[Exception | None] = field(default_factory=list)
+    hold: asyncio.Event | None = None
+    """Answers only once this is set."""
+    sending: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once something was sent."""
+
+    async def prepare(self, call: Call, mutation_id: str) -> Prepared:
+        """Something to send."""
+        self.events.append("prepare")
+        _fail(self.prepare_fails)
+        return self
+
+    async def send(self, prepared: Prepared) -> Sent:
+        """The outcome, in its time."""
+        self.events.append("send")
+        self.sending.set()
+        if self.hold is not None:
+            await self.hold.wait()
+        return self.outcome
+
+
+@dataclass(frozen=True)
+class Says:
+    """A check that always says the same."""
+
+    verdict: Verdict
+    name: str = "says"
+
+    async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
+        """The verdict."""
+        return Opinion(findings=(Finding(check=self.name, verdict=self.verdict, rule="says.so", reason="So."),))
+
+
+@dataclass(frozen=True)
+class Reads:
+    """A dialect and an authenticator at once: whoever asks is `caller`, whatever comes is `request`; an error of either is raised."""
+
+    request: Request | Exception
+    caller: Caller | Exception = AGENT
+
+    async def authenticate(self, inbound: Inbound) -> Caller:
+        """The caller."""
+        if isinstance(self.caller, Exception):
+            raise self.caller
+        return self.caller
+
+    async def read(self, inbound: Inbound, caller: Caller) -> Request:
+        """The request."""
+        if isinstance(self.request, Exception):
+            raise self.request
+        return self.request
+
+
+def asked(*, key: str = "", dry_run: bool = False, call_class: CallClass = CallClass.MUTATION) -> Request:
+    """A request for `CALL`."""
+    return Request(call=CALL, call_class=call_class, idempotency_key=key, dry_run=dry_run)
+
+
+def inbound(target: str = "/", headers: tuple[tuple[str, str], ...] = (), body: bytes = b"") -> Inbound:
+    """A request as it arrived."""
+
+    async def read() -> bytes:
+        return body
+
+    return Inbound(method="POST", target=target, headers=headers, read_body=read, received_at=NOW, peer="10.0.0.9")
+
+
+def line(
+    ledger: LedgerDouble, cloud: CloudDouble, verdict: Verdict = Verdict.ALLOW, mode: Mode = Mode.ENFORCE
+) -> Pipeline:
+    """The real line over the doubles; no stack is guarded, so `mode` holds for all."""
+    stacks = Stacks((), default_mode=mode)
+    return Pipeline(
+        understand=Understand(stacks, {}),
+        survey=Survey(stacks=stacks, ledger=ledger, clock=FixedClock()),
+        checks=Chain([Says(verdict)]),
+        ledger=ledger,
+        cloud=cloud,
+        clock=FixedClock(),
+    )
