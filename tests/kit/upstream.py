@@ -54,6 +54,8 @@ class Upstream:
                 )
             case "slow":
                 await asyncio.sleep(0.5)
+        if "/s3/aws4_request" in request.headers.get("Authorization", ""):
+            return _s3(self.behaviour)
         return _json(self.behaviour) if target else _query(operation, self.behaviour)
 
 
@@ -62,6 +64,13 @@ def _json(behaviour: str) -> web.Response:
         error = '{"__type": "com.amazonaws#ResourceNotFoundException", "message": "No such thing"}'
         return _response(error, "application/x-amz-json-1.0", 400)
     return _response("{}", "application/x-amz-json-1.0", 200)
+
+
+def _s3(behaviour: str) -> web.Response:
+    if behaviour == "refuse":
+        error = f"<Error><Code>NoSuchBucket</Code><Message>No such bucket</Message><RequestId>{REQUEST_ID}</RequestId></Error>"
+        return _response(error, "application/xml", 404)
+    return web.Response(status=200, headers={"x-amz-request-id": REQUEST_ID, "ETag": '"0"'})
 
 
 def _query(operation: str, behaviour: str) -> web.Response:
