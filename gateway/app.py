@@ -82,8 +82,8 @@ class Ports:
 
 
 @asynccontextmanager
-async def running(settings: Settings) -> AsyncIterator[FastAPI]:
-    """The application with everything behind it open and looked after, for as long as the block lasts.
+async def running(settings: Settings) -> AsyncIterator[Entrance]:
+    """The ASGI application with everything behind it open and looked after, for as long as the block lasts.
 
     Raises `errors.SentinelError` where it may not start: broken code, contract, policy, setting, or no ledger.
     """
@@ -138,67 +138,90 @@ async def _end_claims(ledger: SqlLedger, clock: Clock) -> None:
             log.error("claims_not_ended", reason=str(error))  # noqa: TRY400  the sentence says it all; tried again next time
 
 
-def _application(ports: Ports) -> FastAPI:
-    settings = ports.settings
-    routing, table, models = index.load(), classes.load(), ServiceModels()
-    endpoints = Endpoints(models=models, regions=settings.upstream.regions, simulated=settings.upstream.simulated)
-    credentials = _credentials(settings, ports.clock)
-    cloud = Aws(models=models, endpoints=endpoints, credentials=credentials, client=ports.client, clock=ports.clock)
-    pipeline = Pipeline(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wire:
+    """What the doors and AWS's side know of AWS; each is in memory once."""
+
+    routing: index.Index
+    table: classes.Classes
+    models: ServiceModels
+    endpoints: Endpoints
+    credentials: CredentialsProvider
+
+
+def _application(ports: Ports) -> Entrance:
+    settings, models = ports.settings, ServiceModels()
+    wire = _Wire(
+        routing=index.load(),
+        table=classes.load(),
+        models=models,
+        endpoints=Endpoints(models=models, regions=settings.upstream.regions, simulated=settings.upstream.simulated),
+        credentials=_credentials(settings, ports.clock),
+    )
+    pipeline = _pipeline(ports, wire)
+    door = _aws_door(ports, wire, pipeline)
+    app = FastAPI(title="Sentinel", docs_url="/v1/docs", openapi_url="/v1/openapi.json", redoc_url=None)
+    handle_errors(app)
+    _health(app, ports)
+    app.include_router(routes(_context(ports, pipeline, _api_dialect(settings, wire))))
+    app.mount("/", door)  # last: everything that is not the API is an AWS request
+    # Around the application, not in it: what FastAPI does for every request is more than the AWS door's own work.
+    return Entrance(app, aws=door, pipeline=pipeline, clock=ports.clock)
+
+
+def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
+    return Pipeline(
         understand=Understand(ports.stacks),
         survey=Survey(stacks=ports.stacks, ledger=ports.ledger, clock=ports.clock),
         checks=checks(ports.engine),
         ledger=ports.ledger,
-        cloud=cloud,
-        clock=ports.clock,
-    )
-    reads = Reads(
-        AwsReads(
-            endpoints=endpoints,
-            models=models,
-            credentials=credentials,
+        cloud=Aws(
+            models=wire.models,
+            endpoints=wire.endpoints,
+            credentials=wire.credentials,
             client=ports.client,
             clock=ports.clock,
-        )
+        ),
+        clock=ports.clock,
     )
-    app = FastAPI(title="Sentinel", docs_url="/v1/docs", openapi_url="/v1/openapi.json", redoc_url=None)
-    handle_errors(app)
-    _health(app, ports)
-    app.include_router(
-        routes(
-            _context(
-                ports,
-                pipeline,
-                ApiDialect(
-                    account=settings.account,
-                    regions=settings.upstream.regions,
-                    default_region=settings.upstream.default_region,
-                    index=routing,
-                    classes=table,
-                    models=models,
-                ),
-            )
-        )
+
+
+def _aws_door(ports: Ports, wire: _Wire, pipeline: Pipeline) -> AwsDoor:
+    settings = ports.settings
+    reads = AwsReads(
+        endpoints=wire.endpoints,
+        models=wire.models,
+        credentials=wire.credentials,
+        client=ports.client,
+        clock=ports.clock,
     )
     dialect = AwsDialect(
         account=settings.account,
         regions=settings.upstream.regions,
         max_body_bytes=settings.server.max_body_bytes,
-        routes=routing,
-        table=table,
-        models=models,
+        routes=wire.routing,
+        table=wire.table,
+        models=wire.models,
     )
-    door = AwsDoor(
+    return AwsDoor(
         pipeline=pipeline,
         authenticator=SigV4(ports.keys, ports.clock, skew_seconds=settings.server.clock_skew_seconds),
         dialect=dialect,
-        reads=reads,
+        reads=Reads(reads),
         clock=ports.clock,
         max_body_bytes=settings.server.max_body_bytes,
     )
-    app.mount("/", door)  # last: everything that is not the API is an AWS request
-    app.add_middleware(Entrance, aws=door, pipeline=pipeline, clock=ports.clock)
-    return app
+
+
+def _api_dialect(settings: Settings, wire: _Wire) -> ApiDialect:
+    return ApiDialect(
+        account=settings.account,
+        regions=settings.upstream.regions,
+        default_region=settings.upstream.default_region,
+        index=wire.routing,
+        classes=wire.table,
+        models=wire.models,
+    )
 
 
 def _context(ports: Ports, pipeline: Pipeline, dialect: ApiDialect) -> Context:
