@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from functools import lru_cache
 from hashlib import sha256
 from urllib.parse import unquote_to_bytes
 
@@ -26,6 +27,8 @@ from gateway.ports import Clock, Key, KeyRing
 MAX_EXPIRES = 604_800
 """Longest life of a presigned request in seconds: seven days."""
 
+_REMEMBERED = 256
+"""Signatures of how many requests stay read: authenticator, dialect and door each ask about the one they are at."""
 _NOBODYS_SECRET = "nobody-holds-this-key"  # noqa: S105  makes a refusal of a stranger cost what any other refusal costs
 _CREDENTIAL = re.compile(r"([\w-]{1,128})/(\d{8})/([a-z0-9-]{1,64})/([A-Za-z0-9._-]{1,64})/([a-z0-9_]{1,32})", re.ASCII)
 _TIMESTAMP = re.compile(r"\d{8}T\d{6}Z", re.ASCII)
@@ -103,8 +106,13 @@ def read_signature(inbound: Inbound) -> Signature:
 
     Raises `errors.NotAuthenticated`: nothing there, another scheme, malformed, or something that must be signed is not.
     """
-    headers = _by_name(inbound.headers)
-    algorithm, credential, signed, value, timestamp, expires = _fields(inbound, headers)
+    return _read(inbound.headers, inbound.query)
+
+
+@lru_cache(_REMEMBERED)
+def _read(fields: tuple[tuple[str, str], ...], query: str) -> Signature:
+    headers = _by_name(fields)
+    algorithm, credential, signed, value, timestamp, expires = _fields(query, headers)
     if algorithm != canonical.ALGORITHM:
         raise _incomplete(
             f"This gateway verifies {canonical.ALGORITHM}, not {algorithm[:40]!r}; set the client's signature version to s3v4 or v4."
@@ -247,14 +255,14 @@ async def _verify(inbound: Inbound, signature: Signature, key: Key) -> None:
         )
 
 
-def _fields(inbound: Inbound, headers: Mapping[str, Sequence[str]]) -> tuple[str, str, str, str, str, timedelta | None]:
+def _fields(query: str, headers: Mapping[str, Sequence[str]]) -> tuple[str, str, str, str, str, timedelta | None]:
     """Algorithm, credential, signed headers, signature, timestamp and, when presigned, its life."""
     given = headers.get("authorization")
-    in_query = "X-Amz-Signature" in inbound.query or "X-Amz-Algorithm" in inbound.query
+    in_query = "X-Amz-Signature" in query or "X-Amz-Algorithm" in query
     if given is None:
         if not in_query:
-            raise _nothing(inbound.query)
-        return _query_form(inbound.query)
+            raise _nothing(query)
+        return _query_form(query)
     if len(given) > 1 or in_query:
         raise _incomplete(
             "The request carries more than one proof of identity; send one Authorization header or one presigned query."
