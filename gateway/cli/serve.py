@@ -51,6 +51,7 @@ async def _serve(settings: Settings) -> None:
             log_level="warning",
             access_log=False,
             server_header=False,
+            proxy_headers=False,  # whoever connects is the peer; a header that says otherwise proves nothing
             lifespan="off",
             timeout_graceful_shutdown=20,
         )
