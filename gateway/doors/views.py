@@ -1,6 +1,6 @@
 """How the nouns look in JSON replies, on the command line's `--json` and to the doors alike."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from gateway.model.claim import Claim
@@ -14,7 +14,7 @@ from gateway.model.verdict import Decision, Finding
 
 def time_view(moment: datetime | None) -> str | None:
     """ISO 8601 in UTC."""
-    return None if moment is None else moment.isoformat().replace("+00:00", "Z")
+    return None if moment is None else moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def finding_view(finding: Finding) -> dict[str, Any]:
