@@ -1,7 +1,9 @@
 """The `sentinel` command."""
 
+import sys
 from importlib.metadata import entry_points
 
+import structlog
 import typer
 
 from gateway.cli.decide import approve, propose, reject, release
@@ -42,7 +44,8 @@ for _entry in entry_points(group="sentinel.commands"):
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line. Standard output is for what was asked for; whatever is logged on the way goes to standard error."""
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
     app()
 
 

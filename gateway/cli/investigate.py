@@ -59,10 +59,14 @@ def _moment(text: str) -> str:
     """An ISO time with its zone; an age counts back from now. Raises `errors.Malformed`."""
     if not text:
         return ""
+    if re.fullmatch(r"(\d+[smhdw])+", text):
+        return (datetime.now(UTC) - duration(text)).isoformat()
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
-        return (datetime.now(UTC) - duration(text)).isoformat()
+    except ValueError as error:
+        raise Malformed(
+            f"{text[:40]!r} is neither a time (2026-11-21T09:00:00Z) nor an age (90s, 30m, 1h, 2d, 1w)."
+        ) from error
     return (moment if moment.tzinfo else moment.astimezone()).isoformat()
 
 

@@ -65,9 +65,11 @@ async def _opened(actor: str, body: dict[str, Any]) -> tuple[Identity, dict[str,
 
 def _variables(who: Identity, given: dict[str, Any]) -> dict[str, str]:
     key_id, secret = given["access_key_id"], given["secret_access_key"]
-    own_region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    own = {name: os.environ[name] for name in ("AWS_REGION", "AWS_DEFAULT_REGION") if os.environ.get(name)}
+    region = next(iter(own.values()), who.region)  # boto3 reads only the second, others prefer the first
     return {
-        **aws_variables(url=who.url, key_id=key_id, secret=secret, region="" if own_region else who.region),
+        **aws_variables(url=who.url, key_id=key_id, secret=secret, region=region),
+        **own,
         "SENTINEL_URL": who.url,
         "SENTINEL_TOKEN": f"{key_id}.{secret}",
     }

@@ -1,11 +1,13 @@
 """How the tests run commands: in process with Typer's runner, in a directory of their own, as whom they like."""
 
 import json
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
 from typer.testing import CliRunner, Result
 
 from gateway.__main__ import app
@@ -15,12 +17,19 @@ Run = Callable[..., Result]
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def elsewhere(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Commands look for settings and credentials in the current directory: an empty one."""
-    here = tmp_path / "here"
-    here.mkdir()
+    here = tmp_path_factory.mktemp("here")
     monkeypatch.chdir(here)
     return here
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    """The gate of a test logs in this very process, where a command's output is looked at."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture

@@ -1,0 +1,142 @@
+"""The JSON API as the command line uses it: also when it is not there, not ours, or says no."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from gateway.cli.client import ApiRefused, ApiUnreachable, ask, mutation_path
+from gateway.cli.identity import Identity
+from gateway.errors import Malformed
+from tests.kit.gate import Gate
+
+pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+
+
+@contextmanager
+def answering(status: int, body: bytes, *, location: str = "") -> Iterator[tuple[Identity, list[str]]]:
+    """A server that always answers the same; the paths it was asked for."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            if not status:
+                return  # hang up
+            self.send_response(status)
+            if location:
+                self.send_header("Location", location)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None: ...
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield Identity(url=f"http://127.0.0.1:{server.server_port}", token="a.b"), asked
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def records(identity: Identity) -> dict[str, Any]:
+    return asyncio.run(ask(identity, "GET", "/records", holds="records"))
+
+
+NOT_OURS = {
+    "a web page": (200, b"<html>Sign in</html>"),
+    "nothing": (200, b""),
+    "other JSON": (200, b'{"hello": "world"}'),
+    "a list": (200, b'["records"]'),
+    "an error of a proxy": (502, b"Bad gateway"),
+    "ours, but not with success": (500, b'{"records": []}'),
+    "not text": (200, b"\xff\xfe\x00"),
+}
+
+
+@pytest.mark.parametrize(("status", "body"), NOT_OURS.values(), ids=NOT_OURS)
+def test_what_is_not_our_api_is_said(status: int, body: bytes) -> None:
+    with answering(status, body) as (identity, _), pytest.raises(ApiUnreachable, match="is not Sentinel's API"):
+        records(identity)
+
+
+def test_a_redirect_is_not_followed_with_the_token() -> None:
+    with (
+        answering(200, b'{"records": []}') as (other, asked),
+        answering(307, b"", location=other.url) as (identity, _),
+        pytest.raises(ApiUnreachable, match=r"not Sentinel's API \(status 307\)"),
+    ):
+        records(identity)
+    assert asked == []
+
+
+def test_nobody_there() -> None:
+    with answering(200, b"") as (identity, _):
+        pass
+    with pytest.raises(ApiUnreachable, match=r"Nobody answers at .* Is the gateway running"):
+        records(identity)
+
+
+def test_a_connection_that_breaks_off_says_that_the_change_may_have_happened() -> None:
+    with answering(0, b"") as (identity, _), pytest.raises(ApiUnreachable, match="look at `sentinel records`"):
+        records(identity)
+
+
+def test_the_apis_own_words_are_kept() -> None:
+    problem = b'{"code": "not_found", "detail": "There is none."}'
+    with answering(404, problem) as (identity, _), pytest.raises(ApiRefused) as refused:
+        records(identity)
+    assert (str(refused.value), refused.value.status, refused.value.document["code"]) == (
+        "There is none.",
+        404,
+        "not_found",
+    )
+
+
+def test_a_list_of_mistakes_becomes_a_sentence() -> None:
+    mistakes = (
+        b'{"detail": [{"loc": ["query", "limit"], "msg": "Too large"}, {"loc": ["body", "lasts"], "msg": "Wrong"}]}'
+    )
+    with (
+        answering(422, mistakes) as (identity, _),
+        pytest.raises(ApiRefused, match=r"^limit: Too large; lasts: Wrong\.$"),
+    ):
+        records(identity)
+
+
+@pytest.mark.parametrize(
+    "wrong", ["", "mut_", "mut_x/../../keys", "../records", "mut_" + "0" * 25 + "?", "MUT_" + "0" * 26]
+)
+def test_what_cannot_be_a_mutation_never_becomes_a_path(wrong: str) -> None:
+    with pytest.raises(Malformed, match="is no mutation id"):
+        mutation_path(wrong, "approve")
+
+
+def test_the_paths_of_a_mutation() -> None:
+    assert mutation_path("mut_" + "0" * 26) == "/mutations/mut_" + "0" * 26
+    assert mutation_path("mut_" + "0" * 26, "approve").endswith("0/approve")
+
+
+@pytest.mark.parametrize("secret", ["wrong", "x" * 200])
+def test_a_wrong_token_is_refused_in_a_sentence(
+    secret: str, gate: Gate, document: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SENTINEL_URL", gate.url)
+    monkeypatch.setenv("SENTINEL_TOKEN", f"{gate.keys['human'].id}.{secret}")
+    code, told = document("records")
+    assert (code, told["status"], told["code"]) == (1, 401, "not_authenticated")
+
+
+def test_without_a_gateway_a_command_says_so(document: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SENTINEL_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("SENTINEL_TOKEN", "a.b")
+    code, told = document("records")
+    assert (code, told["code"]) == (1, "api_unreachable")

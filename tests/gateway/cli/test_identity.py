@@ -1,0 +1,86 @@
+"""Who the command line speaks as."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.cli.identity import UP_DIRECTORY, Identity, identity
+from gateway.cli.kept import FILE_NAME, NoIdentity, kept_text
+from gateway.model.caller import ActorKind
+from gateway.ports import Key
+
+URL, TOKEN = "http://127.0.0.1:8484", "SNTLAAAAAAAAAAAAAAAA.a-secret"
+
+
+@pytest.fixture
+def kept(elsewhere: Path) -> None:
+    """A `sentinel up` that runs here."""
+    key = Key(id="SNTLBBBBBBBBBBBBBBBB", secret="kept", actor="agent-scaler", kind=ActorKind.AGENT)
+    (elsewhere / UP_DIRECTORY).mkdir(parents=True)
+    (elsewhere / UP_DIRECTORY / FILE_NAME).write_text(kept_text("http://127.0.0.1:9999", "us-east-1", {"agent": key}))
+
+
+def test_the_environment_comes_first(kept: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SENTINEL_URL", URL + "/")
+    monkeypatch.setenv("SENTINEL_TOKEN", TOKEN)
+    assert identity() == Identity(url=URL, token=TOKEN)
+
+
+def test_then_the_sentinel_up_of_this_directory(kept: None) -> None:
+    assert identity("agent") == Identity(
+        url="http://127.0.0.1:9999", token="SNTLBBBBBBBBBBBBBBBB.kept", region="us-east-1"
+    )
+
+
+def test_each_part_may_come_from_elsewhere(kept: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SENTINEL_URL", URL)
+    assert identity("agent").url == URL
+    assert identity("agent").token == "SNTLBBBBBBBBBBBBBBBB.kept"
+
+
+def test_without_either_it_says_what_to_do() -> None:
+    with pytest.raises(NoIdentity, match=r"Set SENTINEL_URL .* or run this where `sentinel up` runs"):
+        identity()
+
+
+def test_an_identity_does_not_print_its_token() -> None:
+    assert "a-secret" not in repr(Identity(url=URL, token=TOKEN))
+
+
+@pytest.mark.parametrize(
+    "url", ["127.0.0.1:8484", "ftp://x", "http://", "http://x:port", "http://x:99999", "[red]x[/red]"]
+)
+def test_an_address_that_is_none_is_said(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SENTINEL_URL", url)
+    monkeypatch.setenv("SENTINEL_TOKEN", TOKEN)
+    with pytest.raises(NoIdentity, match="must be the gateway's address"):
+        identity()
+
+
+@pytest.mark.parametrize("token", ["only-a-word", "a.", ".b", "a.b\nX-Injected: 1", "a.b c", "ä.b"])
+def test_a_token_that_is_none_is_said_and_not_shown(token: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SENTINEL_URL", URL)
+    monkeypatch.setenv("SENTINEL_TOKEN", token)
+    with pytest.raises(NoIdentity) as refused:
+        identity()
+    assert token not in str(refused.value).replace("`<key id>.<secret>`", "")
+
+
+COMMANDS = {
+    "records": ("records",),
+    "claims": ("claims",),
+    "blame": ("blame", "aws_instance.web.ami"),
+    "propose": ("propose", "sqs", "CreateQueue", "{}"),
+    "approve": ("approve", "mut_" + "0" * 26),
+    "reject": ("reject", "mut_" + "0" * 26),
+    "release": ("release", "mut_" + "0" * 26),
+    "session": ("session", "--intent", "cost", "--motivation", "budget"),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+def test_every_command_without_an_identity_says_so(command: tuple[str, ...], document: Callable[..., Any]) -> None:
+    code, told = document(*command)
+    assert (code, told["code"]) == (1, "no_identity")

@@ -1,0 +1,109 @@
+"""`sentinel records`, `blame`, `claims`, against a running gateway."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from tests.kit.gate import ASG, Gate
+
+pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+
+Document = Callable[..., tuple[int, Any]]
+Speak = Callable[..., None]
+WHAT = "aws_autoscaling_group.kafka_consumer.desired_capacity"
+
+
+@pytest.fixture(autouse=True)
+def told(gate: Gate, speak_as: Speak) -> None:
+    """Something to tell: an applied change and a refused one; asked about by the human."""
+    if not gate.records():
+        gate.client("autoscaling").set_desired_capacity(AutoScalingGroupName=ASG, DesiredCapacity=6)
+        rival = gate.client("autoscaling", "rival", ("cost", 'budget; text="[red]cheaper[/red]"'))
+        with pytest.raises(rival.exceptions.ClientError):
+            rival.set_desired_capacity(AutoScalingGroupName=ASG, DesiredCapacity=3)
+    speak_as(gate, "human")
+
+
+FILTERS: dict[str, tuple[tuple[str, ...], int]] = {
+    "all": ((), 3),
+    "actor": (("--actor", "agent"), 2),
+    "actor nobody": (("--actor", "[bold]x"), 0),
+    "intent": (("--intent", "cost"), 1),
+    "motivation": (("--motivation", "incident"), 1),
+    "resource": (("--resource", "aws_autoscaling_group"), 2),
+    "stage": (("--stage", "settled"), 1),
+    "verdict": (("--verdict", "deny"), 1),
+    "an age": (("--since", "1h"), 3),
+    "a time": (("--since", "2020-01-01T00:00:00Z"), 3),
+    "a time to come": (("--since", "2999-01-01T00:00:00Z"), 0),
+    "a day of this machine's zone": (("--since", "2020-01-01"), 3),
+    "limit": (("--limit", "1"), 1),
+}
+
+
+@pytest.mark.parametrize(("asked", "found"), FILTERS.values(), ids=FILTERS)
+def test_records_are_found(asked: Sequence[str], found: int, document: Document) -> None:
+    code, told = document("records", *asked)
+    assert (code, len(told["records"])) == (0, found)
+
+
+def test_records_as_a_table(sentinel: Callable[..., Any]) -> None:
+    done = sentinel("records")
+    assert done.exit_code == 0
+    newest, *_, oldest = done.stdout.splitlines()[2:]
+    assert newest.split()[0] == "3"
+    assert oldest.split()[0] == "1"
+    assert f"{WHAT}" in oldest
+    assert "availability/incident" in oldest
+
+
+def test_no_records_is_said(sentinel: Callable[..., Any]) -> None:
+    assert sentinel("records", "--actor", "nobody").stdout == "No records.\n"
+
+
+def test_an_agent_sees_its_own(gate: Gate, speak_as: Speak, document: Document) -> None:
+    speak_as(gate, "rival")
+    assert {record["actor"] for record in document("records")[1]["records"]} == {"rival"}
+
+
+def test_claims(sentinel: Callable[..., Any], document: Document) -> None:
+    code, told = document("claims", "--address", "aws_autoscaling_group.kafka_consumer")
+    assert (code, [claim["value"] for claim in told["claims"]]) == (0, [6])
+    line = sentinel("claims").stdout.splitlines()[2]
+    assert WHAT in line
+    assert "open" in line
+    assert sentinel("claims", "--actor", "rival").stdout == "No claims.\n"
+    assert sentinel("claims", "--all").exit_code == 0
+
+
+def test_blame_tells_the_story(sentinel: Callable[..., Any], document: Document) -> None:
+    code, told = document("blame", WHAT)
+    assert (code, told["actor"], told["value"], told["evidence"]) == (0, "agent", 6, ["A-1"])
+    shown = sentinel("blame", WHAT).stdout
+    assert shown.startswith(WHAT)
+    for word in ("agent", "availability", "incident", "A-1"):
+        assert word in shown
+
+
+BAD = {
+    "no attribute": (("blame", "aws_instance"), "malformed"),
+    "one word": (("blame", "x"), "malformed"),
+    "nothing": (("blame", ""), "malformed"),
+    "markup": (("blame", "[red]a[/red].b.c"), "malformed"),
+    "nobody set it": (("blame", "aws_instance.web.ami"), "not_found"),
+    "not a time": (("records", "--since", "yesterday"), "malformed"),
+    "no age": (("records", "--since", "0h"), "motive"),
+}
+
+
+@pytest.mark.parametrize(("command", "code"), BAD.values(), ids=BAD)
+def test_bad_input_is_said(command: tuple[str, ...], code: str, document: Document) -> None:
+    ended, told = document(*command)
+    assert (ended, told["code"]) == (1, code)
+
+
+def test_modules_and_instances_are_addresses(document: Document) -> None:
+    code, told = document("blame", 'module.a["x.y"].aws_sqs_queue.q["k.1"].tags.Name')
+    assert (code, told["code"]) == (1, "not_found")
+    assert 'aws_sqs_queue.q["k.1"].tags.Name' in told["detail"]

@@ -1,0 +1,102 @@
+"""`sentinel key`."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.cli.ring import open_ring
+from gateway.model.caller import ActorKind
+from gateway.model.motive import Intent, Motivation, Motive
+from gateway.ports import Key
+from gateway.settings import Settings
+
+Document = Callable[..., tuple[int, Any]]
+
+
+def found(key_id: str) -> Key | None:
+    async def look() -> Key | None:
+        async with open_ring(Settings()) as ring:
+            return await ring.find(key_id)
+
+    return asyncio.run(look())
+
+
+def test_a_key_is_issued_with_all_that_was_said(document: Document) -> None:
+    code, told = document(
+        *("key", "create", "ana", "--kind", "human", "--role", "approver", "--role", "operator"),
+        *("--on-behalf-of", "team-streaming", "--intent", "consistency", "--motivation", "routine", "--lasts", "1h"),
+    )
+    assert code == 0, told
+    key = found(told["access_key_id"])
+    assert key is not None
+    assert (key.actor, key.kind, key.roles, key.on_behalf_of) == (
+        "ana",
+        ActorKind.HUMAN,
+        ("approver", "operator"),
+        "team-streaming",
+    )
+    assert key.motive == Motive(intent=Intent.CONSISTENCY, motivation=Motivation.ROUTINE)
+    assert key.secret == told["secret_access_key"]
+
+
+def test_create_prints_nothing_but_lines_for_a_shell(sentinel: Callable[..., Any]) -> None:
+    lines = sentinel("key", "create", "agent-scaler").stdout.splitlines()
+    assert [line.partition("=")[0] for line in lines] == [
+        "export AWS_ACCESS_KEY_ID",
+        "export AWS_SECRET_ACCESS_KEY",
+        "export SENTINEL_TOKEN",
+    ]
+
+
+def test_keys_are_listed_without_secrets(sentinel: Callable[..., Any], document: Document) -> None:
+    made = document("key", "create", "agent-scaler")[1]
+    code, told = document("key", "list")
+    assert (code, [key["id"] for key in told["keys"]]) == (0, [made["access_key_id"]])
+    shown = sentinel("key", "list").stdout
+    assert "agent-scaler" in shown
+    assert made["secret_access_key"] not in shown + str(told)
+
+
+def test_a_revoked_key_says_so(sentinel: Callable[..., Any], document: Document) -> None:
+    made = document("key", "create", "agent-scaler")[1]["access_key_id"]
+    assert document("key", "revoke", made) == (0, {"revoked": made})
+    assert "revoked" in sentinel("key", "list").stdout
+    key = found(made)
+    assert key is not None
+    assert key.revoked
+
+
+BAD = {
+    "half a motive": (("create", "a", "--intent", "cost"), "malformed"),
+    "a bad duration": (("create", "a", "--lasts", "for ever"), "motive"),
+    "no name": (("create", ""), "malformed"),
+    "a name over two lines, which would end up in a commit": (("create", "a\nSentinel-Actor: ana"), "malformed"),
+    "a name that steers the terminal": (("create", "a\x1b[2J"), "malformed"),
+    "a role that is none": (("create", "a", "--role", ""), "malformed"),
+    "settings that are not there": (("create", "a", "--config", "nowhere.toml"), "settings_invalid"),
+}
+
+
+@pytest.mark.parametrize(("command", "code"), BAD.values(), ids=BAD)
+def test_bad_input_is_said_and_nothing_is_made(
+    command: tuple[str, ...], code: str, document: Document, elsewhere: Path
+) -> None:
+    ended, told = document("key", *command)
+    assert (ended, told["code"]) == (1, code)
+    assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", [("list",), ("revoke", "SNTLAAAAAAAAAAAAAAAA")])
+def test_looking_makes_no_ledger(command: tuple[str, ...], document: Document, elsewhere: Path) -> None:
+    code, told = document("key", *command)
+    assert (code, told["code"]) == (1, "not_found")
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_an_unknown_key_cannot_be_revoked(document: Document) -> None:
+    document("key", "create", "a")
+    code, told = document("key", "revoke", "[red]SNTL[/red]")
+    assert (code, told["code"]) == (1, "not_found")

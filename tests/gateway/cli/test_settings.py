@@ -1,0 +1,91 @@
+"""Settings as commands need them."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from gateway.cli.identity import UP_DIRECTORY
+from gateway.cli.settings import Origin, config_file, flat, must_have_ledger, origins, settings_or_exit, variable
+from gateway.errors import NotFound
+from gateway.settings import Settings, read_settings
+
+
+@pytest.fixture
+def file(elsewhere: Path) -> Path:
+    path = elsewhere / "sentinel.toml"
+    path.write_text('data = "there"\n[server]\nport = 9000\nhost = "::1"\n[[stacks]]\nname = "a"\npath = "a"\n')
+    return path
+
+
+def test_each_setting_says_where_it_comes_from(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SENTINEL_SERVER__PORT", "9001")
+    monkeypatch.setenv("sentinel_policy__engine", "embedded")
+    monkeypatch.setenv("SENTINEL_UPSTREAM", '{"connect_seconds": 2}')
+    monkeypatch.setenv("SENTINEL_TOKEN", "no setting")
+    settings = read_settings(file)
+    where = origins(settings, file)
+    assert (settings.server.port, where["server.port"]) == (9001, Origin.ENVIRONMENT)
+    assert where["policy.engine"] is Origin.ENVIRONMENT
+    assert where["upstream.connect_seconds"] is Origin.ENVIRONMENT
+    assert where["upstream.reply_seconds"] is Origin.DEFAULT
+    assert where["server.host"] is where["data"] is where["stacks"] is Origin.FILE
+    assert where["mode"] is Origin.DEFAULT
+    assert "token" not in where
+
+
+def test_the_stacks_of_the_environment_replace_those_of_the_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SENTINEL_STACKS", '[{"name": "b", "path": "b"}]')
+    assert origins(read_settings(file), file)["stacks"] is Origin.ENVIRONMENT
+
+
+def test_without_a_file_nothing_comes_from_it() -> None:
+    assert set(origins(Settings(), None).values()) == {Origin.DEFAULT}
+
+
+@pytest.mark.parametrize("name", ["server.port", "data", "reconcile.provider_mirror"])
+def test_the_variable_that_is_named_is_the_one_that_is_read(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(variable(name), "7")
+    assert str(flat(Settings().model_dump(mode="json"))[name]) == "7"
+    assert origins(Settings(), None)[name] is Origin.ENVIRONMENT
+
+
+def test_the_file_is_the_one_asked_for_then_ours_then_that_of_sentinel_up(elsewhere: Path) -> None:
+    assert config_file(None) is None
+    (elsewhere / UP_DIRECTORY).mkdir(parents=True)
+    (elsewhere / UP_DIRECTORY / "sentinel.toml").touch()
+    assert config_file(None) == UP_DIRECTORY / "sentinel.toml"
+    (elsewhere / "sentinel.toml").touch()
+    assert config_file(None) == Path("sentinel.toml")
+    assert config_file(Path("other.toml")) == Path("other.toml")
+
+
+def test_every_mistake_is_shown(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = elsewhere / "sentinel.toml"
+    path.write_text('colour = "[red]"\n[server]\nport = 0\n')
+    with pytest.raises(typer.Exit):
+        settings_or_exit(path)
+    told = capsys.readouterr().err
+    assert "2 mistake(s)" in told
+    assert "server.port" in told
+    assert "colour" in told
+
+
+def test_a_file_that_is_no_toml_is_one_document(document: Callable[..., Any], elsewhere: Path) -> None:
+    (elsewhere / "sentinel.toml").write_text("port = = 1")
+    code, told = document("config")
+    assert (code, told["code"]) == (1, "settings_invalid")
+
+
+def test_a_ledger_that_is_not_there_is_not_made(elsewhere: Path) -> None:
+    with pytest.raises(NotFound, match="There is no ledger at"):
+        must_have_ledger(Settings())
+    must_have_ledger(Settings(ledger="postgresql+psycopg://db/ledger"))
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_flat_names() -> None:
+    assert flat({"a": {"b": 1, "c": {}}, "d": [{"e": 1}]}) == {"a.b": 1, "a.c": {}, "d": [{"e": 1}]}
+    assert flat({}) == {}
