@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import bindparam, func, or_, select
+from sqlalchemy import CTE, Subquery, and_, bindparam, func, literal_column, or_, select
 
 from gateway.ledger.forms import claim_of, text_of
 from gateway.ledger.moment import read, stored
@@ -19,6 +19,8 @@ from gateway.ports import Attempt, View
 
 FLIP_WINDOW: Final = timedelta(hours=24)
 """How far back changes of hands are counted."""
+FLIP_CLAIMS: Final = 100
+"""Among how many of an attribute's latest claims they are counted, so that one that is changed all day costs no more than another."""
 
 _PAGE: Final = 500
 
@@ -44,22 +46,52 @@ _APPROVAL: Final = Statement(
         APPROVALS.c.until > bindparam("now"),
     )
 )
-_HANDS: Final = (
-    select(
-        CLAIMS.c.address,
-        CLAIMS.c.attribute,
-        CLAIMS.c.actor,
-        func.lag(CLAIMS.c.actor)
-        .over(partition_by=(CLAIMS.c.address, CLAIMS.c.attribute), order_by=(CLAIMS.c.since, CLAIMS.c.id))
-        .label("before"),
+
+
+def _attributes() -> CTE:
+    """Each attribute ever claimed on the addresses, met by steps through the index, whatever the number of its claims."""
+    first, later = CLAIMS.alias(), CLAIMS.alias()
+    given = func.each_text(bindparam("addresses")).table_valued("value")
+    least = select(func.min(first.c.attribute)).where(first.c.address == given.c.value).scalar_subquery()
+    begun = select(given.c.value.label("address"), least.label("attribute")).cte("attributes", recursive=True)
+    following = (
+        select(func.min(later.c.attribute))
+        .where(later.c.address == begun.c.address, later.c.attribute > begun.c.attribute)
+        .scalar_subquery()
     )
-    .where(
-        Among(CLAIMS.c.address, "addresses"),
-        CLAIMS.c.since > bindparam("from"),
-        or_(CLAIMS.c.end.is_(None), CLAIMS.c.end != ClaimEnd.FAILED.value),
+    return begun.union_all(select(begun.c.address, following).where(begun.c.attribute.is_not(None)))
+
+
+def _hands() -> Subquery:
+    """The latest claims of each attribute, each with who had the one before."""
+    about, older = _attributes(), CLAIMS.alias()
+    last_left_out = (
+        select(older.c.since)
+        .where(
+            older.c.address == about.c.address,
+            older.c.attribute == about.c.attribute,
+            older.c.since > bindparam("from"),
+        )
+        .order_by(older.c.since.desc())
+        .offset(literal_column(str(FLIP_CLAIMS)))
+        .limit(literal_column("1"))
+        .scalar_subquery()
     )
-    .subquery()
-)
+    before = func.lag(CLAIMS.c.actor).over(
+        partition_by=(CLAIMS.c.address, CLAIMS.c.attribute), order_by=(CLAIMS.c.since, CLAIMS.c.id)
+    )
+    return (
+        select(CLAIMS.c.address, CLAIMS.c.attribute, CLAIMS.c.actor, before.label("before"))
+        .join(about, and_(CLAIMS.c.address == about.c.address, CLAIMS.c.attribute == about.c.attribute))
+        .where(
+            CLAIMS.c.since > func.coalesce(last_left_out, bindparam("from")),
+            or_(CLAIMS.c.end.is_(None), CLAIMS.c.end != ClaimEnd.FAILED.value),
+        )
+        .subquery()
+    )
+
+
+_HANDS: Final = _hands()
 _FLIPS: Final = Statement(
     select(_HANDS.c.address, _HANDS.c.attribute, func.count())
     .where(_HANDS.c.before != _HANDS.c.actor)

@@ -10,6 +10,7 @@ from sqlalchemy import BindParameter, ColumnElement, Connection, Dialect, bindpa
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.elements import ClauseElement
+from sqlalchemy.sql.functions import GenericFunction
 from sqlalchemy.types import Boolean
 
 DRIVER_ERRORS: Final = (sqlite3.Error, psycopg.Error)
@@ -45,6 +46,22 @@ def _on_sqlite(element: Among, compiler: SQLCompiler, **options: Any) -> str:
 def _on_postgresql(element: Among, compiler: SQLCompiler, **options: Any) -> str:
     where, texts = compiler.process(element.where, **options), compiler.process(element.texts, **options)
     return f"{where} = ANY (ARRAY(SELECT jsonb_array_elements_text(CAST({texts} AS jsonb))))"
+
+
+class each_text(GenericFunction[str]):  # noqa: N801  SQLAlchemy finds it as `func.each_text`
+    """The texts of a JSON list as a table with one column, `value`."""
+
+    inherit_cache = True
+
+
+@compiles(each_text, "sqlite")
+def _each_on_sqlite(element: each_text, compiler: SQLCompiler, **options: Any) -> str:
+    return f"json_each({compiler.process(element.clauses, **options)})"
+
+
+@compiles(each_text, "postgresql")
+def _each_on_postgresql(element: each_text, compiler: SQLCompiler, **options: Any) -> str:
+    return f"jsonb_array_elements_text(CAST({compiler.process(element.clauses, **options)} AS jsonb))"
 
 
 class Statement:

@@ -10,6 +10,7 @@ import pytest
 
 from gateway.errors import ApprovalSpent, AttemptInFlight, ClaimTaken, NotAllowed, NotFound, PolicyInvalid
 from gateway.ledger.ledger import SqlLedger, open_ledger
+from gateway.ledger.looking import FLIP_CLAIMS
 from gateway.ledger.settling import STOPPED
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim, ClaimEnd, Relation, StandingClaim
@@ -325,6 +326,36 @@ async def test_changes_of_hands_are_counted_for_a_day(ledger: SqlLedger) -> None
     for hours, flips in ((4, 3), (25, 1), (40, 0)):
         view = await ledger.view(addresses=[GROUP], actor="a", call_digest="", now=NOW + timedelta(hours=hours))
         assert view.flips.get(f"{GROUP}.desired_capacity", 0) == flips
+
+
+async def test_changes_of_hands_are_counted_for_each_attribute_of_each_thing(ledger: SqlLedger) -> None:
+    held: Sequence[Claim] = ()
+    for hour, actor in enumerate(["a", "b", "a"]):
+        names = [("capacity", "aws_x.one"), ("size", "aws_x.one"), ("capacity", "aws_x.two")][: 3 - hour]
+        asked = mutation(*(effect(hour, name, address=address) for name, address in names), actor=actor)
+        held = await carried(
+            ledger,
+            asked,
+            now=NOW + timedelta(hours=hour),
+            supersedes=tuple(one.id for one in held if (one.attribute, one.address) in names),
+        )
+    view = await ledger.view(
+        addresses=["aws_x.none", "aws_x.one", "aws_x.two"], actor="a", call_digest="", now=NOW + timedelta(hours=3)
+    )
+    assert dict(view.flips) == {"aws_x.one.capacity": 2, "aws_x.one.size": 1}
+
+
+async def test_changes_of_hands_are_counted_among_the_latest_claims(ledger: SqlLedger) -> None:
+    held: Sequence[Claim] = ()
+    seen = []
+    for number in range(FLIP_CLAIMS + 2):
+        asked = mutation(effect(number), actor="b" if number == 1 else "a")
+        now = NOW + timedelta(seconds=number)
+        held = await carried(ledger, asked, now=now, supersedes=tuple(one.id for one in held))
+        if number >= FLIP_CLAIMS - 1:
+            view = await ledger.view(addresses=[GROUP], actor="a", call_digest="", now=now)
+            seen.append(view.flips.get(f"{GROUP}.desired_capacity", 0))
+    assert seen == [2, 1, 0]
 
 
 async def test_values_go_with_the_thing_and_later_ones_lie_over_earlier_ones(ledger: SqlLedger) -> None:
