@@ -1,0 +1,112 @@
+"""What the routes share: who may see which records, and whose session key is whose."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from gateway.doors.api.context import Context
+from gateway.doors.api.schemas import SessionBody
+from gateway.errors import NotAllowed, NotFound
+from gateway.model.caller import ActorKind, Caller
+from gateway.model.record import Record, Stage
+from gateway.ports import Key, RecordQuery
+from tests.kit.doubles import AGENT, HUMAN, NOW, FixedClock
+
+OWN = Record(stage=Stage.DECIDED, at=NOW, mutation_id="mut_1", actor="agent")
+OTHERS = Record(stage=Stage.DECIDED, at=NOW, mutation_id="mut_2", actor="rival")
+APPROVED = Record(stage=Stage.APPROVED, at=NOW, mutation_id="mut_2", actor="agent")
+
+
+@dataclass
+class Store:
+    """Records, and a key ring."""
+
+    queries: list[RecordQuery] = field(default_factory=list)
+    issued: list[dict[str, Any]] = field(default_factory=list)
+    found: Sequence[Record] = (OWN, OTHERS, APPROVED)
+
+    async def records(self, query: RecordQuery) -> Sequence[Record]:
+        """Those that match by actor and mutation."""
+        self.queries.append(query)
+        return [
+            record
+            for record in self.found
+            if query.actor in ("", record.actor) and query.mutation_id in ("", record.mutation_id)
+        ]
+
+    async def issue(self, **what: Any) -> Key:
+        """A session key."""
+        self.issued.append(what)
+        return Key(id="SNTSX", secret="s" * 40, actor=what["actor"], kind=what["kind"], expires_at=NOW)
+
+    async def blame(self, address: str, attribute: str) -> object | None:
+        """Nothing known."""
+        return None
+
+
+@pytest.fixture
+def store() -> Store:
+    return Store()
+
+
+@pytest.fixture
+def context(store: Store) -> Context:
+    unused: Any = SimpleNamespace()
+    ports: Any = {"archive": store, "keys": store, "blamer": store}
+    return Context(
+        pipeline=unused,
+        authenticator=unused,
+        dialect=unused,
+        desk=unused,
+        clock=FixedClock(),
+        max_body_bytes=100,
+        **ports,
+    )
+
+
+SERVICE = Caller(actor="agent", kind=ActorKind.SERVICE, key_id="SNTLS")
+PIPELINE = Caller(actor="pipeline", kind=ActorKind.PIPELINE, key_id="SNTLP")
+
+
+@pytest.mark.parametrize(
+    ("caller", "query", "seen"),
+    [
+        (HUMAN, RecordQuery(), [OWN, OTHERS, APPROVED]),
+        (PIPELINE, RecordQuery(actor="agent"), [OWN, APPROVED]),
+        (AGENT, RecordQuery(), [OWN, APPROVED]),
+        (SERVICE, RecordQuery(), [OWN, APPROVED]),
+        (AGENT, RecordQuery(actor="agent"), [OWN, APPROVED]),
+        (AGENT, RecordQuery(actor="rival"), []),
+        (AGENT, RecordQuery(mutation_id="mut_1"), [OWN]),
+        # That it once did something to another's mutation does not make it its own.
+        (AGENT, RecordQuery(mutation_id="mut_2"), []),
+        (HUMAN, RecordQuery(mutation_id="mut_2"), [OTHERS, APPROVED]),
+    ],
+)
+async def test_who_sees_which_records(context: Context, caller: Caller, query: RecordQuery, seen: list[Record]) -> None:
+    assert list(await context.own_records(caller, query)) == seen
+
+
+async def test_a_session_is_the_callers_own_for_a_while(context: Context, store: Store) -> None:
+    body = SessionBody.model_validate({"motive": {"intent": "cost", "motivation": "budget"}, "lasts": "30d"})
+    told = await context.session(replace(AGENT, roles=("r",), on_behalf_of="eve"), body)
+    assert told == {"access_key_id": "SNTSX", "secret_access_key": "s" * 40, "expires_at": "2026-11-21T00:00:00Z"}
+    (issued,) = store.issued
+    assert (issued["actor"], issued["kind"], issued["roles"], issued["on_behalf_of"]) == ("agent", ActorKind.AGENT, ("r",), "eve")  # fmt: skip
+    assert (issued["lasts"], issued["session"]) == (timedelta(hours=12), True)
+
+
+async def test_a_session_key_makes_no_session(context: Context, store: Store) -> None:
+    body = SessionBody.model_validate({"motive": {"intent": "cost", "motivation": "budget"}})
+    with pytest.raises(NotAllowed):
+        await context.session(replace(AGENT, key_id="SNTSAAAAAAAAAAAAAAAA"), body)
+    assert store.issued == []
+
+
+async def test_nothing_is_known_of_what_was_never_set(context: Context) -> None:
+    with pytest.raises(NotFound, match=r"a\.b"):
+        await context.blamed(AGENT, "a", "b")

@@ -1,0 +1,181 @@
+"""The JSON API through a running gateway: who may do what on which route, and every mistake as a problem document."""
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from gateway.model.record import Stage
+from tests.kit.gate import ASG, Gate
+
+pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+
+PARAMETERS = {"AutoScalingGroupName": ASG, "DesiredCapacity": 6}
+MOTIVE = {"intent": "availability", "motivation": "incident", "evidence": ["A-1"]}
+PROPOSAL = {"service": "autoscaling", "operation": "SetDesiredCapacity", "parameters": PARAMETERS, "motive": MOTIVE}
+HELD = {**PROPOSAL, "service": "events", "operation": "PutRule", "parameters": {"Name": "n", "ScheduleExpression": "rate(1 day)"}}  # fmt: skip
+ADDRESS = "aws_autoscaling_group.kafka_consumer"
+
+
+@pytest.fixture(autouse=True)
+def clean(gate: Gate) -> Iterator[None]:
+    """Each test sees only what it sends."""
+    gate.upstream.asked.clear()
+    yield
+    gate.release_all()
+
+
+def _held() -> dict[str, Any]:
+    """A call of its own each time, so that no consent to an earlier one lets it through."""
+    return {**HELD, "parameters": {"Name": f"n-{uuid4()}", "ScheduleExpression": "rate(1 day)"}}
+
+
+def ask(gate: Gate, method: str, path: str, actor: str | None, body: Any = None, **more: Any) -> httpx.Response:
+    """One request of an actor; None for a stranger."""
+    headers = {**(gate.bearer(actor) if actor else {}), **more.pop("headers", {})}
+    return httpx.request(method, f"{gate.url}{path}", headers=headers, json=body, **more)
+
+
+def propose(gate: Gate, body: Any = None, actor: str = "agent") -> str:
+    """A proposal; the id of its mutation."""
+    return str(ask(gate, "POST", "/v1/mutations", actor, body or PROPOSAL).json()["mutation"]["id"])
+
+
+MATRIX = [
+    # method, path, body, (stranger, the agent whose mutation it is, another agent, a human)
+    ("POST", "/v1/mutations", {**PROPOSAL, "dry_run": True}, (401, 200, 200, 200)),
+    ("GET", "/v1/mutations/{held}", None, (401, 200, 404, 200)),
+    ("GET", "/v1/mutations/mut_none", None, (401, 404, 404, 404)),
+    ("POST", "/v1/mutations/{held}/approve", None, (401, 403, 403, 200)),
+    ("POST", "/v1/mutations/{held}/reject", None, (401, 403, 403, 200)),
+    ("POST", "/v1/mutations/{applied}/release", None, (401, 200, {403, 404}, 200)),
+    ("POST", "/v1/sessions", {"motive": MOTIVE}, (401, 200, 200, 200)),
+    ("GET", "/v1/records", None, (401, 200, 200, 200)),
+    ("GET", "/v1/claims", None, (401, 200, 200, 200)),
+    ("GET", f"/v1/blame?address={ADDRESS}&attribute=desired_capacity", None, (401, 200, 200, 200)),
+]
+
+
+@pytest.mark.parametrize("row", MATRIX, ids=lambda row: f"{row[0]} {row[1]}")
+@pytest.mark.parametrize("who", range(4), ids=["stranger", "owner", "other agent", "human"])
+def test_who_may_do_what(gate: Gate, row: tuple[str, str, Any, tuple[Any, ...]], who: int) -> None:
+    method, path, body, expected = row
+    named = path.format(held=propose(gate, _held()), applied=propose(gate)) if "{" in path else path
+    if "blame" in path:
+        propose(gate)
+    reply = ask(gate, method, named, (None, "agent", "rival", "human")[who], body)
+    allowed = expected[who] if isinstance(expected[who], set) else {expected[who]}
+    assert reply.status_code in allowed, reply.text
+    if reply.status_code >= 400:
+        assert reply.headers["content-type"] == "application/problem+json"
+    if reply.status_code == 401:
+        assert reply.headers["www-authenticate"] == "Bearer"
+
+
+def test_no_route_is_forgotten(gate: Gate) -> None:
+    described = httpx.get(f"{gate.url}/v1/openapi.json").json()
+    routes = {(method.upper(), path) for path, methods in described["paths"].items() for method in methods}
+    known = {(row[0], row[1].partition("?")[0].replace("held", "mutation_id").replace("applied", "mutation_id").replace("mut_none", "{mutation_id}")) for row in MATRIX}  # fmt: skip
+    assert routes == known | {("GET", "/readyz")}
+    for method, path in known:
+        operation = described["paths"][path][method.lower()]
+        assert operation["security"] == [{"HTTPBearer": []}]
+        assert operation["summary"]
+    assert "requestBody" in described["paths"]["/v1/sessions"]["post"]
+
+
+def test_a_stranger_is_known_before_anything_is_read(gate: Gate) -> None:
+    before = len(gate.records(stage=Stage.TURNED_AWAY))
+    for path in ("/v1/mutations/x/approve", "/v1/mutations/x/reject", "/v1/sessions", "/v1/mutations"):
+        assert httpx.post(f"{gate.url}{path}", content=b"{" * 100_000).status_code == 401
+    assert httpx.get(f"{gate.url}/v1/records?limit=none").status_code == 401
+    assert len(gate.records(stage=Stage.TURNED_AWAY)) == before + 5
+
+
+def test_an_agent_sees_its_own_records_and_claims_only(gate: Gate) -> None:
+    propose(gate)
+    everyone = ask(gate, "GET", "/v1/records?limit=1000", "human").json()["records"]
+    own = ask(gate, "GET", "/v1/records?limit=1000", "rival").json()["records"]
+    assert {record["actor"] for record in everyone} > {record["actor"] for record in own}
+    assert {record["actor"] for record in own} <= {"rival"}
+    assert ask(gate, "GET", "/v1/records?actor=agent", "rival").json() == {"records": []}
+    assert ask(gate, "GET", "/v1/claims", "rival").json() == {"claims": []}
+    assert [claim["actor"] for claim in ask(gate, "GET", "/v1/claims", "agent").json()["claims"]] == ["agent"]
+    assert ask(gate, "GET", "/v1/claims", "human").json()["claims"]
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
+@pytest.mark.parametrize("path", ["/v1", "/v1/nonsense", "/v1/records/x", "/v1/mutations/a/b/c", "/v1/mutations/..%2F"])
+def test_what_the_api_has_not_is_404_in_its_own_words(gate: Gate, method: str, path: str) -> None:
+    if (method, path) == ("GET", "/v1/mutations/..%2F"):
+        path += "x/"
+    reply = ask(gate, method, path, "agent")
+    assert (reply.status_code, reply.json()["code"]) == (404, "not_found")
+    assert reply.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "says"),
+    [
+        ("GET", "/v1/records?limit=0", None, "limit"),
+        ("GET", "/v1/records?limit=many", None, "limit"),
+        ("GET", "/v1/records?after_seq=99999999999999999999", None, "after_seq"),
+        ("GET", "/v1/records?stage=unheard", None, "stage"),
+        ("GET", "/v1/records?since=2026-11-21T09:00:00", None, "zone"),
+        ("GET", "/v1/blame?address=x", None, "attribute"),
+        ("POST", "/v1/sessions", {}, "motive"),
+        ("POST", "/v1/sessions", {"motive": MOTIVE, "lasts": "for ever"}, "for ever"),
+        ("POST", "/v1/sessions", {"motive": MOTIVE, "roles": ["approver"]}, "roles"),
+        ("POST", "/v1/mutations/x/approve", {"status": "approved"}, "status"),
+        ("POST", "/v1/mutations/x/approve", [], "body"),
+        ("POST", "/v1/mutations/x/reject", {"reason": "r" * 1001}, "reason"),
+    ],
+)
+def test_a_mistake_is_named(gate: Gate, method: str, path: str, body: Any, says: str) -> None:
+    reply = ask(gate, method, path, "human", body)
+    assert (reply.status_code, reply.headers["content-type"]) == (400, "application/problem+json"), reply.text
+    assert says in reply.json()["detail"]
+
+
+@pytest.mark.parametrize("path", ["/v1/mutations", "/v1/sessions", "/v1/mutations/x/approve", "/v1/mutations/x/reject"])
+def test_a_body_over_the_limit_is_413(gate: Gate, path: str) -> None:
+    reply = ask(gate, "POST", path, "human", content=bytes(6 * 1024 * 1024 + 1), headers={"content-type": "application/json"})  # fmt: skip
+    assert (reply.status_code, reply.json()["code"]) == (413, "body_too_large")
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
+def test_a_body_of_another_type_is_refused(gate: Gate, kind: str) -> None:
+    reply = ask(gate, "POST", "/v1/sessions", "human", content=b"{}", headers={"content-type": kind})
+    assert (reply.status_code, reply.json()["code"]) == (400, "content_type")
+
+
+def test_a_session_key_makes_no_further_keys(gate: Gate) -> None:
+    given = ask(gate, "POST", "/v1/sessions", "agent", {"motive": MOTIVE}).json()
+    token = {"Authorization": f"Bearer {given['access_key_id']}.{given['secret_access_key']}"}
+    assert httpx.post(f"{gate.url}/v1/sessions", json={"motive": MOTIVE}, headers=token).status_code == 403
+    assert httpx.get(f"{gate.url}/v1/records", headers=token).status_code == 200
+
+
+def test_a_held_call_is_202_and_its_rejection_is_for_good(gate: Gate) -> None:
+    held = ask(gate, "POST", "/v1/mutations", "agent", _held())
+    assert (held.status_code, held.json()["code"]) == (202, "held")
+    mutation = held.json()["mutation"]["id"]
+    assert ask(gate, "POST", f"/v1/mutations/{mutation}/reject", "human", {"reason": "not today"}).status_code == 200
+    assert ask(gate, "POST", f"/v1/mutations/{mutation}/approve", "human").status_code in (403, 404, 409)
+    assert gate.upstream.asked == []
+
+
+@pytest.mark.parametrize(("behaviour", "status", "code"), [("refuse", 422, "aws_refused"), ("cut", 409, "outcome_unknown")])  # fmt: skip
+def test_what_aws_does_not_do_is_told(gate: Gate, behaviour: str, status: int, code: str) -> None:
+    gate.upstream.behaviour = behaviour
+    reply = ask(gate, "POST", "/v1/mutations", "agent", PROPOSAL)
+    gate.upstream.behaviour = "ok"
+    assert (reply.status_code, reply.json()["code"]) == (status, code)
+    assert reply.json()["mutation"]["id"]
+
+
+def test_aws_own_paths_under_v1_reach_the_aws_door(gate: Gate) -> None:
+    gate.client("batch", "human", motive=None).describe_job_queues()
+    assert gate.upstream.asked == ["POST /v1/describejobqueues"]
