@@ -23,23 +23,29 @@ class Bounds:
     name = "bounds"
 
     async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
-        """A finding for each rule that is broken, else one that allows. What changes nothing is not looked at."""
+        """A finding for each rule that is broken, else one that allows. What changes nothing can break no bound.
+
+        But an agent may not even restate what it may not set: it would claim it, and undo whatever was changed past the gate.
+        """
         if not mutation.understood:
             return Opinion(findings=(_not_understood(mutation),))
         if len(facts.subjects) != len(mutation.effects):
             reason = "Sentinel could not look at everything this call changes, so it was refused; nothing was sent."
             return Opinion(findings=(_denial("unsurveyed", reason),))
         findings: list[Finding] = []
+        restates = not any(subject.changes for subject in facts.subjects)
         for subject in facts.subjects:
-            if subject.changes:
-                # The same contract speaks once, however many attributes of the thing are changed.
-                findings += [finding for finding in _found(mutation, subject) if finding not in findings]
+            # The same contract speaks once, however many attributes of the thing are changed.
+            findings += [finding for finding in _found(mutation, subject, restates) if finding not in findings]
         return Opinion(findings=tuple(findings)) if findings else passed(self)
 
 
-def _found(mutation: Mutation, subject: Subject) -> Iterator[Finding]:
+def _found(mutation: Mutation, subject: Subject, restates: bool) -> Iterator[Finding]:
     if mutation.caller.kind is ActorKind.AGENT:
-        yield from _for_agents(subject)
+        # Beside a change, a value that stays may be one that the operation demands, as PutMetricAlarm does.
+        yield from _for_agents(subject, sets=subject.changes or restates)
+    if not subject.changes:
+        return
     yield from _for_all(subject)
     if subject.effect.action in _PUTS:
         yield from _broken_bounds(subject)
@@ -48,13 +54,13 @@ def _found(mutation: Mutation, subject: Subject) -> Iterator[Finding]:
 # What agents may touch ----------------------------------------------------------------------------------------------
 
 
-def _for_agents(subject: Subject) -> Iterator[Finding]:
+def _for_agents(subject: Subject, *, sets: bool) -> Iterator[Finding]:
     effect, contract = subject.effect, subject.contract
     if not effect.declared:
         yield _undeclared(effect)
     elif not contract.managed_by_agent:
         yield _skeleton(effect, contract)
-    elif effect.action in _PUTS and not _may_set(subject):
+    elif sets and effect.action in _PUTS and not _may_set(subject):
         yield _not_mutable(effect, contract)
 
 

@@ -88,7 +88,8 @@ async def one(*subjects: Subject, kind: ActorKind = ActorKind.AGENT) -> Finding:
 ALLOWED: dict[str, tuple[Subject, ActorKind]] = {
     "an agent within the bounds": (subject(6), ActorKind.AGENT),
     "an agent on what is mutable": (subject("x", attribute="tags.owner", before="y", contract=law(mutable=("tags",))), ActorKind.AGENT),
-    "an agent that changes nothing": (subject(4, contract=Contract()), ActorKind.AGENT),
+    "an agent that changes nothing": (subject(4, contract=law(bound("max", 3))), ActorKind.AGENT),
+    "a human that changes nothing": (subject(4, contract=law(bound("max", 3), immutable=("desired_capacity",))), ActorKind.HUMAN),
     "an agent that invokes": (subject(None, attribute=WHOLE, action=INVOKE), ActorKind.AGENT),
     "an agent that deletes what it manages": (subject(None, attribute=WHOLE, action=DELETE), ActorKind.AGENT),
     "an agent that creates what it manages": (subject(None, attribute=WHOLE, action=CREATE, after={"desired_capacity": 5}, exists=False), ActorKind.AGENT),
@@ -113,6 +114,8 @@ async def test_what_the_law_allows_passes(subject_: Subject, kind: ActorKind) ->
 EVERYONE = tuple(ActorKind)
 AGENT = (ActorKind.AGENT,)
 REFUSED: dict[str, tuple[Subject, tuple[ActorKind, ...], str, str]] = {
+    "restating the skeleton": (subject(4, contract=Contract()), AGENT, "immutable_skeleton", "no contract names it"),
+    "restating what nobody named": (subject(4, attribute="max_size"), AGENT, "not_mutable", "neither bounds it"),
     "no contract": (subject(6, contract=Contract()), AGENT, "immutable_skeleton", "no contract names it"),
     "a contract without managed_by_agent": (subject(6, contract=law(managed=False)), AGENT, "immutable_skeleton", 'resource "aws_autoscaling_group" "kafka" { managed_by_agent = true'),
     "delete of the skeleton": (subject(None, attribute=WHOLE, action=DELETE, contract=Contract()), AGENT, "immutable_skeleton", "no contract"),
@@ -167,6 +170,13 @@ async def test_every_broken_bound_is_told_and_each_offers_what_all_allow() -> No
     assert [finding.offer.nearest for finding in told if finding.offer] == [8, 8]
     assert told[0].source == "kafka.sentinel.hcl:9"
     assert told[0].attribute == "desired_capacity"
+
+
+async def test_beside_a_change_an_agent_may_repeat_what_the_operation_demands() -> None:
+    repeated = subject(4, attribute="max_size")
+
+    assert (await one(subject(6), repeated)).verdict is Verdict.ALLOW
+    assert (await one(repeated)).rule == "bounds.not_mutable"
 
 
 async def test_bounds_that_leave_nothing_offer_nothing() -> None:
