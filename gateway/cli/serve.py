@@ -41,13 +41,14 @@ async def _serve(settings: Settings) -> None:
     import uvicorn
 
     from gateway.app import running
+    from gateway.doors.patience import PatientProtocol
 
     async with running(settings) as app:
         config = uvicorn.Config(
             app,
             host=settings.server.host,
             port=settings.server.port,
-            http="httptools",
+            http=PatientProtocol,
             log_level="warning",
             access_log=False,
             server_header=False,

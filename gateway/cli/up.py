@@ -40,56 +40,64 @@ class Plan:
     """None: only the example on the simulated AWS, and only until it was applied as a whole."""
 
 
+Port = Annotated[
+    int | None,
+    typer.Option(min=1, max=_MAX_PORT, help="Port of the gateway. Default: that of last time, at first 8484."),
+]
+AwsPort = Annotated[
+    int | None,
+    typer.Option(min=1, max=_MAX_PORT, help="Port of the simulated AWS. Default: that of last time, at first 8485."),
+]
+RealAws = Annotated[
+    bool,
+    typer.Option(
+        "--aws",
+        help="The real AWS, with boto3's default credentials, instead of a simulated one. Changes are real then.",
+    ),
+]
+OwnStack = Annotated[
+    Path | None,
+    typer.Option(
+        help="Your own Terraform root module, in git: guarded where it is, not copied; changes are written back "
+        "to the branch `sentinel/NAME` of its repository. Default: a copy of the example.",
+        exists=True,
+        file_okay=False,
+        resolve_path=True,
+    ),
+]
+Policies = Annotated[
+    Path | None,
+    typer.Option(
+        help="Directory of policies. Default: the ones that come with Sentinel.",
+        exists=True,
+        file_okay=False,
+        resolve_path=True,
+    ),
+]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", help="Begin anew: forget ledger, example stack and simulated AWS of last time.")
+]
+Home = Annotated[Path, typer.Option(help="Where everything is kept.")]
+Apply = Annotated[
+    bool | None,
+    typer.Option(
+        "--apply/--no-apply",
+        help="Apply the stack with Terraform, through the gateway. "
+        "Default: only the example on the simulated AWS, once; never your own stack or the real AWS.",
+    ),
+]
+
+
 def up(
     *,
-    port: Annotated[
-        int | None,
-        typer.Option(min=1, max=_MAX_PORT, help="Port of the gateway. Default: that of last time, at first 8484."),
-    ] = None,
-    aws_port: Annotated[
-        int | None,
-        typer.Option(
-            min=1, max=_MAX_PORT, help="Port of the simulated AWS. Default: that of last time, at first 8485."
-        ),
-    ] = None,
-    real: Annotated[
-        bool,
-        typer.Option(
-            "--aws",
-            help="The real AWS, with boto3's default credentials, instead of a simulated one. Changes are real then.",
-        ),
-    ] = False,
-    stack: Annotated[
-        Path | None,
-        typer.Option(
-            help="Your own Terraform root module, in git: guarded where it is, not copied; changes are written back "
-            "to a branch `sentinel/NAME` of its repository. Default: a copy of the example.",
-            exists=True,
-            file_okay=False,
-            resolve_path=True,
-        ),
-    ] = None,
-    policies: Annotated[
-        Path | None,
-        typer.Option(
-            help="Directory of policies. Default: the ones that come with Sentinel.",
-            exists=True,
-            file_okay=False,
-            resolve_path=True,
-        ),
-    ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Begin anew: forget ledger, example stack and simulated AWS of last time.")
-    ] = False,
-    home: Annotated[Path, typer.Option(help="Where everything is kept.")] = UP_DIRECTORY,
-    apply: Annotated[
-        bool | None,
-        typer.Option(
-            "--apply/--no-apply",
-            help="Apply the stack with Terraform, through the gateway. "
-            "Default: only the example on the simulated AWS, once; never your own stack or the real AWS.",
-        ),
-    ] = None,
+    port: Port = None,
+    aws_port: AwsPort = None,
+    real: RealAws = False,
+    stack: OwnStack = None,
+    policies: Policies = None,
+    fresh: Fresh = False,
+    home: Home = UP_DIRECTORY,
+    apply: Apply = None,
 ) -> None:
     """Start gateway, reconciler, simulated AWS and the example stack, and keep them running until Ctrl-C.
 

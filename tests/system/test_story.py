@@ -1,0 +1,224 @@
+"""The whole line in processes of its own: `sentinel up`, `sentinel tour`, and what is left behind."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+
+from gateway.cli.environment import aws_variables, pointed
+from gateway.cli.kept import Kept, read_kept
+from gateway.terraform.mirror import terraform_environment
+from tests.kit.up import Up, sentinel
+
+pytestmark = [pytest.mark.system, pytest.mark.terraform, pytest.mark.slow, pytest.mark.allow_hosts(["127.0.0.1"])]
+
+Make = Callable[..., Up]
+ADDRESS = "aws_autoscaling_group.kafka_consumer"
+GROUP = "kafka-consumer-processor-asg"
+
+
+def test_the_story_from_nothing_to_a_second_start(an_up: Make, tmp_path: Path) -> None:
+    up = an_up().ready()
+    assert "stack applied by Terraform, through the gateway" in up.output
+    steps = tour(up)
+    assert sentinel("verify", "--config", str(up.home / "sentinel.toml")).stdout.startswith("The chain is whole: ")
+    commit_tells_who_and_why(up, steps[0])
+    plan_of_the_branch_is_clean(up, tmp_path / "worktree")
+    second_says_that_the_port_is_in_use(up, an_up("another"))
+    assert_ends(up, signal.SIGINT)
+
+    up.ready()
+    assert "stack was applied before" in up.output
+    assert live(up) == 6
+    story = told(up, "blame", f"{ADDRESS}.desired_capacity")
+    assert (story["actor"], story["value"], story["commit"]) == ("agent-scaler", 6, steps[0]["commit"])
+    gateway_is_killed(up)
+
+    up.ready("--fresh", "--no-apply")
+    assert told(up, "records") == {"records": []}
+    assert not (up.home / "applied").exists()
+    assert_ends(up, signal.SIGTERM)
+
+
+def tour(up: Up) -> list[dict[str, Any]]:
+    """Play the tour; what its steps saw."""
+    done = sentinel("tour", "--home", str(up.home), "--json")
+    assert done.returncode == 0, done.stderr + done.stdout
+    steps: list[dict[str, Any]] = json.loads(done.stdout)["steps"]
+    assert [step["stages"][:2] for step in steps if "stages" in step] == [["decided", "settled"]] * 2
+    assert steps[0]["files"] == ["terraform.tfvars"]
+    assert [step["code"] for step in steps if "code" in step] == ["AccessDenied", *(["AccessDeniedException"] * 2),
+        "UnauthorizedOperation", "AccessDenied", "AccessDeniedException"]  # fmt: skip
+    assert "11. Who set this, and why?" in done.stderr
+    return steps
+
+
+def commit_tells_who_and_why(up: Up, step: dict[str, Any]) -> None:
+    """The commit's trailers (git-interpret-trailers) are those of the mutation."""
+    keys = ("Mutation", "Actor", "Intent", "Motivation")
+    wanted = "%n".join(f"%(trailers:key=Sentinel-{key},valueonly)" for key in keys)
+    shown = git(up, "log", "-1", f"--format={wanted}", step["commit"]).split()
+    assert shown[:4] == [step["mutation"], "agent-scaler", "availability", "incident"]
+    assert step["commit"] in git(up, "rev-list", step["branch"]).split()
+    assert git(up, "status", "--porcelain") == ""
+
+
+def plan_of_the_branch_is_clean(up: Up, worktree: Path) -> None:
+    """Whoever merges the branch has nothing to apply: read through the gateway with the pipeline's key, on the same state."""
+    git(up, "worktree", "add", "--quiet", "--detach", str(worktree), "sentinel/example")
+    shutil.copy(up.home / "stack" / ".terraform.lock.hcl", worktree)
+    key = kept(up).key("pipeline")
+    variables = aws_variables(url=kept(up).url, key_id=key.id, secret=key.secret, region="us-east-1")
+    environment = terraform_environment(mirror=None, workdir=up.home, base=pointed(os.environ, variables))
+    for arguments in (
+        ["init"],
+        ["plan", "-detailed-exitcode", "-lock=false", f"-state={up.home}/stack/terraform.tfstate"],
+    ):
+        done = subprocess.run(
+            ["terraform", *arguments, "-no-color"],
+            cwd=worktree, env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+    git(up, "worktree", "remove", "--force", str(worktree))
+
+
+def second_says_that_the_port_is_in_use(up: Up, second: Up) -> None:
+    """One sentence, and exit code 1."""
+    second.port = up.port
+    assert second.start().ended() == 1
+    assert second.output == (
+        f"Port {up.port} on 127.0.0.1 is in use. Choose another with --port, or end what uses it.\n"
+    )
+
+
+def gateway_is_killed(up: Up) -> None:
+    """The death of one part ends all, with exit code 1 and the end of its log."""
+    os.kill(up.gateway(), signal.SIGKILL)
+    assert up.ended() == 1
+    assert f"The gateway process was ended by SIGKILL. The end of {up.home / 'logs' / 'gateway.log'}:" in up.output
+    assert_nothing_left(up)
+
+
+def assert_ends(up: Up, how: signal.Signals) -> None:
+    """A signal ends it with code 0, and all it started."""
+    assert len(up.children()) >= 3
+    assert up.signal(how) == 0
+    assert up.output.endswith("Ending what was started. `sentinel up` goes on where it was.\n")
+    assert_nothing_left(up)
+
+
+def assert_nothing_left(up: Up) -> None:
+    """No process runs, and the ports are free."""
+    assert up.children() == {}
+    for port in (up.port, up.aws_port):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", port))
+
+
+def test_without_terraform_all_but_write_back_works_and_it_says_so(an_up: Make, tmp_path: Path) -> None:
+    up = an_up().ready(path=path_without_terraform(tmp_path / "bin"))
+    assert "terraform is not on PATH: the stack is not applied and changes are not written back" in up.output
+    assert len(up.children()) == 2
+    queue = '{"QueueName": "jobs"}'
+    held = told(
+        up, "propose", "sqs", "CreateQueue", queue, "--intent", "availability", "--motivation", "launch", "--dry-run"
+    )
+    assert held["decision"]["verdict"] in ("allow", "hold", "deny")
+    assert sentinel("tour", "--home", str(up.home), path=str(tmp_path / "bin")).returncode == 1
+    assert up.signal(signal.SIGINT) == 0
+
+
+def test_an_apply_that_fails_shows_why_and_ends_all(an_up: Make, tmp_path: Path) -> None:
+    path = path_without_terraform(tmp_path / "bin")
+    broken = tmp_path / "bin" / "terraform"
+    broken.write_text('#!/bin/sh\necho "Error: no quota for [$1]"; [ "$1" = init ]\n')
+    broken.chmod(0o755)
+    up = an_up().start(path=path)
+    assert up.ended() == 1
+    assert "terraform apply failed in" in up.output
+    assert up.output.endswith("Error: no quota for [apply]\n")
+    assert_nothing_left(up)
+
+
+def test_a_stack_of_ones_own_is_guarded_where_it_is_and_not_applied(an_up: Make, tmp_path: Path) -> None:
+    own = tmp_path / "infra" / "Prod West"
+    own.mkdir(parents=True)
+    (own / "main.tf").write_text('resource "aws_sqs_queue" "jobs" {\n  name = "jobs"\n}\n')
+    up = an_up()
+    assert up.start("--stack", str(own)).ended() == 1
+    assert "is not in a git repository with a commit" in up.output
+    for arguments in (
+        ["init", "--quiet"],
+        ["add", "--all"],
+        ["-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "mine"],
+    ):
+        subprocess.run(["git", *arguments], cwd=own, check=True)
+    before = sorted(own.iterdir())
+    up.ready("--stack", str(own))
+    assert "the stack is not applied; `sentinel up --apply` does that" in up.output
+    assert f"terraform -chdir='{own}' apply" in up.output
+    assert sorted(own.iterdir()) == before
+    assert up.signal(signal.SIGTERM) == 0
+
+
+def test_the_real_aws_is_warned_of_and_nothing_is_applied(an_up: Make) -> None:
+    up = an_up().ready("--aws")
+    assert "The real AWS: what Sentinel lets through changes real infrastructure" in up.output
+    assert "the stack is not applied; `sentinel up --apply` does that" in up.output
+    assert "simulated AWS on" not in up.output
+    assert len(up.children()) == 2
+    assert up.signal(signal.SIGINT) == 0
+
+
+def path_without_terraform(directory: Path) -> str:
+    """A search path with git, and no terraform."""
+    directory.mkdir()
+    git_program = shutil.which("git")
+    assert git_program
+    (directory / "git").symlink_to(git_program)
+    return str(directory)
+
+
+def kept(up: Up) -> Kept:
+    """Its ready-made keys."""
+    found = read_kept(up.home)
+    assert found is not None
+    return found
+
+
+def live(up: Up) -> int:
+    """How many consumers AWS says there are, asked as the agent."""
+    key = kept(up).key("agent")
+    client = boto3.client(
+        "autoscaling",
+        endpoint_url=kept(up).url,
+        region_name="us-east-1",
+        aws_access_key_id=key.id,
+        aws_secret_access_key=key.secret,
+    )
+    found = client.describe_auto_scaling_groups(AutoScalingGroupNames=[GROUP])
+    return int(found["AutoScalingGroups"][0]["DesiredCapacity"])
+
+
+def told(up: Up, *arguments: str) -> dict[str, Any]:
+    """What a command says as JSON, asked as the human."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SENTINEL_URL", kept(up).url)
+        patch.setenv("SENTINEL_TOKEN", kept(up).key("human").token)
+        document: dict[str, Any] = json.loads(sentinel(*arguments, "--json").stdout)
+    return document
+
+
+def git(up: Up, *arguments: str) -> str:
+    """Git in the stack's repository."""
+    done = subprocess.run(["git", *arguments], cwd=up.home / "stack", check=True, capture_output=True, text=True)
+    return done.stdout
