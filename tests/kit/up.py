@@ -91,9 +91,19 @@ class Up:
         lines = (line.split(None, 1) for line in listed.splitlines())
         return {command: int(pid) for pid, command in lines if self._started(command)}
 
+    def parts(self) -> set[str]:
+        """Which of its parts run."""
+        names = {
+            "gateway": "-m gateway serve",
+            "reconciler": "-m reconciler serve",
+            "simulated": "-m gateway.cli.simulated",
+        }
+        running = "\n".join(self.children())
+        return {name for name, words in names.items() if words in running}
+
     def gateway(self) -> int:
         """The gateway's process id."""
-        return next(pid for command, pid in self.children().items() if "gateway serve" in command)
+        return next(pid for command, pid in self.children().items() if "-m gateway serve" in command)
 
     def _started(self, command: str) -> bool:
         return " up --home " not in command and (f"{self.home}/" in command or f"simulated {self.aws_port}" in command)
