@@ -15,6 +15,7 @@ from botocore.config import Config
 
 from gateway.app import running
 from gateway.clock import SystemClock
+from gateway.doors.patience import PatientProtocol
 from gateway.ledger.keys import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger, open_ledger
 from gateway.ledger.master import master_key
@@ -122,7 +123,7 @@ class Gate:
             async with running(settings) as app, open_ledger(settings.ledger_url) as self.ledger:
                 await self._issue(settings, self.ledger)
                 self._server = uvicorn.Server(
-                    uvicorn.Config(app, port=0, http="httptools", log_level="error", lifespan="off")
+                    uvicorn.Config(app, port=0, http=PatientProtocol, log_level="error", lifespan="off")
                 )
                 self._server.config.load()
                 listening = self._server.config.bind_socket()

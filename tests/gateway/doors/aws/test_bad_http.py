@@ -1,7 +1,7 @@
 """Bad HTTP, rows 41 to 49 of the sixty, through uvicorn and httptools as `sentinel serve` runs them.
 
 What the server itself answers is its own affair, as long as it is no success and no 500, the connection ends and nothing is sent upstream.
-Not here: 45's absolute-form target, which RFC 9112 3.2.2 makes every server accept (the host in it is not looked at, as no host of a
+Row 47 (slow headers) is in `tests/gateway/doors/test_patience.py`. Not here: 45's absolute-form target, which RFC 9112 3.2.2 makes every server accept (the host in it is not looked at, as no host of a
 client's ever is), and its `..` and `//`, which `authn` refuses for all but S3 (`test_wire.py`, `test_sigv4.py`).
 """
 
