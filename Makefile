@@ -13,7 +13,7 @@ export PATH := $(CURDIR)/.venv/bin:$(TOOLS)/bin:$(PATH)
 # Extra options: make up ARGS="--port 9000 --fresh"
 ARGS ?=
 
-.PHONY: help up tour test lint unit policy opa bench clean
+.PHONY: help up tour test lint unit policy tools opa bench clean
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-7s %s\n", $$1, $$2}'
 
@@ -23,7 +23,7 @@ up: .venv/.ready ## run everything on this machine: gateway, reconciler, simulat
 tour: .venv/.ready ## play the story against a running `make up`
 	@$(SENTINEL) tour $(ARGS)
 
-test: lint policy unit ## set up and pass everything
+test: tools lint policy unit ## set up and pass everything
 
 lint: .venv/.ready ## types, style, who may import whom
 	$(PY) -m mypy
@@ -34,11 +34,16 @@ lint: .venv/.ready ## types, style, who may import whom
 policy: .venv/.ready opa ## opa test, check, fmt, and the shipped bundle is the one its sources build
 	$(PY) -m gateway.policy.verify
 
-unit: .venv/.ready opa ## all tests (PYTEST=… narrows them)
+unit: .venv/.ready tools opa ## all tests (PYTEST=… narrows them)
 	$(PY) -m pytest $(PYTEST)
 
 bench: .venv/.ready ## print the figures, one JSON object each
 	$(PY) -m tests.bench
+
+tools:
+	@for tool in git terraform; do command -v $$tool >/dev/null || { echo "$$tool is not on PATH, and the tests need it." >&2; exit 1; }; done
+	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || \
+	  { echo 'PostgreSQL is not installed, and the tests run a server of their own (on Debian: apt install postgresql).' >&2; exit 1; }
 
 opa: ## OPA on PATH, or the pinned version built once with Go
 	@command -v opa >/dev/null || { command -v go >/dev/null || { echo 'Neither opa nor Go is on PATH. Install one of them: policies are tested with OPA.' >&2; exit 1; }; \
@@ -48,7 +53,7 @@ clean: ## remove what the commands above made
 	rm -rf .venv .tools .sentinel .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 .venv/.ready: pyproject.toml uv.lock
-	@command -v python3 >/dev/null || { echo 'Python 3.11 or newer is needed.' >&2; exit 1; }
+	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo 'Python 3.11 or newer is needed, as python3.' >&2; exit 1; }
 	@test -x $(UV) || { python3 -m venv $(TOOLS)/uv && $(TOOLS)/uv/bin/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION); }
 	@$(UV) sync --frozen --all-extras --all-groups --quiet --python python3
 	@touch $@
