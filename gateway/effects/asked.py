@@ -75,6 +75,13 @@ class Asked:
     world: World
     schemas: Mapping[str, TypeSchema]
 
+    @property
+    def account(self) -> str:
+        """The account that the call goes to. Where no setting names it, it is the one whose things the state records: an ARN or URL
+        of another account's thing that is called as ours is must not pass for ours.
+        """
+        return self.call.account or self.world.account()
+
     def target(self, resource_type: str, identity: Mapping[str, str]) -> Target:
         """The thing with this identity. Raises `NotUnderstood` for an empty identity, `errors.Ambiguous` where it fits several."""
         if not identity or not all(identity.values()):
@@ -120,7 +127,7 @@ class Asked:
         if not isinstance(arn, str) or arn.count(":") < _ARN_COLONS:
             return True
         region, account = arn.split(":")[3:5]
-        return region in ("", self.call.region or region) and account in ("", self.call.account or account)
+        return region in ("", self.call.region or region) and account in ("", self.account or account)
 
     def unnamed(self, resource_type: str) -> Target:
         """A thing that AWS will name only when it makes it; until then it is named by the call itself."""
@@ -133,7 +140,7 @@ class Asked:
             raise NotUnderstood("an ARN that is none")
         arn = Arn(service=parts[2], region=parts[3], account=parts[4], resource=parts[5])
         for theirs, ours, what in (
-            (arn.account, self.call.account, "account"),
+            (arn.account, self.account, "account"),
             (arn.region, self.call.region, "region"),
         ):
             if theirs and ours and theirs not in (ours, "aws"):

@@ -60,7 +60,7 @@ def queue_url(asked: Asked, url: str) -> dict[str, str]:
     found = _QUEUE.fullmatch(parts.path if parts.scheme else f"/{url}")
     if found is None:
         raise NotUnderstood("a queue URL that is none")
-    if found[1] not in (None, "queue") and asked.call.account and found[1] != asked.call.account:
+    if found[1] not in (None, "queue") and asked.account and found[1] != asked.account:
         raise NotUnderstood("a queue of another account than the call's")
     return {"name": found[2]}
 

@@ -28,7 +28,7 @@ def _parts(asked: Asked, text: str) -> tuple[str, str]:
     if text.startswith("arn:"):
         asked.arn(text)
     found = _NAMED.fullmatch(text)
-    if found is None or (asked.call.account and text[:12].isdigit() and not text.startswith(asked.call.account)):
+    if found is None or (asked.account and text[:12].isdigit() and not text.startswith(asked.account)):
         raise NotUnderstood("a function name that is none")
     return found[1], found[2] or ""
 

@@ -23,3 +23,7 @@ class World(Protocol):
     def recorded(self, address: str) -> Mapping[str, Json] | None:
         """The attributes that the state records for the thing; None where it knows no such thing."""
         ...
+
+    def account(self) -> str:
+        """The AWS account whose things the state records; empty where it records none, or things of several."""
+        ...

@@ -1,8 +1,9 @@
 """The stacks Sentinel guards: Terraform code, contracts and state, looked up by address and reloaded when files change."""
 
 import hashlib
+import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -66,6 +67,8 @@ class Stack:
     """What only the code declares so far, by identity."""
     graph: Graph = field(repr=False)
     law: Law = field(repr=False)
+    accounts: frozenset[str] = frozenset()
+    """The AWS accounts whose things the state records, by their ARNs."""
     _dependants: dict[str, tuple[Dependant, ...]] = field(default_factory=dict, repr=False)
 
     def knows(self, address: str) -> bool:
@@ -132,6 +135,7 @@ class Stack:
 
 
 _TRIES = 5
+_ARN = re.compile(r"arn:[\w-]+:[\w-]+:[\w-]*:(\d{12}):")
 
 _Print = tuple[tuple[str, int, int, int], ...]
 """Name, time of change, size and inode of each file: what tells one version on disk from another without reading it."""
@@ -242,6 +246,11 @@ class Stacks:
         stack = self.declaring(address)
         return None if stack is None else stack.recorded(address)
 
+    def account(self) -> str:
+        """The AWS account whose things the states record, by their ARNs; empty where they record none, or things of several."""
+        accounts = frozenset[str]().union(*(stack.accounts for stack in self.all))
+        return next(iter(accounts)) if len(accounts) == 1 else ""
+
     def refresh(self) -> bool:
         """Reload the stacks whose files changed; whether any had. A version that cannot be read is a problem, and the last good one stays.
 
@@ -315,7 +324,15 @@ def _stack(source: StackSource, code: Code, state: State, revision: str) -> Stac
             declared=declares,
             guards=Guards(Roots(state)),
         ),
+        accounts=frozenset(_accounts(state)),
     )
+
+
+def _accounts(state: State) -> Iterator[str]:
+    for thing in state.resources.values():
+        arn = thing.attributes.get("arn")
+        if isinstance(arn, str) and (found := _ARN.match(arn)):
+            yield found[1]
 
 
 def _reloaded(loaded: _Loaded) -> _Loaded:

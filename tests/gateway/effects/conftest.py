@@ -42,6 +42,11 @@ class FakeWorld:
     def recorded(self, address: str) -> Mapping[str, Json] | None:
         return self._things.get(address)
 
+    def account(self) -> str:
+        arns = [str(attributes["arn"]).split(":") for attributes in self._things.values() if attributes.get("arn")]
+        accounts = {arn[4] for arn in arns} - {""}
+        return accounts.pop() if len(accounts) == 1 else ""
+
 
 def real(value: Any) -> Any:
     """Parameters as they were: `{"$bytes": n}` stands for n bytes."""
@@ -78,10 +83,14 @@ def ask(stack: Mapping[str, Mapping[str, Json]]) -> Ask:
     """The effects of a call by service, operation and parameters; `things` are the world, by default the recorded stack."""
 
     def effects(
-        service: str, operation: str, parameters: Mapping[str, Any], things: Mapping[str, Any] | None = None
+        service: str,
+        operation: str,
+        parameters: Mapping[str, Any],
+        things: Mapping[str, Any] | None = None,
+        account: str = ACCOUNT,
     ) -> tuple[Effect, ...]:
         world = Understand(FakeWorld(stack if things is None else things), {service: SERVICES[service]})
-        call = Call(service=service, operation=operation, parameters=real(parameters), account=ACCOUNT, region=REGION)
+        call = Call(service=service, operation=operation, parameters=real(parameters), account=account, region=REGION)
         return world.effects(call)
 
     return effects

@@ -85,6 +85,9 @@ def test_a_world_that_breaks_means_not_understood() -> None:
         def recorded(self, address: str) -> Mapping[str, Json] | None:
             raise RuntimeError("hush")
 
+        def account(self) -> str:
+            raise RuntimeError("hush")
+
     call = Call(service="sqs", operation="PurgeQueue", parameters={"QueueUrl": "https://q/123456789012/x"})
     assert Understand(Broken()).effects(call) == ()
 
@@ -93,6 +96,37 @@ def test_a_thing_of_the_same_name_in_another_region_is_another_thing(ask: Callab
     there = {"aws_dynamodb_table.o": {"name": "o", "arn": "arn:aws:dynamodb:us-east-1:123456789012:table/o"}}
     (effect,) = ask("dynamodb", "DeleteTable", {"TableName": "o"}, there)
     assert effect.address == "aws_dynamodb_table{name=o}"
+
+
+_OURS = {
+    "aws_sqs_queue.o": {"name": "o", "arn": "arn:aws:sqs:eu-west-1:123456789012:o"},
+    "aws_sns_topic.o": {"name": "o", "arn": "arn:aws:sns:eu-west-1:123456789012:o"},
+    "aws_dynamodb_table.o": {"name": "o", "arn": "arn:aws:dynamodb:eu-west-1:123456789012:table/o"},
+    "aws_lambda_function.o": {"function_name": "o", "arn": "arn:aws:lambda:eu-west-1:123456789012:function:o"},
+}
+
+
+@pytest.mark.parametrize(
+    ("service", "operation", "parameters"),
+    [
+        ("sqs", "PurgeQueue", {"QueueUrl": "https://sqs.eu-west-1.amazonaws.com/{}/o"}),
+        ("sns", "Publish", {"TopicArn": "arn:aws:sns:eu-west-1:{}:o"}),
+        ("sns", "SetTopicAttributes", {"TopicArn": "arn:aws:sns:eu-west-1:{}:o", "AttributeName": "DisplayName"}),
+        ("dynamodb", "DeleteTable", {"TableName": "arn:aws:dynamodb:eu-west-1:{}:table/o"}),
+        ("lambda", "DeleteFunction", {"FunctionName": "arn:aws:lambda:eu-west-1:{}:function:o"}),
+        ("lambda", "DeleteFunction", {"FunctionName": "{}:function:o"}),
+    ],
+    ids=str,
+)
+def test_a_thing_of_the_same_name_in_another_account_never_passes_for_ours(
+    ask: Callable[..., Any], service: str, operation: str, parameters: dict[str, str]
+) -> None:
+    def of(account: str) -> Any:
+        named = {key: value.format(account) for key, value in parameters.items()}
+        return ask(service, operation, named, _OURS, account="")
+
+    assert [effect.declared for effect in of("123456789012")] == [True]
+    assert of("999999999999") == ()
 
 
 def test_two_effects_that_contradict_each_other_are_not_understood(ask: Callable[..., Any]) -> None:

@@ -94,6 +94,16 @@ def test_children_are_found_by_their_foreign_key(kafka: Stack) -> None:
     assert found == ("aws_autoscaling_policy.scale_up_lag",)
 
 
+def test_the_account_is_the_one_whose_things_are_recorded(copy: Path, tmp_path: Path) -> None:
+    other = Path(shutil.copytree(KAFKA, tmp_path / "other"))
+    state = other / "terraform.tfstate"
+    state.write_text(state.read_text().replace("123456789012", "999999999999"))
+
+    assert load(Source(copy)).account() == "123456789012"
+    assert load(Source(copy), Source(other, name="other")).account() == ""
+    assert load().account() == ""
+
+
 def test_what_the_state_records_is_known_and_secrets_are_not(kafka: Stack) -> None:
     assert (kafka.recorded(GROUP) or {})["desired_capacity"] == 4
     assert (kafka.recorded("aws_db_instance.reports") or {})["password"] == {
