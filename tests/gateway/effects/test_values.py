@@ -32,6 +32,10 @@ def test_values_take_the_form_of_their_kind(value: object, kind: str, wanted: Js
     ("value", "kind"),
     [
         ("many", "number"),
+        ("3_1", "number"),
+        (" 31", "number"),
+        ("1e3", "number"),
+        ("\uff13\uff11", "number"),
         (True, "number"),
         (float("inf"), "number"),
         (float("nan"), "number"),
