@@ -149,3 +149,35 @@ def test_taking_away_what_was_added_leaves_what_was_there() -> None:
 def test_adding_twice_is_adding_once() -> None:
     once = with_grains([HTTPS], [grain(22, "0.0.0.0/0")])
     assert with_grains(once, [grain(22, "0.0.0.0/0")]) == once
+
+
+RULE = {"aws_vpc_security_group_ingress_rule.r": {
+    "id": "sgr-1", "security_group_id": "sg-1", "cidr_ipv4": "0.0.0.0/0", "ip_protocol": "tcp", "from_port": 443, "to_port": 443,
+    "description": "web",
+}}  # fmt: skip
+
+
+def _modified(ask: Callable[..., Any], group: str = "sg-1", **rule: Any) -> dict[str, Any]:
+    rules = [{"SecurityGroupRuleId": "sgr-1", "SecurityGroupRule": rule}]
+    effects = ask("ec2", "ModifySecurityGroupRules", {"GroupId": group, "SecurityGroupRules": rules}, RULE)
+    return {effect.attribute: effect.value for effect in effects}
+
+
+def test_a_modified_rule_is_seen_whole_with_what_it_loses(ask: Callable[..., Any]) -> None:
+    assert _modified(ask, IpProtocol="tcp", FromPort=22, ToPort=22, CidrIpv6="::/0") == {
+        "ip_protocol": "tcp", "from_port": 22, "to_port": 22, "cidr_ipv6": "::/0", "cidr_ipv4": None, "description": None,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"FromPort": 22, "ToPort": 22},
+        {"IpProtocol": "tcp", "FromPort": 22, "ToPort": 22},
+        {"IpProtocol": "tcp", "CidrIpv4": "10.0.0.0/8", "CidrIpv6": "::/0"},
+        {"IpProtocol": "tcp", "CidrIpv4": "10.0.0.0/8", "group": "sg-2"},
+    ],
+    ids=str,
+)
+def test_a_part_of_a_rule_is_not_understood(ask: Callable[..., Any], rule: dict[str, Any]) -> None:
+    assert _modified(ask, **rule) == {}
