@@ -93,15 +93,17 @@ class Endpoints:
 
     def of(self, call: Call) -> Endpoint:
         """The endpoint of a mutation, S3 buckets in the host where the rules put them. Raises `errors.NotSendable`."""
+        if call.service != "s3":
+            return self._remembered(call)
         self.check_region(call.region)
-        operation = self._models.operation(call.service, call.operation)
-        return self._resolve(call, operation, call.parameters)
+        return self._resolve(call, self._models.operation(call.service, call.operation), call.parameters)
 
     def of_read(self, call: Call) -> Endpoint:
-        """The endpoint of a read whose path is forwarded as the client sent it: S3 in path style. Raises `errors.NotSendable`.
+        """The endpoint of a read whose path is forwarded as the client sent it: S3 in path style. Raises `errors.NotSendable`."""
+        return self._remembered(call)
 
-        Endpoints that no parameter changes are remembered.
-        """
+    def _remembered(self, call: Call) -> Endpoint:
+        """Endpoints that no parameter changes are resolved once."""
         key = (call.service, call.operation, call.region)
         found = self._fixed.get(key)
         if found is not None:

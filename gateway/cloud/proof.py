@@ -5,6 +5,7 @@ body of the operation's own form that botocore's parser reads. Whatever is neith
 """
 
 import json
+from functools import lru_cache
 from typing import Any
 from xml.etree.ElementTree import ParseError, fromstring
 
@@ -61,7 +62,7 @@ def _judged(answer: Answer, operation: OperationModel, protocol: str) -> Sent:
         return _doubt(answer, operation, "the reply bears no AWS request id")
     success = 200 <= answer.status < 300  # noqa: PLR2004  RFC 9110 section 15.3
     if success and not _is_error_document(answer, protocol):
-        if not _has_form(answer, operation, protocol):
+        if not _has_form(answer, operation, protocol, parsed):
             return _doubt(answer, operation, "the reply does not have the form of this operation's")
         return Applied(reply=reply, request_id=request_id)
     # S3 answers 200 with an error inside where it fails after it began to answer ("CopyObject", S3 API Reference).
@@ -78,17 +79,22 @@ def _parsed(answer: Answer, operation: OperationModel, protocol: str) -> dict[st
     """The reply as botocore reads it, empty where it cannot."""
     if operation.has_event_stream_output and answer.status < 300:  # noqa: PLR2004  a stream of events is not parsed whole
         return {}
-    parser: Any = create_parser(protocol)
     response = {
         "headers": HeadersDict(dict(answer.headers)),
         "status_code": answer.status,
         "body": answer.body,
     }
     try:
-        parsed: dict[str, Any] = parser.parse(response, operation.output_shape)
+        parsed: dict[str, Any] = _parser(protocol).parse(response, operation.output_shape)
     except (ResponseParserError, BotoCoreError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return {}
     return parsed
+
+
+@lru_cache(None)
+def _parser(protocol: str) -> Any:
+    """Botocore's parser of a protocol: one serves all, as in botocore's own clients."""
+    return create_parser(protocol)
 
 
 def _request_id(answer: Answer, parsed: dict[str, Any]) -> str:
@@ -101,13 +107,13 @@ def _parsed_error(parsed: dict[str, Any]) -> tuple[str, str]:
     return str(error.get("Code") or ""), str(error.get("Message") or "")
 
 
-def _has_form(answer: Answer, operation: OperationModel, protocol: str) -> bool:
-    """Whether a successful body is of the operation's own form."""
+def _has_form(answer: Answer, operation: OperationModel, protocol: str, parsed: dict[str, Any]) -> bool:
+    """Whether a successful body is of the operation's own form. `parsed` is what botocore read in it."""
     if operation.has_event_stream_output:
         return answer.header("content-type").startswith("application/vnd.amazon.eventstream")
     if operation.has_streaming_output:
         return True
-    if not _parsed(answer, operation, protocol):
+    if not parsed:
         return False
     match protocol:
         case "query" | "ec2":

@@ -7,6 +7,7 @@ since a parsed call is past it already; what AWS needs of them is done below, ea
 import re
 import uuid
 from dataclasses import dataclass
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
@@ -111,14 +112,19 @@ def serialise(call: Call, operation: OperationModel, endpoint: Endpoint, *, muta
 
 def _request(call: Call, operation: OperationModel, parameters: dict[str, Any]) -> dict[str, Any]:
     try:
-        serializer: Any = create_serializer(protocol_of(call, operation))
-        request: dict[str, Any] = serializer.serialize_to_request(parameters, operation)
+        request: dict[str, Any] = _serializer(protocol_of(call, operation)).serialize_to_request(parameters, operation)
     except (BotoCoreError, ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
         reason = " ".join(str(error).split())[:500]
         raise NotSendable(
             f"The parameters do not fit {call.service} {call.operation}: {reason}. Nothing was sent."
         ) from error
     return request
+
+
+@lru_cache(None)
+def _serializer(protocol: str) -> Any:
+    """Botocore's serializer of a protocol, which also validates: one serves all, as in botocore's own clients."""
+    return create_serializer(protocol)
 
 
 def _require_labels(operation: OperationModel, parameters: dict[str, Any]) -> None:
