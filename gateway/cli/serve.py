@@ -1,5 +1,6 @@
 """`sentinel serve`: the gateway in the foreground."""
 
+import gc
 import logging
 from pathlib import Path
 from typing import Annotated
@@ -44,6 +45,9 @@ async def _serve(settings: Settings) -> None:
     from gateway.doors.patience import PatientProtocol
 
     async with running(settings) as app:
+        # What lives as long as the gateway is not looked through for garbage again.
+        gc.collect()
+        gc.freeze()
         config = uvicorn.Config(
             app,
             host=settings.server.host,

@@ -8,6 +8,7 @@ and requests are handled one at a time.
 import base64
 import io
 import json
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterable
@@ -52,12 +53,21 @@ class Simulated:
 
     def replay(self) -> int:
         """Do again what the journal holds; how many requests that were."""
-        lines = self._journal.read_text().splitlines() if self._journal.exists() else []
+        lines = self._whole_lines()
         for line in lines:
             entry = json.loads(line)
             self._number = entry["number"]
             self._answer(self._number, entry["environ"], base64.b64decode(entry["body"]), lambda *_: None)
         return len(lines)
+
+    def _whole_lines(self) -> list[str]:
+        """The journal, without a last line that was being written when the process was killed."""
+        if not self._journal.exists():
+            return []
+        *lines, torn = self._journal.read_text().split("\n")
+        if torn:
+            os.truncate(self._journal, self._journal.stat().st_size - len(torn.encode()))
+        return lines
 
     def _answer(self, number: int, environ: Environ, body: bytes, start_response: StartResponse) -> list[bytes]:
         mock_random.seed(number)
@@ -76,7 +86,8 @@ class Simulated:
     def _remember(self, environ: Environ, body: bytes) -> None:
         kept = {key: value for key, value in environ.items() if isinstance(value, str)}
         entry = {"number": self._number, "environ": kept, "body": base64.b64encode(body).decode()}
-        with self._journal.open("a") as file:
+        # What is stored in a simulated AWS may be meant to be secret.
+        with os.fdopen(os.open(self._journal, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a") as file:
             file.write(json.dumps(entry) + "\n")
 
 

@@ -100,7 +100,7 @@ def open_workplace(root: Path, wanted: Wanted) -> Iterator[Workplace]:
             raise CannotStart(
                 f"Port {number} on 127.0.0.1 is in use. Choose another with {option}, or end what uses it."
             )
-    root.mkdir(parents=True, exist_ok=True)
+    root.mkdir(parents=True, exist_ok=True, mode=0o700)
     with _alone(root):
         if wanted.fresh:
             _empty(root)

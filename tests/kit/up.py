@@ -87,7 +87,9 @@ class Up:
 
     def children(self) -> dict[str, int]:
         """Process ids of whatever runs for this home or on its ports, by its command line; `sentinel up` itself is not one."""
-        listed = subprocess.run(["ps", "-axww", "-o", "pid=,command="], check=True, capture_output=True, text=True).stdout
+        listed = subprocess.run(
+            ["ps", "-axww", "-o", "pid=,command="], check=True, capture_output=True, text=True
+        ).stdout
         lines = (line.split(None, 1) for line in listed.splitlines())
         return {command: int(pid) for pid, command in lines if self._started(command)}
 

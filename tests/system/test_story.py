@@ -35,6 +35,8 @@ def test_the_story_from_nothing_to_a_second_start(an_up: Make, tmp_path: Path) -
     second_says_that_the_port_is_in_use(up, an_up("another"))
     assert_ends(up, signal.SIGINT)
 
+    with (up.home / "aws.journal").open("a") as journal:
+        journal.write('{"number": 99, "envi')  # as if the simulated AWS had been killed while it wrote
     up.ready()
     assert "stack was applied before" in up.output
     assert live(up) == 6
