@@ -58,13 +58,16 @@ class KeyRing(Protocol):
         on_behalf_of: str = "",
         motive: Motive | None = None,
         lasts: timedelta | None = None,
-        session: bool = False,
+        session_of: str = "",
     ) -> Key:
-        """Make, store and return a new key."""
+        """Make, store and return a new key. With `session_of`, the id of a standing key, it is a session and ends with that key.
+
+        Raises `errors.NotFound` where that key has ended.
+        """
         ...
 
     async def revoke(self, key_id: str) -> None:
-        """End a key. Raises `errors.NotFound`."""
+        """End a key and its sessions. Raises `errors.NotFound`."""
         ...
 
     async def all(self) -> Sequence[Key]:

@@ -8,7 +8,7 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy import bindparam, insert, select, update
@@ -36,6 +36,11 @@ _ALL: Final = Statement(select(KEYS).order_by(KEYS.c.created_at.desc(), KEYS.c.i
 _INSERT: Final = Statement(insert(KEYS))
 _REVOKE: Final = Statement(
     update(KEYS).where(KEYS.c.id == bindparam("key"), KEYS.c.revoked_at.is_(None)).values(revoked_at=bindparam("at"))
+)
+_REVOKE_SESSIONS: Final = Statement(
+    update(KEYS)
+    .where(KEYS.c.session_of == bindparam("key"), KEYS.c.revoked_at.is_(None))
+    .values(revoked_at=bindparam("at"))
 )
 
 
@@ -77,19 +82,23 @@ class SqlKeyRing:
         on_behalf_of: str = "",
         motive: Motive | None = None,
         lasts: timedelta | None = None,
-        session: bool = False,
+        session_of: str = "",
     ) -> Key:
-        """Make, store and return a new key."""
+        """Make, store and return a new key. A session ends with the key it is of, at the latest. Raises `errors.NotFound` for one of a key that has ended."""
         now = self._clock.now()
+        until = now + lasts if lasts is not None else None
+        if session_of:
+            until = await self._until(session_of, until)
         row = {
-            "id": ("SNTS" if session else "SNTL") + "".join(secrets.choice(_ALPHABET) for _ in range(16)),
+            "id": ("SNTS" if session_of else "SNTL") + "".join(secrets.choice(_ALPHABET) for _ in range(16)),
             "actor": actor,
             "kind": kind.value,
             "roles": text_of(roles),
             "on_behalf_of": on_behalf_of,
             "motive": text_of(motive_form(motive)) if motive else None,
             "created_at": stored(now),
-            "expires_at": stored(now + lasts) if lasts is not None else None,
+            "expires_at": stored(until) if until is not None else None,
+            "session_of": session_of,
         }
         await self._ledger.write(lambda transaction: _store(transaction, row))
         self._remembered.pop(str(row["id"]), None)
@@ -100,15 +109,23 @@ class SqlKeyRing:
         return key
 
     async def revoke(self, key_id: str) -> None:
-        """End a key, here at once and in other processes within `MAX_AGE`. Raises `errors.NotFound`."""
+        """End a key and its sessions, here at once and in other processes within `MAX_AGE`. Raises `errors.NotFound`."""
         at = stored(self._clock.now())
         await self._ledger.write(lambda transaction: _revoke(transaction, key_id, at))
-        self._remembered.pop(key_id, None)
+        self._remembered.clear()
 
     async def all(self) -> Sequence[Key]:
         """Every key, newest first."""
         rows = await self._ledger.read(lambda session: session.rows(_ALL, {}))
         return tuple(self._key(row) for row in rows)
+
+    async def _until(self, key_id: str, wanted: datetime | None) -> datetime | None:
+        """When a session of this key ends: as wanted, or with the key."""
+        key = await self.find(key_id)
+        if key is None or key.revoked:
+            raise NotFound(f"There is no key {key_id} that a session could be of.")
+        ends = [moment for moment in (wanted, key.expires_at) if moment is not None]
+        return min(ends, default=None)
 
     def _key(self, row: Any) -> Key:
         return Key(
@@ -137,6 +154,7 @@ def _store(transaction: Transaction, row: Mapping[str, Any]) -> None:
 
 def _revoke(transaction: Transaction, key_id: str, at: str) -> None:
     """Revoking twice is once."""
+    transaction.change(_REVOKE_SESSIONS, {"key": key_id, "at": at})
     if transaction.change(_REVOKE, {"key": key_id, "at": at}):
         return
     if transaction.row(_BY_ID, {"key": key_id}) is None:

@@ -232,10 +232,12 @@ def _deeds_decided(transaction: Transaction, attempt: Any) -> tuple[Deed, ...]:
 
 
 def _remember(transaction: Transaction, deeds: Sequence[Deed], mutation_id: str, at: datetime, seq: int) -> None:
-    """Keep the values set. What was deleted, or made anew, has none from before."""
+    """Keep the values set. What was deleted, or made anew, has none from before, and what AWS moved has none that we know."""
     for deed in deeds:
         if deed.attribute == WHOLE and deed.action in ("create", "delete"):
             transaction.change(_FORGET_THING, {"where": deed.address})
+        elif deed.attribute != WHOLE and deed.action == "invoke":
+            transaction.change(_FORGET_VALUE, {"where": deed.address, "what": deed.attribute})
     latest = {
         (deed.address, deed.attribute): deed
         for deed in deeds

@@ -211,6 +211,8 @@ class KeyRow(LedgerTable, table=True):
     created_at: str = Field(sa_type=TEXT)
     expires_at: str | None = Field(sa_type=TEXT)
     revoked_at: str | None = Field(sa_type=TEXT)
+    session_of: str = Field(sa_type=TEXT)
+    """The standing key that a session was made with; empty for standing keys."""
 
 
 def _table(row: type[LedgerTable]) -> Table:

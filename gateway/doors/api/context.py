@@ -70,7 +70,7 @@ class Context:
             on_behalf_of=caller.on_behalf_of,
             motive=body.motive.motive(),
             lasts=body.duration(),
-            session=True,
+            session_of=caller.key_id,
         )
         return {"access_key_id": key.id, "secret_access_key": key.secret, "expires_at": time_view(key.expires_at)}
 

@@ -37,7 +37,7 @@ class Ring:
         on_behalf_of: str = "",
         motive: Motive | None = None,
         lasts: timedelta | None = None,
-        session: bool = False,
+        session_of: str = "",
     ) -> Key:
         raise NotImplementedError
 

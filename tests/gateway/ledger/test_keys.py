@@ -51,7 +51,6 @@ async def test_a_key_is_found_as_it_was_issued(ledger: SqlLedger) -> None:
         on_behalf_of="bob",
         motive=motive,
         lasts=timedelta(hours=1),
-        session=True,
     )
     assert (issued.actor, issued.kind, issued.roles, issued.on_behalf_of) == (
         "alice",
@@ -66,12 +65,27 @@ async def test_a_key_is_found_as_it_was_issued(ledger: SqlLedger) -> None:
 
 @pytest.mark.parametrize(("session", "prefix"), [(False, "SNTL"), (True, "SNTS")])
 async def test_ids_and_secrets_have_the_shape_of_aws_keys(ledger: SqlLedger, session: bool, prefix: str) -> None:
-    key = await ring(ledger).issue(actor="a", kind=ActorKind.AGENT, session=session)
+    standing = await ring(ledger).issue(actor="a", kind=ActorKind.AGENT)
+    key = await ring(ledger).issue(actor="a", kind=ActorKind.AGENT, session_of=standing.id if session else "")
     assert key.id.startswith(prefix)
     assert (len(key.id), len(key.secret)) == (20, 40)
     assert key.id.isalnum()
     assert key.id.isupper()
     assert key.secret not in repr(key)
+
+
+async def test_a_session_ends_with_its_key(ledger: SqlLedger) -> None:
+    keyring = ring(ledger)
+    standing = await keyring.issue(actor="a", kind=ActorKind.AGENT, lasts=timedelta(hours=1))
+    other = await keyring.issue(actor="a", kind=ActorKind.AGENT)
+    session = await keyring.issue(actor="a", kind=ActorKind.AGENT, lasts=timedelta(hours=2), session_of=standing.id)
+    unrelated = await keyring.issue(actor="a", kind=ActorKind.AGENT, session_of=other.id)
+    assert session.expires_at == standing.expires_at
+    await keyring.revoke(standing.id)
+    assert await keyring.find(session.id) == replace(session, revoked=True)
+    assert await keyring.find(unrelated.id) == unrelated
+    with pytest.raises(NotFound, match="session"):
+        await keyring.issue(actor="a", kind=ActorKind.AGENT, session_of=standing.id)
 
 
 async def test_no_secret_is_in_the_database(ledger: SqlLedger, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ async def test_a_question_sees_one_moment_and_the_next_a_later_one(store: Store,
         before = keys(connection)
         other = sqlite3.connect(tmp_path / "ledger.db")
         other.execute(
-            "INSERT INTO keys (id, actor, kind, roles, on_behalf_of, created_at) VALUES ('k', '', '', '', '', '')"
+            "INSERT INTO keys (id, actor, kind, roles, on_behalf_of, created_at, session_of) VALUES ('k', '', '', '', '', '', '')"
         )
         other.commit()
         other.close()

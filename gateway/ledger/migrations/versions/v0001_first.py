@@ -117,7 +117,7 @@ def _values_and_keys() -> None:
     op.create_index("values_by_mutation", "applied_values", ["mutation_id"])
     op.create_table(
         "keys",
-        *(_text(name) for name in ("id", "actor", "kind", "roles", "on_behalf_of", "created_at")),
+        *(_text(name) for name in ("id", "actor", "kind", "roles", "on_behalf_of", "created_at", "session_of")),
         *(_text(name, nullable=True) for name in ("motive", "expires_at", "revoked_at")),
         sa.PrimaryKeyConstraint("id"),
     )

@@ -97,7 +97,7 @@ async def test_a_session_is_the_callers_own_for_a_while(context: Context, store:
     assert told == {"access_key_id": "SNTSX", "secret_access_key": "s" * 40, "expires_at": "2026-11-21T00:00:00Z"}
     (issued,) = store.issued
     assert (issued["actor"], issued["kind"], issued["roles"], issued["on_behalf_of"]) == ("agent", ActorKind.AGENT, ("r",), "eve")  # fmt: skip
-    assert (issued["lasts"], issued["session"]) == (timedelta(hours=12), True)
+    assert (issued["lasts"], issued["session_of"]) == (timedelta(hours=12), AGENT.key_id)
 
 
 async def test_a_session_key_makes_no_session(context: Context, store: Store) -> None:
