@@ -44,6 +44,8 @@ async def test_what_is_revoked_or_about_to_end_is_replaced(ring: SqlKeyRing) -> 
 async def test_a_session_or_a_key_of_less_is_not_taken_for_it(ring: SqlKeyRing) -> None:
     motive_less = await ring.issue(actor="terraform", kind=ActorKind.PIPELINE, lasts=timedelta(days=300))
     ending = await ring.issue(actor="agent-scaler", kind=ActorKind.AGENT, lasts=timedelta(hours=1))
-    session = await ring.issue(actor="agent-optimizer", kind=ActorKind.AGENT, session_of=ending.id, lasts=timedelta(days=9))
+    session = await ring.issue(
+        actor="agent-optimizer", kind=ActorKind.AGENT, session_of=ending.id, lasts=timedelta(days=9)
+    )
     made = {key.id for key in (await ready_made(ring)).values()}
     assert made.isdisjoint({motive_less.id, ending.id, session.id})
