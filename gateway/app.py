@@ -17,6 +17,7 @@ from gateway.checks.bounds import Bounds
 from gateway.checks.check import Chain
 from gateway.checks.classes import Classes
 from gateway.checks.dependencies import Dependencies
+from gateway.checks.document import Documents
 from gateway.checks.policy import Policy
 from gateway.clock import SystemClock
 from gateway.cloud.aws import Aws
@@ -56,14 +57,15 @@ _EXPIRE_SECONDS = 5.0
 
 def checks(engine: Engine) -> Chain:
     """The checks, in the order in which a caller reads their findings."""
+    documents = Documents()
     return Chain(
         [
             Classes(),
             Bounds(),
             Dependencies(),
-            Policy(engine, engine.packages),
+            Policy(engine, engine.packages, documents),
             # New checks go above this line: arbitration says who would have to give way, so it speaks last.
-            Arbitration(engine),
+            Arbitration(engine, documents),
         ]
     )
 

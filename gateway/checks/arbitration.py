@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from gateway.checks.answer import finding, member, only
 from gateway.checks.check import Opinion, passed
-from gateway.checks.document import document
+from gateway.checks.document import Documents
 from gateway.errors import PolicyUnavailable
 from gateway.model.facts import Facts
 from gateway.model.json import Json
@@ -19,7 +19,9 @@ class Arbitration:
 
     name = "arbitration"
 
-    def __init__(self, engine: PolicyEngine) -> None:
+    def __init__(self, engine: PolicyEngine, documents: Documents | None = None) -> None:
+        """`documents` is shared with the guardrails' check."""
+        self._documents = documents or Documents()
         self._engine = engine
 
     async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
@@ -28,7 +30,7 @@ class Arbitration:
         Raises `errors.PolicyUnavailable` where arbitration did not answer in full; that denies.
         """
         bundle = self._engine.revision
-        answer = await self._engine.ask(ENTRYPOINT, document(mutation, facts))
+        answer = await self._engine.ask(ENTRYPOINT, self._documents.of(mutation, facts))
         found = only(answer, {"evaluated", "findings", "supersedes", "obligations"})
         if found["evaluated"] is not True:
             raise PolicyUnavailable("Arbitration did not weigh every claim.")

@@ -12,6 +12,19 @@ from gateway.model.mutation import Mutation
 _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
+class Documents:
+    """The document of the mutation at hand, made once for all checks that show it to policies."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Mutation, Facts, Mapping[str, Json]] | None = None
+
+    def of(self, mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
+        """As `document`. Whoever is given it may not change it."""
+        if self._last is None or self._last[0] is not mutation or self._last[1] is not facts:
+            self._last = mutation, facts, document(mutation, facts)
+        return self._last[2]
+
+
 def document(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
     """The document for one mutation under these facts. Times are integers of nanoseconds since 1970 (UTC).
 

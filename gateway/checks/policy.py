@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from gateway.checks.answer import finding, member, only
 from gateway.checks.check import Opinion, passed
-from gateway.checks.document import document
+from gateway.checks.document import Documents
 from gateway.errors import PolicyUnavailable
 from gateway.model.facts import Facts
 from gateway.model.json import Json
@@ -19,15 +19,18 @@ class Policy:
 
     name = "policy"
 
-    def __init__(self, engine: PolicyEngine, packages: Callable[[], Collection[str]]) -> None:
-        """`packages` names the guardrail packages that must have answered, at the time of asking."""
+    def __init__(
+        self, engine: PolicyEngine, packages: Callable[[], Collection[str]], documents: Documents | None = None
+    ) -> None:
+        """`packages` names the guardrail packages that must have answered, at the time of asking; `documents` is shared with arbitration."""
+        self._documents = documents or Documents()
         self._engine = engine
         self._packages = packages
 
     async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
         """What the guardrails object to. Raises `errors.PolicyUnavailable` where any of them did not answer; that denies."""
         bundle = self._engine.revision
-        answer = await self._engine.ask(ENTRYPOINT, document(mutation, facts))
+        answer = await self._engine.ask(ENTRYPOINT, self._documents.of(mutation, facts))
         found = only(answer, {"evaluated", "findings"})
         _all_asked(member(found, "evaluated", dict), self._packages())
         objections = tuple(finding(self.name, each) for each in member(found, "findings", list))

@@ -1,10 +1,11 @@
 """The document shows what the policies judge by, and no secret."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from gateway.checks.document import document
+from gateway.checks.document import Documents, document
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim, Relation, StandingClaim
 from gateway.model.contract import Contract
@@ -127,3 +128,23 @@ def test_claims_with_and_without_motive_and_end() -> None:
 def test_a_dependant_of_several_effects_is_shown_once() -> None:
     dependant = Dependant(address="aws_y.b", direct=True, critical=True)
     assert made(dependants=(dependant,))["dependants"] == [{"address": "aws_y.b", "direct": True, "critical": True}]
+
+
+def test_the_document_is_made_once_for_one_mutation_under_the_same_facts() -> None:
+    effect = Effect(address="aws_x.a", attribute="v", action=EffectAction.SET, value=2, resource_type="aws_x")
+    mutation = Mutation(
+        id="mut_1",
+        caller=Caller(actor="a", kind=ActorKind.AGENT, key_id="SNTLKEY"),
+        call=Call(service="s", operation="O"),
+        call_class=CallClass.MUTATION,
+        motive=None,
+        effects=(effect,),
+    )
+    facts = Facts(now=NOW, stack="st", mode=Mode.ENFORCE, subjects=())
+    documents = Documents()
+    first = documents.of(mutation, facts)
+    assert documents.of(mutation, facts) is first
+    assert first == document(mutation, facts)
+    for other in ((mutation, replace(facts, stack="x")), (replace(mutation, id="mut_2"), facts)):
+        assert documents.of(*other) == document(*other)
+        assert documents.of(mutation, facts) == first
