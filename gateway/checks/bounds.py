@@ -49,6 +49,8 @@ def _found(mutation: Mutation, subject: Subject, restates: bool) -> Iterator[Fin
     yield from _for_all(subject)
     if subject.effect.action in _PUTS:
         yield from _broken_bounds(subject)
+    elif _moves(subject.effect) and any(_touch(path, subject.effect.attribute) for path in subject.contract.bounded):
+        yield _unforeseeable(mutation, subject)
 
 
 # What agents may touch ----------------------------------------------------------------------------------------------
@@ -60,7 +62,7 @@ def _for_agents(subject: Subject, *, sets: bool) -> Iterator[Finding]:
         yield _undeclared(effect)
     elif not contract.managed_by_agent:
         yield _skeleton(effect, contract)
-    elif sets and effect.action in _PUTS and not _may_set(subject):
+    elif sets and (effect.action in _PUTS or _moves(effect)) and not _may_set(subject):
         yield _not_mutable(effect, contract)
 
 
@@ -102,7 +104,7 @@ def _not_mutable(effect: Effect, contract: Contract) -> Finding:
 
 def _for_all(subject: Subject) -> Iterator[Finding]:
     effect, contract = subject.effect, subject.contract
-    if effect.action is EffectAction.SET:
+    if effect.action is EffectAction.SET or _moves(effect):
         for path in contract.immutable:
             if _touch(path, effect.attribute):
                 reason = f"{effect.attribute} of {effect.address} is immutable ({contract.source}): it is set in code only, by a human."
@@ -184,6 +186,25 @@ def _left_to_aws(bound: Bound, wanted: Json, subject: Subject) -> bool:
 def _touch(path: str, attribute: str) -> bool:
     """Whether setting the attribute sets the path, a part of it, or something that holds it."""
     return attribute == WHOLE or covers(path, attribute) or covers(attribute, path)
+
+
+def _moves(effect: Effect) -> bool:
+    """Whether the effect changes an attribute to a value that only AWS knows."""
+    return effect.action is EffectAction.INVOKE and effect.attribute != WHOLE
+
+
+def _unforeseeable(mutation: Mutation, subject: Subject) -> Finding:
+    effect = subject.effect
+    operation = f"{mutation.call.service}:{mutation.call.operation}"
+    return Finding(
+        check="bounds",
+        verdict=Verdict.HOLD,
+        rule="bounds.unforeseeable",
+        reason=f"{operation} changes {effect.attribute} of {effect.address} to a value that only AWS knows, so its bounds cannot be judged. Set the value itself, or let a human decide.",
+        address=effect.address,
+        attribute=effect.attribute,
+        source=subject.contract.source,
+    )
 
 
 def _not_understood(mutation: Mutation) -> Finding:

@@ -2,7 +2,7 @@
 
 `TerminateInstanceInAutoScalingGroup` and `SetInstanceHealth` name an instance only; which group it belongs to, and so whose capacity
 changes, the state does not know: they are not understood. Operations that change the capacity to a value only AWS knows
-are an INVOKE of the whole group.
+are an INVOKE of the group's `desired_capacity`.
 """
 
 from collections.abc import Mapping
@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from gateway.effects.asked import Asked, Target
 from gateway.effects.lists import added, comma_list, recorded_list, removed
 from gateway.effects.operation import Identify, Operation, Translate, controls
+from gateway.effects.reading import attributes
 from gateway.effects.values import NotUnderstood
 from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
 
 _GROUP = "aws_autoscaling_group"
+_CAPACITY = "desired_capacity"
 _NAME = {"AutoScalingGroupName": "name"}
 _PROCESSES = (
     "Launch", "Terminate", "AddToLoadBalancer", "AlarmNotification", "AZRebalance", "HealthCheck", "InstanceRefresh",
@@ -84,8 +86,17 @@ def _execute_policy(asked: Asked) -> tuple[Effect, ...]:
     group = identity["autoscaling_group_name"]
     return (
         asked.target("aws_autoscaling_policy", identity).whole(EffectAction.INVOKE),
-        asked.target(_GROUP, {"name": group}).whole(EffectAction.INVOKE),
+        asked.target(_GROUP, {"name": group}).put(_CAPACITY, None, action=EffectAction.INVOKE),
     )
+
+
+def _refresh(asked: Asked) -> tuple[Effect, ...]:
+    """Instances are replaced, and the group keeps the configuration that the refresh brings, if it brings one."""
+    asked.only("AutoScalingGroupName", "Strategy", "DesiredConfiguration", "Preferences")
+    target = asked.target(_GROUP, {"name": asked.text("AutoScalingGroupName")})
+    wanted = asked.call.parameters.get("DesiredConfiguration") or {}
+    configured = attributes(_REFRESHED, target, wanted) if isinstance(wanted, Mapping) else ()
+    return (target.whole(EffectAction.INVOKE), *(target.put(name, value) for name, value in configured))
 
 
 _GROUP_ATTRIBUTES: Mapping[str, str | Translate] = {
@@ -102,13 +113,14 @@ _GROUP_ATTRIBUTES: Mapping[str, str | Translate] = {
     "TargetGroupARNs": "target_group_arns",
     "VPCZoneIdentifier": comma_list("vpc_zone_identifier"),
 }
+_REFRESHED = Operation(resource_type=_GROUP, attributes=_GROUP_ATTRIBUTES)
 _POLICY: Mapping[str, str | Identify] = {"AutoScalingGroupName": "autoscaling_group_name", "PolicyName": _policy_name}
 _SCHEDULE = {"AutoScalingGroupName": "autoscaling_group_name", "ScheduledActionName": "scheduled_action_name"}
 _HOOK = {"AutoScalingGroupName": "autoscaling_group_name", "LifecycleHookName": "name"}
 
 
-def _invoked() -> Operation:
-    return Operation(resource_type=_GROUP, identity=_NAME, action=EffectAction.INVOKE)
+def _invoked(*moves: str) -> Operation:
+    return Operation(resource_type=_GROUP, identity=_NAME, action=EffectAction.INVOKE, moves=moves)
 
 
 OPERATIONS: Mapping[str, Operation] = {
@@ -152,13 +164,13 @@ OPERATIONS: Mapping[str, Operation] = {
     "DeleteWarmPool": Operation(
         resource_type=_GROUP, identity=_NAME, constants={"warm_pool": []}, controls=controls("ForceDelete")
     ),
-    "AttachInstances": _invoked(),
-    "DetachInstances": _invoked(),
-    "EnterStandby": _invoked(),
-    "ExitStandby": _invoked(),
-    "StartInstanceRefresh": _invoked(),
+    "AttachInstances": _invoked(_CAPACITY),
+    "DetachInstances": _invoked(_CAPACITY),
+    "EnterStandby": _invoked(_CAPACITY),
+    "ExitStandby": _invoked(_CAPACITY),
+    "StartInstanceRefresh": Operation(resource_type=_GROUP, special=_refresh),
     "CancelInstanceRefresh": _invoked(),
-    "RollbackInstanceRefresh": _invoked(),
+    "RollbackInstanceRefresh": _invoked("launch_template"),
     "PutScalingPolicy": Operation(
         resource_type="aws_autoscaling_policy",
         identity=_POLICY,

@@ -35,6 +35,8 @@ class Operation:
     """Attribute values that the operation itself means, e.g. `enable_key_rotation = true`."""
     controls: frozenset[str] = frozenset()
     """Parameters that say how the call is made and change nothing that the provider knows."""
+    moves: tuple[str, ...] = ()
+    """Of an INVOKE: the attributes that it changes, to values that only AWS knows. Without any it leaves the thing's attributes alone."""
     secrets: frozenset[str] = frozenset()
     """Attributes whose value is secret although the provider does not say so."""
     puts: bool = False

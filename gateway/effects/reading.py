@@ -46,6 +46,9 @@ def _identified(operation: Operation, asked: Asked, name: str, value: object) ->
 
 def on(operation: Operation, asked: Asked, target: Target) -> Iterator[Effect]:
     """The effects of the call on one thing. Raises `NotUnderstood`."""
+    if operation.moves:
+        yield from (target.put(attribute, None, action=operation.action) for attribute in operation.moves)
+        return
     if operation.action in _WHOLES:
         yield target.whole(operation.action)
         return

@@ -67,7 +67,9 @@ class Effect:
     address: str
     """Terraform address, e.g. `module.jobs["a"].aws_sqs_queue.this`. Where no block declares the thing: `aws_sqs_queue{name=x}`."""
     attribute: str
-    """Attribute path as in the provider's schema, dotted (`desired_capacity`, `tags.owner`, `ingress`), or `*`."""
+    """Attribute path as in the provider's schema, dotted (`desired_capacity`, `tags.owner`, `ingress`), or `*`. An INVOKE of an attribute
+    changes it, to a value that only AWS knows.
+    """
     action: EffectAction
     value: Json = None
     """The value wanted, in Terraform's form. For DELETE and INVOKE None. Of a sensitive attribute: `{"sha256": …}`, never the value."""

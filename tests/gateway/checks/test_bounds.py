@@ -114,6 +114,8 @@ async def test_what_the_law_allows_passes(subject_: Subject, kind: ActorKind) ->
 EVERYONE = tuple(ActorKind)
 AGENT = (ActorKind.AGENT,)
 REFUSED: dict[str, tuple[Subject, tuple[ActorKind, ...], str, str]] = {
+    "moving what is immutable": (subject(None, action=INVOKE, contract=law(immutable=("desired_capacity",), mutable=("desired_capacity",))), EVERYONE, "immutable", "is immutable"),
+    "moving what nobody named": (subject(None, attribute="launch_template", action=INVOKE), AGENT, "not_mutable", "launch_template"),
     "restating the skeleton": (subject(4, contract=Contract()), AGENT, "immutable_skeleton", "no contract names it"),
     "restating what nobody named": (subject(4, attribute="max_size"), AGENT, "not_mutable", "neither bounds it"),
     "no contract": (subject(6, contract=Contract()), AGENT, "immutable_skeleton", "no contract names it"),
@@ -170,6 +172,14 @@ async def test_every_broken_bound_is_told_and_each_offers_what_all_allow() -> No
     assert [finding.offer.nearest for finding in told if finding.offer] == [8, 8]
     assert told[0].source == "kafka.sentinel.hcl:9"
     assert told[0].attribute == "desired_capacity"
+
+
+@pytest.mark.parametrize("kind", EVERYONE)
+async def test_what_moves_a_bounded_attribute_to_a_value_that_only_aws_knows_is_held(kind: ActorKind) -> None:
+    finding = await one(subject(None, action=INVOKE), kind=kind)
+
+    assert (finding.verdict, finding.rule) == (Verdict.HOLD, "bounds.unforeseeable")
+    assert (await one(subject(None, action=INVOKE, contract=law(mutable=("desired_capacity",))), kind=kind)).verdict is Verdict.ALLOW  # fmt: skip
 
 
 async def test_beside_a_change_an_agent_may_repeat_what_the_operation_demands() -> None:

@@ -29,12 +29,24 @@ def test_the_size_of_a_group_by_update(ask: Callable[..., Any], values: Callable
     assert values(effects) == {"min_size": 0, "desired_capacity": 9}
 
 
-@pytest.mark.parametrize(
-    "operation", ["AttachInstances", "DetachInstances", "EnterStandby", "ExitStandby", "StartInstanceRefresh"]
-)
-def test_a_capacity_that_only_aws_knows_is_an_invoke_of_the_group(ask: Callable[..., Any], operation: str) -> None:
+@pytest.mark.parametrize("operation", ["AttachInstances", "DetachInstances", "EnterStandby", "ExitStandby"])
+def test_a_capacity_that_only_aws_knows_is_an_invoke_of_the_capacity(ask: Callable[..., Any], operation: str) -> None:
     (effect,) = ask("autoscaling", operation, {"AutoScalingGroupName": "a", "InstanceIds": ["i-1"]}, THINGS)
     assert (effect.address, effect.action) == ("aws_autoscaling_group.a", EffectAction.INVOKE)
+    assert (effect.attribute, effect.value) == ("desired_capacity", None)
+
+
+def test_a_refresh_brings_the_configuration_it_says(ask: Callable[..., Any]) -> None:
+    group = {"AutoScalingGroupName": "a"}
+    (plain,) = ask("autoscaling", "StartInstanceRefresh", group, THINGS)
+    wanted = {"LaunchTemplate": {"LaunchTemplateName": "t", "Version": "7"}}
+    effects = ask("autoscaling", "StartInstanceRefresh", {**group, "DesiredConfiguration": wanted}, THINGS)
+    assert (plain.action, plain.attribute) == (EffectAction.INVOKE, "*")
+    assert [(effect.attribute, effect.action, effect.value) for effect in effects] == [
+        ("*", EffectAction.INVOKE, None),
+        ("launch_template.name", EffectAction.SET, "t"),
+        ("launch_template.version", EffectAction.SET, "7"),
+    ]
 
 
 @pytest.mark.parametrize("named", [{"AutoScalingGroupName": "a", "PolicyName": "p"}, {"PolicyName": POLICY}])
