@@ -73,6 +73,22 @@ class DataLoss(_Strict):
 
     stores: list[StrictStr]
     protections: list[Protection]
+    destructive: list[Annotated[StrictStr, Field(pattern="^[a-z0-9-]+:[A-Za-z0-9]+$")]]
+
+
+class Switch(_Strict):
+    """An attribute and the values of it that open something to the world."""
+
+    attribute: StrictStr
+    open: list[StrictBool | StrictInt | StrictStr]
+
+
+class Exposure(_Strict):
+    """`policies/data/exposure.json`. The condition keys are in lower case."""
+
+    switches: list[Switch]
+    shields: list[StrictStr]
+    narrowing: list[Annotated[StrictStr, Field(pattern="^[a-z0-9:]+$")]]
 
 
 _KNOWN: Mapping[str, type[BaseModel]] = {
@@ -80,6 +96,7 @@ _KNOWN: Mapping[str, type[BaseModel]] = {
     "network": Network,
     "identity": Identity,
     "data_loss": DataLoss,
+    "exposure": Exposure,
 }
 _COMPLETE = (("intents", Intent), ("motivations", Motivation), ("kinds", ActorKind), ("claim_seconds", Motivation))
 

@@ -132,8 +132,13 @@ wanted_seconds := null if input.motive == null
 
 wanted_seconds := input.motive.wanted_seconds if input.motive != null
 
-# Invoking a thing sets nothing, so it contests nothing.
-settings := [effect | some effect in input.mutation.effects; effect.action != "invoke"]
+# Invoking a thing as a whole sets nothing, so it contests nothing. Invoking an attribute changes it, to a value that only AWS knows.
+settings := [effect | some effect in input.mutation.effects; not idle(effect)]
+
+idle(effect) if {
+	effect.action == "invoke"
+	effect.attribute == "*"
+}
 
 changing := [effect | some effect in settings; effect.changes]
 

@@ -126,6 +126,12 @@ test_what_changes_nothing_contests_nothing if {
 	count(found.supersedes) == 0
 }
 
+test_invoking_an_attribute_contests_the_claims_on_it if {
+	moved := fixtures.effect("aws_autoscaling_group", "invoke", "desired_capacity", null)
+	found := answer(asked("agent", fixtures.motive("cost", "routine"), [moved], [incident], {}))
+	fixtures.said(found.findings) == {"SEN-A001 deny"}
+}
+
 test_invoking_contests_nothing if {
 	invoke := fixtures.effect("aws_autoscaling_group", "invoke", "*", null)
 	found := answer(asked("agent", fixtures.motive("cost", "routine"), [invoke], [incident], {}))

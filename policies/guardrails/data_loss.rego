@@ -52,6 +52,24 @@ findings contains {
 	not declared_so(effect)
 }
 
+# METADATA
+# title: Destroying data by calls on the data itself
+# description: Whoever acts alone asks a human first; an application that consumes its own data does not go through Sentinel.
+# custom:
+#   id: SEN-D003
+#   severity: high
+findings contains {
+	"id": "SEN-D003",
+	"verdict": "hold",
+	"message": concat("", [operation, " destroys or overwrites data, which no plan brings back; a human must approve it."]),
+	"address": "",
+	"attribute": "",
+} if {
+	input.caller.kind in {"agent", "service"}
+	operation := concat(":", [input.mutation.service, input.mutation.operation])
+	operation in law.destructive
+}
+
 declared_so(effect) if {
 	input.caller.kind != "agent"
 	effect.value == effect.declared_value

@@ -55,3 +55,18 @@ test_keeping_or_adding_protection_passes if {
 		count(found) == 0
 	}
 }
+
+test_destroying_data_itself if {
+	every name in data.data.data_loss.destructive {
+		[service, operation] := split(name, ":")
+		every kind, wanted in {"agent": {"SEN-D003 hold"}, "service": {"SEN-D003 hold"}, "human": set(), "pipeline": set()} {
+			document := json.patch(fixtures.asks(kind, [fixtures.effect("aws_thing", "invoke", "*", null)]), [
+				{"op": "replace", "path": "/mutation/service", "value": service},
+				{"op": "replace", "path": "/mutation/operation", "value": operation},
+			])
+			found := data_loss.findings with input as document
+			fixtures.said(found) == wanted
+			fixtures.complete(found)
+		}
+	}
+}

@@ -23,6 +23,24 @@ findings contains {
 	not only_invokes_managed
 }
 
+# METADATA
+# title: An agent does not give false alarm
+# description: An alarm that is set by hand does what the alarm does, e.g. executes a scaling policy, unseen by bounds and claims.
+# custom:
+#   id: SEN-E002
+#   severity: high
+findings contains {
+	"id": "SEN-E002",
+	"verdict": "hold",
+	"message": "Setting the state of an alarm by hand sets off whatever the alarm does, and an agent may not do that alone; a human must approve it.",
+	"address": "",
+	"attribute": "",
+} if {
+	input.caller.kind == "agent"
+	input.mutation.service == "cloudwatch"
+	input.mutation.operation == "SetAlarmState"
+}
+
 only_invokes_managed if {
 	count(input.mutation.effects) > 0
 	every effect in input.mutation.effects {

@@ -36,3 +36,15 @@ test_other_classes_pass if {
 	found := execution.findings with input as fixtures.asks("agent", [foreign])
 	count(found) == 0
 }
+
+test_a_false_alarm_by_an_agent_is_held if {
+	every kind, wanted in {"agent": {"SEN-E002 hold"}, "human": set(), "pipeline": set(), "service": set()} {
+		document := json.patch(fixtures.asks(kind, [fixtures.effect("aws_cloudwatch_metric_alarm", "invoke", "*", null)]), [
+			{"op": "replace", "path": "/mutation/service", "value": "cloudwatch"},
+			{"op": "replace", "path": "/mutation/operation", "value": "SetAlarmState"},
+		])
+		found := execution.findings with input as document
+		fixtures.said(found) == wanted
+		fixtures.complete(found)
+	}
+}

@@ -35,7 +35,8 @@ NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 IDS = {
     *(f"SEN-A00{number}" for number in range(1, 5)),
     *(f"SEN-I00{number}" for number in range(1, 7)),
-    *("SEN-C001", "SEN-D001", "SEN-D002", "SEN-E001", "SEN-M001", "SEN-N001", "SEN-N002"),
+    *(f"SEN-X00{number}" for number in range(1, 5)),
+    *("SEN-C001", "SEN-D001", "SEN-D002", "SEN-D003", "SEN-E001", "SEN-E002", "SEN-M001", "SEN-N001", "SEN-N002"),
 }
 OPEN: dict[str, Json] = {
     "from_port": 22,
@@ -60,6 +61,10 @@ WRITES: tuple[tuple[str, str, EffectAction, tuple[Json, ...]], ...] = (
     ("aws_iam_role", "assume_role_policy", EffectAction.SET, (WORLD, "[]")),
     ("aws_iam_role_policy_attachment", "policy_arn", EffectAction.CREATE, (ADMIN, "arn:aws:iam::aws:policy/ReadOnlyAccess")),
     ("aws_lambda_function", "*", EffectAction.INVOKE, (None,)),
+    ("aws_autoscaling_group", "desired_capacity", EffectAction.INVOKE, (None,)),
+    ("aws_sqs_queue", "policy", EffectAction.SET, (WORLD, "{", WORLD.replace("}]", ', "Condition": {"StringEquals": {"aws:SourceAccount": "1"}}}]'), "")),
+    ("aws_s3_bucket_public_access_block", "block_public_acls", EffectAction.SET, (True, False)),
+    ("aws_s3_bucket_public_access_block", "*", EffectAction.DELETE, (None,)),
 )  # fmt: skip
 
 
@@ -155,7 +160,8 @@ def random_document(seed: int) -> Json:
         id="mut_1",
         caller=caller,
         call=Call(
-            service=dice.choice(["ec2", "iam"]), operation=dice.choice(["DoSomething", "SetDefaultPolicyVersion"])
+            service=dice.choice(["ec2", "iam", "sqs", "cloudwatch"]),
+            operation=dice.choice(["DoSomething", "SetDefaultPolicyVersion", "PurgeQueue", "SetAlarmState"]),
         ),
         call_class=dice.choice([CallClass.MUTATION, CallClass.EXECUTE]),
         motive=_motive(dice),
