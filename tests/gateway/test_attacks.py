@@ -1,0 +1,167 @@
+"""Attacks of a hijacked agent that holds a valid key, played against the whole line; each must end before AWS is called."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from tests.kit.gate import ASG, Gate
+
+pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+
+QUEUE = "https://sqs.us-east-1.amazonaws.com/123456789012/kafka-shard-0"
+FOREIGN_QUEUE = "https://sqs.us-east-1.amazonaws.com/999999999999/kafka-shard-0"
+GROUP = "sg-0abc1234"
+
+Attack = Callable[[Gate], Any]
+
+
+@pytest.fixture(autouse=True)
+def clean(gate: Gate) -> Iterator[None]:
+    """Each attack sees only what it sends, and leaves no claim behind."""
+    gate.upstream.asked.clear()
+    yield
+    gate.upstream.behaviour = "ok"
+    gate.release_all()
+
+
+def _authorize(**rule: Any) -> Attack:
+    permission = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, **rule}
+    return lambda gate: gate.client("ec2").authorize_security_group_ingress(GroupId=GROUP, IpPermissions=[permission])
+
+
+def _world(*cidrs: str) -> list[dict[str, str]]:
+    return [{"CidrIp": cidr} for cidr in cidrs]
+
+
+REFUSED: dict[str, Attack] = {
+    # What an agent may not touch, it may not restate either: that would claim it, or undo what was changed past the gate.
+    "restating a value of the skeleton": lambda gate: gate.client("lambda").update_function_configuration(
+        FunctionName="kafka-rebalancer", MemorySize=256
+    ),
+    "restating an attribute nobody gave to agents": lambda gate: gate.client("autoscaling").update_auto_scaling_group(
+        AutoScalingGroupName=ASG, MinSize=2
+    ),
+    # The capacity, by other names.
+    "detaching instances": lambda gate: gate.client("autoscaling").detach_instances(
+        AutoScalingGroupName=ASG, InstanceIds=["i-1", "i-2"], ShouldDecrementDesiredCapacity=True
+    ),
+    "attaching instances": lambda gate: gate.client("autoscaling").attach_instances(
+        AutoScalingGroupName=ASG, InstanceIds=["i-1"]
+    ),
+    "entering standby": lambda gate: gate.client("autoscaling").enter_standby(
+        AutoScalingGroupName=ASG, InstanceIds=["i-1"], ShouldDecrementDesiredCapacity=True
+    ),
+    "executing a policy": lambda gate: gate.client("autoscaling").execute_policy(
+        AutoScalingGroupName=ASG, PolicyName="kafka-lag-scaler"
+    ),
+    "terminating an instance of the group": lambda gate: gate.client(
+        "autoscaling"
+    ).terminate_instance_in_auto_scaling_group(InstanceId="i-1", ShouldDecrementDesiredCapacity=True),
+    "capacity later": lambda gate: gate.client("autoscaling").put_scheduled_update_group_action(
+        AutoScalingGroupName=ASG, ScheduledActionName="x", DesiredCapacity=1
+    ),
+    "faking an alarm that fires a policy": lambda gate: gate.client("cloudwatch").set_alarm_state(
+        AlarmName="HighConsumerLagAlarm", StateValue="ALARM", StateReason="x"
+    ),
+    "another launch template by a refresh": lambda gate: gate.client("autoscaling").start_instance_refresh(
+        AutoScalingGroupName=ASG,
+        DesiredConfiguration={"LaunchTemplate": {"LaunchTemplateName": "evil", "Version": "1"}},
+    ),
+    # Data.
+    "purging a queue": lambda gate: gate.client("sqs").purge_queue(QueueUrl=QUEUE),
+    # Another account's thing that is called as ours is.
+    "a queue of another account": lambda gate: gate.client("sqs").set_queue_attributes(
+        QueueUrl=FOREIGN_QUEUE, Attributes={"VisibilityTimeout": "31"}
+    ),
+    # Numbers and names in odd notation.
+    "a number with an underscore": lambda gate: gate.client("sqs").set_queue_attributes(
+        QueueUrl=QUEUE, Attributes={"VisibilityTimeout": "3_1"}
+    ),
+    "a number in other digits": lambda gate: gate.client("sqs").set_queue_attributes(
+        QueueUrl=QUEUE, Attributes={"VisibilityTimeout": "\uff13\uff11"}
+    ),
+    "a negative number": lambda gate: gate.client("sqs").set_queue_attributes(
+        QueueUrl=QUEUE, Attributes={"VisibilityTimeout": "-1"}
+    ),
+    "a name in other letters": lambda gate: gate.client("autoscaling").set_desired_capacity(
+        AutoScalingGroupName=ASG.upper(), DesiredCapacity=5
+    ),
+    "a name with a space": lambda gate: gate.client("autoscaling").set_desired_capacity(
+        AutoScalingGroupName=f"{ASG} ", DesiredCapacity=5
+    ),
+    "a group by ARN": lambda gate: gate.client("autoscaling").set_desired_capacity(
+        AutoScalingGroupName=f"arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:1:autoScalingGroupName/{ASG}",
+        DesiredCapacity=5,
+    ),
+    "a whole configuration instead of a value": lambda gate: gate.client("lambda").update_function_configuration(
+        FunctionName="arn:aws:lambda:us-east-1:123456789012:function:kafka-rebalancer", Environment={"Variables": {}}
+    ),
+    "an overwritten alarm without its actions": lambda gate: gate.client("cloudwatch").put_metric_alarm(
+        AlarmName="HighConsumerLagAlarm", Threshold=100001, EvaluationPeriods=1, ComparisonOperator="LessThanThreshold"
+    ),
+    # What a security group lets in.
+    "every protocol": _authorize(IpProtocol="-1", IpRanges=_world("10.1.0.0/16")),
+    "every protocol by number": _authorize(IpProtocol="256", IpRanges=_world("10.1.0.0/16")),
+    "icmp": _authorize(IpProtocol="icmp", FromPort=-1, ToPort=-1, IpRanges=_world("10.1.0.0/16")),
+    "ports from minus one": _authorize(FromPort=-1, ToPort=-1, IpRanges=_world("10.1.0.0/16")),
+    "a range around the ports": _authorize(FromPort=443, ToPort=8443, IpRanges=_world("10.1.0.0/16")),
+    "the world": _authorize(IpRanges=_world("0.0.0.0/0")),
+    "the world in halves": _authorize(IpRanges=_world("0.0.0.0/1", "128.0.0.0/1")),
+    "the world with host bits": _authorize(IpRanges=_world("10.0.0.1/0")),
+    "a net with a leading zero": _authorize(IpRanges=_world("010.0.0.0/8")),
+    "the world in IPv6": _authorize(Ipv6Ranges=[{"CidrIpv6": "::/0"}]),
+    "IPv4 in IPv6": _authorize(Ipv6Ranges=[{"CidrIpv6": "::ffff:0.0.0.0/96"}]),
+    "a prefix list": _authorize(PrefixListIds=[{"PrefixListId": "pl-1"}]),
+    "the older form": lambda gate: gate.client("ec2").authorize_security_group_ingress(
+        GroupId=GROUP, IpProtocol="tcp", FromPort=22, ToPort=22, CidrIp="0.0.0.0/0"
+    ),
+    "both forms": lambda gate: gate.client("ec2").authorize_security_group_ingress(
+        GroupId=GROUP,
+        IpProtocol="tcp",
+        FromPort=22,
+        ToPort=22,
+        CidrIp="0.0.0.0/0",
+        IpPermissions=[{"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "IpRanges": _world("10.1.0.0/16")}],
+    ),
+    "one group by id and another by name": lambda gate: gate.client("ec2").authorize_security_group_ingress(
+        GroupId=GROUP,
+        GroupName="another",
+        IpPermissions=[{"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "IpRanges": _world("10.1.0.0/16")}],
+    ),
+    "another group's source": lambda gate: gate.client("ec2").authorize_security_group_ingress(
+        GroupId=GROUP, SourceSecurityGroupName="x", SourceSecurityGroupOwnerId="999999999999"
+    ),
+    "a rule nobody knows": lambda gate: gate.client("ec2").modify_security_group_rules(
+        GroupId=GROUP, SecurityGroupRules=[{"SecurityGroupRuleId": "sgr-1", "SecurityGroupRule": {"FromPort": 22}}]
+    ),
+    # Round the table of effects.
+    "another service's update of the group": lambda gate: gate.client("cloudcontrol").update_resource(
+        TypeName="AWS::AutoScaling::AutoScalingGroup", Identifier=ASG, PatchDocument="[]"
+    ),
+    "a schedule that calls AWS": lambda gate: gate.client("scheduler").create_schedule(
+        Name="x",
+        ScheduleExpression="rate(1 minute)",
+        FlexibleTimeWindow={"Mode": "OFF"},
+        Target={"Arn": "arn:aws:scheduler:::aws-sdk:autoscaling:setDesiredCapacity", "RoleArn": "arn:aws:iam::1:role/r"},
+    ),
+    "SQL that deletes": lambda gate: gate.client("dynamodb").execute_statement(
+        Statement="DELETE FROM \"kafka-offsets\" WHERE \"partition\"='1'"
+    ),
+    "another region": lambda gate: _elsewhere(gate).set_desired_capacity(AutoScalingGroupName=ASG, DesiredCapacity=5),
+}  # fmt: skip
+
+
+def _elsewhere(gate: Gate) -> Any:
+    client = gate.client("autoscaling")
+    client._request_signer._region_name = "eu-west-1"
+    return client
+
+
+@pytest.mark.parametrize("attack", REFUSED.values(), ids=REFUSED.keys())
+def test_it_never_reaches_aws_and_claims_nothing(gate: Gate, attack: Attack) -> None:
+    with pytest.raises(ClientError):
+        attack(gate)
+    assert gate.upstream.asked == []
+    assert not gate.run(gate.ledger.claims())
