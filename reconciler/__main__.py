@@ -135,7 +135,7 @@ def _log_to_stderr() -> None:
 
 def _fail(error: SentinelError, *, as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps({"error": {"code": error.code, "message": str(error)}}))
+        typer.echo(json.dumps({"code": error.code, "detail": str(error)}))
     else:
         Console(stderr=True).print(f"[red]{escape(str(error))}[/red]", soft_wrap=True)
 

@@ -5,10 +5,11 @@ import json
 import sys
 import tempfile
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
+from gateway.cli.output import fail, show_json
 from gateway.errors import PolicyInvalid, SentinelError
 from gateway.policy import opa
 from gateway.policy.bundle import build, write_bundle
@@ -21,29 +22,42 @@ policy_app = typer.Typer(help="Build, test and try the policies (Rego).", no_arg
 Directory = Annotated[
     Path | None, typer.Option("--path", help="Directory of the policies; default: those that come with Sentinel.")
 ]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 _DEADLINE_MS, _MEMORY_MB = 1000, 64
 
 
 @policy_app.command("build")
-def build_command(path: Directory = None) -> None:
+def build_command(path: Directory = None, *, as_json: Json = False) -> None:
     """Compile the policies with opa and put the bundle beside them, in `bundle/`."""
     directory = path or shipped()
     try:
         bundle = build(read_sources(directory), _tool())
         write_bundle(bundle, directory / SHIPPED)
     except SentinelError as error:
-        _fail(error)
+        fail(error, as_json=as_json)
+    if as_json:
+        packages = sorted(bundle.packages)
+        show_json(
+            {
+                "bundle": str(directory / SHIPPED),
+                "opa": bundle.manifest.opa,
+                "revision": bundle.revision,
+                "guardrails": packages,
+            }
+        )
+        return
     typer.echo(f"Built {directory / SHIPPED} with opa {bundle.manifest.opa}: revision {bundle.revision}.")
     typer.echo(f"Guardrails: {', '.join(sorted(bundle.packages))}.")
 
 
 @policy_app.command("test")
-def check_command(path: Directory = None) -> None:
+def check_command(path: Directory = None, *, as_json: Json = False) -> None:
     """Run the policies' own tests (`*_test.rego`) with opa; exits with 1 where one fails."""
     try:
-        done = opa.run(_tool(), ["test", "--verbose", "."], cwd=path or shipped())
+        form = ["--format", "json"] if as_json else ["--verbose"]
+        done = opa.run(_tool(), ["test", *form, "."], cwd=path or shipped())
     except SentinelError as error:
-        _fail(error)
+        fail(error, as_json=as_json)
     typer.echo(done.stdout + done.stderr)
     raise typer.Exit(0 if done.returncode == 0 else 1)
 
@@ -58,15 +72,19 @@ def eval_command(
     ],
     entrypoint: Annotated[str, typer.Option(help="The rule to ask.")] = "sentinel/guardrails/result",
     path: Directory = None,
+    *,
+    as_json: Json = False,
 ) -> None:
     """Print what the policies as they stand answer to a document, evaluated by the embedded engine."""
     try:
         text = sys.stdin.read() if str(document) == "-" else document.read_text(encoding="utf-8")
         answer = asyncio.run(_answer(path or shipped(), entrypoint, text))
-    except (SentinelError, OSError) as error:
-        _fail(error)
+    except SentinelError as error:
+        fail(error, as_json=as_json)
+    except OSError as error:
+        fail(PolicyInvalid(f"{document} cannot be read: {error.strerror}."), as_json=as_json)
     except ValueError as error:
-        _fail(PolicyInvalid(f"{document} is not JSON: {error}"))
+        fail(PolicyInvalid(f"{document} is not JSON: {error}"), as_json=as_json)
     typer.echo(json.dumps(answer, indent=2, ensure_ascii=False))
 
 
@@ -87,8 +105,3 @@ def _tool() -> Path:
             "There is no `opa` on PATH. Install it (https://www.openpolicyagent.org/docs/#running-opa), then try again."
         )
     return tool
-
-
-def _fail(error: Exception) -> NoReturn:
-    typer.echo(str(error), err=True)
-    raise typer.Exit(1)

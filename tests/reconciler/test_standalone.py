@@ -91,13 +91,13 @@ def test_an_error_of_terraform_is_told_and_exits_with_1(tmp_path: Path, monkeypa
     (tmp_path / "main.tf").write_text('resource "x" {\n')
     code, told = _run(str(tmp_path))
     assert code == 1
-    assert told["error"]["code"] == "terraform_failed"
+    assert told["code"] == "terraform_failed"
 
 
 def test_without_terraform_it_says_so(tmp_path: Path) -> None:
     code, told = _run(str(tmp_path), "--terraform", "no-terraform-here")
     assert code == 1
-    assert told["error"]["code"] == "terraform_missing"
+    assert told["code"] == "terraform_missing"
 
 
 def test_the_copy_holds_the_modules_beside_the_stack_and_no_state(tmp_path: Path) -> None:

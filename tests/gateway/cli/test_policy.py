@@ -69,3 +69,14 @@ def test_without_opa_build_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     done = RUN.invoke(policy_app, ["build"])
     assert done.exit_code == 1
     assert "no `opa` on PATH" in done.output
+
+
+@pytest.mark.opa
+@pytest.mark.parametrize("command", ["build", "test"])
+def test_json_is_one_document_for_success_and_for_failure(policies: Path, command: str) -> None:
+    done = RUN.invoke(policy_app, [command, "--path", str(policies), "--json"])
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)
+    failed = RUN.invoke(policy_app, ["build", "--path", str(policies / "nowhere"), "--json"])
+    assert failed.exit_code == 1
+    assert json.loads(failed.stdout)["code"] == "policy_invalid"
