@@ -1,7 +1,7 @@
 """Whether the line slows down as things grow: `python -m tests.bench.growth [--rounds N]`, one JSON object a figure.
 
 One allowed mutation (decided by the embedded policy, recorded on SQLite with FULL, sent to nobody) in a small and in a large world:
-resources in the state, open claims, records in the ledger. The value is its median in the large world, the floor in the small one, so the
+resources in the state, open claims, records in the ledger, earlier changes of the same attribute. The value is its median in the large world, the floor in the small one, so the
 ratio is the growth; 1 is flat. The two worlds take turns.
 """
 
@@ -14,6 +14,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import insert
 
@@ -23,10 +24,11 @@ from gateway.effects.understand import Understand
 from gateway.ledger.append import Transaction
 from gateway.ledger.forms import claim_row
 from gateway.ledger.ledger import SqlLedger, open_ledger
+from gateway.ledger.moment import stored
 from gateway.ledger.statement import Statement
 from gateway.ledger.tables import CLAIMS
 from gateway.model.caller import ActorKind, Caller
-from gateway.model.claim import Claim
+from gateway.model.claim import Claim, ClaimEnd
 from gateway.model.ids import new_id
 from gateway.model.motive import Intent, Motivation, Motive
 from gateway.model.mutation import Call, CallClass
@@ -43,6 +45,7 @@ from tests.bench.figure import quantile, show
 from tests.bench.stack import write_stack
 
 FEW = 10
+GROUP = "aws_autoscaling_group.group[7]"
 WHY = Motive(intent=Intent.AVAILABILITY, motivation=Motivation.INCIDENT, text="lag", evidence=("A-1",))
 AGENT = Caller(actor="agent", kind=ActorKind.AGENT, key_id="SNTLAAAAAAAAAAAAAAAA")
 _PAGE = 1000
@@ -68,12 +71,15 @@ class World:
     resources: int = FEW
     claims: int = FEW
     records: int = 1000
+    changes: int = FEW
+    """Claims of today, all ended, on the attribute that is changed."""
 
 
 GROWN = {
     "resources_10_to_10000": World(resources=10_000),
     "claims_10_to_100000": World(claims=100_000),
     "records_1000_to_100000": World(records=100_000),
+    "changes_of_the_attribute_10_to_10000": World(changes=10_000),
 }
 
 
@@ -134,9 +140,15 @@ async def _changed(pipeline: Pipeline, capacity: int) -> float:
 async def _fill(ledger: SqlLedger, world: World) -> None:
     for start in range(0, world.records, _PAGE):
         await ledger.write(lambda transaction, start=start: _append(transaction, start))  # type: ignore[misc]  # bound early
-    for start in range(0, world.claims, _PAGE):
-        last = min(start + _PAGE, world.claims)
-        await ledger.write(lambda transaction, start=start, last=last: _take(transaction, start, last))  # type: ignore[misc]  # bound early
+    now = datetime.now(UTC)
+    claims = [_claim(f"aws_sqs_queue.q{number}", "tags", now) for number in range(world.claims)]
+    ended = {"ended_at": stored(now), "end": ClaimEnd.SUPERSEDED.value}
+    changes = [
+        _claim(GROUP, "desired_capacity", now - timedelta(seconds=number + 1)) | ended
+        for number in range(world.changes)
+    ]
+    for rows in ([*claims, *changes][start : start + _PAGE] for start in range(0, world.claims + world.changes, _PAGE)):
+        await ledger.write(lambda transaction, rows=rows: transaction.change_each(_INSERT, rows))  # type: ignore[misc]  # bound early
 
 
 def _append(transaction: Transaction, start: int) -> None:
@@ -152,26 +164,20 @@ def _append(transaction: Transaction, start: int) -> None:
         transaction.append(record, things=[(f"aws_sqs_queue.q{number % 1009}", "tags")])
 
 
-def _take(transaction: Transaction, start: int, last: int) -> None:
-    now = datetime.now(UTC)
-    rows = [
-        claim_row(
-            Claim(
-                id=new_id("clm"),
-                mutation_id=f"mut_{number}",
-                address=f"aws_sqs_queue.q{number}",
-                attribute="tags",
-                value={"owner": "x"},
-                actor=f"actor-{number % 97}",
-                kind=ActorKind.AGENT,
-                motive=WHY,
-                since=now,
-                until=now + timedelta(days=1),
-            )
-        )
-        for number in range(start, last)
-    ]
-    transaction.change_each(_INSERT, [row | {"unsettled": 0} for row in rows])
+def _claim(address: str, attribute: str, since: datetime) -> dict[str, Any]:
+    claim = Claim(
+        id=new_id("clm"),
+        mutation_id=new_id("mut"),
+        address=address,
+        attribute=attribute,
+        value={"owner": "x"},
+        actor="another",
+        kind=ActorKind.AGENT,
+        motive=WHY,
+        since=since,
+        until=since + timedelta(days=1),
+    )
+    return claim_row(claim) | {"unsettled": 0}
 
 
 if __name__ == "__main__":
