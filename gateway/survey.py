@@ -55,8 +55,11 @@ class Survey:
 
 
 def _strictest(modes: Sequence[Mode], law: Stacks) -> Mode:
-    """Things that no stack declares count with the default mode; a call of which nothing is understood has that mode alone."""
-    return Mode.ENFORCE if Mode.ENFORCE in (modes or [law.default_mode]) else Mode.OBSERVE
+    """Things that no stack declares count with the default mode. A call of which nothing is understood may reach into any stack, so
+    it is only observed where all of them are.
+    """
+    anywhere = [law.default_mode, *(stack.mode for stack in law.all)]
+    return Mode.ENFORCE if Mode.ENFORCE in (modes or anywhere) else Mode.OBSERVE
 
 
 def _subject(

@@ -180,6 +180,17 @@ async def test_of_several_stacks_the_strictest_mode_holds(
     assert (facts.stack, facts.mode) == ("one", together)
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "together"),
+    [(Mode.OBSERVE, Mode.OBSERVE, Mode.OBSERVE), (Mode.OBSERVE, Mode.ENFORCE, Mode.ENFORCE)],
+)
+async def test_what_is_not_understood_may_reach_any_stack_so_the_strictest_of_all_holds(
+    tmp_path: Path, first: Mode, second: Mode, together: Mode
+) -> None:
+    survey = Survey(stacks=_two(tmp_path, first, second), ledger=LedgerDouble(), clock=FixedClock())
+    assert (await survey.of(mutation())).mode is together
+
+
 async def test_an_observed_stack_does_not_loosen_what_none_declares(tmp_path: Path) -> None:
     loaded = _two(tmp_path, Mode.OBSERVE, Mode.OBSERVE)
     strict = Stacks(loaded._loaded, default_mode=Mode.ENFORCE)
