@@ -2,10 +2,12 @@
 
 import base64
 from collections.abc import Mapping
+from dataclasses import replace
 
 from gateway.effects import security_groups
 from gateway.effects.asked import Asked, Target
 from gateway.effects.operation import Operation, Translate, controls
+from gateway.effects.reading import on
 from gateway.effects.tags import drop_tags, set_tags, specified_tags, tag_map
 from gateway.effects.values import NotUnderstood
 from gateway.model.json import Json
@@ -75,6 +77,33 @@ def _interfaces(_target: Target, value: object) -> Mapping[str, Json]:
     return {names[key]: item for key, item in value[0].items() if key in names}
 
 
+def _new_version(asked: Asked) -> tuple[Effect, ...]:
+    """A version is whole: what the call leaves out is gone, or as in the version it starts from. Only of the newest does the state know
+    what it says; starting from another could bring back anything.
+    """
+    target = _template(asked)
+    source = asked.call.parameters.get("SourceVersion")
+    if source is not None and str(source) not in ("$Latest", str(target.recorded.get("latest_version"))):
+        raise NotUnderstood("a version that starts from one that the state does not know")
+    effects = tuple(on(_VERSION, asked, target))
+    if source is not None:
+        return effects
+    given = {effect.attribute.partition(".")[0] for effect in effects}
+    gone = [
+        name
+        for name, value in target.recorded.items()
+        if value and name not in given | _NOT_IN_VERSIONS and target.schema.knows(name)
+    ]
+    return (*effects, *(target.put(name, [] if isinstance(target.recorded[name], list) else None) for name in gone))
+
+
+def _template(asked: Asked) -> Target:
+    named = {
+        key: str(asked.call.parameters[name]) for name, key in _TEMPLATE_ID.items() if asked.call.parameters.get(name)
+    }
+    return asked.target(_TEMPLATE, named)
+
+
 def _plain(resource_type: str, parameter: str, kind: str, **attributes: str | Translate) -> dict[str, Operation]:
     """Creation and deletion of something that AWS names itself. The words of the operations come from the id's parameter."""
     word = parameter.removesuffix("Id")
@@ -122,6 +151,17 @@ _TEMPLATE_OPTIONS: Mapping[str, str | Translate] = {
     "VersionDescription": "description",
 }
 _TEMPLATE_ID = {"LaunchTemplateId": "id", "LaunchTemplateName": "name"}
+_VERSION = Operation(
+    resource_type=_TEMPLATE,
+    identity=_TEMPLATE_ID,
+    attributes=_TEMPLATE_OPTIONS,
+    controls=_HOW | controls("SourceVersion"),
+)
+_NOT_IN_VERSIONS = {
+    "arn", "default_version", "description", "id", "latest_version", "name", "name_prefix", "tags", "tags_all",
+    "update_default_version",
+}  # fmt: skip
+"""Attributes of the template itself."""
 _BY_ROUTE = {
     "DestinationCidrBlock": "destination_cidr_block",
     "DestinationIpv6CidrBlock": "destination_ipv6_cidr_block",
@@ -180,12 +220,7 @@ OPERATIONS: Mapping[str, Operation] = {
         attributes=_TEMPLATE_OPTIONS,
         controls=_HOW,
     ),
-    "CreateLaunchTemplateVersion": Operation(
-        resource_type=_TEMPLATE,
-        identity=_TEMPLATE_ID,
-        attributes=_TEMPLATE_OPTIONS,
-        controls=_HOW | controls("SourceVersion"),
-    ),
+    "CreateLaunchTemplateVersion": replace(_VERSION, special=_new_version),
     "ModifyLaunchTemplate": Operation(resource_type=_TEMPLATE, identity=_TEMPLATE_ID, controls=_HOW),
     "DeleteLaunchTemplate": Operation(resource_type=_TEMPLATE, identity=_TEMPLATE_ID, action=_DELETE),
     **_plain(_VOLUME, "VolumeId", "volume", VolumeType="type"),

@@ -19,10 +19,13 @@ _OBJECTS = (
     "PutObject", "DeleteObject", "DeleteObjects", "CopyObject", "CreateMultipartUpload", "UploadPart", "UploadPartCopy",
     "CompleteMultipartUpload", "AbortMultipartUpload", "PutObjectTagging", "DeleteObjectTagging", "RestoreObject",
 )  # fmt: skip
+_GRANTS = ("GrantFullControl", "GrantRead", "GrantReadACP", "GrantWrite", "GrantWriteACP")
 
 
 def _object(asked: Asked) -> tuple[Effect, ...]:
-    """Objects are content, not infrastructure, unless the code declares this very one."""
+    """Objects are content, not infrastructure, unless the code declares this very one. Whom they are opened to is no content."""
+    if opened := {"ACL", *_GRANTS} & {name for name, value in asked.call.parameters.items() if value is not None}:
+        raise NotUnderstood(f"parameter {', '.join(sorted(opened))}")
     bucket = asked.text("Bucket")
     effects = [asked.target(_BUCKET, plain("bucket")(asked, bucket)).whole(EffectAction.INVOKE)]
     key = asked.call.parameters.get("Key")
@@ -53,9 +56,18 @@ def _one_tag(_target: object, value: object) -> Mapping[str, Json]:
     return {"tag": [{"key": str(value["Key"]), "value": str(value["Value"])}]}
 
 
-def _put(resource_type: str, attributes: Mapping[str, str | Translate] | None = None) -> Operation:
+def _put(
+    resource_type: str,
+    attributes: Mapping[str, str | Translate] | None = None,
+    resets: Mapping[str, Json] | None = None,
+) -> Operation:
     return Operation(
-        resource_type=resource_type, identity=_NAME, attributes=attributes or {}, controls=_CONTROLS, puts=True
+        resource_type=resource_type,
+        identity=_NAME,
+        attributes=attributes or {},
+        controls=_CONTROLS,
+        puts=True,
+        resets=resets or {},
     )
 
 
@@ -71,6 +83,10 @@ _LIFECYCLE = "aws_s3_bucket_lifecycle_configuration"
 _OWNERSHIP = "aws_s3_bucket_ownership_controls"
 _CORS = "aws_s3_bucket_cors_configuration"
 _RULES = "LifecycleConfiguration.Rules"
+_UNBLOCKED: Mapping[str, Json] = dict.fromkeys(
+    ("block_public_acls", "block_public_policy", "ignore_public_acls", "restrict_public_buckets"), False
+)
+"""What `PutPublicAccessBlock` leaves out is off (S3 API reference, PublicAccessBlockConfiguration)."""
 
 OPERATIONS: Mapping[str, Operation] = {
     "CreateBucket": Operation(
@@ -92,7 +108,7 @@ OPERATIONS: Mapping[str, Operation] = {
             "VersioningConfiguration.Status": "versioning_configuration.status",
         },
     ),
-    "PutPublicAccessBlock": _put(_BLOCK),
+    "PutPublicAccessBlock": _put(_BLOCK, resets=_UNBLOCKED),
     "DeletePublicAccessBlock": _delete(_BLOCK),
     "PutBucketPolicy": _put(_POLICY),
     "DeleteBucketPolicy": _delete(_POLICY),

@@ -80,3 +80,29 @@ def test_several_instances_are_several_effects(ask: Callable[..., Any]) -> None:
         ("aws_instance.i", EffectAction.DELETE),
         ("aws_instance{id=i-2}", EffectAction.DELETE),
     ]
+
+
+TEMPLATE = {"aws_launch_template.t": {
+    "id": "lt-1", "name": "t", "latest_version": 4, "image_id": "ami-1", "instance_type": "m5.large", "user_data": "eA==",
+    "vpc_security_group_ids": ["sg-1"], "description": "x", "tags": {"a": "b"}, "ebs_optimized": "",
+}}  # fmt: skip
+
+
+def _version(ask: Callable[..., Any], **more: Any) -> dict[str, Any]:
+    given = {"LaunchTemplateId": "lt-1", "LaunchTemplateData": {"InstanceType": "m5.xlarge"}, **more}
+    return {effect.attribute: effect.value for effect in ask("ec2", "CreateLaunchTemplateVersion", given, TEMPLATE)}
+
+
+def test_a_version_loses_what_it_leaves_out(ask: Callable[..., Any]) -> None:
+    gone: dict[str, Any] = {"image_id": None, "user_data": None, "vpc_security_group_ids": []}
+    assert _version(ask) == {"instance_type": "m5.xlarge", **gone}
+
+
+@pytest.mark.parametrize("source", ["4", "$Latest"])
+def test_a_version_that_starts_from_the_newest_keeps_the_rest(ask: Callable[..., Any], source: str) -> None:
+    assert _version(ask, SourceVersion=source) == {"instance_type": "m5.xlarge"}
+
+
+@pytest.mark.parametrize("source", ["1", "$Default", "04"])
+def test_a_version_that_starts_from_an_older_one_is_not_understood(ask: Callable[..., Any], source: str) -> None:
+    assert _version(ask, SourceVersion=source) == {}

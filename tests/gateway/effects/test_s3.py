@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from gateway.model.mutation import EffectAction
 
 BUCKET = {"aws_s3_bucket.b": {"bucket": "b", "tags": {"old": "yes"}}}
@@ -58,3 +60,23 @@ def test_lifecycle_rules_with_tags(ask: Callable[..., Any]) -> None:
         [{"tag": [{"key": "k", "value": "v"}]}],
         [{"and": [{"prefix": "p/", "tags": {"k": "v"}}]}],
     ]
+
+
+def test_an_access_block_that_leaves_out_takes_away(ask: Callable[..., Any], values: Callable[..., Any]) -> None:
+    block = {"bucket": "b", "block_public_acls": True, "block_public_policy": True, "restrict_public_buckets": False}
+    given = {"Bucket": "b", "PublicAccessBlockConfiguration": {"BlockPublicAcls": True}}
+    effects = ask("s3", "PutPublicAccessBlock", given, {"aws_s3_bucket_public_access_block.b": block})
+    assert values(effects) == {"block_public_acls": True, "block_public_policy": False}
+
+
+@pytest.mark.parametrize(
+    "opened", [{"ACL": "public-read"}, {"GrantRead": "uri=http://acs.amazonaws.com/groups/global/AllUsers"}]
+)
+@pytest.mark.parametrize("operation", ["PutObject", "CopyObject", "CreateMultipartUpload"])
+def test_an_object_that_is_opened_to_others_is_not_understood(
+    ask: Callable[..., Any], operation: str, opened: Any
+) -> None:
+    named = {"Bucket": "b", "Key": "k"}
+    things = {"aws_s3_bucket.b": {"bucket": "b"}}
+    assert ask("s3", operation, named, things)
+    assert ask("s3", operation, {**named, **opened}, things) == ()
