@@ -13,7 +13,15 @@ from gateway.policy.sources import read_sources, shipped
 
 def test_the_shipped_bundle_is_of_the_shipped_sources(shipped_bundle: Bundle) -> None:
     assert shipped_bundle.built_from(read_sources(shipped()))
-    assert shipped_bundle.packages >= {"network", "identity", "data_loss", "motive", "execution", "comprehension", "exposure"}
+    assert shipped_bundle.packages >= {
+        "network",
+        "identity",
+        "data_loss",
+        "motive",
+        "execution",
+        "comprehension",
+        "exposure",
+    }
 
 
 @pytest.mark.opa
