@@ -26,6 +26,7 @@ MAX_REPLY: Final = 256 * 1024
 MAX_MESSAGE: Final = 2_000
 """Most characters kept of AWS's error message."""
 
+WITHHELD: Final = "Not kept: AWS's message might repeat a secret that the call held. The caller was told."
 STOPPED: Final = "The gateway stopped between recording the decision and recording the outcome."
 
 _CLOSING: Final = (
@@ -94,12 +95,13 @@ class Settlement:
     outcome: Sent
     deeds: tuple[Deed, ...] | None = None
     """None: read them from the DECIDED record."""
-    may_keep_reply: bool = False
+    harmless: bool = False
+    """Whether AWS's answer cannot hold a secret, and may be kept."""
 
 
 def settlement(mutation: Mutation, outcome: Sent, at: datetime) -> Settlement:
-    """The settlement of a mutation that was just sent. A reply is kept only where it cannot hold a secret: where we know
-    what the call does, that is no secret, and reading secrets is not its purpose.
+    """The settlement of a mutation that was just sent. What AWS says, well or badly, is kept only where it cannot hold a secret:
+    where we know what the call does, that is no secret, and reading secrets is not its purpose.
     """
     harmless = mutation.understood and not any(effect.sensitive for effect in mutation.effects)
     return Settlement(
@@ -110,7 +112,7 @@ def settlement(mutation: Mutation, outcome: Sent, at: datetime) -> Settlement:
             Deed(address=effect.address, attribute=effect.attribute, action=effect.action.value, value=effect.value)
             for effect in mutation.effects
         ),
-        may_keep_reply=harmless and mutation.call_class in (CallClass.MUTATION, CallClass.EXECUTE),
+        harmless=harmless and mutation.call_class in (CallClass.MUTATION, CallClass.EXECUTE),
     )
 
 
@@ -147,7 +149,7 @@ def _applied(transaction: Transaction, given: Settlement, outcome: Applied, atte
         "status": outcome.reply.status,
     }
     seq = _append(transaction, given.at, attempt, body)
-    keeps = given.may_keep_reply and attempt.idempotency_key and len(outcome.reply.body) <= MAX_REPLY
+    keeps = given.harmless and attempt.idempotency_key and len(outcome.reply.body) <= MAX_REPLY
     _close(transaction, attempt, "applied", request_id=outcome.request_id, reply=outcome.reply if keeps else None)
     transaction.change(_SETTLE_CLAIMS, {"mutation": attempt.mutation_id})
     deeds = given.deeds if given.deeds is not None else _deeds_decided(transaction, attempt)
@@ -163,7 +165,8 @@ def _failed(transaction: Transaction, given: Settlement, outcome: Failed, attemp
         "outcome": "failed",
         "request_id": outcome.request_id,
         "code": outcome.code[:MAX_MESSAGE],
-        "message": outcome.message[:MAX_MESSAGE],
+        # AWS's messages repeat the values that they complain about. Where no byte was sent, the message is ours.
+        "message": outcome.message[:MAX_MESSAGE] if given.harmless or outcome.reply is None else WITHHELD,
         "sent": outcome.reply is not None,
         "claims_ended": ids(rows),
         "claims_reopened": reopened,
