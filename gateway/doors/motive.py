@@ -46,7 +46,9 @@ def motive_of(
     """The motive in these words. Raises `errors.Malformed` with a sentence that lists what is allowed."""
     if len(text) > MAX_TEXT:
         _bad(f"The motive's text has {len(text)} characters; at most {MAX_TEXT} are taken.")
-    if len(evidence) > MAX_EVIDENCE or any(not reference or len(reference) > MAX_REFERENCE for reference in evidence):
+    if len(evidence) > MAX_EVIDENCE or any(
+        not reference.strip() or len(reference) > MAX_REFERENCE for reference in evidence
+    ):
         _bad(f"A motive names at most {MAX_EVIDENCE} pieces of evidence, each of 1 to {MAX_REFERENCE} characters.")
     if any(not character.isprintable() and character != "\n" for part in (text, *evidence) for character in part):
         _bad("The motive's text or evidence holds a control character.")

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gateway.doors.api.problems import mistakes
 from gateway.doors.aws.strict import json_value
-from gateway.doors.motive import duration
+from gateway.doors.motive import duration, motive_of
 from gateway.errors import Malformed
 from gateway.model.inbound import Inbound
 from gateway.model.motive import Intent, Motivation, Motive
@@ -27,13 +27,15 @@ class MotiveBody(_Body):
     wanted_for: Annotated[str, Field(description="How long the change is wanted, e.g. `30m`, `1h`, `2d`.")] = ""
 
     def motive(self) -> Motive:
-        """The noun. Raises `errors.Malformed` for a duration that cannot be read."""
-        return Motive(
+        """The noun, by the rules of every door. Raises `errors.Malformed`: control characters, evidence that says nothing, a duration
+        that cannot be read.
+        """
+        return motive_of(
             intent=self.intent,
             motivation=self.motivation,
             text=self.text,
             evidence=self.evidence,
-            wanted_for=duration(self.wanted_for) if self.wanted_for else None,
+            wanted_for=self.wanted_for,
         )
 
 
