@@ -1,8 +1,11 @@
 """Attacks of a hijacked agent that holds a valid key, played against the whole line; each must end before AWS is called."""
 
+import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import httpx
 import pytest
 from botocore.exceptions import ClientError
 
@@ -165,3 +168,149 @@ def test_it_never_reaches_aws_and_claims_nothing(gate: Gate, attack: Attack) -> 
         attack(gate)
     assert gate.upstream.asked == []
     assert not gate.run(gate.ledger.claims())
+
+
+# Whose is whose ------------------------------------------------------------------------------------------------------
+
+SIX = {"AutoScalingGroupName": ASG, "DesiredCapacity": 6}
+RULE = {"Name": "nightly", "ScheduleExpression": "rate(1 day)"}
+INCIDENT = {"intent": "availability", "motivation": "incident", "evidence": ["A-1"]}
+
+
+def _post(gate: Gate, path: str, actor: str | dict[str, str], body: Any = None) -> httpx.Response:
+    headers = gate.bearer(actor) if isinstance(actor, str) else actor
+    return httpx.post(f"{gate.url}/v1/{path}", json=body, headers=headers)
+
+
+def _propose(gate: Gate, actor: str = "agent", headers: dict[str, str] | None = None, **more: Any) -> httpx.Response:
+    body = {"service": "autoscaling", "operation": "SetDesiredCapacity", "parameters": SIX, "motive": INCIDENT, **more}
+    return _post(gate, "mutations", {**gate.bearer(actor), **(headers or {})}, body)
+
+
+def _held(gate: Gate, actor: str = "agent", **more: str) -> str:
+    with pytest.raises(ClientError) as caught:
+        gate.client("events", actor, ("performance", "schedule")).put_rule(**{**RULE, **more})
+    return str(caught.value.response["ResponseMetadata"]["HTTPHeaders"]["x-sentinel-mutation"])
+
+
+def _session(gate: Gate, actor: str, lasts: str = "10m") -> dict[str, str]:
+    given = _post(gate, "sessions", actor, {"motive": INCIDENT, "lasts": lasts}).json()
+    return {"Authorization": f"Bearer {given['access_key_id']}.{given['secret_access_key']}"}
+
+
+@pytest.mark.parametrize("own", ["standing key", "session key"])
+def test_nobody_approves_their_own_call_whatever_key_they_hold(gate: Gate, own: str) -> None:
+    mutation = _held(gate, "human")
+    key = gate.bearer("human") if own == "standing key" else _session(gate, "human")
+    assert _post(gate, f"mutations/{mutation}/approve", key).status_code == 403
+
+
+@pytest.mark.parametrize("actor", ["agent", "rival", "pipeline"])
+def test_only_an_approver_judges(gate: Gate, actor: str) -> None:
+    mutation = _held(gate)
+    for act in ("approve", "reject"):
+        assert _post(gate, f"mutations/{mutation}/{act}", actor).status_code == 403
+    assert _post(gate, f"mutations/{mutation}/approve", _session(gate, actor)).status_code == 403
+
+
+def test_an_approval_is_for_its_actor_and_its_call_alone(gate: Gate) -> None:
+    mutation = _held(gate)
+    assert _post(gate, f"mutations/{mutation}/approve", "human").status_code == 200
+    _held(gate, "rival")
+    with pytest.raises(ClientError):
+        gate.client("events", motive=("performance", "schedule")).put_rule(**{**RULE, "State": "DISABLED"})
+    assert gate.upstream.asked == []
+
+
+def test_an_approval_that_has_ended_carries_nothing(gate: Gate) -> None:
+    mutation = _held(gate, Name="ended")
+    assert _post(gate, f"mutations/{mutation}/approve", "human", {"lasts": "1s"}).status_code == 200
+    time.sleep(1.1)
+    _held(gate, Name="ended")
+    assert gate.upstream.asked == []
+
+
+def test_an_idempotency_key_is_its_actors_own(gate: Gate) -> None:
+    first = _propose(gate, headers={"Idempotency-Key": "shared"}).json()
+    other = _propose(gate, "rival", headers={"Idempotency-Key": "shared"}, dry_run=True)
+    assert first["outcome"]["outcome"] == "applied"
+    assert first["mutation"]["id"] not in other.text
+
+
+def test_a_rival_neither_sees_nor_ends_what_is_not_its_own(gate: Gate) -> None:
+    mutation = _propose(gate).json()["mutation"]["id"]
+    rival = gate.bearer("rival")
+    assert httpx.get(f"{gate.url}/v1/mutations/{mutation}", headers=rival).status_code == 404
+    for path in ("claims", "claims?actor=agent", "records?actor=agent", "records"):
+        assert mutation not in httpx.get(f"{gate.url}/v1/{path}", headers=rival).text
+    assert _post(gate, f"mutations/{mutation}/release", "rival").status_code == 404
+    assert len(gate.run(gate.ledger.claims())) == 1
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda client: client.set_desired_capacity(AutoScalingGroupName=ASG, DesiredCapacity=5),
+        lambda client: client.update_auto_scaling_group(AutoScalingGroupName=ASG, DesiredCapacity=5),
+        lambda client: client.detach_instances(
+            AutoScalingGroupName=ASG, InstanceIds=["i-1"], ShouldDecrementDesiredCapacity=True
+        ),
+        lambda client: client.delete_auto_scaling_group(AutoScalingGroupName=ASG, ForceDelete=True),
+    ],
+)
+def test_no_other_name_for_a_change_evades_a_standing_claim(gate: Gate, call: Attack) -> None:
+    _propose(gate)
+    gate.upstream.asked.clear()
+    with pytest.raises(ClientError) as caught:
+        call(gate.client("autoscaling", "rival", ("cost", "budget")))
+    assert "held by agent" in caught.value.response["Error"]["Message"]
+    assert gate.upstream.asked == []
+
+
+def test_evidence_that_says_nothing_proves_nothing(gate: Gate) -> None:
+    _propose(gate)
+    for evidence in ([""], [" "], ["\u200b"], ["\n"]):
+        motive = {**INCIDENT, "evidence": evidence}
+        reply = _propose(gate, "rival", parameters={**SIX, "DesiredCapacity": 5}, motive=motive)
+        assert reply.status_code in (400, 403), evidence
+
+
+# What is said ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["\x1b[2J", "a\rb", "\u202eevil", "\x00"], ids=ascii)
+def test_a_motive_steers_no_terminal_at_any_door(gate: Gate, text: str) -> None:
+    for motive in ({**INCIDENT, "text": text}, {**INCIDENT, "evidence": [text]}):
+        assert _propose(gate, motive=motive).status_code == 400
+        assert _post(gate, "sessions", "agent", {"motive": motive}).status_code == 400
+
+
+def test_a_session_ends_no_later_than_the_key_it_was_made_with(gate: Gate) -> None:
+    short = gate.issue("short", lasts=timedelta(minutes=5))
+    given = _post(gate, "sessions", short, {"motive": INCIDENT, "lasts": "12h"}).json()
+    left = datetime.fromisoformat(given["expires_at"]) - datetime.now(UTC)
+    assert left <= timedelta(minutes=5)
+
+
+def test_a_key_that_is_revoked_takes_its_sessions_with_it(gate: Gate) -> None:
+    stolen = gate.issue("stolen", lasts=timedelta(days=1))
+    given = _post(gate, "sessions", stolen, {"motive": INCIDENT}).json()
+    session = {"Authorization": f"Bearer {given['access_key_id']}.{given['secret_access_key']}"}
+    assert httpx.get(f"{gate.url}/v1/claims", headers=session).status_code == 200
+    gate.revoke(stolen)
+    end = time.monotonic() + 3
+    while time.monotonic() < end and httpx.get(f"{gate.url}/v1/claims", headers=session).status_code == 200:
+        time.sleep(0.1)
+    assert httpx.get(f"{gate.url}/v1/claims", headers=session).status_code == 401
+
+
+def test_what_aws_says_of_a_secret_is_not_kept(gate: Gate) -> None:
+    gate.upstream.behaviour = "echo"
+    canary = "swordfish-echo-9913"
+    with pytest.raises(ClientError):
+        gate.client("rds", "pipeline").modify_db_instance(
+            DBInstanceIdentifier="kafka-reports", MasterUserPassword=canary
+        )
+    assert gate.upstream.asked == ["ModifyDBInstance"]
+    kept = b"".join(path.read_bytes() for path in (gate.directory / "data").rglob("*") if path.is_file())
+    assert canary.encode() not in kept

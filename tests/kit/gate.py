@@ -111,6 +111,15 @@ class Gate:
         key = self.keys[actor]
         return {"Authorization": f"Bearer {key.id}.{key.secret}"}
 
+    def issue(self, actor: str, *, kind: ActorKind = ActorKind.AGENT, lasts: timedelta = timedelta(days=1)) -> str:
+        """A key of a further actor, whose name `client` and `bearer` then take; the name."""
+        self.keys[actor] = self.run(self.ring.issue(actor=actor, kind=kind, lasts=lasts))
+        return actor
+
+    def revoke(self, actor: str) -> None:
+        """End the actor's key."""
+        self.run(self.ring.revoke(self.keys[actor].id))
+
     async def _serve(self) -> None:
         try:
             runner = await self.upstream.start()
@@ -137,6 +146,6 @@ class Gate:
             raise
 
     async def _issue(self, settings: Settings, ledger: SqlLedger) -> None:
-        ring = SqlKeyRing(ledger, master=master_key("", settings.data), clock=SystemClock())
+        self.ring = SqlKeyRing(ledger, master=master_key("", settings.data), clock=SystemClock())
         for actor, (kind, roles) in KEYS.items():
-            self.keys[actor] = await ring.issue(actor=actor, kind=kind, roles=roles, lasts=timedelta(days=1))
+            self.keys[actor] = await self.ring.issue(actor=actor, kind=kind, roles=roles, lasts=timedelta(days=1))

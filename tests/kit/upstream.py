@@ -19,7 +19,7 @@ class Upstream:
     headers: list[Mapping[str, str]] = field(default_factory=list)
     bodies: list[bytes] = field(default_factory=list)
     behaviour: str = "ok"
-    """ok, refuse (AWS's own error), cut (answer never comes), html (a captive portal), slow."""
+    """ok, refuse (AWS's own error), echo (an error that repeats what was sent), cut (answer never comes), html (a captive portal), slow."""
     port: int = 0
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the first request has come."""
@@ -54,6 +54,8 @@ class Upstream:
                 )
             case "slow":
                 await asyncio.sleep(0.5)
+            case "echo":
+                return _query(operation, "refuse", said=parse_qs(body.decode("latin-1")))
         if "/s3/aws4_request" in request.headers.get("Authorization", ""):
             return _s3(self.behaviour)
         return _json(self.behaviour) if target else _query(operation, self.behaviour)
@@ -73,10 +75,10 @@ def _s3(behaviour: str) -> web.Response:
     return web.Response(status=200, headers={"x-amz-request-id": REQUEST_ID, "ETag": '"0"'})
 
 
-def _query(operation: str, behaviour: str) -> web.Response:
+def _query(operation: str, behaviour: str, said: object = "Group not found") -> web.Response:
     if behaviour == "refuse":
         error = (
-            "<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Group not found</Message></Error>"
+            f"<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>{said}</Message></Error>"
             f"<RequestId>{REQUEST_ID}</RequestId></ErrorResponse>"
         )
         return _response(error, "text/xml", 400)
