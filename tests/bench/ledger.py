@@ -6,7 +6,6 @@ of the chain that is verified and queried (default 100,000).
 
 import argparse
 import asyncio
-import sqlite3
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
@@ -26,6 +25,7 @@ from gateway.model.outcome import Applied, Reply
 from gateway.model.record import Record, Stage
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.ports import RecordQuery
+from tests.bench.bare import BareCommits
 from tests.bench.figure import quantile, show
 
 CALLERS = 16
@@ -58,26 +58,13 @@ async def _line(ledger: SqlLedger, *, rounds: int = 500, suffix: str = "") -> No
     """What one mutation alone waits for."""
     for _ in range(50):
         await _one(ledger)
-    times = [await _timed(lambda: _one(ledger)) for _ in range(rounds)]
-    floor = _two_bare_commits(rounds)
-    show(f"ledger.mutation{suffix}.p50", quantile(times, 0.5) * 1e3, "ms", floor=floor * 1e3, n=rounds)
-    show(f"ledger.mutation{suffix}.p99", quantile(times, 0.99) * 1e3, "ms", floor=floor * 1e3, n=rounds)
-
-
-def _two_bare_commits(rounds: int) -> float:
-    """Seconds that two commits of a row each take on SQLite with the same durability and nothing around it: the floor."""
-    times = []
-    with tempfile.TemporaryDirectory() as directory, sqlite3.connect(Path(directory) / "bare.db") as bare:
-        bare.execute("PRAGMA journal_mode=WAL")
-        bare.execute("PRAGMA synchronous=FULL")
-        bare.execute("CREATE TABLE rows (content TEXT)")
+    times, bare = [], []
+    with tempfile.TemporaryDirectory() as directory, BareCommits(Path(directory)) as commits:
         for _ in range(rounds):
-            started = time.perf_counter()
-            for _ in range(2):
-                bare.execute("INSERT INTO rows VALUES (?)", ("x" * 2_000,))
-                bare.commit()
-            times.append(time.perf_counter() - started)
-    return quantile(times, 0.5)
+            times.append(await _timed(lambda: _one(ledger)) * 1e3)
+            bare.append(commits.two())
+    show(f"ledger.mutation{suffix}.p50", quantile(times, 0.5), "ms", floor=quantile(bare, 0.5), n=rounds)
+    show(f"ledger.mutation{suffix}.p99", quantile(times, 0.99), "ms", floor=quantile(bare, 0.99), n=rounds)
 
 
 async def _load(ledger: SqlLedger, *, each: int = 100) -> None:
