@@ -103,7 +103,8 @@ class Pipeline:
         if (earlier := await self._earlier(mutation)) is not None:
             return earlier
         if request.dry_run:
-            return Carried(mutation=mutation, decision=(await self._decide(mutation))[1], outcome=None)
+            mutation, _, decision = await self._decide(mutation)
+            return Carried(mutation=mutation, decision=decision, outcome=None)
         # A caller who hangs up must not leave the ledger half-written, so the rest runs to its end whoever waits for it. The loop holds
         # tasks by weak references only, so we hold it.
         rest = asyncio.ensure_future(self._decide_and_apply(mutation))
@@ -113,13 +114,13 @@ class Pipeline:
 
     async def _decide_and_apply(self, mutation: Mutation) -> Carried:
         try:
-            decision, prepared = await self._record(mutation)
+            mutation, decision, prepared = await self._record(mutation)
         except ClaimTaken:
             # Somebody took a claim between our look and our commit: perhaps this very attempt, sent twice at once. Look once more; a
             # second loss is a denial for the caller to retry.
             if (earlier := await self._earlier(mutation)) is not None:
                 return earlier
-            decision, prepared = await self._record(mutation)
+            mutation, decision, prepared = await self._record(mutation)
         if prepared is None:
             return Carried(mutation=mutation, decision=decision, outcome=Refused(decision=decision))
         # From here on the intent is durable. If the process dies before SETTLED, the next start settles it as in doubt.
@@ -133,11 +134,11 @@ class Pipeline:
             )
         return Carried(mutation=mutation, decision=decision, outcome=outcome)
 
-    async def _record(self, mutation: Mutation) -> tuple[Decision, Prepared | None]:
+    async def _record(self, mutation: Mutation) -> tuple[Mutation, Decision, Prepared | None]:
         """Decide, sign what is to be sent, and make both durable. The request is signed before the commit and never again,
         so a process that was paused too long sends something AWS refuses as expired.
         """
-        facts, decision = await self._decide(mutation)
+        mutation, facts, decision = await self._decide(mutation)
         prepared: Prepared | None = None
         if decision.carried_out:
             try:
@@ -146,12 +147,12 @@ class Pipeline:
                 unsendable = Finding(check="cloud", verdict=Verdict.DENY, rule="never.unsendable", reason=str(error))
                 decision = replace(decision, findings=(*decision.findings, unsendable))
         await self._ledger.decided(mutation, facts, decision)
-        return decision, prepared
+        return mutation, decision, prepared
 
-    async def _decide(self, mutation: Mutation) -> tuple[Facts, Decision]:
-        """Gather the facts, run the checks. Facts that cannot be gathered deny."""
+    async def _decide(self, mutation: Mutation) -> tuple[Mutation, Facts, Decision]:
+        """Gather the facts, run the checks; the mutation as the facts show it. Facts that cannot be gathered deny."""
         try:
-            facts = await self._survey.of(mutation)
+            mutation, facts = await self._surveyed(mutation)
         except Exception:
             log.exception("survey_broke", mutation=mutation.id)
             broken = Finding(
@@ -160,8 +161,20 @@ class Pipeline:
                 rule="never.survey",
                 reason="Sentinel could not gather the facts it must judge by, so it refused; nothing was sent. Try again.",
             )
-            return nothing_known(self._clock.now()), Decision(findings=(broken,))
-        return facts, await self._checks.decide(mutation, facts)
+            return mutation, nothing_known(self._clock.now()), Decision(findings=(broken,))
+        return mutation, facts, await self._checks.decide(mutation, facts)
+
+    async def _surveyed(self, mutation: Mutation) -> tuple[Mutation, Facts]:
+        """The facts, and the mutation in their light. What a call adds to, takes from or drops by leaving it out depends on what is
+        there, and the ledger knows what was applied since the state was written.
+        """
+        facts = await self._survey.of(mutation)
+        known = {subject.effect.address: subject.attributes_before for subject in facts.subjects if subject.exists}
+        effects = self._understand.effects(mutation.call, known) if known else mutation.effects
+        if effects == mutation.effects:
+            return mutation, facts
+        mutation = replace(mutation, effects=effects)
+        return mutation, await self._survey.of(mutation)
 
     async def _earlier(self, mutation: Mutation) -> Carried | None:
         """What came of an earlier attempt with the same idempotency key."""

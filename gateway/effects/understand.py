@@ -10,8 +10,9 @@ from gateway.effects.reading import read
 from gateway.effects.schema import read_schemas
 from gateway.effects.table import SERVICES
 from gateway.effects.values import NotUnderstood
-from gateway.effects.world import World
+from gateway.effects.world import Known, World
 from gateway.errors import Ambiguous
+from gateway.model.json import Json
 from gateway.model.mutation import Call, Effect
 
 log = structlog.get_logger()
@@ -27,15 +28,19 @@ class Understand:
         rows = [operation for table in services.values() for operation in table.values()]
         self._schemas = read_schemas({name for row in rows for name in (row.resource_type, *row.also)})
 
-    def effects(self, call: Call) -> tuple[Effect, ...]:
-        """What the call does, in order, no (address, attribute) twice. Empty where it is not understood as a whole. Never raises."""
+    def effects(self, call: Call, known: Mapping[str, Mapping[str, Json]] | None = None) -> tuple[Effect, ...]:
+        """What the call does, in order, no (address, attribute) twice. Empty where it is not understood as a whole. Never raises.
+
+        `known` are the attributes of things, by address, where somebody knows them better than the state does.
+        """
         about = {"service": call.service, "operation": call.operation}
         operation = self._services.get(call.service, {}).get(call.operation)
         if operation is None:
             log.info("not_understood", **about, reason="no table has this operation")
             return ()
+        world = Known(world=self._world, attributes=known) if known else self._world
         try:
-            return _settled(read(operation, Asked(call=call, world=self._world, schemas=self._schemas)))
+            return _settled(read(operation, Asked(call=call, world=world, schemas=self._schemas)))
         except (NotUnderstood, Ambiguous) as reason:
             log.info("not_understood", **about, reason=str(reason))
         except Exception as error:  # noqa: BLE001  whatever is odd in a stranger's parameters means that we do not understand them

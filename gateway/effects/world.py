@@ -1,6 +1,7 @@
-"""What the effect tables must know about the code and the state: the `World` Protocol."""
+"""What the effect tables must know about the code and the state: the `World` Protocol, and a world of which more is known."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 from gateway.model.json import Json
@@ -27,3 +28,29 @@ class World(Protocol):
     def account(self) -> str:
         """The AWS account whose things the state records; empty where it records none, or things of several."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """A world of which somebody knows some things' attributes better than its state does."""
+
+    world: World
+    attributes: Mapping[str, Mapping[str, Json]]
+    """By address, whole."""
+
+    def locate(self, resource_type: str, identity: Mapping[str, str], account: str = "") -> str | None:
+        """As in the world: what things are called does not change."""
+        return self.world.locate(resource_type, identity, account)
+
+    def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
+        """As in the world."""
+        return self.world.find(resource_type, attribute, value)
+
+    def recorded(self, address: str) -> Mapping[str, Json] | None:
+        """What is known better, else what the state records."""
+        known = self.attributes.get(address)
+        return self.world.recorded(address) if known is None else known
+
+    def account(self) -> str:
+        """As in the world."""
+        return self.world.account()

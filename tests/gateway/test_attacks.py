@@ -267,6 +267,33 @@ def test_no_other_name_for_a_change_evades_a_standing_claim(gate: Gate, call: At
     assert gate.upstream.asked == []
 
 
+ALARM = {
+    "AlarmName": "HighConsumerLagAlarm",
+    "EvaluationPeriods": 1,
+    "ComparisonOperator": "GreaterThanThreshold",
+    "AlarmActions": ["arn:aws:autoscaling:us-east-1:123456789012:scalingPolicy:1"],
+}
+
+
+def test_what_was_applied_since_the_state_was_written_is_not_dropped_by_leaving_it_out(gate: Gate) -> None:
+    topic = "arn:aws:sns:us-east-1:123456789012:pager"
+    gate.client("cloudwatch", "pipeline").put_metric_alarm(**ALARM, Threshold=100000, OKActions=[topic])
+    gate.upstream.asked.clear()
+    with pytest.raises(ClientError) as caught:
+        gate.client("cloudwatch").put_metric_alarm(**ALARM, Threshold=200000)
+    assert "ok_actions" in caught.value.response["Error"]["Message"]
+    assert gate.upstream.asked == []
+
+
+def test_rules_add_up_from_one_call_to_the_next(gate: Gate) -> None:
+    for number in (1, 2, 3):
+        _authorize(IpRanges=_world(f"10.{number}.0.0/16"))(gate)
+    bodies: list[Any] = [record.body for record in gate.records(resource="aws_security_group.kafka_consumer")]
+    (effect,) = bodies[-1]["effects"]
+    ranges = {cidr for rule in effect["value"] for cidr in rule["cidr_blocks"]}
+    assert ranges >= {"10.1.0.0/16", "10.2.0.0/16", "10.3.0.0/16"}
+
+
 def test_evidence_that_says_nothing_proves_nothing(gate: Gate) -> None:
     _propose(gate)
     for evidence in ([""], [" "], ["\u200b"], ["\n"]):

@@ -129,6 +129,30 @@ def test_a_thing_of_the_same_name_in_another_account_never_passes_for_ours(
     assert of("999999999999") == ()
 
 
+def test_what_is_known_better_than_the_state_counts() -> None:
+    understand = Understand(_Things())
+    parameters = {"AutoScalingGroupName": "a", "TargetGroupARNs": ["new"]}
+    call = Call(service="autoscaling", operation="AttachLoadBalancerTargetGroups", parameters=parameters)
+    known = {"aws_autoscaling_group.a": {"name": "a", "target_group_arns": ["old", "newer"]}}
+    (by_state,), (by_both,) = understand.effects(call), understand.effects(call, known)
+    assert (by_state.value, by_both.value) == (["old", "new"], ["old", "newer", "new"])
+    assert by_state.address == by_both.address
+
+
+class _Things:
+    def locate(self, resource_type: str, identity: Mapping[str, str], account: str = "") -> str | None:
+        return f"{resource_type}.{identity['name']}"
+
+    def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
+        return ()
+
+    def recorded(self, address: str) -> Mapping[str, Json] | None:
+        return {"name": "a", "target_group_arns": ["old"]}
+
+    def account(self) -> str:
+        return ""
+
+
 def test_two_effects_that_contradict_each_other_are_not_understood(ask: Callable[..., Any]) -> None:
     rule = {"SecurityGroupRuleId": "sgr-1"}
     things = {"aws_vpc_security_group_ingress_rule.r": {"id": "sgr-1"}}
