@@ -398,3 +398,23 @@ async def test_ten_thousand_claims_on_five_hundred_things_have_one_winner_each(s
         assert sum(won) == 500
         assert {number % 500 for number, mine in enumerate(won) if mine} == set(range(500))
         assert await one.verify() == 500
+
+
+async def test_what_aws_moved_to_a_value_of_its_own_is_known_no_more(ledger: SqlLedger) -> None:
+    await carried(ledger, mutation(effect()))
+    before = (await ledger.view(addresses=[GROUP], actor="", call_digest="", now=NOW)).values
+    moved = mutation(effect(None, action=EffectAction.INVOKE))
+    assert await carried(ledger, moved) == ()
+    after = (await ledger.view(addresses=[GROUP], actor="", call_digest="", now=NOW)).values
+    assert (before, after) == ({(GROUP, "desired_capacity"): 6}, {})
+
+
+@pytest.mark.parametrize("sensitive", [True, False])
+async def test_a_message_of_aws_is_kept_only_where_it_cannot_repeat_a_secret(
+    ledger: SqlLedger, sensitive: bool
+) -> None:
+    asked = mutation(effect({"sha256": "ab"}, "password", sensitive=sensitive))
+    reply = Reply(status=400, headers=(), body=b"")
+    await carried(ledger, asked, Failed(code="ValidationError", message="'hunter2' is too short", reply=reply))
+    settled = (await ledger.records(RecordQuery()))[0]
+    assert ("hunter2" in str(settled.body["message"])) is not sensitive
