@@ -204,7 +204,12 @@ class Pipeline:
 
 
 def _allow_secret_reads(caller: Caller, request: Request) -> None:
-    """An agent may not read secret values through the gate: what it reads it may repeat."""
+    """An agent may not read secret values through the gate: what it reads it may repeat. Nor may it use keys: what they open or sign
+    would be by the gate's own rights.
+    """
+    if request.call_class is CallClass.CRYPTO and caller.kind is ActorKind.AGENT:
+        message = f"{request.call.service}:{request.call.operation} uses a cryptographic key, and agents may not do that through Sentinel, whose rights are wider than theirs. Nothing was sent."
+        raise NotAllowed(message)
     if request.call_class is CallClass.SECRET and caller.kind is ActorKind.AGENT:
         message = f"{request.call.service}:{request.call.operation} returns a secret value, and agents may not read those through Sentinel. Nothing was sent."
         raise NotAllowed(message)

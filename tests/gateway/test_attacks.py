@@ -7,6 +7,9 @@ from typing import Any
 
 import httpx
 import pytest
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 
 from tests.kit.gate import ASG, Gate
@@ -152,6 +155,9 @@ REFUSED: dict[str, Attack] = {
     "SQL that deletes": lambda gate: gate.client("dynamodb").execute_statement(
         Statement="DELETE FROM \"kafka-offsets\" WHERE \"partition\"='1'"
     ),
+    # Keys, by the gate's own rights.
+    "opening what is sealed": lambda gate: gate.client("kms").decrypt(CiphertextBlob=b"x"),
+    "signing": lambda gate: gate.client("kms").sign(KeyId="k", Message=b"x", SigningAlgorithm="RSASSA_PSS_SHA_256"),
     "another region": lambda gate: _elsewhere(gate).set_desired_capacity(AutoScalingGroupName=ASG, DesiredCapacity=5),
 }  # fmt: skip
 
@@ -300,6 +306,24 @@ def test_evidence_that_says_nothing_proves_nothing(gate: Gate) -> None:
         motive = {**INCIDENT, "evidence": evidence}
         reply = _propose(gate, "rival", parameters={**SIX, "DesiredCapacity": 5}, motive=motive)
         assert reply.status_code in (400, 403), evidence
+
+
+def test_the_same_bytes_again_are_answered_and_not_sent_again(gate: Gate) -> None:
+    body = f"Action=SetDesiredCapacity&Version=2011-01-01&AutoScalingGroupName={ASG}&DesiredCapacity=6"
+    headers = {
+        "content-type": "application/x-www-form-urlencoded; charset=utf-8",
+        "x-sentinel-intent": "availability",
+        "x-sentinel-motivation": "incident; evidence=A-1",
+    }
+    request = AWSRequest("POST", f"{gate.url}/", data=body, headers=headers)
+    key = gate.keys["agent"]
+    SigV4Auth(Credentials(key.id, key.secret), "autoscaling", "us-east-1").add_auth(request)
+    answers = []
+    for _ in range(3):
+        answers.append(httpx.post(f"{gate.url}/", content=body, headers=dict(request.headers.items())))
+        gate.release_all()
+    assert [answer.status_code for answer in answers] == [200, 200, 200]
+    assert gate.upstream.asked == ["SetDesiredCapacity"]
 
 
 # What is said ---------------------------------------------------------------------------------------------------------
