@@ -41,7 +41,12 @@ def _identified(operation: Operation, asked: Asked, name: str, value: object) ->
     if not isinstance(value, str):
         raise NotUnderstood(f"{name} is no text")
     rule = operation.identity[name]
-    return {rule: value} if isinstance(rule, str) else rule(asked, value)
+    if not isinstance(rule, str):
+        return rule(asked, value)
+    if rule == "name" and value.startswith("arn:"):
+        # Some operations take the ARN where their model says name: it would pass for a thing that nothing declares.
+        raise NotUnderstood("an ARN where a name is expected")
+    return {rule: value}
 
 
 def on(operation: Operation, asked: Asked, target: Target) -> Iterator[Effect]:

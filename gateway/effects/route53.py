@@ -84,6 +84,9 @@ def _alias(value: Mapping[str, object]) -> Mapping[str, Json]:
 def _record(asked: Asked, zone: str, record: Mapping[str, object]) -> Target:
     """The record set in its zone; the code may leave the zone's name off the record's."""
     name = str(record["Name"]).rstrip(".").lower().replace("\\052", "*")
+    if "\\" in name:
+        # Any letter can be written as an octal code, and would make another name of it.
+        raise NotUnderstood("a record's name with escapes")
     identity = {"zone_id": zone, "name": name, "type": str(record["Type"])}
     if record.get("SetIdentifier"):
         identity["set_identifier"] = str(record["SetIdentifier"])

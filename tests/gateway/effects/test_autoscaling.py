@@ -86,3 +86,8 @@ def test_tags_of_a_group_are_blocks(ask: Callable[..., Any]) -> None:
 def test_the_minimum_of_a_warm_pool_is_not_the_groups(ask: Callable[..., Any], values: Callable[..., Any]) -> None:
     effects = ask("autoscaling", "PutWarmPool", {"AutoScalingGroupName": "a", "MinSize": 3}, THINGS)
     assert values(effects) == {"warm_pool.min_size": 3}
+
+
+def test_a_group_by_arn_where_a_name_is_expected_is_not_understood(ask: Callable[..., Any]) -> None:
+    arn = "arn:aws:autoscaling:eu-west-1:123456789012:autoScalingGroup:1:autoScalingGroupName/a"
+    assert ask("autoscaling", "SetDesiredCapacity", {"AutoScalingGroupName": arn, "DesiredCapacity": 1}, THINGS) == ()

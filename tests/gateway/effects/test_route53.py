@@ -48,3 +48,14 @@ def test_routing_and_aliases_are_blocks(ask: Callable[..., Any], values: Callabl
 def test_a_form_nobody_knows_is_held(ask: Callable[..., Any]) -> None:
     assert change(ask, ("UPSERT", record("a.x.org", CidrRoutingConfig={"CollectionId": "c"}))) == ()
     assert change(ask) == ()
+
+
+def test_a_name_with_letters_as_codes_is_not_understood(ask: Callable[..., Any]) -> None:
+    def of(name: str) -> Any:
+        change = {"Action": "UPSERT", "ResourceRecordSet": {"Name": name, "Type": "A", "TTL": 1, "ResourceRecords": []}}
+        return ask(
+            "route53", "ChangeResourceRecordSets", {"HostedZoneId": "Z", "ChangeBatch": {"Changes": [change]}}, {}
+        )
+
+    assert of("\\052.example.org")
+    assert of("\\141pi.example.org") == ()
