@@ -9,11 +9,12 @@ from gateway import errors
 from gateway.doors.asgi import Body, Message
 from gateway.doors.aws.door import AwsDoor, aws_code
 from gateway.doors.aws.replies import status_of
+from gateway.model.caller import Caller
 from gateway.model.mutation import CallClass
 from gateway.model.outcome import Failed, InDoubt, Reply, Sent
 from gateway.model.verdict import Mode, Verdict
 from gateway.ports import Attempt
-from tests.kit.doubles import APPLIED, CALL, CloudDouble, FixedClock, LedgerDouble, Reads, asked, line
+from tests.kit.doubles import AGENT, APPLIED, CALL, HUMAN, CloudDouble, FixedClock, LedgerDouble, Reads, asked, line
 
 SCOPE_HEADERS = [
     (b"host", b"localhost"),
@@ -184,12 +185,17 @@ async def test_without_a_ledger_not_even_a_stranger_gets_another_answer() -> Non
     assert (await _ask(door)).status == 503
 
 
-@pytest.mark.parametrize("call_class", [CallClass.READ, CallClass.CRYPTO])
+@pytest.mark.parametrize(("call_class", "caller"), [(CallClass.READ, AGENT), (CallClass.CRYPTO, HUMAN)])
 async def test_what_changes_nothing_is_streamed(
-    ledger: LedgerDouble, cloud: CloudDouble, call_class: CallClass
+    ledger: LedgerDouble, cloud: CloudDouble, call_class: CallClass, caller: Caller
 ) -> None:
-    client = await _ask(_door(ledger, cloud, Reads(asked(call_class=call_class))))
+    client = await _ask(_door(ledger, cloud, Reads(asked(call_class=call_class), caller)))
     assert (client.text, ledger.events) == ("read", [])
+
+
+async def test_an_agent_uses_no_keys_through_the_gate(ledger: LedgerDouble, cloud: CloudDouble) -> None:
+    client = await _ask(_door(ledger, cloud, Reads(asked(call_class=CallClass.CRYPTO))))
+    assert (client.status, ledger.strangers[0]["code"], ledger.events) == (403, "not_allowed", [])
 
 
 async def test_a_read_that_aws_does_not_answer_may_be_asked_again(ledger: LedgerDouble, cloud: CloudDouble) -> None:
