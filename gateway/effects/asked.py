@@ -11,6 +11,8 @@ from gateway.model.mutation import WHOLE, Call, Effect, EffectAction
 
 _ARN_COLONS = 5
 """`arn:partition:service:region:account:resource`."""
+_OFTEN_SECRET = frozenset({"user_data", "user_data_base64"})
+"""Attributes that the provider shows in the clear and people put passwords into."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +53,7 @@ class Target:
         """The effect on one attribute, its value in the provider's form. Raises `NotUnderstood` for an attribute it has not."""
         if not self.schema.knows(attribute):
             raise NotUnderstood(f"{self.resource_type} has no attribute {attribute}")
-        sensitive = secret or self.schema.is_sensitive(attribute)
+        sensitive = secret or attribute in _OFTEN_SECRET or self.schema.is_sensitive(attribute)
         return self._effect(attribute, action, hidden(value) if sensitive else value, sensitive=sensitive)
 
     def _effect(self, attribute: str, action: EffectAction, value: Json, *, sensitive: bool) -> Effect:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from gateway.effects.values import hidden
 from gateway.model.mutation import EffectAction
 
 
@@ -60,9 +61,10 @@ def test_what_the_tables_do_not_account_for_is_held(
     assert ask("ec2", operation, parameters, {}) == ()
 
 
-def test_user_data_is_base64(ask: Callable[..., Any]) -> None:
+def test_user_data_is_known_by_its_digest_only(ask: Callable[..., Any]) -> None:
     (effect,) = ask("ec2", "ModifyInstanceAttribute", {"InstanceId": "i-1", "UserData": {"Value": {"$bytes": 3}}}, {})
-    assert (effect.attribute, effect.value) == ("user_data_base64", "enp6")
+    assert (effect.attribute, effect.sensitive) == ("user_data_base64", True)
+    assert effect.value == hidden("enp6")
 
 
 def test_a_launch_template_version_changes_the_template(ask: Callable[..., Any], values: Callable[..., Any]) -> None:
