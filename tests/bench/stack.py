@@ -37,7 +37,7 @@ def write_stack(directory: Path, size: int) -> None:
         "mode": "managed",
         "type": "aws_autoscaling_group",
         "name": "group",
-        "provider": 'provider["registry.terraform.io/hashicorp/aws"]',
+        "provider": 'provider["registry.example.org/hashicorp/aws"]',
         "instances": [_instance(number) for number in range(size)],
     }
     state = {
