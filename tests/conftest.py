@@ -4,6 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# No timed assertions in tests; the same examples in every run of CI, new ones on every desk.
+settings.register_profile("steady", deadline=None, derandomize="CI" in os.environ)
+settings.load_profile("steady")
 
 _KEPT = {"PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV", "CI"}
 
