@@ -123,7 +123,7 @@ class Aws:
 
 
 def _lost(prepared: SignedRequest, what: str) -> str:
-    return f"{prepared.operation.name} was sent and no whole answer came ({what}). The change may have happened. It is not sent again; read the truth back."
+    return f"{prepared.operation.name} was sent and no whole answer came ({what}). The change may have happened."
 
 
 def _version() -> str:

@@ -152,5 +152,5 @@ def _root(body: bytes) -> str:
 
 def _doubt(answer: Answer, operation: OperationModel, reason: str) -> InDoubt:
     return InDoubt(
-        reason=f"{operation.name} was sent, and {reason}; status {answer.status}. The change may have happened. It is not sent again; read the truth back."
+        reason=f"{operation.name} was sent, and {reason}; status {answer.status}. The change may have happened."
     )
