@@ -12,6 +12,7 @@ import structlog
 from gateway.checks.check import Chain
 from gateway.effects.understand import Understand
 from gateway.errors import (
+    ApprovalSpent,
     AttemptInFlight,
     AttemptMismatch,
     ClaimTaken,
@@ -67,7 +68,7 @@ class Pipeline:
         caller = await self.recognise(inbound, authenticator)
         try:
             request = await dialect.read(inbound, caller)
-            _allow_secret_reads(caller, request)
+            _refuse_sensitive_reads(caller, request)
         except (Malformed, NotAllowed) as error:
             await self.turn_away(inbound, error, caller)
             raise
@@ -113,6 +114,24 @@ class Pipeline:
         return await asyncio.shield(rest)
 
     async def _decide_and_apply(self, mutation: Mutation) -> Carried:
+        try:
+            return await self._carried(mutation)
+        except (ClaimTaken, ApprovalSpent) as lost:
+            # A race that was lost stored nothing of the decision, and an investigator must see that it was asked.
+            caller, call = mutation.caller, mutation.call
+            about = f"{call.service}:{call.operation}"
+            await self._ledger.turned_away(
+                at=self._clock.now(),
+                reason=str(lost),
+                code=lost.code,
+                peer="",
+                key_id=caller.key_id,
+                about=about,
+                actor=caller.actor,
+            )
+            raise
+
+    async def _carried(self, mutation: Mutation) -> Carried:
         try:
             mutation, decision, prepared = await self._record(mutation)
         except ClaimTaken:
@@ -203,7 +222,7 @@ class Pipeline:
         )
 
 
-def _allow_secret_reads(caller: Caller, request: Request) -> None:
+def _refuse_sensitive_reads(caller: Caller, request: Request) -> None:
     """An agent may not read secret values through the gate: what it reads it may repeat. Nor may it use keys: what they open or sign
     would be by the gate's own rights.
     """

@@ -100,6 +100,15 @@ async def test_a_claim_lost_twice_is_a_conflict_and_nothing_is_sent(ledger: Ledg
     with pytest.raises(ClaimTaken):
         await line(ledger, cloud).carry(AGENT, asked())
     assert "send" not in ledger.events
+    assert [(told["code"], told["actor"]) for told in ledger.strangers] == [("claim_taken", AGENT.actor)]
+
+
+async def test_an_approval_lost_to_another_attempt_is_recorded(ledger: LedgerDouble, cloud: CloudDouble) -> None:
+    ledger.decided_fails = [ApprovalSpent("spent")]
+    with pytest.raises(ApprovalSpent):
+        await line(ledger, cloud).carry(AGENT, asked())
+    assert "send" not in ledger.events
+    assert [told["code"] for told in ledger.strangers] == ["approval_spent"]
 
 
 async def test_a_claim_lost_to_the_same_attempt_is_answered_with_its_outcome(

@@ -39,10 +39,10 @@ class Ring:
         lasts: timedelta | None = None,
         session_of: str = "",
     ) -> Key:
-        raise NotImplementedError
+        raise NotImplementedError("authentication only looks keys up")
 
     async def revoke(self, key_id: str) -> None:
-        raise NotImplementedError
+        raise NotImplementedError("authentication only looks keys up")
 
     async def all(self) -> Sequence[Key]:
         return tuple(self.held.values())
