@@ -32,7 +32,7 @@ lint: .venv/.ready ## types, style, who may import whom
 	.venv/bin/lint-imports
 
 policy: .venv/.ready opa ## opa test, check, fmt, and the shipped bundle is the one its sources build
-	$(PY) -m gateway.policy.verify
+	$(PY) -m gateway.policy.ci
 
 unit: .venv/.ready tools opa ## all tests (PYTEST=… narrows them)
 	$(PY) -m pytest $(PYTEST)

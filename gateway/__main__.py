@@ -6,15 +6,15 @@ from importlib.metadata import entry_points
 import structlog
 import typer
 
+from gateway.cli.command_group import Commands
 from gateway.cli.decide import approve, propose, reject, release
 from gateway.cli.investigate import blame, claims, records
 from gateway.cli.keys import key_app
+from gateway.cli.local.tour import tour
+from gateway.cli.local.up import up
 from gateway.cli.policy import policy_app
-from gateway.cli.root import Commands
 from gateway.cli.serve import serve
 from gateway.cli.session import session
-from gateway.cli.tour import tour
-from gateway.cli.up import up
 from gateway.cli.verify import config, verify
 
 app = typer.Typer(

@@ -12,35 +12,35 @@ from fastapi.responses import JSONResponse
 
 from gateway.authn.bearer import Bearer
 from gateway.authn.sigv4 import SigV4
-from gateway.checks.arbitration import Arbitration
-from gateway.checks.bounds import Bounds
-from gateway.checks.check import Chain
-from gateway.checks.classes import Classes
-from gateway.checks.dependencies import Dependencies
-from gateway.checks.document import Documents
-from gateway.checks.policy import Policy
+from gateway.checks.arbitration import ArbitrationCheck
+from gateway.checks.bounds import BoundsCheck
+from gateway.checks.call_class import CallClassCheck
+from gateway.checks.chain import CheckChain
+from gateway.checks.dependencies import DependenciesCheck
+from gateway.checks.policy import GuardrailsCheck
+from gateway.checks.policy_input import PolicyInputs
 from gateway.clock import SystemClock
 from gateway.cloud.aws import Aws
-from gateway.cloud.client import Client
 from gateway.cloud.credentials import Credentials, CredentialsProvider, DefaultChain, FixedCredentials
 from gateway.cloud.endpoints import Endpoints
+from gateway.cloud.http_client import Client
 from gateway.cloud.reads import AwsReads
 from gateway.doors.api.context import Context
-from gateway.doors.api.dialect import ApiDialect
+from gateway.doors.api.decoder import ApiDecoder
 from gateway.doors.api.problems import handle_errors
 from gateway.doors.api.routes import routes
-from gateway.doors.aws import classes, index
-from gateway.doors.aws.dialect import AwsDialect
+from gateway.doors.aws import call_classes, routing_index
+from gateway.doors.aws.decoder import AwsDecoder
 from gateway.doors.aws.door import AwsDoor
 from gateway.doors.aws.stream import Reads
-from gateway.doors.entrance import Entrance
-from gateway.effects.understand import Understand
+from gateway.doors.router import DoorRouter
+from gateway.effects.resolver import EffectResolver
 from gateway.errors import SentinelError
-from gateway.ledger.keys import SqlKeyRing
+from gateway.keyring.keys import SqlKeyRing
+from gateway.keyring.master_key import master_key
 from gateway.ledger.ledger import SqlLedger, open_ledger
-from gateway.ledger.master import master_key
 from gateway.pipeline import Pipeline
-from gateway.policy.engine import Engine, open_engine
+from gateway.policy.engine import RunningEngine, open_engine
 from gateway.ports import Clock
 from gateway.service_models import ServiceModels
 from gateway.settings import Settings
@@ -55,17 +55,17 @@ _EXPIRE_SECONDS = 5.0
 """How often the ends of claims are recorded."""
 
 
-def checks(engine: Engine) -> Chain:
+def checks(engine: RunningEngine) -> CheckChain:
     """The checks, in the order in which a caller reads their findings."""
-    documents = Documents()
-    return Chain(
+    documents = PolicyInputs()
+    return CheckChain(
         [
-            Classes(),
-            Bounds(),
-            Dependencies(),
-            Policy(engine, engine.packages, documents),
+            CallClassCheck(),
+            BoundsCheck(),
+            DependenciesCheck(),
+            GuardrailsCheck(engine, engine.packages, documents),
             # New checks go above this line: arbitration says who would have to give way, so it speaks last.
-            Arbitration(engine, documents),
+            ArbitrationCheck(engine, documents),
         ]
     )
 
@@ -79,12 +79,12 @@ class Ports:
     stacks: Stacks
     ledger: SqlLedger
     keys: SqlKeyRing
-    engine: Engine
+    engine: RunningEngine
     client: Client
 
 
 @asynccontextmanager
-async def running(settings: Settings) -> AsyncIterator[Entrance]:
+async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
     """The ASGI application with everything behind it open and looked after, for as long as the block lasts.
 
     Raises `errors.SentinelError` where it may not start: broken code, contract, policy, setting, or no ledger.
@@ -144,18 +144,18 @@ async def _end_claims(ledger: SqlLedger, clock: Clock) -> None:
 class _Wire:
     """What the doors and AWS's side know of AWS; each is in memory once."""
 
-    routing: index.Index
-    table: classes.Classes
+    routing: routing_index.RoutingIndex
+    table: call_classes.CallClassTable
     models: ServiceModels
     endpoints: Endpoints
     credentials: CredentialsProvider
 
 
-def _application(ports: Ports) -> Entrance:
+def _application(ports: Ports) -> DoorRouter:
     settings, models = ports.settings, ServiceModels()
     wire = _Wire(
-        routing=index.load(),
-        table=classes.load(),
+        routing=routing_index.load(),
+        table=call_classes.load(),
         models=models,
         endpoints=Endpoints(models=models, regions=settings.upstream.regions, simulated=settings.upstream.simulated),
         credentials=_credentials(settings, ports.clock),
@@ -168,12 +168,12 @@ def _application(ports: Ports) -> Entrance:
     app.include_router(routes(_context(ports, pipeline, _api_dialect(settings, wire))))
     app.mount("/", door)  # last: everything that is not the API is an AWS request
     # Around the application, not in it: what FastAPI does for every request is more than the AWS door's own work.
-    return Entrance(app, aws=door, pipeline=pipeline, clock=ports.clock)
+    return DoorRouter(app, aws=door, pipeline=pipeline, clock=ports.clock)
 
 
 def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
     return Pipeline(
-        understand=Understand(ports.stacks),
+        understand=EffectResolver(ports.stacks),
         survey=Survey(stacks=ports.stacks, ledger=ports.ledger, clock=ports.clock),
         checks=checks(ports.engine),
         ledger=ports.ledger,
@@ -197,7 +197,7 @@ def _aws_door(ports: Ports, wire: _Wire, pipeline: Pipeline) -> AwsDoor:
         client=ports.client,
         clock=ports.clock,
     )
-    dialect = AwsDialect(
+    dialect = AwsDecoder(
         account=settings.account,
         regions=settings.upstream.regions,
         max_body_bytes=settings.server.max_body_bytes,
@@ -215,8 +215,8 @@ def _aws_door(ports: Ports, wire: _Wire, pipeline: Pipeline) -> AwsDoor:
     )
 
 
-def _api_dialect(settings: Settings, wire: _Wire) -> ApiDialect:
-    return ApiDialect(
+def _api_dialect(settings: Settings, wire: _Wire) -> ApiDecoder:
+    return ApiDecoder(
         account=settings.account,
         regions=settings.upstream.regions,
         default_region=settings.upstream.default_region,
@@ -226,7 +226,7 @@ def _api_dialect(settings: Settings, wire: _Wire) -> ApiDialect:
     )
 
 
-def _context(ports: Ports, pipeline: Pipeline, dialect: ApiDialect) -> Context:
+def _context(ports: Ports, pipeline: Pipeline, dialect: ApiDecoder) -> Context:
     return Context(
         pipeline=pipeline,
         authenticator=Bearer(ports.keys, ports.clock),

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from gateway.checks.check import Chain
-from gateway.effects.understand import Understand
+from gateway.checks.chain import CheckChain
+from gateway.effects.resolver import EffectResolver
 from gateway.errors import (
     ApprovalSpent,
     AttemptInFlight,
@@ -29,14 +29,14 @@ from gateway.model.inbound import Inbound
 from gateway.model.mutation import CallClass, Mutation
 from gateway.model.outcome import InDoubt, Outcome, Refused, Sent
 from gateway.model.verdict import Decision, Finding, Verdict
-from gateway.ports import Authenticator, Clock, Cloud, Dialect, Ledger, Prepared, Request
+from gateway.ports import Authenticator, Clock, Cloud, Ledger, Prepared, Request, RequestDecoder
 from gateway.survey import Survey, nothing_known
 
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Carried:
+class MutationResult:
     """The end of the line for one mutation: what was decided and what came of it."""
 
     mutation: Mutation
@@ -50,7 +50,14 @@ class Pipeline:
     """The line. A door calls `admit`, streams reads itself, and gives every mutation to `carry`."""
 
     def __init__(
-        self, *, understand: Understand, survey: Survey, checks: Chain, ledger: Ledger, cloud: Cloud, clock: Clock
+        self,
+        *,
+        understand: EffectResolver,
+        survey: Survey,
+        checks: CheckChain,
+        ledger: Ledger,
+        cloud: Cloud,
+        clock: Clock,
     ) -> None:
         self._understand = understand
         self._survey = survey
@@ -58,14 +65,16 @@ class Pipeline:
         self._ledger = ledger
         self._cloud = cloud
         self._clock = clock
-        self._running: set[asyncio.Future[Carried]] = set()
+        self._running: set[asyncio.Future[MutationResult]] = set()
 
-    async def admit(self, inbound: Inbound, authenticator: Authenticator, dialect: Dialect) -> tuple[Caller, Request]:
+    async def admit(
+        self, inbound: Inbound, authenticator: Authenticator, dialect: RequestDecoder
+    ) -> tuple[Caller, Request]:
         """Know the caller first, then what is asked. Whoever is turned away is recorded.
 
         Raises `errors.NotAuthenticated`, `errors.Malformed`, `errors.NotAllowed`.
         """
-        caller = await self.recognise(inbound, authenticator)
+        caller = await self.authenticate(inbound, authenticator)
         try:
             request = await dialect.read(inbound, caller)
             _refuse_sensitive_reads(caller, request)
@@ -74,7 +83,7 @@ class Pipeline:
             raise
         return caller, request
 
-    async def recognise(self, inbound: Inbound, authenticator: Authenticator) -> Caller:
+    async def authenticate(self, inbound: Inbound, authenticator: Authenticator) -> Caller:
         """Who asks. Strangers are recorded. Raises `errors.NotAuthenticated`, `errors.Malformed`."""
         try:
             return await authenticator.authenticate(inbound)
@@ -85,7 +94,7 @@ class Pipeline:
     async def turn_away(self, inbound: Inbound, error: SentinelError, caller: Caller | None = None) -> None:
         """Record that a request went no further, and why. Raises `errors.LedgerUnavailable`."""
         named = error.key_id if isinstance(error, NotAuthenticated) else ""
-        await self._ledger.turned_away(
+        await self._ledger.record_refusal(
             at=inbound.received_at,
             reason=str(error),
             code=error.code,
@@ -95,7 +104,7 @@ class Pipeline:
             key_id=caller.key_id if caller else named,
         )
 
-    async def carry(self, caller: Caller, request: Request) -> Carried:
+    async def execute(self, caller: Caller, request: Request) -> MutationResult:
         """Decide, record, apply once, record.
 
         Raises an `errors.SentinelError` only where nothing was sent; whatever happened after that is the outcome.
@@ -105,7 +114,7 @@ class Pipeline:
             return earlier
         if request.dry_run:
             mutation, _, decision = await self._decide(mutation)
-            return Carried(mutation=mutation, decision=decision, outcome=None)
+            return MutationResult(mutation=mutation, decision=decision, outcome=None)
         # A caller who hangs up must not leave the ledger half-written, so the rest runs to its end whoever waits for it. The loop holds
         # tasks by weak references only, so we hold it.
         rest = asyncio.ensure_future(self._decide_and_apply(mutation))
@@ -113,14 +122,14 @@ class Pipeline:
         rest.add_done_callback(self._running.discard)
         return await asyncio.shield(rest)
 
-    async def _decide_and_apply(self, mutation: Mutation) -> Carried:
+    async def _decide_and_apply(self, mutation: Mutation) -> MutationResult:
         try:
-            return await self._carried(mutation)
+            return await self._execute(mutation)
         except (ClaimTaken, ApprovalSpent) as lost:
             # A race that was lost stored nothing of the decision, and an investigator must see that it was asked.
             caller, call = mutation.caller, mutation.call
             about = f"{call.service}:{call.operation}"
-            await self._ledger.turned_away(
+            await self._ledger.record_refusal(
                 at=self._clock.now(),
                 reason=str(lost),
                 code=lost.code,
@@ -131,7 +140,7 @@ class Pipeline:
             )
             raise
 
-    async def _carried(self, mutation: Mutation) -> Carried:
+    async def _execute(self, mutation: Mutation) -> MutationResult:
         try:
             mutation, decision, prepared = await self._record(mutation)
         except ClaimTaken:
@@ -141,17 +150,17 @@ class Pipeline:
                 return earlier
             mutation, decision, prepared = await self._record(mutation)
         if prepared is None:
-            return Carried(mutation=mutation, decision=decision, outcome=Refused(decision=decision))
+            return MutationResult(mutation=mutation, decision=decision, outcome=Refused(decision=decision))
         # From here on the intent is durable. If the process dies before SETTLED, the next start settles it as in doubt.
         outcome: Sent = await self._cloud.send(prepared)
         try:
-            await self._ledger.settled(mutation, outcome, self._clock.now())
+            await self._ledger.record_outcome(mutation, outcome, self._clock.now())
         except Exception:
             log.exception("settled_not_recorded", mutation=mutation.id)
             outcome = InDoubt(
                 reason="AWS answered, but the ledger could not record the answer; the next start reads it as in doubt."
             )
-        return Carried(mutation=mutation, decision=decision, outcome=outcome)
+        return MutationResult(mutation=mutation, decision=decision, outcome=outcome)
 
     async def _record(self, mutation: Mutation) -> tuple[Mutation, Decision, Prepared | None]:
         """Decide, sign what is to be sent, and make both durable. The request is signed before the commit and never again,
@@ -165,7 +174,7 @@ class Pipeline:
             except NotSendable as error:
                 unsendable = Finding(check="cloud", verdict=Verdict.DENY, rule="never.unsendable", reason=str(error))
                 decision = replace(decision, findings=(*decision.findings, unsendable))
-        await self._ledger.decided(mutation, facts, decision)
+        await self._ledger.record_decision(mutation, facts, decision)
         return mutation, decision, prepared
 
     async def _decide(self, mutation: Mutation) -> tuple[Mutation, Facts, Decision]:
@@ -195,7 +204,7 @@ class Pipeline:
         mutation = replace(mutation, effects=effects)
         return mutation, await self._survey.of(mutation)
 
-    async def _earlier(self, mutation: Mutation) -> Carried | None:
+    async def _earlier(self, mutation: Mutation) -> MutationResult | None:
         """What came of an earlier attempt with the same idempotency key."""
         if not mutation.idempotency_key:
             return None
@@ -208,7 +217,9 @@ class Pipeline:
         if attempt.outcome is None:
             message = f"The same attempt (mutation {attempt.mutation_id}) is being carried out right now. Nothing was sent again; ask for its outcome."
             raise AttemptInFlight(message)
-        return Carried(mutation=replace(mutation, id=attempt.mutation_id), decision=None, outcome=attempt.outcome)
+        return MutationResult(
+            mutation=replace(mutation, id=attempt.mutation_id), decision=None, outcome=attempt.outcome
+        )
 
     def _mutation(self, caller: Caller, request: Request) -> Mutation:
         return Mutation(

@@ -95,7 +95,7 @@ class Request:
     dry_run: bool = False
 
 
-class Dialect(Protocol):
+class RequestDecoder(Protocol):
     """A wire format. `read` is only called once the caller is known."""
 
     async def read(self, inbound: Inbound, caller: Caller) -> Request:
@@ -120,7 +120,7 @@ class PolicyEngine(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class LedgerView:
     """What the ledger knows about the things a mutation touches, read at one moment."""
 
     claims: tuple[Claim, ...] = ()
@@ -144,7 +144,7 @@ class Attempt:
 class Ledger(Protocol):
     """What the line writes and reads. Every write is one durable transaction; when it returns, it is on disk."""
 
-    async def view(self, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime) -> View:
+    async def view(self, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime) -> LedgerView:
         """What is known about these addresses, and the actor's unused approval for this call. Raises `errors.LedgerUnavailable`."""
         ...
 
@@ -152,13 +152,13 @@ class Ledger(Protocol):
         """The earlier attempt of this actor with this key, None where there is none."""
         ...
 
-    async def turned_away(
+    async def record_refusal(
         self, *, at: datetime, reason: str, code: str, peer: str, key_id: str, about: str, actor: str = ""
     ) -> None:
         """Record a stranger or an unreadable request; rate-limited, what is dropped is counted in the next one."""
         ...
 
-    async def decided(self, mutation: Mutation, facts: Facts, decision: Decision) -> Sequence[Claim]:
+    async def record_decision(self, mutation: Mutation, facts: Facts, decision: Decision) -> Sequence[Claim]:
         """Append DECIDED and, in the same transaction, do what it means: take the claims, end those superseded, spend the approval,
         keep the idempotency key, or open the hold.
 
@@ -167,7 +167,7 @@ class Ledger(Protocol):
         """
         ...
 
-    async def settled(self, mutation: Mutation, outcome: Sent, at: datetime) -> None:
+    async def record_outcome(self, mutation: Mutation, outcome: Sent, at: datetime) -> None:
         """Append SETTLED. FAILED also ends the claims just taken and opens again those they superseded. Raises `errors.LedgerUnavailable`."""
         ...
 
@@ -191,7 +191,7 @@ class RecordQuery:
     newest_first: bool = True
 
 
-class Archive(Protocol):
+class LedgerQueries(Protocol):
     """What is asked of the ledger by people and by the reconciler."""
 
     async def records(self, query: RecordQuery) -> Sequence[Record]:
@@ -207,7 +207,7 @@ class Archive(Protocol):
         ...
 
 
-class Desk(Protocol):
+class LedgerCommands(Protocol):
     """What humans and the reconciler do to held mutations and claims. Each act is a record."""
 
     async def approve(self, mutation_id: str, *, approver: Caller, at: datetime, lasts: timedelta) -> Approval:
@@ -222,7 +222,7 @@ class Desk(Protocol):
         """End the claims of a mutation before their time (its own actor, or an approver). Returns the claims ended."""
         ...
 
-    async def reconciled(self, mutation_id: str, *, at: datetime, body: Mapping[str, Json]) -> None:
+    async def record_reconciliation(self, mutation_id: str, *, at: datetime, body: Mapping[str, Json]) -> None:
         """Append RECONCILED: branch, commit and files, or the reason why a human must look."""
         ...
 

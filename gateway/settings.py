@@ -13,7 +13,7 @@ from gateway.model.verdict import Mode
 CONFIG_FILE = "sentinel.toml"
 
 
-class Engine(StrEnum):
+class PolicyEngineKind(StrEnum):
     """Where Rego runs."""
 
     EMBEDDED = "embedded"
@@ -35,7 +35,7 @@ class StackSettings(BaseModel):
     """AWS account id of the stack, empty where the gate serves one account."""
 
 
-class Server(BaseModel):
+class ServerSettings(BaseModel):
     """The doors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -48,7 +48,7 @@ class Server(BaseModel):
     """How far a signature's time may be from ours, in seconds. AWS takes 300, S3 900."""
 
 
-class Upstream(BaseModel):
+class UpstreamSettings(BaseModel):
     """AWS."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -80,12 +80,12 @@ class Upstream(BaseModel):
     """How long a mutation may take to answer before it is in doubt, in seconds."""
 
 
-class Policy(BaseModel):
+class PolicySettings(BaseModel):
     """Rego."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    engine: Engine = Engine.EMBEDDED
+    engine: PolicyEngineKind = PolicyEngineKind.EMBEDDED
     path: Path | None = None
     """Directory of the policies; default: the ones that come with Sentinel."""
     opa_url: str = ""
@@ -94,7 +94,7 @@ class Policy(BaseModel):
     memory_mb: Annotated[int, Field(ge=8, le=1024)] = 64
 
 
-class Reconcile(BaseModel):
+class ReconcileSettings(BaseModel):
     """The reconciler."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -126,10 +126,10 @@ class Settings(BaseSettings):
     """AWS account id that calls go to where the stack names none."""
     mode: Mode = Mode.ENFORCE
     """Mode for things that no stack declares."""
-    server: Server = Server()
-    upstream: Upstream = Upstream()
-    policy: Policy = Policy()
-    reconcile: Reconcile = Reconcile()
+    server: ServerSettings = ServerSettings()
+    upstream: UpstreamSettings = UpstreamSettings()
+    policy: PolicySettings = PolicySettings()
+    reconcile: ReconcileSettings = ReconcileSettings()
     stacks: tuple[StackSettings, ...] = ()
 
     @property

@@ -10,7 +10,7 @@ from gateway.model.json import Json
 from gateway.model.mutation import WHOLE, Effect, EffectAction, Mutation
 from gateway.model.path import value_at
 from gateway.model.verdict import Mode
-from gateway.ports import Clock, Ledger, View
+from gateway.ports import Clock, Ledger, LedgerView
 from gateway.terraform.stacks import Stack, Stacks
 
 
@@ -63,7 +63,7 @@ def _strictest(modes: Sequence[Mode], law: Stacks) -> Mode:
 
 
 def _subject(
-    effect: Effect, effects: Sequence[Effect], stack: Stack | None, dependants: tuple[Dependant, ...], view: View
+    effect: Effect, effects: Sequence[Effect], stack: Stack | None, dependants: tuple[Dependant, ...], view: LedgerView
 ) -> Subject:
     recorded = stack.recorded(effect.address) if stack else None
     before: Mapping[str, Json] = recorded or {}

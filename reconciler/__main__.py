@@ -18,13 +18,13 @@ from rich.table import Table
 
 from gateway.errors import SentinelError
 from gateway.settings import read_settings
-from gateway.terraform.mirror import terraform_environment
-from reconciler.cloudtrail import Events, read_events
+from gateway.terraform.provider_mirror import terraform_environment
+from reconciler.commit_message import shown
+from reconciler.drift.cloudtrail import Events, read_events
 from reconciler.model import Drift
+from reconciler.serialize import left_to_json, proof_to_json
 from reconciler.standalone import Report, reconcile_copy, write
-from reconciler.story import shown
-from reconciler.terraform_cli import Terraform
-from reconciler.told import left_form, proof_form
+from reconciler.terraform.cli import Terraform
 
 LEFT = 2
 """Exit code where something is left to a human."""
@@ -114,13 +114,13 @@ async def _reconcile(
 
 async def _serve(config: Path | None) -> None:
     # DBOS and the ledger take a second to import, which `sentinel --help` need not wait for.
-    from reconciler.serving import serving  # noqa: PLC0415
+    from reconciler.app import run_reconciler  # noqa: PLC0415
 
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    await serving(read_settings(config), stop)
+    await run_reconciler(read_settings(config), stop)
 
 
 def _log_to_stderr() -> None:
@@ -180,8 +180,8 @@ def _table(drifts: tuple[Drift, ...]) -> Table:
             if drift.origin
             else "unknown"
         )
-        thing = f"{drift.wanted.address}.{drift.wanted.attribute}"
-        table.add_row(*(escape(cell) for cell in (thing, shown(drift.before), shown(drift.wanted.value), made)))
+        resource = f"{drift.wanted.address}.{drift.wanted.attribute}"
+        table.add_row(*(escape(cell) for cell in (resource, shown(drift.before), shown(drift.wanted.value), made)))
     return table
 
 
@@ -192,8 +192,8 @@ def _form(report: Report, told: Events, *, written: bool) -> dict[str, Any]:
         "drift": [_drift_form(drift) for drift in report.drifts],
         "files": sorted(str(path) for path in report.edited.files),
         "diff": report.diff,
-        "proofs": [proof_form(proof) for proof in report.proofs],
-        "left": [left_form(entry) for entry in report.left],
+        "proofs": [proof_to_json(proof) for proof in report.proofs],
+        "left": [left_to_json(entry) for entry in report.left],
         "bad_events": list(told.bad),
     }
 

@@ -56,7 +56,7 @@ class Edited:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class DriftOrigin:
     """Who made a change that did not come through us, as CloudTrail tells it."""
 
     actor: str
@@ -76,7 +76,7 @@ class Drift:
     """What code or state said."""
     record: Record | None = None
     """The DECIDED record of the mutation that caused it; None for foreign drift."""
-    origin: Origin | None = None
+    origin: DriftOrigin | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,13 +9,13 @@ from os.path import commonpath
 from pathlib import Path
 
 from gateway.errors import CodeInvalid
-from reconciler.cloudtrail import Event, attribute
-from reconciler.drift import foreign
+from reconciler.drift.classify import foreign
+from reconciler.drift.cloudtrail import Event, attribute
 from reconciler.model import Drift, Edited, Left, Proof, Wanted
-from reconciler.plan import Change, Plan
-from reconciler.proving import Ground, attempt
-from reconciler.terraform_cli import Terraform
-from reconciler.verify import Verified, describe
+from reconciler.proof.proofs import Verified, describe
+from reconciler.proof.propose import ProofContext, attempt
+from reconciler.terraform.cli import Terraform
+from reconciler.terraform.plan import ResourceChange, TerraformPlan
 
 _ROUNDS = 4
 _MODULE = re.compile(rb'^\s*source\s*=\s*"(\.\.?/[^"]*)"', re.MULTILINE)
@@ -53,7 +53,7 @@ async def reconcile_copy(
     Raises `errors.TerraformFailed`, `errors.TerraformMissing`, `gateway.errors.CodeInvalid`.
     """
     root = copy_code(path, workdir / "copy")
-    ground = Ground(terraform=terraform, root=root, state=state)
+    ground = ProofContext(terraform=terraform, root=root, state=state)
     plan = await ground.plan()
     if plan is None or not plan.changes:
         return Report()
@@ -86,7 +86,9 @@ def copy_code(path: Path, target: Path) -> Path:
     return target / path.relative_to(top)
 
 
-async def _settle(ground: Ground, drifts: list[Drift], left: list[Left], events: Sequence[Event], path: Path) -> Report:
+async def _settle(
+    ground: ProofContext, drifts: list[Drift], left: list[Left], events: Sequence[Event], path: Path
+) -> Report:
     """Edit and prove, taking in what the plan shows only then and letting go of what cannot be proved, until it holds."""
     for _ in range(_ROUNDS):
         if not drifts:
@@ -129,7 +131,7 @@ def _learn(verified: Verified, drifts: Sequence[Drift], events: Sequence[Event])
     return more, [*left, *lost]
 
 
-def _about(wanted: Wanted, plan: Plan) -> list[Change]:
+def _about(wanted: Wanted, plan: TerraformPlan) -> list[ResourceChange]:
     return [change for change in plan.changes if (change.address, change.top) == _top(wanted)]
 
 

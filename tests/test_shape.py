@@ -14,10 +14,10 @@ TESTED_ELSEWHERE = {
     # These are played as a whole, in processes of their own.
     "gateway/__main__.py": "tests/system/test_story.py",
     "gateway/cli/serve.py": "tests/system/test_story.py",
-    "gateway/cli/simulated.py": "tests/system/test_story.py",
-    "gateway/cli/stage.py": "tests/system/test_story.py",
-    "gateway/cli/tour.py": "tests/system/test_story.py",
-    "gateway/cli/up.py": "tests/system/test_story.py",
+    "gateway/cli/local/simulated_aws.py": "tests/system/test_story.py",
+    "gateway/cli/local/tour_fixtures.py": "tests/system/test_story.py",
+    "gateway/cli/local/tour.py": "tests/system/test_story.py",
+    "gateway/cli/local/up.py": "tests/system/test_story.py",
 }
 """Source files whose test has another name. The list can only shrink: an entry that is not needed fails."""
 

@@ -2,7 +2,7 @@
 
 import hmac
 
-from gateway.authn.holder import holder
+from gateway.authn.caller import caller_of
 from gateway.errors import NotAuthenticated
 from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
@@ -30,7 +30,7 @@ class Bearer:
                 "The bearer key is not one this gateway issued, or it has ended. Get one with `sentinel key` or `sentinel session`.",
                 key_id=key_id,
             )
-        return holder(key)
+        return caller_of(key)
 
 
 def _credentials(inbound: Inbound) -> tuple[str, str]:

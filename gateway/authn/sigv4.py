@@ -18,7 +18,7 @@ from hashlib import sha256
 from urllib.parse import unquote_to_bytes
 
 from gateway.authn import canonical, chunks
-from gateway.authn.holder import holder
+from gateway.authn.caller import caller_of
 from gateway.errors import Malformed, NotAuthenticated
 from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
@@ -193,7 +193,7 @@ class SigV4:
         except NotAuthenticated as error:
             error.key_id = key.id
             raise
-        return holder(key)
+        return caller_of(key)
 
     def _turn_stranger_away(self, inbound: Inbound, signature: Signature) -> None:
         """Do the work of a verification all the same, so that time does not tell which keys exist."""

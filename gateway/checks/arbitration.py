@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from gateway.checks.answer import finding, member, only
-from gateway.checks.check import Opinion, passed
-from gateway.checks.document import Documents
+from gateway.checks.chain import Opinion, passed
+from gateway.checks.policy_answer import finding, member, only
+from gateway.checks.policy_input import PolicyInputs
 from gateway.errors import PolicyUnavailable
 from gateway.model.facts import Facts
 from gateway.model.json import Json
@@ -14,14 +14,14 @@ from gateway.ports import PolicyEngine
 ENTRYPOINT = "sentinel/arbitration/result"
 
 
-class Arbitration:
+class ArbitrationCheck:
     """Holds the motive of a mutation against those of the claims on what it changes."""
 
     name = "arbitration"
 
-    def __init__(self, engine: PolicyEngine, documents: Documents | None = None) -> None:
+    def __init__(self, engine: PolicyEngine, documents: PolicyInputs | None = None) -> None:
         """`documents` is shared with the guardrails' check."""
-        self._documents = documents or Documents()
+        self._documents = documents or PolicyInputs()
         self._engine = engine
 
     async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from gateway.checks.check import Opinion, passed
+from gateway.checks.chain import Opinion, passed
 from gateway.model.caller import ActorKind
 from gateway.model.contract import Bound, Contract
 from gateway.model.facts import Facts, Subject
@@ -10,14 +10,14 @@ from gateway.model.json import Json
 from gateway.model.mutation import WHOLE, Effect, EffectAction, Mutation
 from gateway.model.path import covers, value_at
 from gateway.model.verdict import CounterOffer, Finding, Verdict
-from gateway.terraform.bounds import CONDITION, breach, nearest, shown
-from gateway.terraform.numeric import same
+from gateway.terraform.contracts.bounds import CONDITION, breach, nearest, shown
+from gateway.terraform.contracts.numeric import same
 
 _NAMED = 5
 _PUTS = (EffectAction.SET, EffectAction.CREATE)
 
 
-class Bounds:
+class BoundsCheck:
     """Holds every effect against the contract of its thing."""
 
     name = "bounds"

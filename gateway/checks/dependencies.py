@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from gateway.checks.check import Opinion, passed
+from gateway.checks.chain import Opinion, passed
 from gateway.model.caller import ActorKind
 from gateway.model.facts import Dependant, Facts, Subject
 from gateway.model.mutation import WHOLE, EffectAction, Mutation
@@ -12,7 +12,7 @@ from gateway.model.verdict import Finding, Verdict
 _NAMED = 5
 
 
-class Dependencies:
+class DependenciesCheck:
     """Refuses to delete what is in use, and asks a human before an agent changes what critical things stand on."""
 
     name = "dependencies"

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Collection, Mapping
 
-from gateway.checks.answer import finding, member, only
-from gateway.checks.check import Opinion, passed
-from gateway.checks.document import Documents
+from gateway.checks.chain import Opinion, passed
+from gateway.checks.policy_answer import finding, member, only
+from gateway.checks.policy_input import PolicyInputs
 from gateway.errors import PolicyUnavailable
 from gateway.model.facts import Facts
 from gateway.model.json import Json
@@ -14,16 +14,16 @@ from gateway.ports import PolicyEngine
 ENTRYPOINT = "sentinel/guardrails/result"
 
 
-class Policy:
+class GuardrailsCheck:
     """Holds a mutation against every guardrail package."""
 
     name = "policy"
 
     def __init__(
-        self, engine: PolicyEngine, packages: Callable[[], Collection[str]], documents: Documents | None = None
+        self, engine: PolicyEngine, packages: Callable[[], Collection[str]], documents: PolicyInputs | None = None
     ) -> None:
         """`packages` names the guardrail packages that must have answered, at the time of asking; `documents` is shared with arbitration."""
-        self._documents = documents or Documents()
+        self._documents = documents or PolicyInputs()
         self._engine = engine
         self._packages = packages
 

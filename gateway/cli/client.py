@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.cli.identity import Identity, identity
+from gateway.cli.identity import CliIdentity, identity
 from gateway.errors import Malformed, SentinelError
 
 HELD = 202
@@ -46,7 +46,7 @@ def mutation_path(mutation_id: str, act: str = "") -> str:
 
 
 async def ask(
-    identity: Identity,
+    identity: CliIdentity,
     method: str,
     path: str,
     *,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from gateway.cli.kept import NoIdentity, read_kept
+from gateway.cli.local.credentials import NoIdentity, read_credentials
 
 UP_DIRECTORY = Path(".sentinel") / "up"
 """Where `sentinel up` keeps everything, below the current directory."""
@@ -15,7 +15,7 @@ _TOKEN = re.compile(r"[A-Za-z0-9]{1,64}\.[\x21-\x7e]{1,256}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
+class CliIdentity:
     """Where the API is, and the bearer token to use there."""
 
     url: str
@@ -24,13 +24,13 @@ class Identity:
     """AWS region that goes with it, empty where the user's own environment decides."""
 
 
-def identity(actor: str = "human") -> Identity:
+def identity(actor: str = "human") -> CliIdentity:
     """The identity from `SENTINEL_URL` and `SENTINEL_TOKEN`, each else from the credentials that `sentinel up` keeps of `actor`.
 
     Raises `NoIdentity`.
     """
     url, token, region = os.environ.get("SENTINEL_URL", ""), os.environ.get("SENTINEL_TOKEN", ""), ""
-    if not (url and token) and (kept := read_kept(UP_DIRECTORY)) is not None:
+    if not (url and token) and (kept := read_credentials(UP_DIRECTORY)) is not None:
         url, token, region = url or kept.url, token or kept.key(actor).token, kept.region
     if not (url and token):
         raise NoIdentity(
@@ -38,7 +38,7 @@ def identity(actor: str = "human") -> Identity:
             "or run this where `sentinel up` runs. `sentinel key create` makes a key."
         )
     _check(url, token)
-    return Identity(url=url.rstrip("/"), token=token, region=region)
+    return CliIdentity(url=url.rstrip("/"), token=token, region=region)
 
 
 def _check(url: str, token: str) -> None:

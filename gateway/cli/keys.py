@@ -10,10 +10,10 @@ import typer
 from gateway.cli.output import console, run, show_json, show_table
 from gateway.cli.settings import config_file, must_have_ledger, settings_or_exit
 from gateway.doors.motive import duration
-from gateway.doors.views import time_view
+from gateway.doors.serialize import time_to_json
 from gateway.errors import Malformed
 from gateway.model.caller import ActorKind
-from gateway.model.motive import Intent, Motivation, Motive, motive_form
+from gateway.model.motive import Intent, Motivation, Motive, motive_to_json
 from gateway.ports import Key, KeyRing
 from gateway.settings import Settings
 
@@ -70,7 +70,7 @@ def create(
                 "access_key_id": key.id,
                 "secret_access_key": key.secret,
                 "actor": key.actor,
-                "expires_at": time_view(key.expires_at),
+                "expires_at": time_to_json(key.expires_at),
             }
         )
         return
@@ -117,7 +117,7 @@ def list_keys(*, config: Config = None, as_json: Json = False) -> None:
             key.actor,
             key.kind.value,
             ", ".join(key.roles),
-            time_view(key.expires_at) or "",
+            time_to_json(key.expires_at) or "",
             "revoked" if key.revoked else "",
         ]
         for key in keys
@@ -142,7 +142,7 @@ def revoke(
 
 
 async def _with_ring(settings: Settings, work: Callable[[KeyRing], Awaitable[T]], *, make: bool = False) -> T:
-    from gateway.cli.ring import open_ring
+    from gateway.cli.open_keyring import open_ring
 
     if not make:
         must_have_ledger(settings)
@@ -157,7 +157,7 @@ def _view(key: Key) -> dict[str, Any]:
         "kind": key.kind.value,
         "roles": list(key.roles),
         "on_behalf_of": key.on_behalf_of,
-        "motive": motive_form(key.motive),
-        "expires_at": time_view(key.expires_at),
+        "motive": motive_to_json(key.motive),
+        "expires_at": time_to_json(key.expires_at),
         "revoked": key.revoked,
     }

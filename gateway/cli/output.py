@@ -21,7 +21,7 @@ complaints = Console(stderr=True, highlight=False, soft_wrap=True)
 T = TypeVar("T")
 
 
-class MachineRefused(SentinelError):
+class OsCallFailed(SentinelError):
     """The operating system does not allow what a command needs."""
 
     code = "machine_refused"
@@ -39,7 +39,7 @@ def run(work: Coroutine[Any, Any, T], *, as_json: bool = False) -> T:
     except BrokenPipeError:
         raise  # whoever read our output has gone, e.g. `head`; Typer ends quietly
     except OSError as error:
-        fail(MachineRefused(error), as_json=as_json)
+        fail(OsCallFailed(error), as_json=as_json)
 
 
 def fail(error: SentinelError, *, as_json: bool) -> NoReturn:

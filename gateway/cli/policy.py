@@ -11,10 +11,10 @@ import typer
 
 from gateway.cli.output import fail, show_json
 from gateway.errors import PolicyInvalid, SentinelError
-from gateway.policy import opa
+from gateway.policy import opa_command
 from gateway.policy.bundle import build, write_bundle
-from gateway.policy.choose import SHIPPED, choose
 from gateway.policy.embedded import Embedded
+from gateway.policy.select_bundle import SHIPPED, select_bundle
 from gateway.policy.sources import read_sources, shipped
 
 policy_app = typer.Typer(help="Build, test and try the policies (Rego).", no_args_is_help=True)
@@ -55,7 +55,7 @@ def check_command(path: Directory = None, *, as_json: Json = False) -> None:
     """Run the policies' own tests (`*_test.rego`) with opa; exits with 1 where one fails."""
     try:
         form = ["--format", "json"] if as_json else ["--verbose"]
-        done = opa.run(_tool(), ["test", *form, "."], cwd=path or shipped())
+        done = opa_command.run_opa(_tool(), ["test", *form, "."], cwd=path or shipped())
     except SentinelError as error:
         fail(error, as_json=as_json)
     typer.echo(done.stdout + done.stderr)
@@ -91,7 +91,7 @@ def eval_command(
 async def _answer(directory: Path, entrypoint: str, text: str) -> object:
     given = json.loads(text)
     with tempfile.TemporaryDirectory() as scratch:
-        engine = Embedded(choose(directory, Path(scratch)), deadline_ms=_DEADLINE_MS, memory_mb=_MEMORY_MB)
+        engine = Embedded(select_bundle(directory, Path(scratch)), deadline_ms=_DEADLINE_MS, memory_mb=_MEMORY_MB)
     try:
         return await engine.ask(entrypoint, given)
     finally:
@@ -99,7 +99,7 @@ async def _answer(directory: Path, entrypoint: str, text: str) -> object:
 
 
 def _tool() -> Path:
-    tool = opa.find_opa()
+    tool = opa_command.find_opa()
     if tool is None:
         raise PolicyInvalid(
             "There is no `opa` on PATH. Install it (https://www.openpolicyagent.org/docs/#running-opa), then try again."

@@ -42,7 +42,7 @@ async def _serve(settings: Settings) -> None:
     import uvicorn
 
     from gateway.app import running
-    from gateway.doors.patience import PatientProtocol
+    from gateway.doors.timeouts import TimeoutProtocol
 
     async with running(settings) as app:
         # What lives as long as the gateway is not looked through for garbage again.
@@ -52,7 +52,7 @@ async def _serve(settings: Settings) -> None:
             app,
             host=settings.server.host,
             port=settings.server.port,
-            http=PatientProtocol,
+            http=TimeoutProtocol,
             log_level="warning",
             access_log=False,
             server_header=False,

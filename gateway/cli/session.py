@@ -10,7 +10,7 @@ import typer
 
 from gateway.cli.client import ask
 from gateway.cli.environment import aws_variables, overriding, pointed
-from gateway.cli.identity import Identity, identity
+from gateway.cli.identity import CliIdentity, identity
 from gateway.cli.output import complaints, fail, run, safe, show_json
 from gateway.errors import Malformed
 from gateway.model.motive import Intent, Motivation
@@ -58,12 +58,12 @@ def session(
         _print_lines(variables)
 
 
-async def _opened(actor: str, body: dict[str, Any]) -> tuple[Identity, dict[str, Any]]:
+async def _opened(actor: str, body: dict[str, Any]) -> tuple[CliIdentity, dict[str, Any]]:
     who = identity(actor)
     return who, await ask(who, "POST", "/sessions", holds="access_key_id", body=body)
 
 
-def _variables(who: Identity, given: dict[str, Any]) -> dict[str, str]:
+def _variables(who: CliIdentity, given: dict[str, Any]) -> dict[str, str]:
     key_id, secret = given["access_key_id"], given["secret_access_key"]
     own = {name: os.environ[name] for name in ("AWS_REGION", "AWS_DEFAULT_REGION") if os.environ.get(name)}
     region = next(iter(own.values()), who.region)  # boto3 reads only the second, others prefer the first

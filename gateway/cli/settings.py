@@ -12,7 +12,7 @@ from gateway.errors import NotFound, SettingsInvalid
 from gateway.settings import CONFIG_FILE, Settings, read_settings
 
 
-class Origin(StrEnum):
+class SettingOrigin(StrEnum):
     """Where a setting in force comes from."""
 
     ENVIRONMENT = "environment"
@@ -45,15 +45,21 @@ def flat(document: Any, prefix: str = "") -> dict[str, Any]:
     }
 
 
-def origins(settings: Settings, config: Path | None) -> dict[str, Origin]:
+def origins(settings: Settings, config: Path | None) -> dict[str, SettingOrigin]:
     """Where each setting, by its dotted name, comes from: asked of the same sources that `read_settings` reads, in their order."""
     environment = set(flat(EnvSettingsSource(Settings)()))
     file = set(flat(TomlConfigSettingsSource(Settings, config)())) if config and config.is_file() else set()
     return {name: _origin(name, environment, file) for name in flat(settings.model_dump(mode="json"))}
 
 
-def _origin(name: str, environment: set[str], file: set[str]) -> Origin:
-    return Origin.ENVIRONMENT if name in environment else Origin.FILE if name in file else Origin.DEFAULT
+def _origin(name: str, environment: set[str], file: set[str]) -> SettingOrigin:
+    return (
+        SettingOrigin.ENVIRONMENT
+        if name in environment
+        else SettingOrigin.FILE
+        if name in file
+        else SettingOrigin.DEFAULT
+    )
 
 
 def variable(name: str) -> str:

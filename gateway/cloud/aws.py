@@ -6,11 +6,11 @@ from importlib.metadata import PackageNotFoundError, version
 
 from botocore.model import OperationModel
 
-from gateway.cloud.client import Answer, Client, NoAnswer, NotSent
 from gateway.cloud.credentials import CredentialsProvider
 from gateway.cloud.endpoints import Endpoints
-from gateway.cloud.proof import outcome_of
-from gateway.cloud.serialize import protocol_of, serialise
+from gateway.cloud.http_client import Client, HttpResponse, NoAnswer, NotSent
+from gateway.cloud.outcome import outcome_of
+from gateway.cloud.serialize import protocol_of, serialize
 from gateway.cloud.signer import signed_headers
 from gateway.model.mutation import Call
 from gateway.model.outcome import Failed, InDoubt, Sent
@@ -73,7 +73,7 @@ class Aws:
         await self._models.warm(call.service, call.region)
         operation = self._models.operation(call.service, call.operation)
         endpoint = self._endpoints.of(call)
-        unsigned = serialise(call, operation, endpoint, mutation_id=mutation_id)
+        unsigned = serialize(call, operation, endpoint, mutation_id=mutation_id)
         credentials = await self._credentials.current()
         payload = sha256(unsigned.body).hexdigest()
         headers = [*unsigned.headers, ("user-agent", f"{self._agent} mutation/{mutation_id}")]
@@ -116,7 +116,7 @@ class Aws:
             return InDoubt(reason=_lost(prepared, type(error).__name__))
         return outcome_of(answer, prepared.operation, prepared.protocol)
 
-    async def _once(self, prepared: SignedRequest) -> Answer:
+    async def _once(self, prepared: SignedRequest) -> HttpResponse:
         return await self._client.once(
             method=prepared.method, url=prepared.url, headers=prepared.headers, body=prepared.body
         )

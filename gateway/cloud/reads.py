@@ -6,9 +6,9 @@ import aiohttp
 from multidict import CIMultiDict
 from yarl import URL
 
-from gateway.cloud.client import Client
 from gateway.cloud.credentials import CredentialsProvider
 from gateway.cloud.endpoints import Endpoints
+from gateway.cloud.http_client import Client
 from gateway.cloud.signer import signed_headers
 from gateway.errors import NotSendable, UpstreamUnavailable
 from gateway.model.mutation import Call

@@ -63,7 +63,7 @@ def idempotency_tokens(operation: OperationModel, mutation_id: str) -> dict[str,
     }
 
 
-def serialise(call: Call, operation: OperationModel, endpoint: Endpoint, *, mutation_id: str) -> Unsigned:
+def serialize(call: Call, operation: OperationModel, endpoint: Endpoint, *, mutation_id: str) -> Unsigned:
     """The request for a call. Modelled idempotency tokens that it lacks are filled in.
 
     Raises `errors.NotSendable` for parameters the model does not allow.

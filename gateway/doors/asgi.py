@@ -13,7 +13,7 @@ Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 
-class Body:
+class RequestBody:
     """The body of one request."""
 
     def __init__(self, receive: Receive, limit: int) -> None:
@@ -43,7 +43,7 @@ class Body:
                 return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def inbound_of(scope: Scope, body: Body, clock: Clock) -> Inbound:
+def inbound_of(scope: Scope, body: RequestBody, clock: Clock) -> Inbound:
     """The request as it arrived. The path is taken undecoded: `scope["path"]` has lost the difference of `%2F` and `/`."""
     raw: bytes = scope.get("raw_path") or scope["path"].encode()
     query: bytes = scope["query_string"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from gateway.effects.asked import Target
+from gateway.effects.context import Target
 from gateway.effects.matcher import match
 from gateway.effects.operation import Translate
 from gateway.effects.values import NotUnderstood, in_kind

@@ -9,7 +9,7 @@ from similar words.
 from collections.abc import Iterator
 
 from gateway.effects.schema import TypeSchema
-from gateway.effects.words import folded, snake
+from gateway.effects.spelling import folded, snake
 
 _NEVER = frozenset({"id", "arn", "tags_all"})
 """Attributes that say which thing it is, or that the provider keeps for itself."""

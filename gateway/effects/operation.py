@@ -3,17 +3,17 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from gateway.effects.asked import Asked, Target
+from gateway.effects.context import CallContext, Target
 from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
 
-Identify = Callable[[Asked, str], Mapping[str, str]]
+Identify = Callable[[CallContext, str], Mapping[str, str]]
 """Turns an identifying parameter into attributes that identify, e.g. a queue's URL into its name."""
 
 Translate = Callable[[Target, object], Mapping[str, Json]]
 """Turns a parameter into attributes and their values in the provider's form, where the names alone do not do it."""
 
-Special = Callable[[Asked], tuple[Effect, ...]]
+Special = Callable[[CallContext], tuple[Effect, ...]]
 """Understands a whole call, where a row cannot say what it does. Raises `NotUnderstood`."""
 
 

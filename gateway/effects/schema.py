@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
-from gateway.effects.words import folded
+from gateway.effects.spelling import folded
 
 _FILE = "schema_aws_5.json.gz"
 """Written by tests/tools/generate_schema.py from the provider's own answer."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from gateway.effects.asked import Target
+from gateway.effects.context import Target
 from gateway.effects.operation import Translate
 from gateway.effects.values import NotUnderstood
 from gateway.model.json import Json

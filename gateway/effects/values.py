@@ -37,7 +37,7 @@ def in_kind(value: object, kind: str) -> Json:
             raise NotUnderstood(f"a {type(value).__name__} where the provider has a {kind}")
 
 
-def hidden(value: Json) -> Json:
+def masked(value: Json) -> Json:
     """What is kept of a secret: the SHA-256 of its canonical form, as the state reader keeps it too."""
     return None if value is None else {"sha256": digest(value)}
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, select
 
-from gateway.ledger.moment import read
 from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, RECORDS, RESOURCES
+from gateway.ledger.timestamps import from_text
 from gateway.model.json import Json
 from gateway.model.mutation import WHOLE
 from gateway.model.record import Stage
@@ -95,7 +95,7 @@ def blame(connection: Connection, address: str, attribute: str, now: datetime) -
     claim = connection.execute(
         _OPEN_CLAIM, {"mutation": row.mutation_id, "where": address, "attributes": attributes}
     ).first()
-    until = read(claim.until) if claim is not None and claim.until and not claim.unsettled else None
+    until = from_text(claim.until) if claim is not None and claim.until and not claim.unsettled else None
     before = rows[1] if len(rows) > 1 else None
     return Blame(
         address=address,
@@ -105,7 +105,7 @@ def blame(connection: Connection, address: str, attribute: str, now: datetime) -
         actor=row.actor,
         kind=body["caller"]["kind"],
         on_behalf_of=body["caller"]["on_behalf_of"],
-        at=read(row.at),
+        at=from_text(row.at),
         mutation_id=row.mutation_id,
         outcome=row.state,
         operation=f"{body['call']['service']}:{body['call']['operation']}",
@@ -114,7 +114,7 @@ def blame(connection: Connection, address: str, attribute: str, now: datetime) -
         previous=effect["before"],
         previous_actor=before.actor if before is not None else "",
         previous_mutation_id=before.mutation_id if before is not None else "",
-        previous_at=read(before.at) if before is not None else None,
+        previous_at=from_text(before.at) if before is not None else None,
         branch=str(written.get("branch") or ""),
         commit=str(written.get("commit") or ""),
         claim_open=claim is not None and (until is None or until > now),

@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import func, select
 
 from gateway.errors import LedgerBroken
-from gateway.ledger.statement import Session, Statement
+from gateway.ledger.statements import Session, Statement
 from gateway.ledger.tables import ATTEMPTS, RECORDS
 
 FIRST_PREVIOUS: Final = "0" * 64

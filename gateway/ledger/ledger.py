@@ -6,20 +6,19 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Final, TypeVar
 
-from gateway.ledger import archive, desk
-from gateway.ledger.append import Transaction
-from gateway.ledger.archive import Hold
+from gateway.ledger import approvals, queries
 from gateway.ledger.blame import Blame, blame
 from gateway.ledger.chain import verify_chain
-from gateway.ledger.deciding import decide
-from gateway.ledger.ending import expire
-from gateway.ledger.looking import attempt_of, view_of
-from gateway.ledger.plan import planned
+from gateway.ledger.claims import expire
+from gateway.ledger.decision import decide, write_set
+from gateway.ledger.lookup import attempt_of, view_of
+from gateway.ledger.outcome import Settlement, recover, settle, settlement
+from gateway.ledger.queries import Hold
+from gateway.ledger.rate_limit import RefusalRateLimit, refusal_body
 from gateway.ledger.reader import Reader
-from gateway.ledger.settling import Settlement, recover, settle, settlement
-from gateway.ledger.statement import Session
+from gateway.ledger.statements import Session
 from gateway.ledger.store import Store, open_store, unavailable
-from gateway.ledger.strangers import Strangers, turned_away_body
+from gateway.ledger.transaction import Transaction
 from gateway.ledger.writer import Writer
 from gateway.model.caller import Caller
 from gateway.model.claim import Claim
@@ -29,7 +28,7 @@ from gateway.model.mutation import Mutation
 from gateway.model.outcome import Sent
 from gateway.model.record import Record, Stage
 from gateway.model.verdict import Decision
-from gateway.ports import Attempt, RecordQuery, View
+from gateway.ports import Attempt, LedgerView, RecordQuery
 
 T = TypeVar("T")
 
@@ -48,7 +47,7 @@ class SqlLedger:
         self._writer = Writer(store)
         self._line = Reader(store, "line")
         self._desk = Reader(store, "archive")
-        self._strangers = Strangers()
+        self._strangers = RefusalRateLimit()
 
     @classmethod
     async def open(cls, url: str) -> "SqlLedger":
@@ -77,7 +76,7 @@ class SqlLedger:
 
     # The line ---------------------------------------------------------------------------------------------------
 
-    async def view(self, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime) -> View:
+    async def view(self, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime) -> LedgerView:
         """What is known about these addresses, and the actor's unused approval for this call."""
         return await self.read(
             lambda session: view_of(session, addresses=addresses, actor=actor, call_digest=call_digest, now=now)
@@ -87,7 +86,7 @@ class SqlLedger:
         """The earlier attempt of this actor with this key, None where there is none."""
         return await self.read(lambda session: attempt_of(session, actor, idempotency_key))
 
-    async def turned_away(
+    async def record_refusal(
         self, *, at: datetime, reason: str, code: str, peer: str, key_id: str, about: str, actor: str = ""
     ) -> None:
         """Record a stranger or an unreadable request; rate-limited, what is dropped is counted in the next one."""
@@ -96,21 +95,21 @@ class SqlLedger:
                 at, actor=actor, code=code, reason=reason, peer=peer, key_id=key_id, about=about
             )
 
-    async def decided(self, mutation: Mutation, facts: Facts, decision: Decision) -> Sequence[Claim]:
+    async def record_decision(self, mutation: Mutation, facts: Facts, decision: Decision) -> Sequence[Claim]:
         """Append DECIDED and do what it means; the claims taken.
 
         Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`, and `errors.PolicyInvalid` for an
         obligation that makes no sense; then nothing was stored.
         """
-        plan = planned(mutation, facts, decision)
-        return await self._writer.submit(lambda transaction: decide(transaction, plan))
+        write = write_set(mutation, facts, decision)
+        return await self._writer.submit(lambda transaction: decide(transaction, write))
 
-    async def settled(self, mutation: Mutation, outcome: Sent, at: datetime) -> None:
+    async def record_outcome(self, mutation: Mutation, outcome: Sent, at: datetime) -> None:
         """Append SETTLED and do what it means. Raises `errors.NotFound`, `errors.NotAllowed` for one settled already."""
         given = settlement(mutation, outcome, at)
         await self._writer.submit(lambda transaction: settle(transaction, given))
 
-    async def resolved(self, mutation_id: str, outcome: Sent, at: datetime) -> None:
+    async def resolve(self, mutation_id: str, outcome: Sent, at: datetime) -> None:
         """Settle a mutation in doubt, now that the truth was read back. Raises as `settled`."""
         given = Settlement(mutation_id=mutation_id, at=at, outcome=outcome)
         await self._writer.submit(lambda transaction: settle(transaction, given))
@@ -123,18 +122,18 @@ class SqlLedger:
 
     async def records(self, query: RecordQuery) -> Sequence[Record]:
         """The records that match; at most `archive.MAX_PAGE`."""
-        return await self._desk.read(lambda connection: archive.records(connection, query))
+        return await self._desk.read(lambda connection: queries.records(connection, query))
 
     async def claims(self, *, address: str = "", actor: str = "", open_only: bool = True) -> Sequence[Claim]:
         """Claims, newest first; at most `archive.MAX_PAGE`."""
         now = datetime.now(UTC)
         return await self._desk.read(
-            lambda connection: archive.claims(connection, address=address, actor=actor, open_only=open_only, now=now)
+            lambda connection: queries.claims(connection, address=address, actor=actor, open_only=open_only, now=now)
         )
 
     async def holds(self, *, state: str = "open", limit: int = 100) -> Sequence[Hold]:
         """Held mutations in a state (open, approved, rejected), newest first."""
-        return await self._desk.read(lambda connection: archive.holds(connection, state=state, limit=limit))
+        return await self._desk.read(lambda connection: queries.holds(connection, state=state, limit=limit))
 
     async def blame(self, address: str, attribute: str) -> Blame | None:
         """Who gave the attribute its value; None where nobody did through us."""
@@ -156,24 +155,26 @@ class SqlLedger:
     async def approve(self, mutation_id: str, *, approver: Caller, at: datetime, lasts: timedelta) -> Approval:
         """Consent to the held call. Raises `errors.NotFound`, `errors.NotAllowed` (own call, not a human approver)."""
         return await self._writer.submit(
-            lambda transaction: desk.approve(transaction, mutation_id, approver=approver, at=at, lasts=lasts)
+            lambda transaction: approvals.approve(transaction, mutation_id, approver=approver, at=at, lasts=lasts)
         )
 
     async def reject(self, mutation_id: str, *, approver: Caller, reason: str, at: datetime) -> None:
         """Refuse the held call for good. Raises as `approve`."""
         await self._writer.submit(
-            lambda transaction: desk.reject(transaction, mutation_id, approver=approver, reason=reason, at=at)
+            lambda transaction: approvals.reject(transaction, mutation_id, approver=approver, reason=reason, at=at)
         )
 
     async def release(self, mutation_id: str, *, caller: Caller, at: datetime) -> Sequence[Claim]:
         """End the claims of a mutation before their time; those ended. Raises `errors.NotFound`, `errors.NotAllowed`."""
         return await self._writer.submit(
-            lambda transaction: desk.release(transaction, mutation_id, caller=caller, at=at)
+            lambda transaction: approvals.release(transaction, mutation_id, caller=caller, at=at)
         )
 
-    async def reconciled(self, mutation_id: str, *, at: datetime, body: Mapping[str, Json]) -> None:
+    async def record_reconciliation(self, mutation_id: str, *, at: datetime, body: Mapping[str, Json]) -> None:
         """Append RECONCILED; with `body["merged"]` true the claims end. Raises `errors.NotFound`."""
-        await self._writer.submit(lambda transaction: desk.reconciled(transaction, mutation_id, at=at, body=body))
+        await self._writer.submit(
+            lambda transaction: approvals.record_reconciliation(transaction, mutation_id, at=at, body=body)
+        )
 
     async def expire(self, at: datetime) -> int:
         """End the claims whose time is up, each with a record; how many."""
@@ -186,7 +187,7 @@ class SqlLedger:
         self, at: datetime, *, actor: str, code: str, reason: str, peer: str, key_id: str, about: str
     ) -> None:
         suppressed = self._strangers.take_suppressed()
-        body = turned_away_body(
+        body = refusal_body(
             reason=reason,
             code=code,
             peer=peer,

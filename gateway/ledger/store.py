@@ -13,7 +13,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from gateway.errors import LedgerUnavailable, SettingsInvalid
 from gateway.ledger.migrate import migrate
-from gateway.ledger.statement import DRIVER_ERRORS
+from gateway.ledger.statements import DRIVER_ERRORS
 
 BUSY_MS = 5_000
 """How long a writer waits for another process's transaction, in milliseconds."""

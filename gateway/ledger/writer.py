@@ -11,9 +11,9 @@ from sqlalchemy import Connection, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.errors import LedgerUnavailable, SentinelError
-from gateway.ledger.append import Transaction
 from gateway.ledger.store import Store, unavailable
 from gateway.ledger.tables import RECORDS
+from gateway.ledger.transaction import Transaction
 
 T = TypeVar("T")
 

@@ -45,7 +45,7 @@ class Motive:
     """How long the change is wanted; None means until something else is."""
 
 
-def motive_form(motive: Motive | None) -> dict[str, Json] | None:
+def motive_to_json(motive: Motive | None) -> dict[str, Json] | None:
     """A motive as records, policies and replies show it: `{intent, motivation, text, evidence, wanted_seconds}`, None for none.
 
     `wanted_seconds` is whole, rounded up, so that no time is cut short.

@@ -45,7 +45,7 @@ class PolicyAborted(Exception):
     """The policy gave up of its own accord (`opa_abort`), e.g. because its memory was full or two rules conflict."""
 
 
-class Instance:
+class WasmInstance:
     """A policy with its data, in a memory of its own. Not thread-safe; useless after any exception from `evaluate`."""
 
     def __init__(

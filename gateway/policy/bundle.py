@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gateway.errors import PolicyInvalid
-from gateway.policy import law, opa
+from gateway.policy import data_schema, opa_command
 from gateway.policy.sources import Sources
 
 ENTRYPOINTS = ("sentinel/arbitration/result", "sentinel/guardrails/result")
@@ -103,13 +103,13 @@ def build(sources: Sources, tool: Path) -> Bundle:
             (stage / name).parent.mkdir(parents=True, exist_ok=True)
             (stage / name).write_bytes(content)
         archive = Path(scratch) / "bundle.tar.gz"
-        opa.output(tool, ["check", "--strict", "."], cwd=stage)
+        opa_command.opa_output(tool, ["check", "--strict", "."], cwd=stage)
         chosen = [part for entrypoint in ENTRYPOINTS for part in ("-e", entrypoint)]
-        opa.output(tool, ["build", "-t", "wasm", *chosen, "-o", str(archive), "."], cwd=stage)
-        described = json.loads(opa.output(tool, ["inspect", "--format", "json", str(archive)], cwd=stage))
+        opa_command.opa_output(tool, ["build", "-t", "wasm", *chosen, "-o", str(archive), "."], cwd=stage)
+        described = json.loads(opa_command.opa_output(tool, ["inspect", "--format", "json", str(archive)], cwd=stage))
         wasm, data = _member(archive, "/policy.wasm"), _member(archive, "/data.json")
     manifest = Manifest(
-        opa=opa.version(tool),
+        opa=opa_command.opa_version(tool),
         entrypoints=ENTRYPOINTS,
         packages=_packages(described),
         sources=dict(sorted(sources.digests.items())),
@@ -142,7 +142,7 @@ def _checked(bundle: Bundle) -> Bundle:
         data = json.loads(bundle.data)
     except ValueError as error:
         raise PolicyInvalid(f"The policy bundle's data is not JSON: {error}.") from error
-    law.check(data)
+    data_schema.check(data)
     return bundle
 
 

@@ -12,7 +12,7 @@ import wasmtime
 
 from gateway.errors import PolicyInvalid, PolicyUnavailable
 from gateway.model.json import Json, canonical
-from gateway.policy.abi import HEADROOM, Instance, PolicyAborted
+from gateway.policy.abi import HEADROOM, PolicyAborted, WasmInstance
 from gateway.policy.builtins import UnsupportedFormat
 from gateway.policy.bundle import ENTRYPOINTS, Bundle
 
@@ -63,7 +63,7 @@ class Embedded:
         if missing := set(ENTRYPOINTS) - set(instance.entrypoints):
             self._end()
             raise PolicyInvalid(f"The policy bundle has no {', '.join(sorted(missing))}.")
-        self._instance: Instance | None = instance
+        self._instance: WasmInstance | None = instance
 
     @property
     def revision(self) -> str:
@@ -119,8 +119,8 @@ class Embedded:
                 )
             return found
 
-    def _fresh(self) -> Instance:
-        return Instance(
+    def _fresh(self) -> WasmInstance:
+        return WasmInstance(
             self._module,
             engine=self._engine,
             data=self._bundle.data,

@@ -6,19 +6,18 @@ from pathlib import Path
 from typing import Protocol
 
 from gateway.errors import SettingsInvalid
-from gateway.policy.choose import choose
-from gateway.policy.server import OpaServer
+from gateway.policy.opa_server import OpaServer
+from gateway.policy.select_bundle import select_bundle
 from gateway.policy.sources import shipped
 from gateway.policy.watch import Watched
 from gateway.ports import PolicyEngine
-from gateway.settings import Engine as Where
-from gateway.settings import Policy
+from gateway.settings import PolicyEngineKind, PolicySettings
 
 KEPT = "policy-bundle"
 """Directory, in the data directory, of the bundle that was built last."""
 
 
-class Engine(PolicyEngine, Protocol):
+class RunningEngine(PolicyEngine, Protocol):
     """A policy engine in service."""
 
     def packages(self) -> Collection[str]:
@@ -35,7 +34,7 @@ class Engine(PolicyEngine, Protocol):
         ...
 
 
-async def open_engine(settings: Policy, data: Path) -> Engine:
+async def open_engine(settings: PolicySettings, data: Path) -> RunningEngine:
     """The engine, ready to be asked. `data` is the gateway's data directory.
 
     Raises `errors.PolicyInvalid` for policies that cannot run, `errors.PolicyUnavailable` for an OPA server that does not
@@ -43,13 +42,13 @@ async def open_engine(settings: Policy, data: Path) -> Engine:
     """
     policies = settings.path or shipped()
     kept = data / KEPT
-    if settings.engine is Where.EMBEDDED:
+    if settings.engine is PolicyEngineKind.EMBEDDED:
         return await asyncio.to_thread(
             Watched, policies, kept=kept, deadline_ms=settings.deadline_ms, memory_mb=settings.memory_mb
         )
     if not settings.opa_url:
         raise SettingsInvalid('policy.engine = "opa" needs policy.opa_url, the URL of the OPA server.')
-    bundle = await asyncio.to_thread(choose, policies, kept)
+    bundle = await asyncio.to_thread(select_bundle, policies, kept)
     server = OpaServer(settings.opa_url, deadline_ms=settings.deadline_ms, packages=lambda: bundle.packages)
     await server.open()
     return server

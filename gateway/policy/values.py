@@ -17,7 +17,7 @@ def _no_constant(name: str) -> float:
     raise ValueError(f"{name} is no JSON number")
 
 
-class Literal(float):
+class RegoLiteral(float):
     """A number that is no integer, with the text it was written in, which OPA keeps."""
 
     text: str
@@ -29,7 +29,7 @@ class Literal(float):
         return number
 
 
-_DECODER = json.JSONDecoder(parse_float=Literal, parse_constant=_no_constant)
+_DECODER = json.JSONDecoder(parse_float=RegoLiteral, parse_constant=_no_constant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def to_text(value: Term) -> str:
             return "[" + ", ".join(to_text(item) for item in value) + "]"
         case dict():
             return "{" + ", ".join(f"{to_text(key)}: {to_text(value[key])}" for key in sorted(value)) + "}"
-        case Literal():
+        case RegoLiteral():
             return value.text
         case _:
             return json.dumps(value, ensure_ascii=False)

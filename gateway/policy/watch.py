@@ -9,8 +9,8 @@ import structlog
 
 from gateway.errors import PolicyInvalid
 from gateway.model.json import Json
-from gateway.policy.choose import choose
 from gateway.policy.embedded import Embedded
+from gateway.policy.select_bundle import select_bundle
 from gateway.policy.sources import source_paths
 
 log = structlog.get_logger()
@@ -82,7 +82,7 @@ class Watched:
 
     def _opened(self) -> Embedded:
         deadline_ms, memory_mb = self._limits
-        return Embedded(choose(self._policies, self._kept), deadline_ms=deadline_ms, memory_mb=memory_mb)
+        return Embedded(select_bundle(self._policies, self._kept), deadline_ms=deadline_ms, memory_mb=memory_mb)
 
 
 def _stamp(policies: Path) -> Stamp:

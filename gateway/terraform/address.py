@@ -30,8 +30,8 @@ class Address:
     data: bool = False
 
     def __str__(self) -> str:
-        thing = f"{'data.' if self.data else ''}{self.resource_type}.{self.name}{written_key(self.key)}"
-        return self.module + ("." if self.modules else "") + thing
+        resource = f"{'data.' if self.data else ''}{self.resource_type}.{self.name}{written_key(self.key)}"
+        return self.module + ("." if self.modules else "") + resource
 
     @property
     def module(self) -> str:
@@ -57,15 +57,15 @@ def parse_address(text: str) -> Address | None:
     while (step := _STEP.match(text, at)) is not None:
         modules.append((step[1], _read_key(step[2])))
         at = step.end()
-    thing = _THING.fullmatch(text, at)
-    if thing is None:
+    resource = _THING.fullmatch(text, at)
+    if resource is None:
         return None
     return Address(
         modules=tuple(modules),
-        resource_type=thing[2],
-        name=thing[3],
-        key=_read_key(thing[4]),
-        data=thing[1] is not None,
+        resource_type=resource[2],
+        name=resource[3],
+        key=_read_key(resource[4]),
+        data=resource[1] is not None,
     )
 
 

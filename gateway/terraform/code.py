@@ -8,12 +8,12 @@ from pathlib import Path
 
 from gateway.errors import CodeInvalid
 from gateway.terraform.address import parse_address
-from gateway.terraform.contract import SUFFIX, ResourceRule, parse_contracts
-from gateway.terraform.evaluate import Scope
-from gateway.terraform.instance import Instance
-from gateway.terraform.module import Module, load_module
-from gateway.terraform.references import references
-from gateway.terraform.values import Opaque
+from gateway.terraform.config.instance import ResourceInstance
+from gateway.terraform.config.module import Module, load_module
+from gateway.terraform.config.references import references
+from gateway.terraform.contracts.contract import SUFFIX, ResourceRule, parse_contracts
+from gateway.terraform.lang.evaluate import EvaluationScope
+from gateway.terraform.lang.values import Opaque
 
 CODE_SUFFIXES = (".tf", ".tf.json", ".tfvars", ".tfvars.json", SUFFIX)
 
@@ -25,7 +25,7 @@ class Code:
     module: Module
     rules: Mapping[str, tuple[ResourceRule, ...]]
     """Contracts by directory relative to the root, `.` for the root itself."""
-    instances: Mapping[str, Instance]
+    instances: Mapping[str, ResourceInstance]
     """Every instance whose key is known, by address."""
     references: Mapping[str, frozenset[str]]
     modules: Mapping[str, Module]
@@ -38,7 +38,7 @@ class Code:
         """The directories that were read, relative to the root."""
         return tuple(sorted(self.module.sources))
 
-    def instance(self, address: str) -> Instance | None:
+    def instance(self, address: str) -> ResourceInstance | None:
         """The instance at an address. Where the code leaves its keys open but has its block, that block for the address's key."""
         known = self.instances.get(address)
         where = parse_address(address)
@@ -49,12 +49,12 @@ class Code:
         if module is None or block is None or where.key is None:
             return None
         is_count = isinstance(where.key, int)
-        scope = Scope(
+        scope = EvaluationScope(
             module=module,
             count=where.key if isinstance(where.key, int) else None,
             each=None if is_count else (str(where.key), Opaque("the value of for_each is not known")),
         )
-        return Instance(
+        return ResourceInstance(
             address=address,
             resource_type=where.resource_type,
             name=where.name,

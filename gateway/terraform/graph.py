@@ -22,7 +22,7 @@ class Graph:
     ) -> None:
         """`declared` are the instances in the code, `references` the addresses (of instances or blocks) that each one refers to."""
         kept = tuple(recorded)
-        self._instances = _grouped([*(thing.address for thing in kept), *declared])
+        self._instances = _grouped([*(resource.address for resource in kept), *declared])
         self._from_state = _StateEdges(kept)
         self._referring: dict[str, set[str]] = {}
         for source, targets in references.items():
@@ -62,18 +62,18 @@ class _StateEdges:
     """The state's dependencies between blocks."""
 
     def __init__(self, recorded: Iterable[Recorded]) -> None:
-        blocks = {_block(thing.address): thing.where.block for thing in recorded}
+        blocks = {_block(resource.address): resource.where.block for resource in recorded}
         self._by_bare: dict[str, list[str]] = {}
         for text, block in blocks.items():
             self._by_bare.setdefault(str(block.bare) if block.modules else text, []).append(text)
         self._blocks = blocks
         self._ancestors: dict[str, set[str]] = {}
         self._dependants: dict[str, set[str]] = {}
-        for thing in recorded:
-            text = _block(thing.address)
+        for resource in recorded:
+            text = _block(resource.address)
             ancestors = self._ancestors.setdefault(text, set())
-            for dependency in thing.dependencies:
-                ancestors.update(self._meant(thing.where, dependency))
+            for dependency in resource.dependencies:
+                ancestors.update(self._meant(resource.where, dependency))
             ancestors.discard(text)
         for text, ancestors in self._ancestors.items():
             for ancestor in ancestors:

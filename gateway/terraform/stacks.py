@@ -16,13 +16,13 @@ from gateway.model.mutation import WHOLE
 from gateway.model.path import value_at
 from gateway.model.verdict import Mode
 from gateway.terraform.code import Code, code_files, load_code
-from gateway.terraform.evaluate import Unknown
+from gateway.terraform.config.instance import attributes, declared
+from gateway.terraform.contracts.conditions import CodeConditions
+from gateway.terraform.contracts.resolve import Contracts
 from gateway.terraform.graph import Graph
-from gateway.terraform.guards import Guards
-from gateway.terraform.identify import Index, only
-from gateway.terraform.instance import attributes, declared
-from gateway.terraform.law import Law
-from gateway.terraform.state import Roots, State, concealed, parse_state
+from gateway.terraform.identity_index import IdentityIndex, only
+from gateway.terraform.lang.evaluate import Unknown
+from gateway.terraform.state import Roots, State, masked_like, parse_state
 
 
 class StackSource(Protocol):
@@ -61,12 +61,12 @@ class Stack:
     """SHA-256 over code, contracts and state."""
     code: Code = field(repr=False)
     state: State = field(repr=False)
-    recorded_index: Index = field(repr=False)
+    recorded_index: IdentityIndex = field(repr=False)
     """What the state knows, by identity."""
-    pending_index: Index = field(repr=False)
+    pending_index: IdentityIndex = field(repr=False)
     """What only the code declares so far, by identity."""
     graph: Graph = field(repr=False)
-    law: Law = field(repr=False)
+    law: Contracts = field(repr=False)
     accounts: frozenset[str] = frozenset()
     """The AWS accounts whose things the state records, by their ARNs."""
     _dependants: dict[str, tuple[Dependant, ...]] = field(default_factory=dict, repr=False)
@@ -91,8 +91,8 @@ class Stack:
 
     def recorded(self, address: str) -> Mapping[str, Json] | None:
         """The attributes in the state, secrets as `{"sha256": …}`; None where the state does not know the address."""
-        thing = self.state.resources.get(address)
-        return None if thing is None else thing.attributes
+        resource = self.state.resources.get(address)
+        return None if resource is None else resource.attributes
 
     def declared(self, address: str, attribute: str) -> Json:
         """What the code declares for an attribute, secrets as `{"sha256": …}`; None where it declares nothing or it is not known."""
@@ -104,7 +104,7 @@ class Stack:
         except Unknown:
             return None
         recorded = value_at(self.recorded(address) or {}, attribute)
-        return concealed(value, resource_type=instance.resource_type, attribute=attribute, recorded=recorded)
+        return masked_like(value, resource_type=instance.resource_type, attribute=attribute, recorded=recorded)
 
     def contract(self, address: str) -> Contract:
         """All law for the address; an empty contract where there is none."""
@@ -311,26 +311,26 @@ def _stack(source: StackSource, code: Code, state: State, revision: str) -> Stac
         revision=revision,
         code=code,
         state=state,
-        recorded_index=Index(
-            ((thing.where.resource_type, address) for address, thing in state.resources.items()),
+        recorded_index=IdentityIndex(
+            ((resource.where.resource_type, address) for address, resource in state.resources.items()),
             lambda address: state.resources[address].attributes,
         ),
-        pending_index=Index(((it.resource_type, address) for address, it in pending.items()), declares),
+        pending_index=IdentityIndex(((it.resource_type, address) for address, it in pending.items()), declares),
         graph=Graph(state.resources.values(), code.instances, code.references),
-        law=Law(
+        law=Contracts(
             root=code.module,
             rules=code.rules,
             instance=code.instance,
             declared=declares,
-            guards=Guards(Roots(state)),
+            guards=CodeConditions(Roots(state)),
         ),
         accounts=frozenset(_accounts(state)),
     )
 
 
 def _accounts(state: State) -> Iterator[str]:
-    for thing in state.resources.values():
-        arn = thing.attributes.get("arn")
+    for resource in state.resources.values():
+        arn = resource.attributes.get("arn")
         if isinstance(arn, str) and (found := _ARN.match(arn)):
             yield found[1]
 

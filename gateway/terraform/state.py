@@ -70,9 +70,9 @@ class Roots:
 
     def _built(self) -> Mapping[str, Mapping[str, dict[str, Any]]]:
         modules: dict[str, dict[str, dict[str, Any]]] = {}
-        for thing in self._state.resources.values():
-            roots = modules.setdefault(thing.where.module, {})
-            _place(roots.setdefault(thing.where.resource_type, {}), thing.where, thing.attributes)
+        for resource in self._state.resources.values():
+            roots = modules.setdefault(resource.where.module, {})
+            _place(roots.setdefault(resource.where.resource_type, {}), resource.where, resource.attributes)
         for address, attributes in self._state.data.items():
             where = parse_address(address)
             if where is not None:
@@ -166,7 +166,7 @@ def _without_secrets(resource_type: str, attributes: dict[str, Any], marked: Seq
     return attributes
 
 
-def concealed(value: Json, *, resource_type: str, attribute: str, recorded: Json) -> Json:
+def masked_like(value: Json, *, resource_type: str, attribute: str, recorded: Json) -> Json:
     """A value out of the code with its secrets as digests: what the state hides at the same place, and what is secret by its name.
 
     `attribute` is the value's path and `recorded` what the state has there.

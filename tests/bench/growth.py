@@ -20,13 +20,13 @@ from sqlalchemy import insert
 
 from gateway.app import checks
 from gateway.clock import SystemClock
-from gateway.effects.understand import Understand
-from gateway.ledger.append import Transaction
-from gateway.ledger.forms import claim_row
+from gateway.effects.resolver import EffectResolver
 from gateway.ledger.ledger import SqlLedger, open_ledger
-from gateway.ledger.moment import stored
-from gateway.ledger.statement import Statement
+from gateway.ledger.serialize import claim_row
+from gateway.ledger.statements import Statement
 from gateway.ledger.tables import CLAIMS
+from gateway.ledger.timestamps import to_text
+from gateway.ledger.transaction import Transaction
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim, ClaimEnd
 from gateway.model.ids import new_id
@@ -38,7 +38,7 @@ from gateway.model.verdict import Mode
 from gateway.pipeline import Pipeline
 from gateway.policy.engine import open_engine
 from gateway.ports import Prepared, Request
-from gateway.settings import Policy, StackSettings
+from gateway.settings import PolicySettings, StackSettings
 from gateway.survey import Survey
 from gateway.terraform.stacks import Stacks
 from tests.bench.figure import quantile, show
@@ -110,11 +110,11 @@ async def _line(directory: Path, world: World) -> AsyncIterator[Pipeline]:
         stacks = Stacks.load([source], default_mode=Mode.ENFORCE)
         ledger = await stack.enter_async_context(open_ledger(f"sqlite:///{directory / 'ledger.db'}"))
         await _fill(ledger, world)
-        engine = await open_engine(Policy(), directory)
+        engine = await open_engine(PolicySettings(), directory)
         stack.push_async_callback(engine.close)
         clock = SystemClock()
         yield Pipeline(
-            understand=Understand(stacks),
+            understand=EffectResolver(stacks),
             survey=Survey(stacks=stacks, ledger=ledger, clock=clock),
             checks=checks(engine),
             ledger=ledger,
@@ -131,7 +131,7 @@ async def _changed(pipeline: Pipeline, capacity: int) -> float:
         region="us-east-1",
     )
     started = time.perf_counter()
-    carried = await pipeline.carry(AGENT, Request(call=call, call_class=CallClass.MUTATION, motive=WHY))
+    carried = await pipeline.execute(AGENT, Request(call=call, call_class=CallClass.MUTATION, motive=WHY))
     spent = (time.perf_counter() - started) * 1000
     assert isinstance(carried.outcome, Applied), carried
     return spent
@@ -142,7 +142,7 @@ async def _fill(ledger: SqlLedger, world: World) -> None:
         await ledger.write(lambda transaction, start=start: _append(transaction, start))  # type: ignore[misc]  # bound early
     now = datetime.now(UTC)
     claims = [_claim(f"aws_sqs_queue.q{number}", "tags", now) for number in range(world.claims)]
-    ended = {"ended_at": stored(now), "end": ClaimEnd.SUPERSEDED.value}
+    ended = {"ended_at": to_text(now), "end": ClaimEnd.SUPERSEDED.value}
     changes = [
         _claim(GROUP, "desired_capacity", now - timedelta(seconds=number + 1)) | ended
         for number in range(world.changes)
@@ -161,7 +161,7 @@ def _append(transaction: Transaction, start: int) -> None:
             actor=f"actor-{number % 97}",
             body={"x": "y" * 900},
         )
-        transaction.append(record, things=[(f"aws_sqs_queue.q{number % 1009}", "tags")])
+        transaction.append(record, resources=[(f"aws_sqs_queue.q{number % 1009}", "tags")])
 
 
 def _claim(address: str, attribute: str, since: datetime) -> dict[str, Any]:

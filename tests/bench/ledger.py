@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from gateway.ledger.append import Transaction
 from gateway.ledger.ledger import SqlLedger, open_ledger
+from gateway.ledger.transaction import Transaction
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.contract import Contract
 from gateway.model.facts import Facts, Subject
@@ -88,7 +88,7 @@ async def _grow(ledger: SqlLedger, records: int) -> None:
             record = Record(
                 stage=Stage.DECIDED, at=now, mutation_id=f"mut_{number}", actor=f"actor-{number % 97}", body=body
             )
-            transaction.append(record, things=[(f"aws_sqs_queue.q{number % 1_009}", "tags")])
+            transaction.append(record, resources=[(f"aws_sqs_queue.q{number % 1_009}", "tags")])
 
     for start in range(0, records, 1_000):
         await ledger.write(lambda transaction, start=start: work(transaction, start))  # type: ignore[misc]  # bound early
@@ -134,9 +134,9 @@ async def _one(ledger: SqlLedger) -> None:
         contract=Contract(),
     )
     facts = Facts(now=now, stack="kafka", mode=Mode.ENFORCE, subjects=(subject,))
-    await ledger.decided(mutation, facts, _ALLOWED)
+    await ledger.record_decision(mutation, facts, _ALLOWED)
     reply = Reply(status=200, headers=(("content-type", "text/xml"),), body=b"<ok/>" * 40)
-    await ledger.settled(mutation, Applied(reply=reply, request_id="0f4e"), now)
+    await ledger.record_outcome(mutation, Applied(reply=reply, request_id="0f4e"), now)
 
 
 _ALLOWED = Decision(

@@ -1,7 +1,7 @@
 """How long a policy decision takes: `python -m tests.bench.policy [rounds]`. Prints one JSON object per figure.
 
 `name, value, unit, floor, ratio, n`: the floor is what the same document costs without any policy (JSON out and in again),
-ratio is value over floor. The document is made from real nouns by `gateway.checks.document`, about 5 KB with eight claims.
+ratio is value over floor. The document is made from real nouns by `gateway.checks.policy_input`, about 5 KB with eight claims.
 """
 
 import asyncio
@@ -15,8 +15,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from gateway.checks.arbitration import ENTRYPOINT as ARBITRATION
-from gateway.checks.document import document
 from gateway.checks.policy import ENTRYPOINT as GUARDRAILS
+from gateway.checks.policy_input import policy_input
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim, Relation, StandingClaim
 from gateway.model.contract import Contract
@@ -24,8 +24,8 @@ from gateway.model.facts import Dependant, Facts, Subject
 from gateway.model.motive import Intent, Motivation, Motive
 from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
 from gateway.model.verdict import Mode
-from gateway.policy.engine import Engine, open_engine
-from gateway.settings import Policy
+from gateway.policy.engine import RunningEngine, open_engine
+from gateway.settings import PolicySettings
 from tests.bench.figure import quantile, show
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -90,7 +90,7 @@ async def timed(rounds: int, work: Callable[[], Awaitable[object]]) -> list[floa
 async def main(rounds: int) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         started = time.perf_counter()
-        engine = await open_engine(Policy(), Path(scratch))
+        engine = await open_engine(PolicySettings(), Path(scratch))
         opened = (time.perf_counter() - started) * 1000
         try:
             await measure(engine, rounds, opened)
@@ -98,18 +98,20 @@ async def main(rounds: int) -> None:
             await engine.close()
 
 
-async def measure(engine: Engine, rounds: int, opened: float) -> None:
+async def measure(engine: RunningEngine, rounds: int, opened: float) -> None:
     allowed, denied = facts_of(COST), facts_of(INCIDENT)
-    given, refused = document(*allowed), document(*denied)
+    given, refused = policy_input(*allowed), policy_input(*denied)
 
     async def nothing() -> object:
         return json.loads(json.dumps(given, ensure_ascii=False))
 
     async def made() -> object:
-        return document(*allowed)
+        return policy_input(*allowed)
 
     async def whole() -> object:
-        return await engine.ask(GUARDRAILS, document(*allowed)), await engine.ask(ARBITRATION, document(*allowed))
+        return await engine.ask(GUARDRAILS, policy_input(*allowed)), await engine.ask(
+            ARBITRATION, policy_input(*allowed)
+        )
 
     floor = statistics.median(await timed(rounds, nothing))
     show("policy.input", len(json.dumps(given)), "bytes", n=1)

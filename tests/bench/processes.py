@@ -14,9 +14,9 @@ from datetime import timedelta
 from pathlib import Path
 
 from gateway.clock import SystemClock
-from gateway.ledger.keys import SqlKeyRing
+from gateway.keyring.keys import SqlKeyRing
+from gateway.keyring.master_key import master_key
 from gateway.ledger.ledger import open_ledger
-from gateway.ledger.master import master_key
 from gateway.model.caller import ActorKind
 from gateway.ports import Key
 

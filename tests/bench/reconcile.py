@@ -23,10 +23,10 @@ from typing import Any
 
 import boto3
 
-from gateway.terraform.mirror import terraform_environment
+from gateway.terraform.provider_mirror import terraform_environment
 from reconciler.model import Wanted
-from reconciler.proving import Ground, prove
-from reconciler.terraform_cli import Terraform
+from reconciler.proof.propose import ProofContext, propose
+from reconciler.terraform.cli import Terraform
 from tests.bench.figure import show
 
 CASE = Path(__file__).parent.parent / "cases" / "reconcile" / "fleet"
@@ -62,7 +62,7 @@ async def _measure(directory: Path, endpoint: str, rounds: int) -> None:
     bare: list[float] = []
     whole: list[float] = []
     own: list[float] = []
-    ground = Ground(terraform=terraform, root=root, state=root / "terraform.tfstate")
+    ground = ProofContext(terraform=terraform, root=root, state=root / "terraform.tfstate")
     for value in range(3, 3 + rounds):
         group.set_desired_capacity(AutoScalingGroupName="web", DesiredCapacity=2)
         began = time.perf_counter()
@@ -71,7 +71,7 @@ async def _measure(directory: Path, endpoint: str, rounds: int) -> None:
         group.set_desired_capacity(AutoScalingGroupName="web", DesiredCapacity=value)
         terraform.spent.clear()
         began = time.perf_counter()
-        proved = await prove(
+        proved = await propose(
             ground, [Wanted(address=GROUP, attribute="desired_capacity", value=value)], explain=lambda _: ""
         )
         whole.append(time.perf_counter() - began)

@@ -11,9 +11,9 @@ import aiohttp
 import pytest
 
 from gateway.cloud.aws import Aws
-from gateway.cloud.client import Client
 from gateway.cloud.credentials import SIMULATED, FixedCredentials
 from gateway.cloud.endpoints import Endpoints
+from gateway.cloud.http_client import Client
 from gateway.model.mutation import Call
 from gateway.model.outcome import Applied
 from gateway.service_models import ServiceModels

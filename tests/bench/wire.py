@@ -15,8 +15,8 @@ from urllib.parse import urlencode
 
 import botocore.serialize
 
-from gateway.doors.aws import classes, index
-from gateway.doors.aws.dialect import AwsDialect
+from gateway.doors.aws import call_classes, routing_index
+from gateway.doors.aws.decoder import AwsDecoder
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.inbound import Inbound
 from gateway.service_models import ServiceModels
@@ -115,7 +115,7 @@ def request(signing: str, made: Any) -> Inbound:
 
 async def main() -> None:
     """Print every figure."""
-    for name, load in (("index_load", index.load), ("classes_load", classes.load)):
+    for name, load in (("index_load", routing_index.load), ("classes_load", call_classes.load)):
         times = []
         for _ in range(5):
             start = time.perf_counter()
@@ -123,11 +123,11 @@ async def main() -> None:
             times.append(time.perf_counter() - start)
         show(f"wire.{name}", min(times) * 1000, "ms", n=5)
     tracemalloc.start()
-    kept = (index.load(), classes.load())
+    kept = (routing_index.load(), call_classes.load())
     show("wire.index_and_classes_in_memory", tracemalloc.get_traced_memory()[0] / 1e6, "MB", n=1)
     tracemalloc.stop()
     models = ServiceModels()
-    dialect = AwsDialect(
+    dialect = AwsDecoder(
         account="", regions=("eu-west-1",), max_body_bytes=1 << 20, routes=kept[0], table=kept[1], models=models
     )
     for kind, service, protocol, operation, parameters in CASES:

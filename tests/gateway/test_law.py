@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 
 from gateway.app import running
 from gateway.errors import CodeInvalid, PolicyInvalid, SentinelError
-from gateway.settings import Policy, Settings, StackSettings
+from gateway.settings import PolicySettings, Settings, StackSettings
 from tests.kit.gate import ASG, STACK, Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
@@ -118,7 +118,7 @@ async def test_a_broken_policy_refuses_the_start(tmp_path: Path, text: str, name
     policies = tmp_path / "policies"
     await asyncio.to_thread(shutil.copytree, Path(__file__).parents[2] / "policies", policies)
     (policies / "guardrails" / "mine.rego").write_text(text)
-    settings = Settings(data=tmp_path / "data", policy=Policy(path=policies))
+    settings = Settings(data=tmp_path / "data", policy=PolicySettings(path=policies))
     with pytest.raises(PolicyInvalid, match=names):
         async with running(settings):
             pass

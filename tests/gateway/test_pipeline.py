@@ -42,7 +42,7 @@ def cloud(ledger: LedgerDouble) -> CloudDouble:
 
 
 async def test_the_decision_is_recorded_before_anything_is_sent(ledger: LedgerDouble, cloud: CloudDouble) -> None:
-    carried = await line(ledger, cloud).carry(AGENT, asked())
+    carried = await line(ledger, cloud).execute(AGENT, asked())
     assert ledger.events == ["view", "prepare", "decided", "send", "settled"]
     assert (carried.outcome, ledger.outcomes) == (APPLIED, [APPLIED])
 
@@ -51,7 +51,7 @@ async def test_the_decision_is_recorded_before_anything_is_sent(ledger: LedgerDo
 async def test_what_is_not_allowed_is_recorded_and_not_sent(
     ledger: LedgerDouble, cloud: CloudDouble, verdict: Verdict
 ) -> None:
-    carried = await line(ledger, cloud, verdict).carry(AGENT, asked())
+    carried = await line(ledger, cloud, verdict).execute(AGENT, asked())
     assert ledger.events == ["view", "decided"]
     assert isinstance(carried.outcome, Refused)
     assert carried.outcome.decision.verdict is verdict
@@ -60,7 +60,7 @@ async def test_what_is_not_allowed_is_recorded_and_not_sent(
 @pytest.mark.parametrize("outcome", [APPLIED, FAILED, DOUBT])
 async def test_whatever_came_of_it_is_settled_and_told(ledger: LedgerDouble, cloud: CloudDouble, outcome: Sent) -> None:
     cloud.outcome = outcome
-    assert (await line(ledger, cloud).carry(AGENT, asked())).outcome == outcome
+    assert (await line(ledger, cloud).execute(AGENT, asked())).outcome == outcome
     assert ledger.outcomes == [outcome]
 
 
@@ -70,27 +70,27 @@ async def test_what_cannot_be_recorded_is_not_sent(
 ) -> None:
     ledger.decided_fails = [error]
     with pytest.raises(type(error)):
-        await line(ledger, cloud).carry(AGENT, asked())
+        await line(ledger, cloud).execute(AGENT, asked())
     assert "send" not in ledger.events
 
 
 async def test_a_ledger_that_cannot_say_whether_it_was_done_stops_it(ledger: LedgerDouble, cloud: CloudDouble) -> None:
     ledger.attempts = [LedgerUnavailable("down")]
     with pytest.raises(LedgerUnavailable):
-        await line(ledger, cloud).carry(AGENT, asked(key="k"))
+        await line(ledger, cloud).execute(AGENT, asked(key="k"))
     assert ledger.events == []
 
 
 async def test_an_answer_that_cannot_be_recorded_is_in_doubt(ledger: LedgerDouble, cloud: CloudDouble) -> None:
     ledger.settled_fails = [LedgerUnavailable("down")]
-    carried = await line(ledger, cloud).carry(AGENT, asked())
+    carried = await line(ledger, cloud).execute(AGENT, asked())
     assert isinstance(carried.outcome, InDoubt)
     assert ledger.events == ["view", "prepare", "decided", "send"]
 
 
 async def test_a_claim_lost_once_is_decided_anew(ledger: LedgerDouble, cloud: CloudDouble) -> None:
     ledger.decided_fails = [ClaimTaken("taken")]
-    carried = await line(ledger, cloud).carry(AGENT, asked())
+    carried = await line(ledger, cloud).execute(AGENT, asked())
     assert ledger.events == ["view", "prepare", "view", "prepare", "decided", "send", "settled"]
     assert carried.outcome == APPLIED
 
@@ -98,7 +98,7 @@ async def test_a_claim_lost_once_is_decided_anew(ledger: LedgerDouble, cloud: Cl
 async def test_a_claim_lost_twice_is_a_conflict_and_nothing_is_sent(ledger: LedgerDouble, cloud: CloudDouble) -> None:
     ledger.decided_fails = [ClaimTaken("taken"), ClaimTaken("taken")]
     with pytest.raises(ClaimTaken):
-        await line(ledger, cloud).carry(AGENT, asked())
+        await line(ledger, cloud).execute(AGENT, asked())
     assert "send" not in ledger.events
     assert [(told["code"], told["actor"]) for told in ledger.strangers] == [("claim_taken", AGENT.actor)]
 
@@ -106,7 +106,7 @@ async def test_a_claim_lost_twice_is_a_conflict_and_nothing_is_sent(ledger: Ledg
 async def test_an_approval_lost_to_another_attempt_is_recorded(ledger: LedgerDouble, cloud: CloudDouble) -> None:
     ledger.decided_fails = [ApprovalSpent("spent")]
     with pytest.raises(ApprovalSpent):
-        await line(ledger, cloud).carry(AGENT, asked())
+        await line(ledger, cloud).execute(AGENT, asked())
     assert "send" not in ledger.events
     assert [told["code"] for told in ledger.strangers] == ["approval_spent"]
 
@@ -116,7 +116,7 @@ async def test_a_claim_lost_to_the_same_attempt_is_answered_with_its_outcome(
 ) -> None:
     ledger.decided_fails = [ClaimTaken("taken")]
     ledger.attempts = [None, Attempt(mutation_id="mut_1", call_digest=CALL.digest, outcome=APPLIED)]
-    carried = await line(ledger, cloud).carry(AGENT, asked(key="k"))
+    carried = await line(ledger, cloud).execute(AGENT, asked(key="k"))
     assert (carried.mutation.id, carried.decision, carried.outcome) == ("mut_1", None, APPLIED)
     assert "send" not in ledger.events
 
@@ -126,7 +126,7 @@ async def test_what_cannot_be_sent_is_a_recorded_denial_in_every_mode(
     ledger: LedgerDouble, cloud: CloudDouble, mode: Mode
 ) -> None:
     cloud.prepare_fails = [NotSendable("There is no such endpoint.")]
-    carried = await line(ledger, cloud, mode=mode).carry(AGENT, asked())
+    carried = await line(ledger, cloud, mode=mode).execute(AGENT, asked())
     assert isinstance(carried.outcome, Refused)
     assert [finding.rule for finding in ledger.decisions[0].objections] == ["never.unsendable"]
     assert ledger.events == ["view", "prepare", "decided"]
@@ -137,7 +137,7 @@ async def test_facts_that_cannot_be_gathered_are_a_recorded_denial_in_every_mode
     ledger: LedgerDouble, cloud: CloudDouble, mode: Mode
 ) -> None:
     ledger.view_fails = [RuntimeError("secret detail")]
-    carried = await line(ledger, cloud, mode=mode).carry(AGENT, asked())
+    carried = await line(ledger, cloud, mode=mode).execute(AGENT, asked())
     assert isinstance(carried.outcome, Refused)
     (objection,) = ledger.decisions[0].objections
     assert objection.rule == "never.survey"
@@ -146,13 +146,13 @@ async def test_facts_that_cannot_be_gathered_are_a_recorded_denial_in_every_mode
 
 
 async def test_observing_sends_what_would_be_denied(ledger: LedgerDouble, cloud: CloudDouble) -> None:
-    carried = await line(ledger, cloud, Verdict.DENY, Mode.OBSERVE).carry(AGENT, asked())
+    carried = await line(ledger, cloud, Verdict.DENY, Mode.OBSERVE).execute(AGENT, asked())
     assert carried.outcome == APPLIED
     assert ledger.decisions[0].verdict is Verdict.DENY
 
 
 async def test_a_dry_run_records_and_sends_nothing(ledger: LedgerDouble, cloud: CloudDouble) -> None:
-    carried = await line(ledger, cloud).carry(AGENT, asked(dry_run=True))
+    carried = await line(ledger, cloud).execute(AGENT, asked(dry_run=True))
     assert ledger.events == ["view"]
     assert carried.outcome is None
     assert carried.decision is not None
@@ -160,7 +160,7 @@ async def test_a_dry_run_records_and_sends_nothing(ledger: LedgerDouble, cloud: 
 
 async def test_a_finished_attempt_is_answered_again(ledger: LedgerDouble, cloud: CloudDouble) -> None:
     ledger.attempts = [Attempt(mutation_id="mut_1", call_digest=CALL.digest, outcome=DOUBT)]
-    carried = await line(ledger, cloud).carry(AGENT, asked(key="k"))
+    carried = await line(ledger, cloud).execute(AGENT, asked(key="k"))
     assert (carried.mutation.id, carried.outcome, ledger.events) == ("mut_1", DOUBT, [])
 
 
@@ -176,13 +176,13 @@ async def test_an_attempt_that_is_another_or_not_done_is_a_conflict(
 ) -> None:
     ledger.attempts = [attempt]
     with pytest.raises(error, match="mut_1"):
-        await line(ledger, cloud).carry(AGENT, asked(key="k"))
+        await line(ledger, cloud).execute(AGENT, asked(key="k"))
     assert ledger.events == []
 
 
 async def test_a_caller_who_hangs_up_does_not_stop_it(ledger: LedgerDouble, cloud: CloudDouble) -> None:
     cloud.hold = asyncio.Event()
-    waiting = asyncio.ensure_future(line(ledger, cloud).carry(AGENT, asked()))
+    waiting = asyncio.ensure_future(line(ledger, cloud).execute(AGENT, asked()))
     await asyncio.wait_for(cloud.sending.wait(), 5)
     waiting.cancel()
     with suppress(asyncio.CancelledError):
@@ -252,7 +252,7 @@ async def test_however_things_break_it_is_sent_at_most_once_and_only_once_record
     cloud = CloudDouble(events=ledger.events, outcome=outcome, prepare_fails=prepare)
     try:
         with capture_logs():
-            carried = await line(ledger, cloud, verdict).carry(AGENT, asked())
+            carried = await line(ledger, cloud, verdict).execute(AGENT, asked())
     except Exception:  # noqa: BLE001  whatever escaped must mean that nothing was sent
         assert "send" not in ledger.events
         return

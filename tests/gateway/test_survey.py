@@ -13,7 +13,7 @@ from gateway.model.json import Json
 from gateway.model.mutation import CallClass, Effect, EffectAction, Mutation
 from gateway.model.path import value_at
 from gateway.model.verdict import Mode
-from gateway.ports import View
+from gateway.ports import LedgerView
 from gateway.settings import StackSettings
 from gateway.survey import Survey, nothing_known, overlaid
 from gateway.terraform.stacks import Stacks
@@ -104,7 +104,7 @@ async def test_the_subject_of_an_effect_is_all_that_is_known_about_it(stacks: St
 
 
 async def test_what_was_applied_through_us_is_newer_than_the_state(stacks: Stacks) -> None:
-    view = View(values={(ASG, "desired_capacity"): 8, (ASG, "*"): "not a value", ("aws_other.x", "max_size"): 1})
+    view = LedgerView(values={(ASG, "desired_capacity"): 8, (ASG, "*"): "not a value", ("aws_other.x", "max_size"): 1})
     survey = Survey(stacks=stacks, ledger=LedgerDouble(known=view), clock=FixedClock())
     (subject,) = (await survey.of(mutation(effect(attribute="max_size", value=12)))).subjects
     assert (subject.before, subject.attributes_before["desired_capacity"]) == (16, 8)
@@ -140,13 +140,13 @@ async def test_what_no_stack_declares_has_no_law_and_the_default_mode(stacks: St
     ],
 )
 async def test_a_claim_is_related_by_what_it_holds(stacks: Stacks, standing: Claim, relation: Relation) -> None:
-    survey = Survey(stacks=stacks, ledger=LedgerDouble(known=View(claims=(standing,))), clock=FixedClock())
+    survey = Survey(stacks=stacks, ledger=LedgerDouble(known=LedgerView(claims=(standing,))), clock=FixedClock())
     (met,) = (await survey.of(mutation(effect()))).claims
     assert (met.claim, met.relation) == (standing, relation)
 
 
 async def test_a_change_of_the_whole_meets_every_claim_on_it(stacks: Stacks) -> None:
-    standing = LedgerDouble(known=View(claims=(claim(ASG, "max_size"),)))
+    standing = LedgerDouble(known=LedgerView(claims=(claim(ASG, "max_size"),)))
     survey = Survey(stacks=stacks, ledger=standing, clock=FixedClock())
     deleted = mutation(effect(attribute="*", value=None, action=EffectAction.DELETE))
     (met,) = (await survey.of(deleted)).claims
@@ -207,7 +207,7 @@ class Reloads(LedgerDouble):
         self._stacks = stacks
         self._code = code
 
-    async def view(self, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime) -> View:
+    async def view(self, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime) -> LedgerView:
         """Nothing known; but the code is reloaded meanwhile."""
         self._code.write_text('resource "aws_sqs_queue" "renamed" {\n  name = "renamed"\n}\n')
         assert self._stacks.refresh()

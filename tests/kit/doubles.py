@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from gateway.checks.check import Chain, Opinion
-from gateway.effects.understand import Understand
+from gateway.checks.chain import CheckChain, Opinion
+from gateway.effects.resolver import EffectResolver
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim
 from gateway.model.facts import Facts
@@ -15,7 +15,7 @@ from gateway.model.mutation import Call, CallClass, Mutation
 from gateway.model.outcome import Applied, Reply, Sent
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.pipeline import Pipeline
-from gateway.ports import Attempt, Prepared, Request, View
+from gateway.ports import Attempt, LedgerView, Prepared, Request
 from gateway.survey import Survey
 from gateway.terraform.stacks import Stacks
 
@@ -46,10 +46,10 @@ class LedgerDouble:
     decisions: list[Decision] = field(default_factory=list)
     outcomes: list[Sent] = field(default_factory=list)
     strangers: list[dict[str, str]] = field(default_factory=list)
-    known: View = field(default_factory=View)
+    known: LedgerView = field(default_factory=LedgerView)
     stranger_fails: Exception | None = None
 
-    async def view(self, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime) -> View:
+    async def view(self, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime) -> LedgerView:
         """What the test put into `known`."""
         self.events.append("view")
         _fail(self.view_fails)
@@ -62,7 +62,7 @@ class LedgerDouble:
             raise found
         return found
 
-    async def turned_away(
+    async def record_refusal(
         self, *, at: datetime, reason: str, code: str, peer: str, key_id: str, about: str, actor: str = ""
     ) -> None:
         """Notes it."""
@@ -70,14 +70,14 @@ class LedgerDouble:
             raise self.stranger_fails
         self.strangers.append({"code": code, "key_id": key_id, "actor": actor, "about": about, "reason": reason})
 
-    async def decided(self, mutation: Mutation, facts: Facts, decision: Decision) -> Sequence[Claim]:
+    async def record_decision(self, mutation: Mutation, facts: Facts, decision: Decision) -> Sequence[Claim]:
         """Notes it, and takes no claims."""
         _fail(self.decided_fails)
         self.events.append("decided")
         self.decisions.append(decision)
         return ()
 
-    async def settled(self, mutation: Mutation, outcome: Sent, at: datetime) -> None:
+    async def record_outcome(self, mutation: Mutation, outcome: Sent, at: datetime) -> None:
         """Notes it."""
         _fail(self.settled_fails)
         self.events.append("settled")
@@ -168,9 +168,9 @@ def line(
     """The real line over the doubles; no stack is guarded, so `mode` holds for all."""
     stacks = Stacks((), default_mode=mode)
     return Pipeline(
-        understand=Understand(stacks, {}),
+        understand=EffectResolver(stacks, {}),
         survey=Survey(stacks=stacks, ledger=ledger, clock=FixedClock()),
-        checks=Chain([Says(verdict)]),
+        checks=CheckChain([Says(verdict)]),
         ledger=ledger,
         cloud=cloud,
         clock=FixedClock(),

@@ -15,17 +15,16 @@ from botocore.config import Config
 
 from gateway.app import running
 from gateway.clock import SystemClock
-from gateway.doors.patience import PatientProtocol
-from gateway.ledger.keys import SqlKeyRing
+from gateway.doors.timeouts import TimeoutProtocol
+from gateway.keyring.keys import SqlKeyRing
+from gateway.keyring.master_key import master_key
 from gateway.ledger.ledger import SqlLedger, open_ledger
-from gateway.ledger.master import master_key
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.record import Record
 from gateway.model.verdict import Mode
 from gateway.ports import Key, RecordQuery
-from gateway.settings import Settings, StackSettings
-from gateway.settings import Upstream as UpstreamSettings
-from tests.kit.upstream import Upstream
+from gateway.settings import Settings, StackSettings, UpstreamSettings
+from tests.kit.upstream import UpstreamStub
 
 STACK = Path(__file__).parent.parent / "cases" / "stacks" / "kafka"
 ASG = "kafka-consumer-processor-asg"
@@ -45,7 +44,7 @@ class Gate:
 
     directory: Path
     mode: Mode = Mode.ENFORCE
-    upstream: Upstream = field(default_factory=Upstream)
+    upstream: UpstreamStub = field(default_factory=UpstreamStub)
     keys: dict[str, Key] = field(default_factory=dict)
     url: str = ""
 
@@ -132,7 +131,7 @@ class Gate:
             async with running(settings) as app, open_ledger(settings.ledger_url) as self.ledger:
                 await self._issue(settings, self.ledger)
                 self._server = uvicorn.Server(
-                    uvicorn.Config(app, port=0, http=PatientProtocol, log_level="error", lifespan="off")
+                    uvicorn.Config(app, port=0, http=TimeoutProtocol, log_level="error", lifespan="off")
                 )
                 self._server.config.load()
                 listening = self._server.config.bind_socket()

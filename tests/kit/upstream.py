@@ -11,7 +11,7 @@ REQUEST_ID = "6f7e2c1a-0000-4000-8000-000000000000"
 
 
 @dataclass
-class Upstream:
+class UpstreamStub:
     """What was asked, and how to answer from now on."""
 
     asked: list[str] = field(default_factory=list)

@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from gateway.policy import opa
+from gateway.policy import opa_command
+from gateway.policy.ci import STEPS
 from gateway.policy.sources import shipped, source_paths
-from gateway.policy.verify import STEPS
 
 
 @pytest.mark.opa
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, _ in STEPS])
 def test_the_policies_pass(name: str) -> None:
-    tool = opa.find_opa()
+    tool = opa_command.find_opa()
     assert tool is not None, "there is no opa on PATH or in .tools/bin; make setup builds it"
     assert dict(STEPS)[name](shipped(), tool)
 

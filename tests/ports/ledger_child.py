@@ -30,7 +30,7 @@ async def _take(ledger: SqlLedger, actor: str, address: str) -> bool:
     finding = Finding(check="bounds", verdict=Verdict.ALLOW, rule="bounds.passed", reason="Nothing against it.")
     facts = Facts(now=datetime.now(UTC), stack="", mode=Mode.ENFORCE, subjects=())
     try:
-        return bool(await ledger.decided(mutation, facts, Decision(findings=(finding,))))
+        return bool(await ledger.record_decision(mutation, facts, Decision(findings=(finding,))))
     except ClaimTaken:
         return False
 

@@ -10,8 +10,8 @@ import pytest
 
 from gateway.errors import ApprovalSpent, AttemptInFlight, ClaimTaken, NotAllowed, NotFound, PolicyInvalid
 from gateway.ledger.ledger import SqlLedger, open_ledger
-from gateway.ledger.looking import FLIP_CLAIMS
-from gateway.ledger.settling import STOPPED
+from gateway.ledger.lookup import FLIP_CLAIMS
+from gateway.ledger.outcome import STOPPED
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim, ClaimEnd, Relation, StandingClaim
 from gateway.model.contract import Contract
@@ -81,8 +81,8 @@ async def carried(
     **members: Any,
 ) -> Sequence[Claim]:
     """Decide and settle; the claims taken."""
-    claims = await ledger.decided(asked, facts(asked, now=now), decision(**members))
-    await ledger.settled(asked, outcome, now)
+    claims = await ledger.record_decision(asked, facts(asked, now=now), decision(**members))
+    await ledger.record_outcome(asked, outcome, now)
     return claims
 
 
@@ -106,7 +106,7 @@ async def test_a_mutation_leaves_decided_then_settled_and_its_claim_and_value(le
 async def test_the_decided_record_names_parameters_and_holds_no_value_of_them(ledger: SqlLedger) -> None:
     secret = effect({"sha256": "ab"}, "password", sensitive=True)
     asked = mutation(secret, effect())
-    await ledger.decided(asked, facts(asked, before="hunter3"), decision())
+    await ledger.record_decision(asked, facts(asked, before="hunter3"), decision())
     [record] = await ledger.records(RecordQuery())
     body: Any = record.body
     assert body["call"]["parameters"] == ["Name", "Secret", "Value"]
@@ -117,7 +117,7 @@ async def test_the_decided_record_names_parameters_and_holds_no_value_of_them(le
 @pytest.mark.parametrize("verdict", [Verdict.DENY, Verdict.HOLD])
 async def test_what_is_not_carried_out_takes_nothing(ledger: SqlLedger, verdict: Verdict) -> None:
     asked = mutation(key="k")
-    assert await ledger.decided(asked, facts(asked), decision(verdict)) == ()
+    assert await ledger.record_decision(asked, facts(asked), decision(verdict)) == ()
     assert await held_claims(ledger) == ()
     assert await ledger.attempt("agent", "k") is None
     assert [hold.mutation_id for hold in await ledger.holds()] == ([asked.id] if verdict is Verdict.HOLD else [])
@@ -137,13 +137,13 @@ async def test_what_is_set_restated_or_deleted_takes_a_claim(
     ledger: SqlLedger, given: Effect, before: Json, keys: list[str]
 ) -> None:
     asked = mutation(given)
-    claims = await ledger.decided(asked, facts(asked, before=before), decision())
+    claims = await ledger.record_decision(asked, facts(asked, before=before), decision())
     assert [claim.attribute for claim in claims] == keys
 
 
 async def test_an_attribute_restated_beside_a_change_takes_no_claim(ledger: SqlLedger) -> None:
     asked = mutation(effect(6), effect(4, "min_size"))
-    claims = await ledger.decided(asked, facts(asked, before=4), decision())
+    claims = await ledger.record_decision(asked, facts(asked, before=4), decision())
     assert [claim.attribute for claim in claims] == ["desired_capacity"]
 
 
@@ -165,7 +165,7 @@ async def test_a_claim_lasts_for_the_sooner_of_granted_and_wanted(
 async def test_an_odd_obligation_stores_nothing(ledger: SqlLedger, odd: Any) -> None:
     asked = mutation()
     with pytest.raises(PolicyInvalid):
-        await ledger.decided(asked, facts(asked), decision(obligations={"claim_seconds": odd}))
+        await ledger.record_decision(asked, facts(asked), decision(obligations={"claim_seconds": odd}))
     assert await ledger.verify() == 0
 
 
@@ -173,7 +173,7 @@ async def test_a_rival_without_leave_to_supersede_loses_and_stores_nothing(ledge
     first = await carried(ledger, mutation())
     rival = mutation(effect(3), actor="rival")
     with pytest.raises(ClaimTaken, match="agent"):
-        await ledger.decided(rival, facts(rival, seen=first), decision())
+        await ledger.record_decision(rival, facts(rival, seen=first), decision())
     assert await ledger.verify() == 2
 
 
@@ -191,8 +191,8 @@ async def test_a_claim_on_the_whole_that_the_checks_did_not_see_is_in_the_way(
     seen = await carried(ledger, mutation(standing))
     rival = mutation(wanted, actor="rival")
     with pytest.raises(ClaimTaken):
-        await ledger.decided(rival, facts(rival), decision())
-    assert len(await ledger.decided(rival, facts(rival, seen=seen), decision())) == 1
+        await ledger.record_decision(rival, facts(rival), decision())
+    assert len(await ledger.record_decision(rival, facts(rival, seen=seen), decision())) == 1
 
 
 async def test_superseding_ends_the_old_claim_and_a_second_superseder_loses(ledger: SqlLedger) -> None:
@@ -200,7 +200,7 @@ async def test_superseding_ends_the_old_claim_and_a_second_superseder_loses(ledg
     winner, loser = mutation(effect(8), actor="b"), mutation(effect(9), actor="c")
     [new] = await carried(ledger, winner, supersedes=(old.id,))
     with pytest.raises(ClaimTaken, match="ended meanwhile"):
-        await ledger.decided(loser, facts(loser), decision(supersedes=(old.id,)))
+        await ledger.record_decision(loser, facts(loser), decision(supersedes=(old.id,)))
     assert await held_claims(ledger) == (new,)
     ended = [claim for claim in await ledger.claims(open_only=False) if claim.id == old.id]
     assert ended == [replace(old, ended_at=NOW, end=ClaimEnd.SUPERSEDED)]
@@ -208,17 +208,17 @@ async def test_superseding_ends_the_old_claim_and_a_second_superseder_loses(ledg
 
 async def test_a_claim_in_flight_or_in_doubt_cannot_be_superseded_and_does_not_expire(ledger: SqlLedger) -> None:
     asked = mutation()
-    [claim] = await ledger.decided(asked, facts(asked), decision(obligations={"claim_seconds": 1}))
+    [claim] = await ledger.record_decision(asked, facts(asked), decision(obligations={"claim_seconds": 1}))
     later = NOW + timedelta(hours=1)
     for _ in range(2):
         rival = mutation(effect(9), actor="b")
         with pytest.raises(ClaimTaken, match="in doubt"):
-            await ledger.decided(rival, facts(rival, now=later), decision(supersedes=(claim.id,)))
+            await ledger.record_decision(rival, facts(rival, now=later), decision(supersedes=(claim.id,)))
         assert await ledger.expire(later) == 0
         assert [held.id for held in await held_claims(ledger, later)] == [claim.id]
         if (await ledger.records(RecordQuery()))[0].stage is Stage.DECIDED:
-            await ledger.settled(asked, InDoubt(reason="cut off"), NOW)
-    await ledger.resolved(asked.id, APPLIED, later)
+            await ledger.record_outcome(asked, InDoubt(reason="cut off"), NOW)
+    await ledger.resolve(asked.id, APPLIED, later)
     assert await held_claims(ledger, later) == ()
     assert (await ledger.view(addresses=[GROUP], actor="", call_digest="", now=later)).values == {
         (GROUP, "desired_capacity"): 6
@@ -251,21 +251,21 @@ async def test_a_definite_outcome_is_recorded_once(ledger: SqlLedger, outcome: A
     asked = mutation()
     await carried(ledger, asked, outcome)
     with pytest.raises(NotAllowed):
-        await ledger.settled(asked, APPLIED, NOW)
+        await ledger.record_outcome(asked, APPLIED, NOW)
     with pytest.raises(NotFound):
-        await ledger.settled(mutation(), APPLIED, NOW)
+        await ledger.record_outcome(mutation(), APPLIED, NOW)
 
 
 async def test_an_idempotency_key_answers_what_it_was_answered(ledger: SqlLedger) -> None:
     asked = mutation(key="k")
-    await ledger.decided(asked, facts(asked), decision())
+    await ledger.record_decision(asked, facts(asked), decision())
     attempt = await ledger.attempt("agent", "k")
     assert attempt is not None
     assert (attempt.mutation_id, attempt.call_digest, attempt.outcome) == (asked.id, asked.call.digest, None)
     twin = mutation(effect(1, "min_size"), key="k")
     with pytest.raises(AttemptInFlight):
-        await ledger.decided(twin, facts(twin), decision())
-    await ledger.settled(asked, APPLIED, NOW)
+        await ledger.record_decision(twin, facts(twin), decision())
+    await ledger.record_outcome(asked, APPLIED, NOW)
     attempt = await ledger.attempt("agent", "k")
     assert attempt is not None
     assert attempt.outcome == APPLIED
@@ -295,7 +295,7 @@ async def test_one_of_many_redeems_the_approval(ledger: SqlLedger) -> None:
     approval = await _approved(ledger)
     tries = [mutation(effect(6, f"a{number}"), call="x") for number in range(100)]
     ends = await asyncio.gather(
-        *(ledger.decided(each, facts(each), decision(Verdict.HOLD, approval=approval.id)) for each in tries),
+        *(ledger.record_decision(each, facts(each), decision(Verdict.HOLD, approval=approval.id)) for each in tries),
         return_exceptions=True,
     )
     assert [type(end) for end in ends if isinstance(end, BaseException)] == [ApprovalSpent] * 99
@@ -303,7 +303,7 @@ async def test_one_of_many_redeems_the_approval(ledger: SqlLedger) -> None:
 
 async def _approved(ledger: SqlLedger) -> Approval:
     asked = mutation(effect(6, "a0"), call="x")
-    await ledger.decided(asked, facts(asked), decision(Verdict.HOLD))
+    await ledger.record_decision(asked, facts(asked), decision(Verdict.HOLD))
     return await ledger.approve(asked.id, approver=HUMAN, at=NOW, lasts=timedelta(hours=1))
 
 
@@ -315,7 +315,7 @@ async def test_an_approval_is_for_one_actor_one_call_and_its_time(ledger: SqlLed
     )
     now = NOW + timedelta(hours=1 if changed == "late" else 0)
     with pytest.raises(ApprovalSpent):
-        await ledger.decided(asked, facts(asked, now=now), decision(Verdict.HOLD, approval=approval.id))
+        await ledger.record_decision(asked, facts(asked, now=now), decision(Verdict.HOLD, approval=approval.id))
 
 
 async def test_changes_of_hands_are_counted_for_a_day(ledger: SqlLedger) -> None:
@@ -365,15 +365,15 @@ async def test_values_go_with_the_thing_and_later_ones_lie_over_earlier_ones(led
     view = await ledger.view(addresses=[GROUP], actor="", call_digest="", now=NOW)
     assert list(view.values) == [(GROUP, "tags.owner"), (GROUP, "tags"), (GROUP, "tags.team")]
     gone = mutation(effect(None, "*", action=EffectAction.DELETE))
-    await ledger.decided(gone, facts(gone, seen=view.claims), decision())
-    await ledger.settled(gone, APPLIED, NOW)
+    await ledger.record_decision(gone, facts(gone, seen=view.claims), decision())
+    await ledger.record_outcome(gone, APPLIED, NOW)
     assert (await ledger.view(addresses=[GROUP], actor="", call_digest="", now=NOW)).values == {}
 
 
 async def test_a_start_puts_in_doubt_what_was_in_flight(store_url: str) -> None:
     asked = mutation(key="k")
     async with open_ledger(store_url) as ledger:
-        [claim] = await ledger.decided(asked, facts(asked), decision())
+        [claim] = await ledger.record_decision(asked, facts(asked), decision())
     async with open_ledger(store_url) as ledger:
         assert await ledger.recover(NOW) == 1
         assert await ledger.recover(NOW) == 0
@@ -390,7 +390,7 @@ async def test_ten_thousand_claims_on_five_hundred_things_have_one_winner_each(s
         async def contend(number: int) -> bool:
             asked = mutation(effect(f"v{number}", address=f"aws_sqs_queue.q{number % 500}"), actor=f"a{number}")
             try:
-                return len(await (one, two)[number % 2].decided(asked, facts(asked), decision())) == 1
+                return len(await (one, two)[number % 2].record_decision(asked, facts(asked), decision())) == 1
             except ClaimTaken:
                 return False
 

@@ -12,9 +12,9 @@ from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.exc import DBAPIError
 
 from gateway.errors import LedgerBroken, LedgerUnavailable
-from gateway.ledger.append import Transaction
 from gateway.ledger.ledger import SqlLedger, open_ledger
 from gateway.ledger.tables import LedgerTable
+from gateway.ledger.transaction import Transaction
 from gateway.model.record import Record, Stage
 
 COUNT = 20
@@ -51,7 +51,7 @@ async def fill(ledger: SqlLedger) -> None:
                 actor=f"a{number}",
                 body={"n": number, "é": "ü"},
             )
-            transaction.append(record, things=[("aws_lb.front", "tags")])
+            transaction.append(record, resources=[("aws_lb.front", "tags")])
 
     await ledger.write(work)
 

@@ -57,15 +57,15 @@ async def decide(
     )
     facts = Facts(now=at, stack="shop", mode=Mode.ENFORCE, subjects=subjects)
     finding = Finding(check="policy", verdict=verdict, rule="SEN-1", reason="Because.")
-    return tuple(await ledger.decided(asked, facts, Decision(findings=(finding,), **members)))
+    return tuple(await ledger.record_decision(asked, facts, Decision(findings=(finding,), **members)))
 
 
-async def carry(
+async def execute(
     ledger: SqlLedger, asked: Mutation, outcome: Sent = APPLIED, *, at: datetime = NOW, **members: Any
 ) -> tuple[Claim, ...]:
     """Decide and settle."""
     claims = await decide(ledger, asked, at=at, **members)
-    await ledger.settled(asked, outcome, at)
+    await ledger.record_outcome(asked, outcome, at)
     return claims
 
 
@@ -83,7 +83,7 @@ async def test_one_consent_carries_one_call_however_often_it_was_held(ledger: Sq
     assert await ledger.approve(second.id, approver=ALICE, at=NOW, lasts=HOUR) == approval
     assert await approval_seen(ledger, second) == approval.id
     assert await approval_seen(ledger, mutation(call="y")) == ""
-    await carry(ledger, mutation(), approval=approval.id)
+    await execute(ledger, mutation(), approval=approval.id)
     assert await approval_seen(ledger, second) == ""
     with pytest.raises(NotAllowed, match="used"):
         await ledger.approve(second.id, approver=ALICE, at=NOW, lasts=HOUR)
@@ -143,7 +143,7 @@ _ACTS: dict[str, Callable[[SqlLedger, str], Awaitable[object]]] = {
     "approve": lambda ledger, name: ledger.approve(name, approver=ALICE, at=NOW, lasts=HOUR),
     "reject": lambda ledger, name: ledger.reject(name, approver=ALICE, reason="", at=NOW),
     "release": lambda ledger, name: ledger.release(name, caller=ALICE, at=NOW),
-    "reconciled": lambda ledger, name: ledger.reconciled(name, at=NOW, body={}),
+    "reconciled": lambda ledger, name: ledger.record_reconciliation(name, at=NOW, body={}),
 }
 
 
@@ -157,7 +157,7 @@ async def test_what_is_not_there_is_not_found(ledger: SqlLedger, act: str) -> No
 async def test_a_claim_is_released_by_its_actor_or_an_approver_and_by_nobody_else(ledger: SqlLedger) -> None:
     for caller in (AGENT, ALICE):
         asked = mutation()
-        [claim] = await carry(ledger, asked)
+        [claim] = await execute(ledger, asked)
         with pytest.raises(NotFound):
             await ledger.release(asked.id, caller=replace(AGENT, actor="rival"), at=NOW)
         assert await ledger.release(asked.id, caller=caller, at=NOW) == (
@@ -172,7 +172,7 @@ async def test_what_is_in_doubt_is_released_only_by_an_approver(ledger: SqlLedge
     await decide(ledger, asked)
     with pytest.raises(NotAllowed):
         await ledger.release(asked.id, caller=ALICE, at=NOW)
-    await ledger.settled(asked, InDoubt(reason="cut off"), NOW)
+    await ledger.record_outcome(asked, InDoubt(reason="cut off"), NOW)
     with pytest.raises(NotAllowed):
         await ledger.release(asked.id, caller=AGENT, at=NOW)
     assert len(await ledger.release(asked.id, caller=ALICE, at=NOW)) == 1
@@ -180,11 +180,11 @@ async def test_what_is_in_doubt_is_released_only_by_an_approver(ledger: SqlLedge
 
 async def test_only_a_merge_ends_claim_and_value(ledger: SqlLedger) -> None:
     asked = mutation()
-    [claim] = await carry(ledger, asked)
-    await ledger.reconciled(asked.id, at=NOW, body={"branch": "sentinel/shop", "commit": "c0ffee"})
+    [claim] = await execute(ledger, asked)
+    await ledger.record_reconciliation(asked.id, at=NOW, body={"branch": "sentinel/shop", "commit": "c0ffee"})
     view = await ledger.view(addresses=[QUEUE], actor="", call_digest="", now=NOW)
     assert (view.claims, dict(view.values)) == ((claim,), {(QUEUE, "delay"): 6})
-    await ledger.reconciled(asked.id, at=NOW, body={"merged": True})
+    await ledger.record_reconciliation(asked.id, at=NOW, body={"merged": True})
     view = await ledger.view(addresses=[QUEUE], actor="", call_digest="", now=NOW)
     assert (view.claims, dict(view.values)) == ((), {})
     assert [each.end for each in await ledger.claims(open_only=False)] == [ClaimEnd.MERGED]
@@ -192,7 +192,7 @@ async def test_only_a_merge_ends_claim_and_value(ledger: SqlLedger) -> None:
 
 async def test_claims_whose_time_is_up_are_ended_and_recorded(ledger: SqlLedger) -> None:
     for number in range(3):
-        await carry(
+        await execute(
             ledger, mutation(address=f"aws_sqs_queue.q{number}"), obligations={"claim_seconds": 60 * (number + 1)}
         )
     assert await ledger.expire(NOW + timedelta(seconds=120)) == 2
@@ -202,11 +202,11 @@ async def test_claims_whose_time_is_up_are_ended_and_recorded(ledger: SqlLedger)
 
 async def test_blame_tells_the_whole_story(ledger: SqlLedger) -> None:
     before, held, asked = mutation(5, caller=replace(AGENT, actor="first")), mutation(), mutation()
-    [old] = await carry(ledger, before)
+    [old] = await execute(ledger, before)
     await decide(ledger, held, Verdict.HOLD)
     approval = await ledger.approve(held.id, approver=ALICE, at=NOW, lasts=HOUR)
-    await carry(ledger, asked, at=NOW + timedelta(seconds=1), approval=approval.id, supersedes=(old.id,))
-    await ledger.reconciled(asked.id, at=NOW, body={"branch": "sentinel/shop", "commit": "c0ffee"})
+    await execute(ledger, asked, at=NOW + timedelta(seconds=1), approval=approval.id, supersedes=(old.id,))
+    await ledger.record_reconciliation(asked.id, at=NOW, body={"branch": "sentinel/shop", "commit": "c0ffee"})
     found = await ledger.blame(QUEUE, "delay")
     assert found is not None
     assert (found.actor, found.kind, found.on_behalf_of, found.approver) == ("agent", "agent", "carol", "alice")
@@ -218,7 +218,7 @@ async def test_blame_tells_the_whole_story(ledger: SqlLedger) -> None:
 
 
 async def test_blame_takes_what_covers_the_attribute_and_no_refusal(ledger: SqlLedger) -> None:
-    await carry(ledger, mutation({"a": 1}, attribute="tags"))
+    await execute(ledger, mutation({"a": 1}, attribute="tags"))
     await decide(ledger, mutation({"a": 2}, attribute="tags.owner"), Verdict.DENY)
     found = await ledger.blame(QUEUE, "tags.owner")
     assert found is not None
@@ -253,14 +253,14 @@ async def test_blame_takes_what_covers_the_attribute_and_no_refusal(ledger: SqlL
 async def test_records_are_found_by_what_they_are_about(ledger: SqlLedger, query: RecordQuery, seqs: list[int]) -> None:
     for hour, name in enumerate("ab"):
         asked = mutation(address=f"aws_sqs_queue.{name}", caller=replace(AGENT, actor=name))
-        await carry(ledger, asked, at=NOW + hour * HOUR)
+        await execute(ledger, asked, at=NOW + hour * HOUR)
     await decide(ledger, mutation(address="aws_sqs_queue.a1"), Verdict.DENY, at=NOW + 2 * HOUR)
     assert [record.seq for record in await ledger.records(query)] == seqs
 
 
 async def test_strangers_are_recorded_at_a_rate_and_the_rest_counted(ledger: SqlLedger) -> None:
     async def knock(at: datetime, peer: str = "10.0.0.1") -> None:
-        await ledger.turned_away(
+        await ledger.record_refusal(
             at=at, reason="No.", code="not_authenticated", peer=peer, key_id="AKIAIOSFODNN7EXAMPLE", about="GET /\udce9"
         )
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from gateway.checks.arbitration import ENTRYPOINT as ARBITRATION
-from gateway.checks.document import document
 from gateway.checks.policy import ENTRYPOINT as GUARDRAILS
+from gateway.checks.policy_input import policy_input
 from gateway.errors import PolicyUnavailable
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim, Relation, StandingClaim
@@ -23,10 +23,10 @@ from gateway.model.motive import Intent, Motivation, Motive
 from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
 from gateway.model.verdict import Mode
 from gateway.policy.bundle import read_bundle
-from gateway.policy.choose import SHIPPED
 from gateway.policy.embedded import Embedded
-from gateway.policy.opa import find_opa
-from gateway.policy.server import OpaServer
+from gateway.policy.opa_command import find_opa
+from gateway.policy.opa_server import OpaServer
+from gateway.policy.select_bundle import SHIPPED
 from gateway.policy.sources import shipped
 from gateway.ports import PolicyEngine
 
@@ -169,7 +169,7 @@ def random_document(seed: int) -> Json:
     )
     flips = {f"{each.effect.address}.{each.effect.attribute}": dice.randrange(8) for each in subjects}
     claims = tuple(_claim(dice, number, subjects) for number in range(dice.choice([0, 1, 2, 8])))
-    return document(
+    return policy_input(
         mutation, Facts(now=NOW, stack="s", mode=Mode.ENFORCE, subjects=subjects, claims=claims, flips=flips)
     )
 

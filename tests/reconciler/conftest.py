@@ -26,8 +26,8 @@ from gateway.model.motive import Intent, Motivation, Motive
 from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
 from gateway.model.outcome import Applied, Reply
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
-from gateway.terraform.mirror import terraform_environment
-from reconciler.terraform_cli import Terraform
+from gateway.terraform.provider_mirror import terraform_environment
+from reconciler.terraform.cli import Terraform
 
 CASES = Path(__file__).parent.parent / "cases" / "reconcile"
 _CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "eu-west-1"}
@@ -188,10 +188,10 @@ def applied(ledger: SqlLedger) -> Apply:
             motive=Motive(**(given | changes)),
             effects=effects,
         )
-        await ledger.decided(mutation, _facts(effects, [before for _, _, before, _ in values]), _ALLOWED)
+        await ledger.record_decision(mutation, _facts(effects, [before for _, _, before, _ in values]), _ALLOWED)
         if settle:
             reply = Reply(status=200, headers=(), body=b"")
-            await ledger.settled(mutation, Applied(reply=reply, request_id="r1"), datetime.now(UTC))
+            await ledger.record_outcome(mutation, Applied(reply=reply, request_id="r1"), datetime.now(UTC))
         return mutation.id
 
     return apply

@@ -12,12 +12,12 @@ import pytest
 from gateway.ledger.ledger import SqlLedger
 from gateway.model.record import Stage
 from gateway.ports import RecordQuery
-from reconciler.book import Book
+from reconciler.app import SystemClock
+from reconciler.backlog import Backlog
 from reconciler.loop import Line
+from reconciler.proof.undeclared import DeclaredCache
 from reconciler.publish.git import Branch, open_branch
-from reconciler.serving import SystemClock
-from reconciler.terraform_cli import Terraform
-from reconciler.uncaptured import Glance
+from reconciler.terraform.cli import Terraform
 
 pytestmark = [pytest.mark.terraform, pytest.mark.allow_hosts(["127.0.0.1"])]
 
@@ -54,12 +54,12 @@ def line(committed: Any, ledger: SqlLedger, tmp_path: Path) -> Line:
         archive=ledger,
         desk=ledger,
         clock=SystemClock(),
-        glance=Glance(),
+        glance=DeclaredCache(),
     )
 
 
-async def _book(ledger: SqlLedger) -> Book:
-    book = Book(stack="shop")
+async def _book(ledger: SqlLedger) -> Backlog:
+    book = Backlog(stack="shop")
     await book.read(ledger)
     return book
 
@@ -223,16 +223,16 @@ async def test_what_the_protected_branch_took_in_is_recorded_once_and_ends_the_c
     ledger: SqlLedger, applied: Apply, repository: Path, tmp_path: Path, git: Callable[..., str]
 ) -> None:
     mutation = await applied((GROUP, "desired_capacity", 2, 6))
-    await ledger.reconciled(mutation, at=SystemClock().now(), body={"commit": "c0ffee"})
+    await ledger.record_reconciliation(mutation, at=SystemClock().now(), body={"commit": "c0ffee"})
     ours = _without_terraform(ledger, repository, tmp_path)
     book = await _book(ledger)
-    await ours.merged(book)
+    await ours.record_merges(book)
     assert book.committed == {mutation}
     git(repository, "commit", "-q", "--allow-empty", "-m", f"Squashed\n\nSentinel-Mutation: {mutation}")
 
-    await ours.merged(book)
+    await ours.record_merges(book)
     await book.read(ledger)
-    await ours.merged(book)
+    await ours.record_merges(book)
 
     assert not book.committed
     assert not await ledger.claims()
@@ -250,7 +250,7 @@ def _without_terraform(ledger: SqlLedger, repository: Path, tmp_path: Path) -> L
         archive=ledger,
         desk=ledger,
         clock=SystemClock(),
-        glance=Glance(),
+        glance=DeclaredCache(),
     )
 
 

@@ -17,16 +17,15 @@ import httpx
 import pytest
 
 from gateway.clock import SystemClock
-from gateway.ledger.keys import SqlKeyRing
+from gateway.keyring.keys import SqlKeyRing
+from gateway.keyring.master_key import master_key
 from gateway.ledger.ledger import open_ledger
-from gateway.ledger.master import master_key
 from gateway.model.caller import ActorKind
 from gateway.model.record import Record
 from gateway.ports import Key, RecordQuery
-from gateway.settings import Settings, StackSettings
-from gateway.settings import Upstream as UpstreamSettings
+from gateway.settings import Settings, StackSettings, UpstreamSettings
 from tests.kit.gate import ASG, STACK
-from tests.kit.upstream import Upstream
+from tests.kit.upstream import UpstreamStub
 
 pytestmark = [pytest.mark.system, pytest.mark.slow, pytest.mark.allow_hosts(["127.0.0.1"])]
 
@@ -38,7 +37,7 @@ BODY = {
 }
 
 
-def _settings(directory: Path, upstream: Upstream) -> Settings:
+def _settings(directory: Path, upstream: UpstreamStub) -> Settings:
     return Settings(
         data=directory / "data",
         upstream=UpstreamSettings(simulated=f"http://127.0.0.1:{upstream.port}"),
@@ -101,7 +100,7 @@ async def _propose(url: str, key: Key, idempotency_key: str) -> httpx.Response:
 
 
 async def test_killed_while_aws_works_it_is_in_doubt_and_never_sent_again(tmp_path: Path) -> None:
-    upstream = Upstream(behaviour="slow")
+    upstream = UpstreamStub(behaviour="slow")
     runner = await upstream.start()
     settings = _settings(tmp_path, upstream)
     key = await _issue(settings)
@@ -129,7 +128,7 @@ async def test_killed_while_aws_works_it_is_in_doubt_and_never_sent_again(tmp_pa
 
 
 async def test_told_to_stop_it_finishes_what_it_began(tmp_path: Path) -> None:
-    upstream = Upstream(behaviour="slow")
+    upstream = UpstreamStub(behaviour="slow")
     runner = await upstream.start()
     settings = _settings(tmp_path, upstream)
     key = await _issue(settings)

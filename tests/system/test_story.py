@@ -14,8 +14,8 @@ import boto3
 import pytest
 
 from gateway.cli.environment import aws_variables, pointed
-from gateway.cli.kept import Kept, read_kept
-from gateway.terraform.mirror import terraform_environment
+from gateway.cli.local.credentials import SavedCredentials, read_credentials
+from gateway.terraform.provider_mirror import terraform_environment
 from tests.kit.up import Up, sentinel
 
 pytestmark = [pytest.mark.system, pytest.mark.terraform, pytest.mark.slow, pytest.mark.allow_hosts(["127.0.0.1"])]
@@ -190,9 +190,9 @@ def path_without_terraform(directory: Path) -> str:
     return str(directory)
 
 
-def kept(up: Up) -> Kept:
+def kept(up: Up) -> SavedCredentials:
     """Its ready-made keys."""
-    found = read_kept(up.home)
+    found = read_credentials(up.home)
     assert found is not None
     return found
 

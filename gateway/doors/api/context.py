@@ -6,11 +6,11 @@ from typing import Any, Protocol
 
 from fastapi import Request
 
-from gateway.doors.api.dialect import ApiDialect
+from gateway.doors.api.decoder import ApiDecoder
 from gateway.doors.api.response import parsed
 from gateway.doors.api.schemas import SessionBody
-from gateway.doors.asgi import Body, inbound_of
-from gateway.doors.views import time_view
+from gateway.doors.asgi import RequestBody, inbound_of
+from gateway.doors.serialize import time_to_json
 from gateway.errors import NotAllowed, NotFound
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.inbound import Inbound
@@ -19,7 +19,7 @@ from gateway.model.mutation import Call
 from gateway.model.outcome import Reply
 from gateway.model.record import Record, Stage
 from gateway.pipeline import Pipeline
-from gateway.ports import Archive, Authenticator, Clock, Desk, KeyRing, RecordQuery
+from gateway.ports import Authenticator, Clock, KeyRing, LedgerCommands, LedgerQueries, RecordQuery
 from gateway.ports import Request as Asked
 
 _SESSION = "SNTS"
@@ -40,10 +40,10 @@ class Context:
 
     pipeline: Pipeline
     authenticator: Authenticator
-    dialect: ApiDialect
-    archive: Archive
+    dialect: ApiDecoder
+    archive: LedgerQueries
     blamer: Blamer
-    desk: Desk
+    desk: LedgerCommands
     keys: KeyRing
     clock: Clock
     max_body_bytes: int
@@ -53,7 +53,7 @@ class Context:
 
         Raises `errors.NotAuthenticated`.
         """
-        return await self.pipeline.recognise(self.inbound(request), self.authenticator)
+        return await self.pipeline.authenticate(self.inbound(request), self.authenticator)
 
     async def admit(self, request: Request) -> tuple[Caller, Asked]:
         """Who asks for what change; strangers are recorded."""
@@ -72,7 +72,7 @@ class Context:
             lasts=body.duration(),
             session_of=caller.key_id,
         )
-        return {"access_key_id": key.id, "secret_access_key": key.secret, "expires_at": time_view(key.expires_at)}
+        return {"access_key_id": key.id, "secret_access_key": key.secret, "expires_at": time_to_json(key.expires_at)}
 
     async def own_records(self, caller: Caller, query: RecordQuery) -> Sequence[Record]:
         """The records a caller may see: people and pipelines all, agents and services their own."""
@@ -101,4 +101,4 @@ class Context:
 
     def inbound(self, request: Request) -> Inbound:
         """The request as it arrived, its body not yet read."""
-        return inbound_of(request.scope, Body(request.receive, self.max_body_bytes), self.clock)
+        return inbound_of(request.scope, RequestBody(request.receive, self.max_body_bytes), self.clock)

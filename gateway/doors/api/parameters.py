@@ -3,7 +3,7 @@
 import base64
 import binascii
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from botocore.validate import ParamValidator
@@ -55,10 +55,10 @@ def _converted(shape: Shape, value: Any, path: str, depth: int) -> Any:
             return {key: _converted(shape.value, item, f"{path}[{key!r}]", depth + 1) for key, item in value.items()}
         case "blob" if isinstance(value, str):
             return _bytes(value, path)
-        case "timestamp" if isinstance(value, str):
+        case "timestamp" | "integer" | "long" | "float" | "double" if isinstance(value, bool):
+            raise Malformed(f"{path} is of type {shape.type_name} and cannot be true or false.")
+        case "timestamp" if isinstance(value, str | int | float):
             return _time(value, path)
-        case "integer" | "long" | "float" | "double" if isinstance(value, bool):
-            raise Malformed(f"{path} is a number, not true or false.")
         case _:
             return value
 
@@ -70,11 +70,28 @@ def _bytes(value: str, path: str) -> bytes:
         raise Malformed(f"{path} holds bytes and must be base64.") from error
 
 
-def _time(value: str, path: str) -> datetime:
+def _time(value: str | float, path: str) -> datetime:
+    """A time in ISO 8601, or in seconds since 1970 as AWS's own JSON protocols write it."""
+    return _moment(value, path) if isinstance(value, str) else _seconds(value, path)
+
+
+def _moment(value: str, path: str) -> datetime:
     try:
         moment = datetime.fromisoformat(value)
     except ValueError as error:
         raise Malformed(f"{path} must be a time such as 2026-11-21T09:00:00Z.") from error
     if moment.tzinfo is None:
         raise Malformed(f"{path} needs a zone, e.g. 2026-11-21T09:00:00Z.")
+    try:
+        moment.astimezone(UTC)
+    except OverflowError as error:
+        # A zone can carry a time at either end of the calendar over that end, and no wire format can hold it then.
+        raise Malformed(f"{path} lies outside the calendar, which has the years 1 to 9999.") from error
     return moment
+
+
+def _seconds(value: float, path: str) -> datetime:
+    try:
+        return datetime.fromtimestamp(value, UTC)
+    except (OverflowError, ValueError, OSError) as error:
+        raise Malformed(f"{path} lies outside the calendar, which has the years 1 to 9999.") from error

@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from gateway import errors
-from gateway.doors.guard import HeadersTooLarge, TargetTooLong
+from gateway.doors.request_limits import HeadersTooLarge, TargetTooLong
 from gateway.model.json import Json
 
 log = structlog.get_logger()

@@ -11,14 +11,21 @@ from fastapi.security import HTTPBearer
 from gateway.doors.api.context import Context
 from gateway.doors.api.problems import problem
 from gateway.doors.api.schemas import ApproveBody, MutationBody, RejectBody, SessionBody, body_of, described
-from gateway.doors.story import told
-from gateway.doors.views import claim_view, decision_view, mutation_view, outcome_view, record_view, time_view
+from gateway.doors.refusal import refusal_text
+from gateway.doors.serialize import (
+    claim_to_json,
+    decision_to_json,
+    mutation_to_json,
+    outcome_to_json,
+    record_to_json,
+    time_to_json,
+)
 from gateway.errors import Malformed, NotFound, SentinelError
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.outcome import Applied, Failed, InDoubt, Refused
 from gateway.model.record import Stage
 from gateway.model.verdict import Verdict
-from gateway.pipeline import Carried
+from gateway.pipeline import MutationResult
 from gateway.ports import RecordQuery
 
 log = structlog.get_logger()
@@ -49,7 +56,7 @@ def _changes(router: APIRouter, context: Context) -> None:
     async def propose(request: Request) -> JSONResponse:
         caller, asked = await context.admit(request)
         try:
-            return await _replied(context, await context.pipeline.carry(caller, asked))
+            return await _replied(context, await context.pipeline.execute(caller, asked))
         except SentinelError:
             raise
         except Exception:
@@ -62,7 +69,7 @@ def _changes(router: APIRouter, context: Context) -> None:
         records = await context.own_records(caller, RecordQuery(mutation_id=mutation_id, newest_first=False))
         if not records:
             raise NotFound(f"There is no mutation {mutation_id[:64]} that this key may see.")
-        return {"mutation_id": mutation_id, "records": [record_view(record) for record in records]}
+        return {"mutation_id": mutation_id, "records": [record_to_json(record) for record in records]}
 
     @router.post(
         "/sessions",
@@ -91,7 +98,7 @@ def _consent(router: APIRouter, context: Context) -> None:
             "approval_id": approval.id,
             "mutation_id": mutation_id,
             "approver": approval.approver,
-            "until": time_view(approval.until),
+            "until": time_to_json(approval.until),
         }
 
     @router.post(
@@ -109,7 +116,7 @@ def _consent(router: APIRouter, context: Context) -> None:
     @router.post("/mutations/{mutation_id}/release", summary="End a mutation's claims before their time")
     async def release(caller: Annotated[Caller, Depends(context.caller)], mutation_id: str) -> dict[str, Any]:
         ended = await context.desk.release(mutation_id, caller=caller, at=context.clock.now())
-        return {"mutation_id": mutation_id, "released": [claim_view(claim) for claim in ended]}
+        return {"mutation_id": mutation_id, "released": [claim_to_json(claim) for claim in ended]}
 
 
 def _questions(router: APIRouter, context: Context) -> None:
@@ -141,14 +148,14 @@ def _questions(router: APIRouter, context: Context) -> None:
             limit=limit,
         )
         found = await context.own_records(caller, query)
-        return {"records": [record_view(record) for record in found]}
+        return {"records": [record_to_json(record) for record in found]}
 
     @router.get("/claims", summary="Who holds what, why and until when")
     async def claims(
         caller: Annotated[Caller, Depends(context.caller)], address: str = "", actor: str = "", every: bool = False
     ) -> dict[str, Any]:
         found = await context.archive.claims(address=address, actor=actor, open_only=not every)
-        return {"claims": [claim_view(claim) for claim in found if _may_see(caller, claim.actor)]}
+        return {"claims": [claim_to_json(claim) for claim in found if _may_see(caller, claim.actor)]}
 
     @router.get("/blame", summary="Who set an attribute, for what goal, why then")
     async def blame(caller: Annotated[Caller, Depends(context.caller)], address: str, attribute: str) -> dict[str, Any]:
@@ -164,13 +171,13 @@ def _nothing_else(router: APIRouter) -> None:
         raise NotFound(f"The API has no {request.method} {request.url.path[:200]}. /v1/openapi.json lists what it has.")
 
 
-async def _replied(context: Context, carried: Carried) -> JSONResponse:
+async def _replied(context: Context, carried: MutationResult) -> JSONResponse:
     """The whole story of one proposal; a refusal as a problem document with the decision inside."""
     mutation, decision, outcome = carried.mutation, carried.decision, carried.outcome
     told_all = {
-        "mutation": mutation_view(mutation),
-        "decision": None if decision is None else decision_view(decision),
-        "outcome": outcome_view(outcome),
+        "mutation": mutation_to_json(mutation),
+        "decision": None if decision is None else decision_to_json(decision),
+        "outcome": outcome_to_json(outcome),
     }
     match outcome:
         case None:
@@ -182,7 +189,10 @@ async def _replied(context: Context, carried: Carried) -> JSONResponse:
         case Refused():
             held = outcome.decision.verdict is Verdict.HOLD
             return problem(
-                202 if held else 403, "held" if held else "refused", told(mutation, outcome.decision), **told_all
+                202 if held else 403,
+                "held" if held else "refused",
+                refusal_text(mutation, outcome.decision),
+                **told_all,
             )
         case Failed():
             detail = f"AWS refused the call: {outcome.code}: {outcome.message} Nothing changed."

@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gateway.doors.api.problems import mistakes
-from gateway.doors.aws.strict import json_value
+from gateway.doors.aws.strict_parsers import json_value
 from gateway.doors.motive import duration, motive_of
 from gateway.errors import Malformed
 from gateway.model.inbound import Inbound

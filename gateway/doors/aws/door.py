@@ -9,19 +9,19 @@ import structlog
 
 from gateway import errors
 from gateway.authn.sigv4 import is_presigned, read_signature
-from gateway.doors.asgi import Body, Receive, Scope, Send, answer, inbound_of
-from gateway.doors.aws import replies
+from gateway.doors.asgi import Receive, RequestBody, Scope, Send, answer, inbound_of
+from gateway.doors.aws import errors as aws_errors
+from gateway.doors.aws.request_head import unmarked
 from gateway.doors.aws.stream import Reads
-from gateway.doors.aws.wire import unmarked
-from gateway.doors.story import told
+from gateway.doors.refusal import refusal_text
 from gateway.model.caller import Caller
 from gateway.model.ids import new_id
 from gateway.model.inbound import Inbound
 from gateway.model.mutation import Call, CallClass
 from gateway.model.outcome import Applied, Failed, InDoubt, Refused
 from gateway.model.verdict import Mode, Verdict
-from gateway.pipeline import Carried, Pipeline
-from gateway.ports import Authenticator, Clock, Dialect
+from gateway.pipeline import MutationResult, Pipeline
+from gateway.ports import Authenticator, Clock, RequestDecoder
 
 log = structlog.get_logger()
 
@@ -37,14 +37,14 @@ class AwsDoor:
 
     pipeline: Pipeline
     authenticator: Authenticator
-    dialect: Dialect
+    dialect: RequestDecoder
     reads: Reads
     clock: Clock
     max_body_bytes: int
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request. The caller always gets a lawful answer; only a read that AWS broke off half-way raises, to be cut off."""
-        body = Body(receive, self.max_body_bytes)
+        body = RequestBody(receive, self.max_body_bytes)
         inbound = inbound_of(scope, body, self.clock)
         try:
             caller, request = await self.pipeline.admit(inbound, self.authenticator, self.dialect)
@@ -52,7 +52,7 @@ class AwsDoor:
                 await self._forward(receive, send, inbound, request.call)
                 return
             await self._signed_itself(inbound, caller)
-            await self._reply(send, inbound, await self.pipeline.carry(caller, request))
+            await self._reply(send, inbound, await self.pipeline.execute(caller, request))
         except errors.SentinelError as error:
             await self._refuse(send, inbound, error)
         except ConnectionResetError:
@@ -66,7 +66,7 @@ class AwsDoor:
 
     async def turn_away(self, scope: Scope, receive: Receive, send: Send, error: errors.Malformed) -> None:
         """Record and answer a request that was stopped before this door; the connection ends with it."""
-        inbound = inbound_of(scope, Body(receive, 0), self.clock)
+        inbound = inbound_of(scope, RequestBody(receive, 0), self.clock)
         try:
             await self.pipeline.turn_away(inbound, error)
         except errors.LedgerUnavailable as unavailable:
@@ -92,11 +92,11 @@ class AwsDoor:
         self, send: Send, inbound: Inbound, error: errors.SentinelError, marks: tuple[tuple[str, str], ...] = ()
     ) -> None:
         code = aws_code(error)
-        status = replies.status_of(code)
-        refusal = replies.refusal(inbound, code=code, message=str(error), status=status, request_id=new_id("req"))
+        status = aws_errors.status_of(code)
+        refusal = aws_errors.refusal(inbound, code=code, message=str(error), status=status, request_id=new_id("req"))
         await _answer(send, refusal, [*marks])
 
-    async def _reply(self, send: Send, inbound: Inbound, carried: Carried) -> None:
+    async def _reply(self, send: Send, inbound: Inbound, carried: MutationResult) -> None:
         mutation, decision, outcome = carried.mutation, carried.decision, carried.outcome
         marks = [("x-sentinel-mutation", mutation.id)]
         if decision is not None and decision.mode is Mode.OBSERVE and decision.verdict is not Verdict.ALLOW:
@@ -108,27 +108,27 @@ class AwsDoor:
                 await answer(send, reply.status, [*reply.headers, *marks], reply.body)
                 return
             case Refused():
-                refusal = replies.access_denied(
-                    inbound, message=told(mutation, outcome.decision), request_id=mutation.id
+                refusal = aws_errors.access_denied(
+                    inbound, message=refusal_text(mutation, outcome.decision), request_id=mutation.id
                 )
             case InDoubt():
                 message = (
                     f"Sentinel does not know whether AWS carried out {mutation.call.service}:{mutation.call.operation} "
                     f"(mutation {mutation.id}): {outcome.reason} It is not sent again; its claim stands until the truth is read back."
                 )
-                refusal = replies.refusal(
+                refusal = aws_errors.refusal(
                     inbound, code="OutcomeUnknown", message=message, status=409, request_id=mutation.id
                 )
             case _:
                 reason = outcome.message if isinstance(outcome, Failed) else ""
                 message = f"Nothing was sent to AWS (mutation {mutation.id}): {reason}"
-                refusal = replies.refusal(
+                refusal = aws_errors.refusal(
                     inbound, code="ServiceUnavailable", message=message, status=503, request_id=mutation.id
                 )
         await _answer(send, refusal, marks)
 
 
-async def _answer(send: Send, refusal: replies.Answer, marks: list[tuple[str, str]]) -> None:
+async def _answer(send: Send, refusal: aws_errors.Answer, marks: list[tuple[str, str]]) -> None:
     """Send a refusal. The server writes `Date` itself."""
     status, headers, body = refusal
     await answer(send, status, [*((name, value) for name, value in headers if name.lower() != "date"), *marks], body)

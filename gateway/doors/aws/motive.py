@@ -1,6 +1,6 @@
 """The motive that a request to the AWS door states in its signed headers (form and words: `gateway.doors.motive`)."""
 
-from gateway.doors.aws.wire import Head
+from gateway.doors.aws.request_head import RequestHead
 from gateway.doors.motive import INTENT_HEADER, MOTIVATION_HEADER, read_motive
 from gateway.errors import Malformed
 from gateway.model.motive import Motive
@@ -9,7 +9,7 @@ _PREFIX = "x-sentinel-"
 _KNOWN = frozenset({INTENT_HEADER, MOTIVATION_HEADER})
 
 
-def stated_motive(head: Head) -> Motive | None:
+def stated_motive(head: RequestHead) -> Motive | None:
     """The motive, None where the request states none.
 
     Raises `errors.Malformed` for half a motive, an unknown `x-sentinel-` header (a slip of the pen must not lose the motive) and for

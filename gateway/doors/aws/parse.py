@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.doors.aws.index import Protocol
+from gateway.doors.aws.operation_router import Routed
 from gateway.doors.aws.protocols import document, form, rest
-from gateway.doors.aws.route import Routed
-from gateway.doors.aws.strict import cbor_value, json_value
-from gateway.doors.aws.wire import Head
+from gateway.doors.aws.request_head import RequestHead
+from gateway.doors.aws.routing_index import Protocol
+from gateway.doors.aws.strict_parsers import cbor_value, json_value
 from gateway.service_models import Shape
 
 
 def parse(
-    routed: Routed, shape: Shape | None, head: Head, body: bytes, fields: Mapping[str, str] | None
+    routed: Routed, shape: Shape | None, head: RequestHead, body: bytes, fields: Mapping[str, str] | None
 ) -> dict[str, Any]:
     """The parameters. `fields` are the form's, for the two form protocols.
 

@@ -53,7 +53,7 @@ _NOT_RETURNED = frozenset(
 """Hop-by-hop headers, and the two that our own server sets."""
 
 
-class Answer(Protocol):
+class ReadResponse(Protocol):
     """A reply whose head has come."""
 
     status: int
@@ -73,12 +73,12 @@ class Answer(Protocol):
         ...
 
 
-class Upstream(Protocol):
+class ReadUpstream(Protocol):
     """AWS, for reads."""
 
     async def open(
         self, call: Call, *, method: str, target: str, headers: Sequence[tuple[str, str]], body: bytes, payload: str
-    ) -> Answer:
+    ) -> ReadResponse:
         """Sign and send; return when the head of the reply is there. Raises `errors.NotSendable`, `errors.UpstreamUnavailable`."""
         ...
 
@@ -86,7 +86,7 @@ class Upstream(Protocol):
 class Reads:
     """Forwards reads."""
 
-    def __init__(self, upstream: Upstream) -> None:
+    def __init__(self, upstream: ReadUpstream) -> None:
         self._upstream = upstream
 
     async def forward(
@@ -139,7 +139,7 @@ def _payload(signature: Signature, body: bytes) -> str:
     return signature.payload_hash or sha256(body).hexdigest()
 
 
-async def _reply(receive: Receive, send: Send, answer: Answer) -> None:
+async def _reply(receive: Receive, send: Send, answer: ReadResponse) -> None:
     headers = [(name, value) for name, value in answer.headers if name.lower() not in _NOT_RETURNED]
     start = {"type": "http.response.start", "status": answer.status, "headers": headers}
     if answer.length is not None and answer.length <= SMALL:
@@ -151,7 +151,7 @@ async def _reply(receive: Receive, send: Send, answer: Answer) -> None:
     await _stream(receive, send, answer)
 
 
-async def _stream(receive: Receive, send: Send, answer: Answer) -> None:
+async def _stream(receive: Receive, send: Send, answer: ReadResponse) -> None:
     """Send the body piece by piece, until it ends or the client hangs up."""
     hung_up = asyncio.ensure_future(_disconnect(receive))
     try:

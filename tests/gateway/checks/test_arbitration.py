@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from gateway.checks.arbitration import Arbitration
+from gateway.checks.arbitration import ArbitrationCheck
 from gateway.errors import PolicyUnavailable
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim, Relation, StandingClaim
@@ -16,8 +16,8 @@ from gateway.model.motive import Intent, Motivation, Motive
 from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
 from gateway.model.verdict import Mode, Verdict
 from gateway.policy.bundle import read_bundle
-from gateway.policy.choose import SHIPPED
 from gateway.policy.embedded import Embedded
+from gateway.policy.select_bundle import SHIPPED
 from gateway.policy.sources import shipped
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -51,16 +51,18 @@ def facts(motive: Motive | None) -> Facts:
 
 
 @pytest.fixture
-async def arbitration() -> AsyncIterator[Arbitration]:
+async def arbitration() -> AsyncIterator[ArbitrationCheck]:
     engine = Embedded(read_bundle(shipped() / SHIPPED), deadline_ms=1000, memory_mb=64)
-    yield Arbitration(engine)
+    yield ArbitrationCheck(engine)
     await engine.close()
 
 
 @pytest.mark.parametrize(
     ("kind", "motive"), [(ActorKind.AGENT, BUDGET), (ActorKind.HUMAN, BUDGET), (ActorKind.PIPELINE, ROUTINE), (ActorKind.HUMAN, None)]
 )  # fmt: skip
-async def test_a_live_incident_is_not_undone(arbitration: Arbitration, kind: ActorKind, motive: Motive | None) -> None:
+async def test_a_live_incident_is_not_undone(
+    arbitration: ArbitrationCheck, kind: ActorKind, motive: Motive | None
+) -> None:
     opinion = await arbitration.examine(mutation("other", kind, motive), facts(INCIDENT))
     (found,) = opinion.findings
     assert (found.verdict, found.rule) == (Verdict.DENY, "SEN-A001")
@@ -70,7 +72,7 @@ async def test_a_live_incident_is_not_undone(arbitration: Arbitration, kind: Act
     assert opinion.supersedes == ()
 
 
-async def test_the_stronger_motive_supersedes_and_is_given_its_time(arbitration: Arbitration) -> None:
+async def test_the_stronger_motive_supersedes_and_is_given_its_time(arbitration: ArbitrationCheck) -> None:
     opinion = await arbitration.examine(mutation("other", ActorKind.AGENT, INCIDENT), facts(ROUTINE))
     assert [finding.verdict for finding in opinion.findings] == [Verdict.ALLOW]
     assert opinion.supersedes == ("clm_1",)
@@ -78,12 +80,12 @@ async def test_the_stronger_motive_supersedes_and_is_given_its_time(arbitration:
     assert len(opinion.bundle) == 64
 
 
-async def test_equals_are_held(arbitration: Arbitration) -> None:
+async def test_equals_are_held(arbitration: ArbitrationCheck) -> None:
     opinion = await arbitration.examine(mutation("other", ActorKind.AGENT, INCIDENT), facts(INCIDENT))
     assert [(finding.verdict, finding.rule) for finding in opinion.findings] == [(Verdict.HOLD, "SEN-A002")]
 
 
-async def test_the_holder_itself_goes_on(arbitration: Arbitration) -> None:
+async def test_the_holder_itself_goes_on(arbitration: ArbitrationCheck) -> None:
     opinion = await arbitration.examine(mutation("rescuer", ActorKind.AGENT, BUDGET), facts(INCIDENT))
     assert [finding.verdict for finding in opinion.findings] == [Verdict.ALLOW]
     assert opinion.supersedes == ("clm_1",)
@@ -114,4 +116,4 @@ class Answers:
 )  # fmt: skip
 async def test_whatever_is_odd_raises(answer: Json) -> None:
     with pytest.raises(PolicyUnavailable):
-        await Arbitration(Answers(answer)).examine(mutation("other", ActorKind.AGENT, INCIDENT), facts(ROUTINE))
+        await ArbitrationCheck(Answers(answer)).examine(mutation("other", ActorKind.AGENT, INCIDENT), facts(ROUTINE))

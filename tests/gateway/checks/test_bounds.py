@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.checks.bounds import Bounds
+from gateway.checks.bounds import BoundsCheck
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.contract import Bound, Contract
 from gateway.model.facts import Dependant, Facts, Subject
@@ -77,7 +77,7 @@ async def findings(*subjects: Subject, kind: ActorKind = ActorKind.AGENT, effect
         effects=tuple(each.effect for each in subjects) if effects is None else tuple(effects),
     )
     facts = Facts(now=NOW, stack="kafka", mode=Mode.ENFORCE, subjects=subjects)
-    return (await Bounds().examine(mutation, facts)).findings
+    return (await BoundsCheck().examine(mutation, facts)).findings
 
 
 async def one(*subjects: Subject, kind: ActorKind = ActorKind.AGENT) -> Finding:

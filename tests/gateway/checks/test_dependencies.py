@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gateway.checks.dependencies import Dependencies
+from gateway.checks.dependencies import DependenciesCheck
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim, Relation, StandingClaim
 from gateway.model.contract import Contract
@@ -48,7 +48,7 @@ async def findings(*subjects: Subject, kind: ActorKind = ActorKind.AGENT, claims
         effects=tuple(each.effect for each in subjects),
     )
     facts = Facts(now=NOW, stack="s", mode=Mode.ENFORCE, subjects=subjects, claims=claims)
-    return (await Dependencies().examine(mutation, facts)).findings
+    return (await DependenciesCheck().examine(mutation, facts)).findings
 
 
 def deleted(address: str, attribute: str = WHOLE) -> StandingClaim:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gateway.checks.policy import Policy
+from gateway.checks.policy import GuardrailsCheck
 from gateway.errors import PolicyUnavailable
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.facts import Facts
@@ -40,8 +40,8 @@ class Answers:
         return self._answer
 
 
-def check(answer: Json, packages: tuple[str, ...] = ("network",)) -> Policy:
-    return Policy(Answers(answer), lambda: packages)
+def check(answer: Json, packages: tuple[str, ...] = ("network",)) -> GuardrailsCheck:
+    return GuardrailsCheck(Answers(answer), lambda: packages)
 
 
 async def test_no_objection_passes_and_names_the_bundle() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gateway.cli.client import ApiRefused, ApiUnreachable, ask, mutation_path
-from gateway.cli.identity import Identity
+from gateway.cli.identity import CliIdentity
 from gateway.errors import Malformed
 from tests.kit.gate import Gate
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
 
 @contextmanager
-def answering(status: int, body: bytes, *, location: str = "") -> Iterator[tuple[Identity, list[str]]]:
+def answering(status: int, body: bytes, *, location: str = "") -> Iterator[tuple[CliIdentity, list[str]]]:
     """A server that always answers the same; the paths it was asked for."""
     asked: list[str] = []
 
@@ -40,14 +40,14 @@ def answering(status: int, body: bytes, *, location: str = "") -> Iterator[tuple
     thread = Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:
-        yield Identity(url=f"http://127.0.0.1:{server.server_port}", token="a.b"), asked
+        yield CliIdentity(url=f"http://127.0.0.1:{server.server_port}", token="a.b"), asked
     finally:
         server.shutdown()
         thread.join()
         server.server_close()
 
 
-def records(identity: Identity) -> dict[str, Any]:
+def records(identity: CliIdentity) -> dict[str, Any]:
     return asyncio.run(ask(identity, "GET", "/records", holds="records"))
 
 

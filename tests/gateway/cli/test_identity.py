@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from gateway.cli.identity import UP_DIRECTORY, Identity, identity
-from gateway.cli.kept import FILE_NAME, NoIdentity, kept_text
+from gateway.cli.identity import UP_DIRECTORY, CliIdentity, identity
+from gateway.cli.local.credentials import FILE_NAME, NoIdentity, credentials_text
 from gateway.model.caller import ActorKind
 from gateway.ports import Key
 
@@ -19,17 +19,19 @@ def kept(elsewhere: Path) -> None:
     """A `sentinel up` that runs here."""
     key = Key(id="SNTLBBBBBBBBBBBBBBBB", secret="kept", actor="agent-scaler", kind=ActorKind.AGENT)
     (elsewhere / UP_DIRECTORY).mkdir(parents=True)
-    (elsewhere / UP_DIRECTORY / FILE_NAME).write_text(kept_text("http://127.0.0.1:9999", "us-east-1", {"agent": key}))
+    (elsewhere / UP_DIRECTORY / FILE_NAME).write_text(
+        credentials_text("http://127.0.0.1:9999", "us-east-1", {"agent": key})
+    )
 
 
 def test_the_environment_comes_first(kept: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SENTINEL_URL", URL + "/")
     monkeypatch.setenv("SENTINEL_TOKEN", TOKEN)
-    assert identity() == Identity(url=URL, token=TOKEN)
+    assert identity() == CliIdentity(url=URL, token=TOKEN)
 
 
 def test_then_the_sentinel_up_of_this_directory(kept: None) -> None:
-    assert identity("agent") == Identity(
+    assert identity("agent") == CliIdentity(
         url="http://127.0.0.1:9999", token="SNTLBBBBBBBBBBBBBBBB.kept", region="us-east-1"
     )
 
@@ -46,7 +48,7 @@ def test_without_either_it_says_what_to_do() -> None:
 
 
 def test_an_identity_does_not_print_its_token() -> None:
-    assert "a-secret" not in repr(Identity(url=URL, token=TOKEN))
+    assert "a-secret" not in repr(CliIdentity(url=URL, token=TOKEN))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.cli.ring import open_ring
+from gateway.cli.open_keyring import open_ring
 from gateway.model.caller import ActorKind
 from gateway.model.motive import Intent, Motivation, Motive
 from gateway.ports import Key

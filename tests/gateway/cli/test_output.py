@@ -6,7 +6,7 @@ import pytest
 import typer
 
 from gateway.cli.client import ApiRefused
-from gateway.cli.output import MachineRefused, fail, run, safe, show_json, show_pairs, show_table
+from gateway.cli.output import OsCallFailed, fail, run, safe, show_json, show_pairs, show_table
 from gateway.errors import Malformed, SentinelError
 
 
@@ -40,7 +40,7 @@ def test_what_the_machine_refuses_is_a_sentence_too(capsys: pytest.CaptureFixtur
     with pytest.raises(typer.Exit):
         run(_raises(PermissionError(13, "Permission denied", "/etc/sentinel")))
     assert "This machine does not let Sentinel do that: [Errno 13]" in capsys.readouterr().err
-    assert MachineRefused.code == "machine_refused"
+    assert OsCallFailed.code == "machine_refused"
 
 
 def test_whoever_stops_reading_is_not_told_so() -> None:

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from gateway.cli.policy import policy_app
-from gateway.policy import opa
+from gateway.policy import opa_command
 from gateway.policy.sources import shipped
 
 RUN = CliRunner()
@@ -65,7 +65,7 @@ def test_eval_of_what_is_no_json_fails(tmp_path: Path, text: str) -> None:
 
 
 def test_without_opa_build_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opa, "find_opa", lambda: None)
+    monkeypatch.setattr(opa_command, "find_opa", lambda: None)
     done = RUN.invoke(policy_app, ["build"])
     assert done.exit_code == 1
     assert "no `opa` on PATH" in done.output

@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from gateway.cli.identity import UP_DIRECTORY
-from gateway.cli.settings import Origin, config_file, flat, must_have_ledger, origins, settings_or_exit, variable
+from gateway.cli.settings import SettingOrigin, config_file, flat, must_have_ledger, origins, settings_or_exit, variable
 from gateway.errors import NotFound
 from gateway.settings import Settings, read_settings
 
@@ -27,29 +27,29 @@ def test_each_setting_says_where_it_comes_from(file: Path, monkeypatch: pytest.M
     monkeypatch.setenv("SENTINEL_TOKEN", "no setting")
     settings = read_settings(file)
     where = origins(settings, file)
-    assert (settings.server.port, where["server.port"]) == (9001, Origin.ENVIRONMENT)
-    assert where["policy.engine"] is Origin.ENVIRONMENT
-    assert where["upstream.connect_seconds"] is Origin.ENVIRONMENT
-    assert where["upstream.reply_seconds"] is Origin.DEFAULT
-    assert where["server.host"] is where["data"] is where["stacks"] is Origin.FILE
-    assert where["mode"] is Origin.DEFAULT
+    assert (settings.server.port, where["server.port"]) == (9001, SettingOrigin.ENVIRONMENT)
+    assert where["policy.engine"] is SettingOrigin.ENVIRONMENT
+    assert where["upstream.connect_seconds"] is SettingOrigin.ENVIRONMENT
+    assert where["upstream.reply_seconds"] is SettingOrigin.DEFAULT
+    assert where["server.host"] is where["data"] is where["stacks"] is SettingOrigin.FILE
+    assert where["mode"] is SettingOrigin.DEFAULT
     assert "token" not in where
 
 
 def test_the_stacks_of_the_environment_replace_those_of_the_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SENTINEL_STACKS", '[{"name": "b", "path": "b"}]')
-    assert origins(read_settings(file), file)["stacks"] is Origin.ENVIRONMENT
+    assert origins(read_settings(file), file)["stacks"] is SettingOrigin.ENVIRONMENT
 
 
 def test_without_a_file_nothing_comes_from_it() -> None:
-    assert set(origins(Settings(), None).values()) == {Origin.DEFAULT}
+    assert set(origins(Settings(), None).values()) == {SettingOrigin.DEFAULT}
 
 
 @pytest.mark.parametrize("name", ["server.port", "data", "reconcile.provider_mirror"])
 def test_the_variable_that_is_named_is_the_one_that_is_read(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(variable(name), "7")
     assert str(flat(Settings().model_dump(mode="json"))[name]) == "7"
-    assert origins(Settings(), None)[name] is Origin.ENVIRONMENT
+    assert origins(Settings(), None)[name] is SettingOrigin.ENVIRONMENT
 
 
 def test_the_file_is_the_one_asked_for_then_ours_then_that_of_sentinel_up(elsewhere: Path) -> None:

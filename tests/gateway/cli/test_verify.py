@@ -24,7 +24,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     async def write() -> None:
         async with open_ledger(f"sqlite:///{path}") as ledger:
             for number in range(5):
-                await ledger.turned_away(
+                await ledger.record_refusal(
                     at=datetime.now(UTC),
                     reason=f"stranger {number}",
                     code="not_authenticated",

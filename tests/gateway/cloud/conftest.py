@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from gateway.cloud.aws import Aws
-from gateway.cloud.client import Client
 from gateway.cloud.credentials import SIMULATED, FixedCredentials
 from gateway.cloud.endpoints import Endpoints
+from gateway.cloud.http_client import Client
 from gateway.service_models import ServiceModels
 
 

@@ -23,13 +23,13 @@ DONE = b"<SetDesiredCapacityResponse><ResponseMetadata><RequestId>r-1</RequestId
 ERROR = b"<ErrorResponse><Error><Type>Sender</Type><Code>%s</Code><Message>no</Message></Error><RequestId>r-2</RequestId></ErrorResponse>"
 
 
-async def carry(aws: Aws, call: Call = CAPACITY) -> Any:
+async def execute(aws: Aws, call: Call = CAPACITY) -> Any:
     return await aws.send(await aws.prepare(call, "mut_1"))
 
 
 async def test_what_aws_confirms_is_applied_and_passed_on_as_it_is(aws: Any, server: Any, reply: Any) -> None:
     server.replies = [reply(200, DONE, Content_Type="text/xml", Connection="keep-alive")]
-    outcome = await carry(aws)
+    outcome = await execute(aws)
     assert isinstance(outcome, Applied)
     assert (outcome.request_id, outcome.reply.body, outcome.reply.status) == ("r-1", DONE, 200)
     assert ("Content-Type", "text/xml") in outcome.reply.headers
@@ -38,7 +38,7 @@ async def test_what_aws_confirms_is_applied_and_passed_on_as_it_is(aws: Any, ser
 
 async def test_the_request_is_serialised_by_us_and_says_which_mutation_it_is(aws: Any, server: Any, reply: Any) -> None:
     server.replies = [reply(200, DONE)]
-    await carry(aws)
+    await execute(aws)
     head, _, body = server.seen[0].partition(b"\r\n\r\n")
     assert body == b"Action=SetDesiredCapacity&Version=2011-01-01&AutoScalingGroupName=kafka&DesiredCapacity=6"
     lines = head.lower().split(b"\r\n")
@@ -83,14 +83,14 @@ REPLIES = {
 async def test_a_reply_proves_what_it_proves(aws: Any, server: Any, reply: Any, name: str) -> None:
     (status, body), headers, expected = REPLIES[name]
     server.replies = [reply(status, body, **headers)]
-    outcome = await carry(aws)
+    outcome = await execute(aws)
     assert type(outcome) is expected
     assert len(server.seen) == 1
 
 
 async def test_a_refusal_carries_code_message_and_reply(aws: Any, server: Any, reply: Any) -> None:
     server.replies = [reply(400, ERROR % b"ValidationError")]
-    outcome = await carry(aws)
+    outcome = await execute(aws)
     assert (outcome.code, outcome.message, outcome.request_id) == ("ValidationError", "no", "r-2")
     assert outcome.reply.body == ERROR % b"ValidationError"
 
@@ -111,7 +111,7 @@ async def test_a_lost_answer_is_in_doubt_and_nothing_is_sent_again(
 ) -> None:
     server.replies = [BROKEN[name]]
     server.hold = 0.01
-    outcome = await carry(aws, call)
+    outcome = await execute(aws, call)
     assert isinstance(outcome, InDoubt)
     assert "may have happened" in outcome.reason
     assert len(server.seen) == 1
@@ -120,8 +120,8 @@ async def test_a_lost_answer_is_in_doubt_and_nothing_is_sent_again(
 async def test_a_broken_kept_alive_connection_is_not_retried(aws: Any, server: Any, reply: Any) -> None:
     """Left to itself aiohttp sends a DELETE again when the server closes a kept-alive connection instead of answering."""
     server.replies = [reply(204, b"", x_amz_request_id="r"), b"", reply(204, b"", x_amz_request_id="r")]
-    assert isinstance(await carry(aws, DELETE), Applied)
-    assert isinstance(await carry(aws, DELETE), InDoubt)
+    assert isinstance(await execute(aws, DELETE), Applied)
+    assert isinstance(await execute(aws, DELETE), InDoubt)
     assert (len(server.seen), server.connections) == (2, 1)
 
 
@@ -129,8 +129,8 @@ async def test_with_the_switch_on_aiohttp_would_have_sent_twice(aws: Any, server
     """Shows that the test above can fail."""
     server.replies = [reply(204, b"", x_amz_request_id="r"), b"", reply(204, b"", x_amz_request_id="r")]
     client.session._retry_connection = True
-    await carry(aws, DELETE)
-    assert isinstance(await carry(aws, DELETE), Applied)
+    await execute(aws, DELETE)
+    assert isinstance(await execute(aws, DELETE), Applied)
     assert len(server.seen) == 3
 
 
@@ -138,7 +138,7 @@ async def test_no_connection_means_nothing_was_sent(parts: Any) -> None:
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         port = bound.getsockname()[1]
-    outcome = await carry(Aws(**parts(f"http://127.0.0.1:{port}")))
+    outcome = await execute(Aws(**parts(f"http://127.0.0.1:{port}")))
     assert isinstance(outcome, Failed)
     assert outcome.reply is None
     assert "nothing was sent" in outcome.message
@@ -147,13 +147,13 @@ async def test_no_connection_means_nothing_was_sent(parts: Any) -> None:
 async def test_a_server_that_never_answers_is_in_doubt(aws: Any, server: Any, client: Any) -> None:
     server.replies, server.hold = [b""], 5
     client._reply_seconds = 0.1
-    assert isinstance(await carry(aws), InDoubt)
+    assert isinstance(await execute(aws), InDoubt)
     assert len(server.seen) == 1
 
 
 async def test_a_reply_without_end_is_in_doubt(aws: Any, server: Any, reply: Any) -> None:
     server.replies = [reply(200, b" " * (8 * 1024 * 1024 + 1), x_amzn_requestid="r")]
-    assert isinstance(await carry(aws), InDoubt)
+    assert isinstance(await execute(aws), InDoubt)
 
 
 async def test_one_request_is_sent_once_even_if_asked_twice(aws: Any, server: Any, reply: Any) -> None:
@@ -220,6 +220,6 @@ async def test_no_variable_changes_where_or_how_often(
 ) -> None:
     monkeypatch.setenv(name, value)
     server.replies = [b""]
-    assert isinstance(await carry(aws), InDoubt)
+    assert isinstance(await execute(aws), InDoubt)
     assert len(server.seen) == 1
     assert b"/us-east-1/autoscaling/aws4_request" in server.seen[0]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gateway.cloud.endpoints import Endpoints
-from gateway.cloud.serialize import Unsigned, idempotency_tokens, protocol_of, serialise
+from gateway.cloud.serialize import Unsigned, idempotency_tokens, protocol_of, serialize
 from gateway.errors import NotSendable
 from gateway.model.mutation import Call
 
@@ -18,7 +18,7 @@ def request_for(
 ) -> Unsigned:
     call = Call(service=service, operation=operation, parameters=parameters, region="us-east-1", protocol=protocol)
     endpoint = Endpoints(models=models, regions=("us-east-1",)).of(call)
-    return serialise(call, models.operation(service, operation), endpoint, mutation_id=mutation_id)
+    return serialize(call, models.operation(service, operation), endpoint, mutation_id=mutation_id)
 
 
 def test_each_protocol_has_its_form(models: Any) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from gateway.cloud.credentials import Credentials
 from gateway.cloud.endpoints import Endpoint, Endpoints
-from gateway.cloud.serialize import serialise
+from gateway.cloud.serialize import serialize
 from gateway.cloud.signer import signed_headers
 from gateway.model.mutation import Call
 
@@ -92,7 +92,7 @@ def test_our_signature_of_a_call_is_botocores(
 ) -> None:
     call = Call(service=service, operation=operation, parameters=parameters, region="us-east-1")
     endpoint = Endpoints(models=models, regions=("us-east-1",)).of(call)
-    unsigned = serialise(call, models.operation(service, operation), endpoint, mutation_id="mut_1")
+    unsigned = serialize(call, models.operation(service, operation), endpoint, mutation_id="mut_1")
     headers = {name: value for name, value in unsigned.headers if name != "accept"}
     check(unsigned.method, unsigned.target, headers, unsigned.body, endpoint=endpoint, token=token)
 

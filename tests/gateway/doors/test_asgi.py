@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gateway.doors.asgi import Body, Message, answer, inbound_of
+from gateway.doors.asgi import Message, RequestBody, answer, inbound_of
 from gateway.errors import BodyTooLarge, Malformed
 
 
@@ -30,7 +30,7 @@ def _part(body: bytes, *, more: bool = False) -> Message:
 
 
 async def test_the_body_is_joined_and_remembered() -> None:
-    body = Body(Wire(_part(b"ab", more=True), _part(b"c")).receive, 10)
+    body = RequestBody(Wire(_part(b"ab", more=True), _part(b"c")).receive, 10)
     assert await body.read() == b"abc"
     assert await body.read() == b"abc"
 
@@ -38,13 +38,13 @@ async def test_the_body_is_joined_and_remembered() -> None:
 async def test_a_body_over_the_limit_is_refused_before_it_is_whole() -> None:
     wire = Wire(_part(b"ab", more=True), _part(b"cd", more=True), _part(b"never read"))
     with pytest.raises(BodyTooLarge, match="3 bytes"):
-        await Body(wire.receive, 3).read()
+        await RequestBody(wire.receive, 3).read()
     assert len(wire.messages) == 1
 
 
 async def test_a_client_that_hangs_up_leaves_no_half_request() -> None:
     with pytest.raises(Malformed, match="hung up"):
-        await Body(Wire(_part(b"ab", more=True), {"type": "http.disconnect"}).receive, 10).read()
+        await RequestBody(Wire(_part(b"ab", more=True), {"type": "http.disconnect"}).receive, 10).read()
 
 
 @pytest.mark.parametrize("raw", [b"/a%2Fb/../c", b"/", b"/%41%00"])
@@ -57,7 +57,7 @@ def test_the_path_stays_as_it_was_sent(raw: bytes) -> None:
         "headers": [(b"host", b"h"), (b"x", b"\xe9")],
         "client": ("127.0.0.1", 5),
     }
-    inbound = inbound_of(scope, Body(Wire().receive, 1), FixedClock())
+    inbound = inbound_of(scope, RequestBody(Wire().receive, 1), FixedClock())
     assert inbound.target == raw.decode() + "?x=%2B&y"
     assert inbound.headers == (("host", "h"), ("x", "\xe9"))
     assert inbound.peer == "127.0.0.1"

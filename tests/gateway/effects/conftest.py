@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from gateway.effects.asked import Asked
+from gateway.effects.context import CallContext
+from gateway.effects.registry import SERVICES
+from gateway.effects.resolver import EffectResolver
 from gateway.effects.schema import read_schemas
-from gateway.effects.table import SERVICES
-from gateway.effects.understand import Understand
 from gateway.errors import Ambiguous
 from gateway.model.json import Json
 from gateway.model.mutation import Call, Effect
@@ -22,13 +22,13 @@ ACCOUNT, REGION = "123456789012", "eu-west-1"
 class FakeWorld:
     """Things by address; the type is the first part of the address."""
 
-    def __init__(self, things: Mapping[str, Mapping[str, Json]]) -> None:
-        self._things = things
+    def __init__(self, resources: Mapping[str, Mapping[str, Json]]) -> None:
+        self._resources = resources
 
     def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
         return tuple(
             address
-            for address, attributes in self._things.items()
+            for address, attributes in self._resources.items()
             if address.split(".")[0] == resource_type and attributes.get(attribute) == value
         )
 
@@ -40,10 +40,10 @@ class FakeWorld:
         return found[0] if found else None
 
     def recorded(self, address: str) -> Mapping[str, Json] | None:
-        return self._things.get(address)
+        return self._resources.get(address)
 
     def account(self) -> str:
-        arns = [str(attributes["arn"]).split(":") for attributes in self._things.values() if attributes.get("arn")]
+        arns = [str(attributes["arn"]).split(":") for attributes in self._resources.values() if attributes.get("arn")]
         accounts = {arn[4] for arn in arns} - {""}
         return accounts.pop() if len(accounts) == 1 else ""
 
@@ -68,14 +68,14 @@ def recording() -> dict[str, Any]:
 @pytest.fixture(scope="session")
 def stack(recording: dict[str, Any]) -> Mapping[str, Mapping[str, Json]]:
     """The recorded stack as it stood before it was destroyed."""
-    things: Mapping[str, Mapping[str, Json]] = recording["phases"][-1]["state"]
-    return things
+    resources: Mapping[str, Mapping[str, Json]] = recording["phases"][-1]["state"]
+    return resources
 
 
 @pytest.fixture(scope="session")
-def understand_in() -> Callable[[Mapping[str, Mapping[str, Json]]], Understand]:
-    """Makes an `Understand` over a world of things."""
-    return lambda things: Understand(FakeWorld(things))
+def understand_in() -> Callable[[Mapping[str, Mapping[str, Json]]], EffectResolver]:
+    """Makes an `EffectResolver` over a world of things."""
+    return lambda resources: EffectResolver(FakeWorld(resources))
 
 
 @pytest.fixture
@@ -86,10 +86,10 @@ def ask(stack: Mapping[str, Mapping[str, Json]]) -> Ask:
         service: str,
         operation: str,
         parameters: Mapping[str, Any],
-        things: Mapping[str, Any] | None = None,
+        resources: Mapping[str, Any] | None = None,
         account: str = ACCOUNT,
     ) -> tuple[Effect, ...]:
-        world = Understand(FakeWorld(stack if things is None else things), {service: SERVICES[service]})
+        world = EffectResolver(FakeWorld(stack if resources is None else resources), {service: SERVICES[service]})
         call = Call(service=service, operation=operation, parameters=real(parameters), account=account, region=REGION)
         return world.effects(call)
 
@@ -97,16 +97,16 @@ def ask(stack: Mapping[str, Mapping[str, Json]]) -> Ask:
 
 
 @pytest.fixture
-def asked() -> Callable[..., Asked]:
-    """An `Asked` for a call of no particular service."""
+def context() -> Callable[..., CallContext]:
+    """An `CallContext` for a call of no particular service."""
 
     def make(
         parameters: Mapping[str, Any] | None = None,
-        things: Mapping[str, Any] | None = None,
+        resources: Mapping[str, Any] | None = None,
         types: tuple[str, ...] = ("aws_sqs_queue", "aws_kms_alias", "aws_secretsmanager_secret", "aws_ssm_parameter"),
-    ) -> Asked:
+    ) -> CallContext:
         call = Call(service="x", operation="Y", parameters=parameters or {}, account=ACCOUNT, region=REGION)
-        return Asked(call=call, world=FakeWorld(things or {}), schemas=read_schemas(types))
+        return CallContext(call=call, world=FakeWorld(resources or {}), schemas=read_schemas(types))
 
     return make
 

@@ -12,8 +12,8 @@ NAMES = {"VisibilityTimeout": "visibility_timeout_seconds"}
 
 
 @pytest.fixture
-def target(asked: Callable[..., Any]) -> Any:
-    return asked().target("aws_sqs_queue", {"name": "q"})
+def target(context: Callable[..., Any]) -> Any:
+    return context().target("aws_sqs_queue", {"name": "q"})
 
 
 @pytest.mark.parametrize(

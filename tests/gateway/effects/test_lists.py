@@ -20,8 +20,8 @@ from gateway.effects.values import NotUnderstood
 
 
 @pytest.fixture
-def target(asked: Callable[..., Any]) -> Any:
-    return asked(things={"aws_sqs_queue.q": {"name": "q", "l": ["a", "b"], "t": "text"}}).target(
+def target(context: Callable[..., Any]) -> Any:
+    return context(resources={"aws_sqs_queue.q": {"name": "q", "l": ["a", "b"], "t": "text"}}).target(
         "aws_sqs_queue", {"name": "q"}
     )
 

@@ -10,9 +10,9 @@ from gateway.effects.values import NotUnderstood
 
 
 @pytest.fixture
-def target(asked: Callable[..., Any]) -> Any:
-    things = {"aws_sqs_queue.q": {"name": "q", "tags": {"team": "a", "old": "yes"}}}
-    return asked(things=things).target("aws_sqs_queue", {"name": "q"})
+def target(context: Callable[..., Any]) -> Any:
+    resources = {"aws_sqs_queue.q": {"name": "q", "tags": {"team": "a", "old": "yes"}}}
+    return context(resources=resources).target("aws_sqs_queue", {"name": "q"})
 
 
 @pytest.mark.parametrize(

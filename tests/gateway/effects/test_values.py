@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gateway.effects.values import NotUnderstood, hidden, in_kind
+from gateway.effects.values import NotUnderstood, in_kind, masked
 from gateway.model.json import Json, digest
 
 
@@ -56,5 +56,5 @@ def test_values_that_do_not_fit_are_not_understood(value: object, kind: str) -> 
 
 
 def test_a_secret_is_kept_as_the_state_reader_keeps_it() -> None:
-    assert hidden("hush") == {"sha256": digest("hush")}
-    assert hidden(None) is None
+    assert masked("hush") == {"sha256": digest("hush")}
+    assert masked(None) is None

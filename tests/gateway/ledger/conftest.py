@@ -63,10 +63,10 @@ class Scene:
         finding = Finding(check="policy", verdict=verdict, rule="SEN-1", reason="Because.")
         return Decision(findings=(finding,), **members)
 
-    async def carry(self, asked: Mutation, outcome: Sent = APPLIED, **members: Any) -> Sequence[Claim]:
+    async def execute(self, asked: Mutation, outcome: Sent = APPLIED, **members: Any) -> Sequence[Claim]:
         """Decide and settle; the claims taken."""
-        claims = await self.ledger.decided(asked, self.facts(asked), self.decision(**members))
-        await self.ledger.settled(asked, outcome, self.now)
+        claims = await self.ledger.record_decision(asked, self.facts(asked), self.decision(**members))
+        await self.ledger.record_outcome(asked, outcome, self.now)
         return claims
 
 

@@ -12,24 +12,24 @@ def test_what_covers_an_attribute_is_itself_those_around_it_and_the_whole() -> N
 
 
 async def test_a_failed_mutation_set_nothing(scene: Any) -> None:
-    await scene.carry(scene.mutation(5, actor="first"))
+    await scene.execute(scene.mutation(5, actor="first"))
     [claim] = await scene.ledger.claims()
     failed = scene.mutation(9, actor="second")
-    await scene.carry(failed, Failed(code="Denied", message="No."), supersedes=(claim.id,))
+    await scene.execute(failed, Failed(code="Denied", message="No."), supersedes=(claim.id,))
     found = await scene.ledger.blame("aws_sqs_queue.orders", "delay")
     assert found is not None
     assert (found.actor, found.value, found.previous_actor, found.approver) == ("first", 5, "", "")
 
 
 async def test_what_is_in_doubt_is_said_to_be(scene: Any) -> None:
-    await scene.carry(scene.mutation(), InDoubt(reason="cut off"))
+    await scene.execute(scene.mutation(), InDoubt(reason="cut off"))
     found = await scene.ledger.blame("aws_sqs_queue.orders", "delay")
     assert found is not None
     assert (found.outcome, found.claim_open) == ("in_doubt", True)
 
 
 async def test_a_deletion_covers_every_attribute(scene: Any) -> None:
-    await scene.carry(scene.mutation(None, "*", action=EffectAction.DELETE))
+    await scene.execute(scene.mutation(None, "*", action=EffectAction.DELETE))
     found = await scene.ledger.blame("aws_sqs_queue.orders", "tags.owner")
     assert found is not None
     assert (found.action, found.attribute) == ("delete", "*")

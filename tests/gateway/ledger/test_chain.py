@@ -13,8 +13,8 @@ from sqlalchemy import insert
 
 from gateway.errors import LedgerBroken
 from gateway.ledger.chain import FIRST_PREVIOUS, HASHED, record_hash, verify_chain
-from gateway.ledger.forms import record_of
-from gateway.ledger.statement import Session
+from gateway.ledger.serialize import record_of
+from gateway.ledger.statements import Session
 from gateway.ledger.store import Store, open_store
 from gateway.ledger.tables import RECORDS
 from gateway.model.json import canonical

@@ -11,8 +11,8 @@ from sqlalchemy import event
 
 from gateway.errors import LedgerUnavailable
 from gateway.ledger import store as store_module
-from gateway.ledger.append import Transaction
 from gateway.ledger.store import Store, open_store
+from gateway.ledger.transaction import Transaction
 from gateway.ledger.writer import Writer
 from gateway.model.record import Record, Stage
 

@@ -4,11 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from gateway.model.motive import Intent, Motivation, Motive, motive_form
+from gateway.model.motive import Intent, Motivation, Motive, motive_to_json
 
 
 def test_no_motive_has_no_form() -> None:
-    assert motive_form(None) is None
+    assert motive_to_json(None) is None
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ def test_all_of_a_motive_is_in_its_form_and_no_time_is_cut_short(wanted: timedel
     motive = Motive(
         intent=Intent.SECURITY, motivation=Motivation.VULNERABILITY, text="now", evidence=("CVE-1",), wanted_for=wanted
     )
-    assert motive_form(motive) == {
+    assert motive_to_json(motive) == {
         "intent": "security",
         "motivation": "vulnerability",
         "text": "now",

@@ -2,7 +2,7 @@
 
 import wasmtime
 
-from gateway.policy.abi import HEADROOM, Instance
+from gateway.policy.abi import HEADROOM, WasmInstance
 from gateway.policy.bundle import Bundle
 
 
@@ -11,7 +11,7 @@ def test_evaluations_leave_nothing_and_growth_is_noticed(shipped_bundle: Bundle)
     config.epoch_interruption = True
     engine = wasmtime.Engine(config)
     module = wasmtime.Module(engine, shipped_bundle.wasm)
-    instance = Instance(module, engine=engine, data=shipped_bundle.data, memory_bytes=8 * HEADROOM, ticks=10)
+    instance = WasmInstance(module, engine=engine, data=shipped_bundle.data, memory_bytes=8 * HEADROOM, ticks=10)
     entrypoint = instance.entrypoints["sentinel/guardrails/result"]
     first = instance.evaluate(entrypoint, b"{}", 10)
     grown = [instance.grown]

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from gateway.policy.builtins import UnsupportedFormat, sprintf
-from gateway.policy.opa import find_opa
+from gateway.policy.opa_command import find_opa
 from gateway.policy.values import Term, parse
 
 TABLE: list[tuple[str, str, str]] = [

@@ -7,7 +7,7 @@ import pytest
 
 from gateway.errors import PolicyInvalid
 from gateway.policy.bundle import Bundle, build, read_bundle, write_bundle
-from gateway.policy.choose import SHIPPED
+from gateway.policy.select_bundle import SHIPPED
 from gateway.policy.sources import read_sources, shipped
 
 

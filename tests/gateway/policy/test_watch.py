@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import PolicyInvalid
-from gateway.policy import choose as chooser
+from gateway.policy import select_bundle as chooser
 from gateway.policy.watch import Watched
 
 GUARDRAILS = "sentinel/guardrails/result"

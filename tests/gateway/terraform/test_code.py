@@ -6,7 +6,7 @@ import pytest
 
 from gateway.errors import CodeInvalid
 from gateway.terraform.code import code_files, load_code
-from gateway.terraform.instance import declared
+from gateway.terraform.config.instance import declared
 
 KAFKA = Path(__file__).parents[2] / "cases" / "stacks" / "kafka"
 CONTRACT = 'contract "%s" {\n  resource "aws_x" "*" {\n    critical = true\n  }\n}\n'

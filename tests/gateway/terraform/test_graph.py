@@ -7,13 +7,13 @@ from gateway.terraform.graph import Graph
 from gateway.terraform.state import Recorded
 
 
-def thing(address: str, *dependencies: str) -> Recorded:
+def resource(address: str, *dependencies: str) -> Recorded:
     where = parse_address(address)
     assert where is not None
     return Recorded(address=address, where=where, attributes={}, dependencies=dependencies)
 
 
-CHAIN = (thing("t.a"), thing("t.b", "t.a"), thing("t.c", "t.a", "t.b"), thing("t.d", "t.a", "t.b", "t.c"))
+CHAIN = (resource("t.a"), resource("t.b", "t.a"), resource("t.c", "t.a", "t.b"), resource("t.d", "t.a", "t.b", "t.c"))
 
 
 def test_the_near_ones_come_first_and_only_they_are_direct() -> None:
@@ -37,7 +37,7 @@ def test_a_circle_ends() -> None:
 
 def test_instances_of_a_module_depend_on_their_own_only() -> None:
     recorded = [
-        thing(f'module.m["{key}"].t.{name}', *(["module.m.t.a"] if name == "b" else []))
+        resource(f'module.m["{key}"].t.{name}', *(["module.m.t.a"] if name == "b" else []))
         for key in ("x", "y")
         for name in ("a", "b")
     ]
@@ -46,22 +46,22 @@ def test_instances_of_a_module_depend_on_their_own_only() -> None:
 
 
 def test_a_dependency_on_another_module_means_all_its_instances() -> None:
-    recorded = [thing("module.m[0].t.a"), thing("module.m[1].t.a"), thing("t.root", "module.m.t.a")]
+    recorded = [resource("module.m[0].t.a"), resource("module.m[1].t.a"), resource("t.root", "module.m.t.a")]
 
     assert Graph(recorded, [], {}).dependants("module.m[1].t.a") == (("t.root", True),)
 
 
 def test_every_instance_of_a_dependant_block_is_named() -> None:
-    recorded = [thing("t.a"), thing("t.b[0]", "t.a"), thing("t.b[1]", "t.a")]
+    recorded = [resource("t.a"), resource("t.b[0]", "t.a"), resource("t.b[1]", "t.a")]
 
     assert Graph(recorded, ["t.b[0]", "t.b[1]"], {}).dependants("t.a") == (("t.b[0]", True), ("t.b[1]", True))
     assert Graph(recorded, [], {}).dependants("t.b[0]") == ()
 
 
 def test_ten_thousand_resources_are_walked_in_a_moment() -> None:
-    recorded = [thing("t.hub")]
+    recorded = [resource("t.hub")]
     for at in range(5000):
-        recorded += [thing(f"t.near{at}", "t.hub"), thing(f"t.far{at}", "t.hub", f"t.near{at}")]
+        recorded += [resource(f"t.near{at}", "t.hub"), resource(f"t.far{at}", "t.hub", f"t.near{at}")]
     graph = Graph(recorded, [], {})
 
     begun = time.perf_counter()

@@ -8,7 +8,7 @@ import pytest
 
 from gateway.errors import CodeInvalid
 from gateway.model.json import Json, digest
-from gateway.terraform.state import Roots, concealed, parse_state, read_state
+from gateway.terraform.state import Roots, masked_like, parse_state, read_state
 
 KAFKA = Path(__file__).parents[2] / "cases" / "stacks" / "kafka" / "terraform.tfstate"
 
@@ -144,6 +144,6 @@ HIDDEN: Json = {"sha256": "0" * 64}
 def test_a_value_of_the_code_hides_what_the_state_hides(
     value: Json, attribute: str, recorded: Json, expected: Json
 ) -> None:
-    found = concealed(value, resource_type="aws_ssm_parameter", attribute=attribute, recorded=recorded)
+    found = masked_like(value, resource_type="aws_ssm_parameter", attribute=attribute, recorded=recorded)
 
     assert found == expected

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from gateway.doors.aws.protocols.values import check_members, from_text, unknown, wrong
-from gateway.doors.aws.strict import MAX_DEPTH
+from gateway.doors.aws.strict_parsers import MAX_DEPTH
 from gateway.service_models import Shape
 
 Node: TypeAlias = "str | dict[str, Node]"

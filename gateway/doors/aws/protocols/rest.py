@@ -9,8 +9,8 @@ from botocore.utils import is_json_value_header
 
 from gateway.doors.aws.protocols import document, xml
 from gateway.doors.aws.protocols.values import check_members, from_text, unknown, wrong
-from gateway.doors.aws.strict import json_value, unreadable, utf8, xml_root
-from gateway.doors.aws.wire import Head
+from gateway.doors.aws.request_head import RequestHead
+from gateway.doors.aws.strict_parsers import json_value, unreadable, utf8, xml_root
 from gateway.errors import Malformed
 from gateway.service_models import Shape
 
@@ -24,7 +24,7 @@ _ADDED = frozenset({"x-id"})
 
 def parse(
     shape: Shape | None,
-    head: Head,
+    head: RequestHead,
     labels: Mapping[str, str],
     literals: frozenset[str],
     body: bytes,
@@ -60,7 +60,7 @@ def _from_path(shape: Shape, labels: Mapping[str, str]) -> Iterator[tuple[str, A
             yield name, from_text(member, labels[key], name)
 
 
-def _from_query(shape: Shape, head: Head, literals: frozenset[str]) -> Iterator[tuple[str, Any]]:
+def _from_query(shape: Shape, head: RequestHead, literals: frozenset[str]) -> Iterator[tuple[str, Any]]:
     given: dict[str, list[str]] = {}
     for key, text in head.query:
         given.setdefault(key, []).append(text)
@@ -90,7 +90,7 @@ def _query_value(shape: Shape, texts: list[str], path: str) -> Any:
     return from_text(shape, texts[0], path)
 
 
-def _from_headers(shape: Shape, head: Head) -> Iterator[tuple[str, Any]]:
+def _from_headers(shape: Shape, head: RequestHead) -> Iterator[tuple[str, Any]]:
     for name, key, member in _bound(shape, "header"):
         if (text := _header(head, key.lower())) is not None:
             yield name, _header_value(member, text, name)
@@ -101,7 +101,7 @@ def _from_headers(shape: Shape, head: Head) -> Iterator[tuple[str, Any]]:
             yield name, found
 
 
-def _header(head: Head, name: str) -> str | None:
+def _header(head: RequestHead, name: str) -> str | None:
     """A header that is a parameter: sent once and covered by the signature."""
     text = head.headers.get(name)
     if text is None:
@@ -130,7 +130,7 @@ def _header_value(shape: Shape, text: str, path: str) -> Any:
     return from_text(shape, text, path)
 
 
-def _from_body(shape: Shape, head: Head, body: bytes, *, is_json: bool) -> dict[str, Any]:
+def _from_body(shape: Shape, head: RequestHead, body: bytes, *, is_json: bool) -> dict[str, Any]:
     payload = shape.serialization.get("payload")
     if payload is not None:
         member = shape.members[payload]
@@ -154,23 +154,23 @@ def _from_body(shape: Shape, head: Head, body: bytes, *, is_json: bool) -> dict[
     return xml.structure(shape, _xml(shape, head, body), "", check=False)
 
 
-def _payload(shape: Shape, name: str, head: Head, body: bytes, *, is_json: bool) -> Any:
+def _payload(shape: Shape, name: str, head: RequestHead, body: bytes, *, is_json: bool) -> Any:
     if is_json:
         return document.value(shape.members[name], _json(shape, head, body), name)
     return xml.value(shape.members[name], _xml(shape, head, body), name)
 
 
-def _json(shape: Shape, head: Head, body: bytes) -> Any:
+def _json(shape: Shape, head: RequestHead, body: bytes) -> Any:
     _check_type(shape, head, _JSON_TYPES)
     return json_value(body)
 
 
-def _xml(shape: Shape, head: Head, body: bytes) -> Any:
+def _xml(shape: Shape, head: RequestHead, body: bytes) -> Any:
     _check_type(shape, head, _XML_TYPES)
     return xml_root(body)
 
 
-def _check_type(shape: Shape, head: Head, allowed: tuple[str, ...]) -> None:
+def _check_type(shape: Shape, head: RequestHead, allowed: tuple[str, ...]) -> None:
     """A body without a content type is read as the protocol says; one with another type is refused, unless the type is a parameter."""
     if (
         not head.content_type

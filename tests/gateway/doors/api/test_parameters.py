@@ -38,6 +38,7 @@ def shape() -> Shape:
         ({"Data": "aGk="}, {"Data": b"hi"}),
         ({"When": "2026-11-21T09:00:00Z"}, {"When": datetime(2026, 11, 21, 9, tzinfo=UTC)}),
         ({"Tags": {"a": "aGk="}}, {"Tags": {"a": b"hi"}}),
+        ({"When": 1795251600}, {"When": datetime(2026, 11, 21, 9, tzinfo=UTC)}),
         ({"Steps": [{"At": "2026-11-21T09:00:00Z"}]}, {"Steps": [{"At": datetime(2026, 11, 21, 9, tzinfo=UTC)}]}),
     ],
 )
@@ -51,8 +52,8 @@ def test_parameters_are_as_boto3_takes_them(shape: Shape, given_: dict[str, Any]
         ({"Colour": "red"}, "no member 'Colour'"),
         ({"Steps": [{"By": 1}]}, r"Steps\[0\] has no member 'By'"),
         ({"Size": "6"}, "Size"),
-        ({"Size": True}, "Size is a number"),
-        ({"Ratio": False}, "Ratio is a number"),
+        ({"Size": True}, "Size is of type integer"),
+        ({"Ratio": False}, "Ratio is of type"),
         ({"Size": 1.5}, "Size"),
         ({"Name": 3}, "Name"),
         ({"Name": None}, "Name"),
@@ -64,6 +65,12 @@ def test_parameters_are_as_boto3_takes_them(shape: Shape, given_: dict[str, Any]
         ({"Data": "aGk"}, "base64"),
         ({"When": "yesterday"}, "must be a time"),
         ({"When": "2026-11-21T09:00:00"}, "needs a zone"),
+        ({"When": 6.77680361916768e16}, "outside the calendar"),
+        ({"When": -1e300}, "outside the calendar"),
+        ({"When": 10**400}, "outside the calendar"),
+        ({"When": "0001-01-01T00:00:00+14:00"}, "outside the calendar"),
+        ({"When": "9999-12-31T23:59:59-14:00"}, "outside the calendar"),
+        ({"When": True}, "When"),
     ],
 )
 def test_what_does_not_fit_is_named(shape: Shape, given_: dict[str, Any], says: str) -> None:

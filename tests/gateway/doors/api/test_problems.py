@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from gateway import errors
 from gateway.doors.api.problems import RETRY_SAFE, handle_errors, mistakes, problem, status_of
-from gateway.doors.guard import HeadersTooLarge, TargetTooLong
+from gateway.doors.request_limits import HeadersTooLarge, TargetTooLong
 
 
 def test_a_problem_is_a_problem_document() -> None:

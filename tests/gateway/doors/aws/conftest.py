@@ -9,10 +9,10 @@ from urllib.parse import urlencode
 import botocore.serialize
 import pytest
 
-from gateway.doors.aws import classes, index
-from gateway.doors.aws.dialect import AwsDialect
-from gateway.doors.aws.index import Index, Protocol
-from gateway.doors.aws.wire import head_of
+from gateway.doors.aws import call_classes, routing_index
+from gateway.doors.aws.decoder import AwsDecoder
+from gateway.doors.aws.request_head import head_of
+from gateway.doors.aws.routing_index import Protocol, RoutingIndex
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.inbound import Inbound
 from gateway.service_models import ServiceModels
@@ -22,13 +22,13 @@ REGION = "eu-west-1"
 
 
 @pytest.fixture(scope="session")
-def routes() -> Index:
-    return index.load()
+def routes() -> RoutingIndex:
+    return routing_index.load()
 
 
 @pytest.fixture(scope="session")
-def table() -> classes.Classes:
-    return classes.load()
+def table() -> call_classes.CallClassTable:
+    return call_classes.load()
 
 
 @pytest.fixture(scope="session")
@@ -37,8 +37,8 @@ def models() -> ServiceModels:
 
 
 @pytest.fixture(scope="session")
-def dialect(routes: Index, table: classes.Classes, models: ServiceModels) -> AwsDialect:
-    return AwsDialect(
+def dialect(routes: RoutingIndex, table: call_classes.CallClassTable, models: ServiceModels) -> AwsDecoder:
+    return AwsDecoder(
         account="123456789012",
         regions=(REGION, "us-east-1"),
         max_body_bytes=1 << 20,
@@ -225,7 +225,9 @@ class Operation:
 
 
 @pytest.fixture(scope="session")
-def operations(routes: Index, models: ServiceModels) -> Callable[[Callable[[str, str], bool]], Iterator[Operation]]:
+def operations(
+    routes: RoutingIndex, models: ServiceModels
+) -> Callable[[Callable[[str, str], bool]], Iterator[Operation]]:
     """Every (operation, protocol) whose service and name pass the filter."""
 
     def every(wanted: Callable[[str, str], bool]) -> Iterator[Operation]:
@@ -258,7 +260,7 @@ class ReadBack:
 
 
 @pytest.fixture(scope="session")
-def read_back(dialect: AwsDialect) -> Callable[[Inbound], Awaitable[ReadBack]]:
+def read_back(dialect: AwsDecoder) -> Callable[[Inbound], Awaitable[ReadBack]]:
     """Routes and parses a request in full, also where the dialect would leave a read unparsed."""
 
     async def read(inbound: Inbound) -> ReadBack:

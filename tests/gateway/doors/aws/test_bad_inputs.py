@@ -15,8 +15,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from gateway.clock import SystemClock
-from gateway.ledger.keys import SqlKeyRing
-from gateway.ledger.master import master_key
+from gateway.keyring.keys import SqlKeyRing
+from gateway.keyring.master_key import master_key
 from gateway.model.caller import ActorKind
 from gateway.model.record import Stage
 from gateway.ports import Key

@@ -9,7 +9,7 @@ import botocore.session
 import pytest
 from botocore.config import Config
 
-from gateway.doors.aws.dialect import AwsDialect
+from gateway.doors.aws.decoder import AwsDecoder
 from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
 
@@ -133,7 +133,7 @@ def _text(value: Any) -> str:
 
 @pytest.mark.parametrize("call", CALLS, ids=[f"{service}.{method}" for service, method, _ in CALLS])
 async def test_a_boto3_call_is_read_as_it_was_made(
-    dialect: AwsDialect, caller: Caller, session: Any, call: tuple[str, str, dict[str, Any]]
+    dialect: AwsDecoder, caller: Caller, session: Any, call: tuple[str, str, dict[str, Any]]
 ) -> None:
     service, method, parameters = call
     request = await dialect.read(_sent(session, service, method, parameters), caller)

@@ -6,9 +6,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from gateway import errors
-from gateway.doors.asgi import Body, Message
+from gateway.doors.asgi import Message, RequestBody
 from gateway.doors.aws.door import AwsDoor, aws_code
-from gateway.doors.aws.replies import status_of
+from gateway.doors.aws.errors import status_of
 from gateway.model.caller import Caller
 from gateway.model.mutation import CallClass
 from gateway.model.outcome import Failed, InDoubt, Reply, Sent
@@ -255,4 +255,4 @@ async def test_the_body_limit_is_the_doors(ledger: LedgerDouble, cloud: CloudDou
         return {"type": "http.request", "body": b"x" * 600, "more_body": True}
 
     with pytest.raises(errors.BodyTooLarge):
-        await Body(endless, _door(ledger, cloud).max_body_bytes).read()
+        await RequestBody(endless, _door(ledger, cloud).max_body_bytes).read()

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gateway.doors.aws.motive import stated_motive
-from gateway.doors.aws.wire import head_of
+from gateway.doors.aws.request_head import head_of
 from gateway.errors import Malformed
 from gateway.model.motive import Intent
 

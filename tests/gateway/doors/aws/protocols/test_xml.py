@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.doors.aws.protocols import xml
-from gateway.doors.aws.strict import xml_root
+from gateway.doors.aws.strict_parsers import xml_root
 from gateway.errors import Malformed
 from gateway.service_models import ServiceModels
 

@@ -1,0 +1,100 @@
+"""The `Check` protocol, and the `CheckChain` that runs every check and gathers one decision."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import structlog
+
+from gateway.model.claim import Relation
+from gateway.model.facts import Facts
+from gateway.model.json import Json
+from gateway.model.mutation import Mutation
+from gateway.model.verdict import Decision, Finding, Mode, Verdict
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opinion:
+    """What one check has to say. No finding at all is no answer, and that denies."""
+
+    findings: tuple[Finding, ...]
+    supersedes: tuple[str, ...] = ()
+    """Ids of standing claims that end if the mutation is carried out."""
+    obligations: Mapping[str, Json] = field(default_factory=dict)
+    bundle: str = ""
+    """Digest of the policy bundle that was asked, where one was."""
+
+
+class Check(Protocol):
+    """One rule. It may only look: mutation and facts are frozen, and nothing is taken before the ledger commits."""
+
+    @property
+    def name(self) -> str:
+        """Unique name, as it stands in findings."""
+        ...
+
+    async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
+        """The check's opinion. Raising, or an opinion without findings, is a denial."""
+        ...
+
+
+def passed(check: Check) -> Opinion:
+    """The opinion of a check that has nothing against it."""
+    return Opinion(
+        findings=(
+            Finding(check=check.name, verdict=Verdict.ALLOW, rule=f"{check.name}.passed", reason="Nothing against it."),
+        )
+    )
+
+
+class CheckChain:
+    """Runs every check, in order, so that a caller hears all that stands against its call at once."""
+
+    def __init__(self, checks: Sequence[Check]) -> None:
+        """Raises ValueError for no checks (it would have no opinion) or two of one name."""
+        names = [check.name for check in checks]
+        if not checks or len(set(names)) != len(names):
+            message = f"a chain needs checks with different names, not {names}"
+            raise ValueError(message)
+        self._checks = tuple(checks)
+
+    async def decide(self, mutation: Mutation, facts: Facts) -> Decision:
+        """One decision from every check's findings."""
+        opinions = [await _examine(check, mutation, facts) for check in self._checks]
+        supersedes = {claim for opinion in opinions for claim in opinion.supersedes}
+        if facts.mode is Mode.OBSERVE:
+            # Whatever is observed is applied, so it holds the attribute afterwards, whoever would have won.
+            supersedes |= {standing.claim.id for standing in facts.claims if standing.relation is Relation.SAME}
+        return Decision(
+            findings=tuple(finding for opinion in opinions for finding in opinion.findings),
+            supersedes=tuple(sorted(supersedes)),
+            mode=facts.mode,
+            approval=facts.approval.id if facts.approval else "",
+            bundle=next((opinion.bundle for opinion in opinions if opinion.bundle), ""),
+            code=facts.code,
+            obligations={key: value for opinion in opinions for key, value in opinion.obligations.items()},
+        )
+
+
+async def _examine(check: Check, mutation: Mutation, facts: Facts) -> Opinion:
+    """A check that breaks, or says nothing, is a check that denies."""
+    try:
+        opinion = await check.examine(mutation, facts)
+    except Exception:
+        log.exception("check_broke", check=check.name, mutation=mutation.id)
+        return _denied(
+            check.name,
+            "broke",
+            f"The {check.name} check could not be completed, so the change was refused; nothing was sent. Try again; the gateway's log says more.",
+        )
+    if not opinion.findings:
+        return _denied(
+            check.name, "silent", f"The {check.name} check gave no answer, so the change was refused; nothing was sent."
+        )
+    return opinion
+
+
+def _denied(check: str, rule: str, reason: str) -> Opinion:
+    return Opinion(findings=(Finding(check=check, verdict=Verdict.DENY, rule=f"{check}.{rule}", reason=reason),))

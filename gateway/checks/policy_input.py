@@ -1,0 +1,117 @@
+"""The input document: everything a policy is shown about one mutation, documented field by field in `policies/README.md`."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from gateway.model.claim import StandingClaim
+from gateway.model.facts import Dependant, Facts, Subject
+from gateway.model.json import Json, to_json
+from gateway.model.motive import motive_to_json
+from gateway.model.mutation import Mutation
+
+_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+
+
+class PolicyInputs:
+    """The document of the mutation at hand, made once for all checks that show it to policies."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Mutation, Facts, Mapping[str, Json]] | None = None
+
+    def of(self, mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
+        """As `document`. Whoever is given it may not change it."""
+        if self._last is None or self._last[0] is not mutation or self._last[1] is not facts:
+            self._last = mutation, facts, policy_input(mutation, facts)
+        return self._last[2]
+
+
+def policy_input(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
+    """The document for one mutation under these facts. Times are integers of nanoseconds since 1970 (UTC).
+
+    The call's parameters are left out: what matters of them stands in the effects, where secrets are digests already.
+    """
+    return {
+        "now_ns": _nanoseconds(facts.now),
+        "stack": facts.stack,
+        "mode": facts.mode.value,
+        "caller": {
+            "actor": mutation.caller.actor,
+            "kind": mutation.caller.kind.value,
+            "roles": list(mutation.caller.roles),
+            "on_behalf_of": mutation.caller.on_behalf_of,
+        },
+        "motive": motive_to_json(mutation.motive),
+        "mutation": {
+            "id": mutation.id,
+            "service": mutation.call.service,
+            "operation": mutation.call.operation,
+            "class": mutation.call_class.value,
+            "understood": mutation.understood,
+            "effects": [_effect(subject) for subject in facts.subjects],
+        },
+        "dependants": _dependants(facts),
+        "claims": [_claim(standing) for standing in facts.claims],
+        "flips": dict(facts.flips),
+        "signals": list(facts.signals),
+    }
+
+
+def _effect(subject: Subject) -> Json:
+    effect, contract = subject.effect, subject.contract
+    return {
+        "address": effect.address,
+        "attribute": effect.attribute,
+        "action": effect.action.value,
+        "value": to_json(effect.value),
+        # What stood there before is as secret as what is wanted there now.
+        "before": None if effect.sensitive else to_json(subject.before),
+        "declared_value": None if effect.sensitive else to_json(subject.declared),
+        "resource_type": effect.resource_type,
+        "identity": dict(effect.identity),
+        "declared": effect.declared,
+        "exists": subject.exists,
+        "changes": subject.changes,
+        "contract": {
+            "managed_by_agent": contract.managed_by_agent,
+            "critical": contract.critical,
+            "prevent_delete": contract.prevent_delete,
+            "owner": contract.owner,
+        },
+    }
+
+
+def _claim(standing: StandingClaim) -> Json:
+    claim, motive = standing.claim, standing.claim.motive
+    return {
+        "id": claim.id,
+        "address": claim.address,
+        "attribute": claim.attribute,
+        "value": to_json(claim.value),
+        "actor": claim.actor,
+        "kind": claim.kind.value,
+        "intent": motive.intent.value if motive else None,
+        "motivation": motive.motivation.value if motive else None,
+        "evidence": list(motive.evidence) if motive else [],
+        "since_ns": _nanoseconds(claim.since),
+        "until_ns": _nanoseconds(claim.until) if claim.until else None,
+        "until": to_json(claim.until) if claim.until else None,
+        "relation": standing.relation.value,
+    }
+
+
+def _dependants(facts: Facts) -> list[Json]:
+    """Each dependant once, whichever effects it depends on; direct if it is so to any of them."""
+    by_address: dict[str, Dependant] = {}
+    for subject in facts.subjects:
+        for dependant in subject.dependants:
+            if dependant.address not in by_address or dependant.direct:
+                by_address[dependant.address] = dependant
+    return [
+        {"address": dependant.address, "direct": dependant.direct, "critical": dependant.critical}
+        for dependant in by_address.values()
+    ]
+
+
+def _nanoseconds(moment: datetime) -> int:
+    """Exact, unlike a float of seconds."""
+    return (moment - _EPOCH) // timedelta(microseconds=1) * 1000

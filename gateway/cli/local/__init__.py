@@ -1,0 +1,1 @@
+"""`sentinel up` and `sentinel tour`: everything on one machine."""

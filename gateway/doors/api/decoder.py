@@ -1,0 +1,88 @@
+"""The JSON API as a `ports.Dialect`: one proposal, read strictly, only once the caller is known."""
+
+from typing import Any
+
+from gateway.doors.api.parameters import parameters
+from gateway.doors.api.schemas import MutationBody, body_of
+from gateway.doors.aws.call_classes import CallClassTable
+from gateway.doors.aws.routing_index import RoutingIndex
+from gateway.errors import Malformed, UnknownOperation
+from gateway.model.caller import Caller
+from gateway.model.inbound import Inbound
+from gateway.model.mutation import Call, CallClass
+from gateway.ports import Request
+from gateway.service_models import ServiceModels
+
+_LONGEST_KEY = 255
+_READS = frozenset({CallClass.READ, CallClass.SECRET, CallClass.CRYPTO})
+
+
+class ApiDecoder:
+    """Reads `POST /v1/mutations`."""
+
+    def __init__(
+        self,
+        *,
+        account: str,
+        regions: tuple[str, ...],
+        default_region: str,
+        index: RoutingIndex,
+        classes: CallClassTable,
+        models: ServiceModels,
+    ) -> None:
+        self._account = account
+        self._regions = regions
+        self._default_region = default_region
+        self._index = index
+        self._classes = classes
+        self._models = models
+
+    async def read(self, inbound: Inbound, caller: Caller) -> Request:  # noqa: ARG002  the protocol's shape
+        """The proposal. Raises `errors.Malformed`, `errors.UnknownOperation`, `errors.BodyTooLarge`."""
+        body = await body_of(inbound, MutationBody, what="proposal")
+        service = self._index.services.get(body.service)
+        if service is None or body.operation not in service.operations:
+            raise UnknownOperation(
+                f"AWS has no operation {body.service}:{body.operation}. Service and operation are named as boto3's models name them."
+            )
+        call_class = self._classes.of(body.service, body.operation)
+        if call_class in _READS:
+            raise Malformed(
+                f"{body.service}:{body.operation} changes nothing. Send reads to the AWS endpoint; they need no motive."
+            )
+        region = body.region or self._default_region
+        if region not in self._regions:
+            raise Malformed(
+                f"The region {region!r} is not one that this Sentinel may call. It may call {', '.join(sorted(self._regions))}."
+            )
+        shape = await self._models.input_of(body.service, body.operation)
+        call = Call(
+            service=body.service,
+            operation=body.operation,
+            parameters=parameters(shape, body.parameters),
+            account=self._account,
+            region=region,
+        )
+        return Request(
+            call=call,
+            call_class=call_class,
+            motive=body.motive.motive() if body.motive else None,
+            idempotency_key=_idempotency_key(inbound),
+            dry_run=body.dry_run,
+        )
+
+    def operation(self, call: Call) -> Any:
+        """Botocore's model of the operation that a call names."""
+        return self._models.operation(call.service, call.operation)
+
+
+def _idempotency_key(inbound: Inbound) -> str:
+    """The `Idempotency-Key` header; empty where there is none."""
+    key = inbound.header("idempotency-key")
+    if key is None:
+        return ""
+    if not 1 <= len(key) <= _LONGEST_KEY or not key.isascii() or not key.isprintable():
+        raise Malformed(
+            f"Idempotency-Key must be 1 to {_LONGEST_KEY} printable ASCII characters.", code="idempotency_key"
+        )
+    return f"api:{key}"

@@ -1,0 +1,227 @@
+"""The AWS wire format as a `ports.Dialect`: head checked, operation routed and classed, a mutation's body parsed in full."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from gateway.authn import chunks
+from gateway.doors.aws import call_classes, routing_index
+from gateway.doors.aws.motive import stated_motive
+from gateway.doors.aws.operation_router import OperationRouter, Routed, likely
+from gateway.doors.aws.parse import parse
+from gateway.doors.aws.request_head import RequestHead, head_of
+from gateway.doors.aws.routing_index import Protocol, RoutingIndex, Service
+from gateway.doors.aws.strict_parsers import form, gunzipped, unique
+from gateway.errors import Malformed
+from gateway.model.caller import Caller
+from gateway.model.inbound import Inbound
+from gateway.model.mutation import Call, CallClass
+from gateway.ports import Request
+from gateway.service_models import ServiceModels
+
+_UNPARSED = frozenset({CallClass.READ, CallClass.SECRET, CallClass.CRYPTO})
+"""Classes that are passed on as they came, so that what the operation is suffices."""
+_INVOCATION = "amz-sdk-invocation-id"
+_LONGEST_KEY = 255
+_CHARSETS = frozenset({"", "utf-8", "utf8", '"utf-8"'})
+
+
+class AwsDecoder:
+    """Reads AWS requests. Built once; keeps the routing index, the table of classes and the models lately used."""
+
+    def __init__(
+        self,
+        *,
+        account: str,
+        regions: tuple[str, ...],
+        max_body_bytes: int,
+        routes: RoutingIndex | None = None,
+        table: call_classes.CallClassTable | None = None,
+        models: ServiceModels | None = None,
+    ) -> None:
+        self._account = account
+        self._regions = frozenset(regions)
+        self._max_body = max_body_bytes
+        self._index = routes or routing_index.shipped()
+        self._classes = table or call_classes.shipped()
+        self._router = OperationRouter(self._index, self._classes)
+        self._models = models or ServiceModels()
+
+    async def read(self, inbound: Inbound, caller: Caller) -> Request:
+        """The request. Parameters are empty for what is streamed unchanged, unless the host is made from one of them.
+
+        Raises `errors.Malformed`, `errors.UnknownOperation`, `errors.BodyTooLarge`.
+        """
+        head = head_of(inbound)
+        self._check_region(head.scope.region)
+        candidates = self._router.candidates(head)
+        routed, fields = await self._routed(inbound, head, candidates)
+        call_class = self._classes.of(routed.service.name, routed.operation)
+        parameters: Mapping[str, Any] = {}
+        if call_class not in _UNPARSED or routed.operation in routed.service.labelled_hosts:
+            parameters = await self._parameters(inbound, head, routed, fields)
+        return Request(
+            call=Call(
+                service=routed.service.name,
+                operation=routed.operation,
+                parameters=parameters,
+                account=self._account,
+                region=head.scope.region,
+                protocol=routed.protocol.value,
+            ),
+            call_class=call_class,
+            motive=stated_motive(head),
+            idempotency_key=_idempotency_key(head, caller),
+        )
+
+    def protocol_of(self, inbound: Inbound) -> tuple[Service | None, Protocol]:
+        """The likely service and protocol of a request of which nothing is known to be true; for the form of an error only."""
+        return likely(inbound, self._index)
+
+    def service(self, name: str) -> Service | None:
+        """What the index knows of a service, by botocore's name (its signing name, above all); None where there is none."""
+        return self._index.services.get(name)
+
+    async def _routed(
+        self, inbound: Inbound, head: RequestHead, candidates: tuple[Service, ...]
+    ) -> tuple[Routed, Mapping[str, str] | None]:
+        fields: dict[str, str] | None = None
+        if self._router.form_wanted(head, candidates):
+            if head.query:
+                raise Malformed(
+                    "Parameters stand in the query and in the body; a request may have them in one place only.",
+                    aws_code="MalformedQueryString",
+                    code="duplicate_parameter",
+                )
+            _check_charset(head)
+            fields = form(await self._body(inbound, head, None))
+        routed = self._router.route(head, candidates, fields)
+        if fields is None and routed.protocol in (Protocol.EC2, Protocol.QUERY):
+            fields = await self._query_form(inbound, head)
+        elif fields is not None and "content-encoding" in head.headers:
+            _check_compressible(routed)
+        return routed, fields
+
+    async def _query_form(self, inbound: Inbound, head: RequestHead) -> dict[str, str]:
+        """The fields of a form that came in the query; then there may be no body that AWS could read instead."""
+        if await inbound.read_body():
+            raise Malformed(
+                "The Action stands in the query, so there may be no body.",
+                aws_code="MalformedQueryString",
+                code="duplicate_parameter",
+            )
+        return unique(head.query)
+
+    async def _parameters(
+        self, inbound: Inbound, head: RequestHead, routed: Routed, fields: Mapping[str, str] | None
+    ) -> dict[str, Any]:
+        _check_charset(head)
+        _check_payload(head)
+        body = b"" if fields is not None else await self._body(inbound, head, routed)
+        if head.payload.chunked:
+            head, body = _unchunked(head, body)
+        shape = await self._models.input_of(routed.service.name, routed.operation)
+        return parse(routed, shape, head, body, fields)
+
+    async def _body(self, inbound: Inbound, head: RequestHead, routed: Routed | None) -> bytes:
+        """The body, unpacked where it is compressed and the operation takes that; `routed` is None where the body must say the operation."""
+        encoding = head.headers.get("content-encoding", "").strip().lower()
+        body = await inbound.read_body()
+        if head.payload.chunked:
+            return body
+        if not encoding or (routed is not None and _takes_content_encoding(routed)):
+            return body
+        if encoding != "gzip":
+            raise Malformed(
+                "Sentinel takes no such Content-Encoding here.",
+                aws_code="UnsupportedMediaTypeException",
+                code="content_encoding",
+            )
+        if routed is not None:
+            _check_compressible(routed)
+        return gunzipped(body, self._max_body)
+
+    def _check_region(self, region: str) -> None:
+        if region not in self._regions:
+            raise Malformed(
+                f"The region {region[:40]!r} is not one that this Sentinel may call. It may call {', '.join(sorted(self._regions))}.",
+                aws_code="SignatureDoesNotMatch",
+                code="region",
+            )
+
+
+def _idempotency_key(head: RequestHead, caller: Caller) -> str:
+    """SDKs send the same invocation id with every attempt of one call; it is not signed, so it is bound to the key that signed.
+
+    Who sends none is known by the signature, so that the same signed bytes never apply twice.
+    """
+    invocation = head.headers.get(_INVOCATION)
+    if invocation is None:
+        return f"{caller.key_id}:signature:{head.signature}"
+    key = f"{caller.key_id}:{invocation}"
+    if (
+        not invocation
+        or len(key) > _LONGEST_KEY
+        or not key.isascii()
+        or not key.isprintable()
+        or _INVOCATION in head.repeated
+    ):
+        raise Malformed(
+            f"{_INVOCATION} must be sent once, of 1 to {_LONGEST_KEY - len(caller.key_id) - 1} printable ASCII characters.",
+            aws_code="ValidationError",
+            code="idempotency_key",
+        )
+    return key
+
+
+def _check_charset(head: RequestHead) -> None:
+    """A server may decode the body in the charset that the content type names, so only one is taken."""
+    for parameter in head.headers.get("content-type", "").split(";")[1:]:
+        name, _, value = parameter.strip().lower().partition("=")
+        if name == "charset" and value not in _CHARSETS:
+            raise Malformed(
+                "Only UTF-8 is taken as the charset of a body.",
+                aws_code="UnsupportedMediaTypeException",
+                code="content_type",
+            )
+
+
+def _check_payload(head: RequestHead) -> None:
+    """A mutation's body must be covered by the signature."""
+    if not head.payload.binds:
+        raise Malformed(
+            "The body of a change must be covered by its signature, and this one is not. "
+            "boto3: Config(request_checksum_calculation='when_required', s3={'payload_signing_enabled': True}). Nothing was sent.",
+            aws_code="AccessDenied",
+            code="unsigned_payload",
+        )
+
+
+def _unchunked(head: RequestHead, body: bytes) -> tuple[RequestHead, bytes]:
+    """The request as it was before its body was cut into signed chunks, which `authn` has verified."""
+    decoded = chunks.decode(body)
+    encodings = [part.strip() for part in head.headers.get("content-encoding", "").split(",")]
+    kept = ", ".join(part for part in encodings if part and part != "aws-chunked")
+    headers = {
+        **head.headers,
+        "content-encoding": kept,
+        "content-length": str(len(decoded.body)),
+        **dict(decoded.trailers),
+    }
+    if not kept:
+        del headers["content-encoding"]
+    return replace(head, headers=headers, signed=head.signed | dict(decoded.trailers).keys()), decoded.body
+
+
+def _check_compressible(routed: Routed) -> None:
+    if routed.operation not in routed.service.compressible:
+        raise Malformed(
+            f"{routed.service.name}:{routed.operation} takes no compressed body.",
+            aws_code="UnsupportedMediaTypeException",
+            code="content_encoding",
+        )
+
+
+def _takes_content_encoding(routed: Routed) -> bool:
+    """In S3 the header describes the object; it is a parameter, and the body is stored as it is."""
+    return routed.service.name == "s3"

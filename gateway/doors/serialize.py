@@ -1,0 +1,120 @@
+"""How the nouns look in JSON replies, on the command line's `--json` and to the doors alike."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from gateway.model.claim import Claim
+from gateway.model.json import to_json
+from gateway.model.motive import motive_to_json
+from gateway.model.mutation import Effect, Mutation
+from gateway.model.outcome import Applied, Failed, InDoubt, Outcome, Refused
+from gateway.model.record import Record
+from gateway.model.verdict import Decision, Finding
+
+
+def time_to_json(moment: datetime | None) -> str | None:
+    """ISO 8601 in UTC."""
+    return None if moment is None else moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def finding_to_json(finding: Finding) -> dict[str, Any]:
+    """A finding with its counter-offer."""
+    view: dict[str, Any] = {
+        "check": finding.check,
+        "verdict": finding.verdict.value,
+        "rule": finding.rule,
+        "reason": finding.reason,
+        "address": finding.address,
+        "attribute": finding.attribute,
+        "source": finding.source,
+    }
+    if (offer := finding.offer) is not None:
+        retry_after = time_to_json(offer.retry_after)
+        view["offer"] = {"nearest": to_json(offer.nearest), "holder": offer.holder, "retry_after": retry_after}
+    return view
+
+
+def decision_to_json(decision: Decision) -> dict[str, Any]:
+    """A decision with all its findings."""
+    return {
+        "verdict": decision.verdict.value,
+        "mode": decision.mode.value,
+        "findings": [finding_to_json(finding) for finding in decision.findings],
+        "supersedes": list(decision.supersedes),
+        "approval": decision.approval,
+        "bundle": decision.bundle,
+        "code": decision.code,
+    }
+
+
+def effect_to_json(effect: Effect) -> dict[str, Any]:
+    """An effect; a sensitive value is a digest already."""
+    return {
+        "address": effect.address,
+        "attribute": effect.attribute,
+        "action": effect.action.value,
+        "value": to_json(effect.value),
+        "declared": effect.declared,
+    }
+
+
+def outcome_to_json(outcome: Outcome | None) -> dict[str, Any] | None:
+    """What became of it; None for a dry run."""
+    match outcome:
+        case None:
+            return None
+        case Applied():
+            return {"outcome": "applied", "request_id": outcome.request_id}
+        case Failed():
+            failed = {"code": outcome.code, "message": outcome.message, "request_id": outcome.request_id}
+            return {"outcome": "failed", **failed}
+        case InDoubt():
+            return {"outcome": "in_doubt", "reason": outcome.reason}
+        case Refused():
+            return {"outcome": "refused"}
+
+
+def mutation_to_json(mutation: Mutation) -> dict[str, Any]:
+    """Who asked for what, and what it does. Parameters are left out: they may hold secrets, the effects tell what matters."""
+    return {
+        "id": mutation.id,
+        "actor": mutation.caller.actor,
+        "service": mutation.call.service,
+        "operation": mutation.call.operation,
+        "region": mutation.call.region,
+        "motive": motive_to_json(mutation.motive),
+        "effects": [effect_to_json(effect) for effect in mutation.effects],
+    }
+
+
+def record_to_json(record: Record) -> dict[str, Any]:
+    """A line of the ledger."""
+    return {
+        "seq": record.seq,
+        "stage": record.stage.value,
+        "at": time_to_json(record.at),
+        "mutation_id": record.mutation_id,
+        "actor": record.actor,
+        "stack": record.stack,
+        "body": to_json(record.body),
+        "previous": record.previous,
+        "hash": record.hash,
+    }
+
+
+def claim_to_json(claim: Claim) -> dict[str, Any]:
+    """A claim."""
+    return {
+        "id": claim.id,
+        "mutation_id": claim.mutation_id,
+        "address": claim.address,
+        "attribute": claim.attribute,
+        "value": to_json(claim.value),
+        "actor": claim.actor,
+        "kind": claim.kind.value,
+        "motive": motive_to_json(claim.motive),
+        "since": time_to_json(claim.since),
+        "until": time_to_json(claim.until),
+        "ended_at": time_to_json(claim.ended_at),
+        "end": None if claim.end is None else claim.end.value,
+    }

@@ -1,0 +1,45 @@
+"""The register of all services: a new one costs a file of its own, a line here, and a test."""
+
+from collections.abc import Mapping
+
+from gateway.effects.operation import Operation
+from gateway.effects.services import (
+    autoscaling,
+    cloudwatch,
+    dynamodb,
+    ec2,
+    ecs,
+    elbv2,
+    iam,
+    kms,
+    lambda_,
+    logs,
+    rds,
+    route53,
+    s3,
+    secretsmanager,
+    sns,
+    sqs,
+    ssm,
+)
+
+SERVICES: Mapping[str, Mapping[str, Operation]] = {
+    "autoscaling": autoscaling.OPERATIONS,
+    "cloudwatch": cloudwatch.OPERATIONS,
+    "dynamodb": dynamodb.OPERATIONS,
+    "ec2": ec2.OPERATIONS,
+    "ecs": ecs.OPERATIONS,
+    "elbv2": elbv2.OPERATIONS,
+    "iam": iam.OPERATIONS,
+    "kms": kms.OPERATIONS,
+    "lambda": lambda_.OPERATIONS,
+    "logs": logs.OPERATIONS,
+    "rds": rds.OPERATIONS,
+    "route53": route53.OPERATIONS,
+    "s3": s3.OPERATIONS,
+    "secretsmanager": secretsmanager.OPERATIONS,
+    "sns": sns.OPERATIONS,
+    "sqs": sqs.OPERATIONS,
+    "ssm": ssm.OPERATIONS,
+}
+"""botocore service name → operation name → what it does."""

@@ -1,0 +1,1 @@
+"""What the operations of each AWS service do, one file per service."""

@@ -1,0 +1,199 @@
+"""What EC2 Auto Scaling's operations do.
+
+`TerminateInstanceInAutoScalingGroup` and `SetInstanceHealth` name an instance only; which group it belongs to, and so whose capacity
+changes, the state does not know: they are not understood. Operations that change the capacity to a value only AWS knows
+are an INVOKE of the group's `desired_capacity`.
+"""
+
+from collections.abc import Mapping
+
+from gateway.effects.context import CallContext, Target
+from gateway.effects.interpreter import attributes
+from gateway.effects.lists import added, comma_list, recorded_list, removed
+from gateway.effects.operation import Identify, Operation, Translate, controls
+from gateway.effects.values import NotUnderstood
+from gateway.model.json import Json
+from gateway.model.mutation import Effect, EffectAction
+
+_GROUP = "aws_autoscaling_group"
+_CAPACITY = "desired_capacity"
+_NAME = {"AutoScalingGroupName": "name"}
+_PROCESSES = (
+    "Launch", "Terminate", "AddToLoadBalancer", "AlarmNotification", "AZRebalance", "HealthCheck", "InstanceRefresh",
+    "ReplaceUnhealthy", "ScheduledActions",
+)  # fmt: skip
+
+
+def _tag_blocks(target: Target, value: object) -> Mapping[str, Json]:
+    """The group's `tag` blocks with those of the call added or replaced."""
+    blocks = {str(tag["key"]): tag for tag in recorded_list(target, "tag") if isinstance(tag, Mapping)}
+    for tag in value if isinstance(value, (list, tuple)) else ():
+        if set(tag) - {"ResourceId", "ResourceType", "Key", "Value", "PropagateAtLaunch"}:
+            raise NotUnderstood("a tag in a form nobody knows")
+        key = str(tag["Key"])
+        blocks[key] = {
+            "key": key,
+            "propagate_at_launch": bool(tag.get("PropagateAtLaunch", False)),
+            "value": str(tag.get("Value") or ""),
+        }
+    return {"tag": list(blocks.values())}
+
+
+def _tags(context: CallContext) -> tuple[Effect, ...]:
+    """CreateOrUpdateTags and DeleteTags: tags name their group themselves."""
+    context.only("Tags")
+    groups: dict[str, list[Mapping[str, object]]] = {}
+    tags = context.call.parameters.get("Tags")
+    for tag in tags if isinstance(tags, (list, tuple)) else ():
+        if tag.get("ResourceType", "auto-scaling-group") != "auto-scaling-group":
+            raise NotUnderstood("tags of something else than a group")
+        groups.setdefault(str(tag.get("ResourceId") or ""), []).append(tag)
+    deletes = context.call.operation == "DeleteTags"
+    effects = []
+    for name, changed in groups.items():
+        target = context.target(_GROUP, {"name": name})
+        keys = {str(tag["Key"]) for tag in changed}
+        kept = [tag for tag in recorded_list(target, "tag") if isinstance(tag, Mapping) and tag.get("key") not in keys]
+        value = kept if deletes else _tag_blocks(target, changed)["tag"]
+        effects.append(target.put("tag", value))
+    return tuple(effects)
+
+
+def _processes(context: CallContext) -> tuple[Effect, ...]:
+    """SuspendProcesses and ResumeProcesses; no processes named means all of them."""
+    context.only("AutoScalingGroupName", "ScalingProcesses")
+    target = context.target(_GROUP, {"name": context.text("AutoScalingGroupName")})
+    named = context.call.parameters.get("ScalingProcesses") or list(_PROCESSES)
+    change = added if context.call.operation == "SuspendProcesses" else removed
+    return tuple(target.put(key, value) for key, value in change("suspended_processes")(target, named).items())
+
+
+def _policy_name(context: CallContext, text: str) -> Mapping[str, str]:
+    """A policy's name, or its ARN, which names the group too."""
+    if not text.startswith("arn:"):
+        return {"name": text}
+    group, _, name = context.arn(text).resource.partition("autoScalingGroupName/")[2].partition(":policyName/")
+    if not group or not name:
+        raise NotUnderstood("an ARN of something else than a policy")
+    return {"autoscaling_group_name": group, "name": name}
+
+
+def _execute_policy(context: CallContext) -> tuple[Effect, ...]:
+    """A policy by hand: it changes the capacity of its group, by how much only AWS knows."""
+    context.only("AutoScalingGroupName", "PolicyName", "HonorCooldown", "MetricValue", "BreachThreshold")
+    given = context.call.parameters.get("AutoScalingGroupName")
+    identity = {"autoscaling_group_name": str(given or ""), **_policy_name(context, context.text("PolicyName"))}
+    group = identity["autoscaling_group_name"]
+    return (
+        context.target("aws_autoscaling_policy", identity).whole(EffectAction.INVOKE),
+        context.target(_GROUP, {"name": group}).put(_CAPACITY, None, action=EffectAction.INVOKE),
+    )
+
+
+def _refresh(context: CallContext) -> tuple[Effect, ...]:
+    """Instances are replaced, and the group keeps the configuration that the refresh brings, if it brings one."""
+    context.only("AutoScalingGroupName", "Strategy", "DesiredConfiguration", "Preferences")
+    target = context.target(_GROUP, {"name": context.text("AutoScalingGroupName")})
+    wanted = context.call.parameters.get("DesiredConfiguration") or {}
+    configured = attributes(_REFRESHED, target, wanted) if isinstance(wanted, Mapping) else ()
+    return (target.whole(EffectAction.INVOKE), *(target.put(name, value) for name, value in configured))
+
+
+_GROUP_ATTRIBUTES: Mapping[str, str | Translate] = {
+    "LaunchConfigurationName": "launch_configuration",
+    "LifecycleHookSpecificationList": "initial_lifecycle_hook",
+    "LifecycleHookSpecificationList.LifecycleHookName": "initial_lifecycle_hook.name",
+    "LifecycleHookSpecificationList.NotificationTargetARN": "initial_lifecycle_hook.notification_target_arn",
+    "LifecycleHookSpecificationList.RoleARN": "initial_lifecycle_hook.role_arn",
+    "LaunchTemplate.LaunchTemplateId": "launch_template.id",
+    "LaunchTemplate.LaunchTemplateName": "launch_template.name",
+    "LoadBalancerNames": "load_balancers",
+    "NewInstancesProtectedFromScaleIn": "protect_from_scale_in",
+    "Tags": _tag_blocks,
+    "TargetGroupARNs": "target_group_arns",
+    "VPCZoneIdentifier": comma_list("vpc_zone_identifier"),
+}
+_REFRESHED = Operation(resource_type=_GROUP, attributes=_GROUP_ATTRIBUTES)
+_POLICY: Mapping[str, str | Identify] = {"AutoScalingGroupName": "autoscaling_group_name", "PolicyName": _policy_name}
+_SCHEDULE = {"AutoScalingGroupName": "autoscaling_group_name", "ScheduledActionName": "scheduled_action_name"}
+_HOOK = {"AutoScalingGroupName": "autoscaling_group_name", "LifecycleHookName": "name"}
+
+
+def _invoked(*moves: str) -> Operation:
+    return Operation(resource_type=_GROUP, identity=_NAME, action=EffectAction.INVOKE, moves=moves)
+
+
+OPERATIONS: Mapping[str, Operation] = {
+    "CreateAutoScalingGroup": Operation(
+        resource_type=_GROUP, identity=_NAME, action=EffectAction.CREATE, attributes=_GROUP_ATTRIBUTES
+    ),
+    "UpdateAutoScalingGroup": Operation(resource_type=_GROUP, identity=_NAME, attributes=_GROUP_ATTRIBUTES),
+    "SetDesiredCapacity": Operation(resource_type=_GROUP, identity=_NAME, controls=controls("HonorCooldown")),
+    "DeleteAutoScalingGroup": Operation(resource_type=_GROUP, identity=_NAME, action=EffectAction.DELETE),
+    "CreateOrUpdateTags": Operation(resource_type=_GROUP, special=_tags),
+    "DeleteTags": Operation(resource_type=_GROUP, special=_tags),
+    "SuspendProcesses": Operation(resource_type=_GROUP, special=_processes),
+    "ResumeProcesses": Operation(resource_type=_GROUP, special=_processes),
+    "EnableMetricsCollection": Operation(
+        resource_type=_GROUP,
+        identity=_NAME,
+        attributes={"Metrics": added("enabled_metrics"), "Granularity": "metrics_granularity"},
+    ),
+    "DisableMetricsCollection": Operation(
+        resource_type=_GROUP,
+        identity=_NAME,
+        constants={"enabled_metrics": []},
+        attributes={"Metrics": removed("enabled_metrics")},
+    ),
+    "AttachLoadBalancerTargetGroups": Operation(
+        resource_type=_GROUP, identity=_NAME, attributes={"TargetGroupARNs": added("target_group_arns")}
+    ),
+    "DetachLoadBalancerTargetGroups": Operation(
+        resource_type=_GROUP, identity=_NAME, attributes={"TargetGroupARNs": removed("target_group_arns")}
+    ),
+    "PutWarmPool": Operation(
+        resource_type=_GROUP,
+        identity=_NAME,
+        attributes={
+            "InstanceReusePolicy.ReuseOnScaleIn": "warm_pool.instance_reuse_policy.reuse_on_scale_in",
+            "MaxGroupPreparedCapacity": "warm_pool.max_group_prepared_capacity",
+            "MinSize": "warm_pool.min_size",
+            "PoolState": "warm_pool.pool_state",
+        },
+    ),
+    "DeleteWarmPool": Operation(
+        resource_type=_GROUP, identity=_NAME, constants={"warm_pool": []}, controls=controls("ForceDelete")
+    ),
+    "AttachInstances": _invoked(_CAPACITY),
+    "DetachInstances": _invoked(_CAPACITY),
+    "EnterStandby": _invoked(_CAPACITY),
+    "ExitStandby": _invoked(_CAPACITY),
+    "StartInstanceRefresh": Operation(resource_type=_GROUP, special=_refresh),
+    "CancelInstanceRefresh": _invoked(),
+    "RollbackInstanceRefresh": _invoked("launch_template"),
+    "PutScalingPolicy": Operation(
+        resource_type="aws_autoscaling_policy",
+        identity=_POLICY,
+        puts=True,
+        attributes={
+            "TargetTrackingConfiguration.CustomizedMetricSpecification.Dimensions": (
+                "target_tracking_configuration.customized_metric_specification.metric_dimension"
+            )
+        },
+    ),
+    "DeletePolicy": Operation(resource_type="aws_autoscaling_policy", identity=_POLICY, action=EffectAction.DELETE),
+    "ExecutePolicy": Operation(resource_type=_GROUP, also=("aws_autoscaling_policy",), special=_execute_policy),
+    "PutScheduledUpdateGroupAction": Operation(resource_type="aws_autoscaling_schedule", identity=_SCHEDULE, puts=True),
+    "DeleteScheduledAction": Operation(
+        resource_type="aws_autoscaling_schedule", identity=_SCHEDULE, action=EffectAction.DELETE
+    ),
+    "PutLifecycleHook": Operation(
+        resource_type="aws_autoscaling_lifecycle_hook",
+        identity=_HOOK,
+        puts=True,
+        attributes={"NotificationTargetARN": "notification_target_arn", "RoleARN": "role_arn"},
+    ),
+    "DeleteLifecycleHook": Operation(
+        resource_type="aws_autoscaling_lifecycle_hook", identity=_HOOK, action=EffectAction.DELETE
+    ),
+}

@@ -1,0 +1,64 @@
+"""What CloudWatch's operations do.
+
+`PutMetricAlarm` overwrites the whole alarm: what the call leaves out falls back to AWS's default, and that is an effect too. A caller
+that wants one attribute changed and the others kept must send them, as Terraform does.
+"""
+
+from collections.abc import Mapping
+
+from gateway.effects.lists import name_value_map
+from gateway.effects.naming import arn_of
+from gateway.effects.operation import Operation
+from gateway.effects.tags import drop_tags, set_tags
+from gateway.model.json import Json
+from gateway.model.mutation import EffectAction
+
+_ALARM = "aws_cloudwatch_metric_alarm"
+_BY_ARN = {"ResourceARN": arn_of("alarm", "alarm_name")}
+
+_FALLBACKS: Mapping[str, Json] = {
+    "actions_enabled": True,
+    "alarm_actions": [],
+    "alarm_description": "",
+    "datapoints_to_alarm": 0,
+    "dimensions": {},
+    "insufficient_data_actions": [],
+    "metric_query": [],
+    "ok_actions": [],
+    "treat_missing_data": "missing",
+}
+"""What an alarm has where `PutMetricAlarm` does not say (CloudWatch API reference, PutMetricAlarm)."""
+
+OPERATIONS: Mapping[str, Operation] = {
+    "PutMetricAlarm": Operation(
+        resource_type=_ALARM,
+        identity={"AlarmName": "alarm_name"},
+        puts=True,
+        resets=_FALLBACKS,
+        attributes={
+            "Dimensions": name_value_map("dimensions"),
+            "Metrics": "metric_query",
+            "Metrics.MetricStat": "metric_query.metric",
+            "Metrics.MetricStat.Metric.Dimensions": name_value_map("dimensions"),
+            "Tags": set_tags,
+        },
+    ),
+    "DeleteAlarms": Operation(resource_type=_ALARM, identity={"AlarmNames": "alarm_name"}, action=EffectAction.DELETE),
+    "EnableAlarmActions": Operation(
+        resource_type=_ALARM, identity={"AlarmNames": "alarm_name"}, constants={"actions_enabled": True}
+    ),
+    "DisableAlarmActions": Operation(
+        resource_type=_ALARM, identity={"AlarmNames": "alarm_name"}, constants={"actions_enabled": False}
+    ),
+    "SetAlarmState": Operation(resource_type=_ALARM, identity={"AlarmName": "alarm_name"}, action=EffectAction.INVOKE),
+    "TagResource": Operation(resource_type=_ALARM, identity=_BY_ARN, attributes={"Tags": set_tags}),
+    "UntagResource": Operation(resource_type=_ALARM, identity=_BY_ARN, attributes={"TagKeys": drop_tags}),
+    "PutDashboard": Operation(
+        resource_type="aws_cloudwatch_dashboard", identity={"DashboardName": "dashboard_name"}, puts=True
+    ),
+    "DeleteDashboards": Operation(
+        resource_type="aws_cloudwatch_dashboard",
+        identity={"DashboardNames": "dashboard_name"},
+        action=EffectAction.DELETE,
+    ),
+}

@@ -1,0 +1,159 @@
+"""What DynamoDB's operations do. Reading and writing items is an INVOKE of the table."""
+
+from collections.abc import Mapping
+
+from gateway.effects.context import CallContext, Target
+from gateway.effects.interpreter import block_of, interpret
+from gateway.effects.lists import ignored_if, recorded_list
+from gateway.effects.naming import arn_of, name_or_arn
+from gateway.effects.operation import Operation, Translate
+from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.values import NotUnderstood
+from gateway.model.json import Json
+from gateway.model.mutation import Effect, EffectAction
+
+_TABLE = "aws_dynamodb_table"
+_NAME = {"TableName": name_or_arn("name", "table")}
+_BY_ARN = {"ResourceArn": arn_of("table", "name")}
+_KEYS: Mapping[str, str] = {"HASH": "hash_key", "RANGE": "range_key"}
+
+
+def _key_schema(_target: Target, value: object) -> Mapping[str, Json]:
+    keys: dict[str, Json] = {}
+    for element in value if isinstance(value, (list, tuple)) else [value]:
+        if not isinstance(element, Mapping) or element.get("KeyType") not in _KEYS:
+            raise NotUnderstood("a key schema in a form nobody knows")
+        keys[_KEYS[str(element["KeyType"])]] = str(element["AttributeName"])
+    return keys
+
+
+def _index(parameter: str, attribute: str) -> Mapping[str, str | Translate]:
+    return {
+        parameter: attribute,
+        f"{parameter}.IndexName": f"{attribute}.name",
+        f"{parameter}.KeySchema": _key_schema,
+    }
+
+
+def _global_index(parameter: str) -> Mapping[str, str | Translate]:
+    return {
+        **_index(parameter, _GLOBAL),
+        f"{parameter}.ProvisionedThroughput.ReadCapacityUnits": f"{_GLOBAL}.read_capacity",
+        f"{parameter}.ProvisionedThroughput.WriteCapacityUnits": f"{_GLOBAL}.write_capacity",
+    }
+
+
+_GLOBAL = "global_secondary_index"
+_ATTRIBUTES: Mapping[str, str | Translate] = {
+    "AttributeDefinitions": "attribute",
+    "AttributeDefinitions.AttributeName": "attribute.name",
+    "AttributeDefinitions.AttributeType": "attribute.type",
+    "KeySchema": _key_schema,
+    "ProvisionedThroughput.ReadCapacityUnits": "read_capacity",
+    "ProvisionedThroughput.WriteCapacityUnits": "write_capacity",
+    "SSESpecification.Enabled": "server_side_encryption.enabled",
+    "SSESpecification.KMSMasterKeyId": "server_side_encryption.kms_key_arn",
+    "SSESpecification.SSEType": ignored_if("KMS"),
+    "Tags": set_tags,
+    **_index("LocalSecondaryIndexes", "local_secondary_index"),
+    **_global_index("GlobalSecondaryIndexes"),
+}
+_INDEX = Operation(resource_type=_TABLE, attributes=_global_index("Index"))
+
+
+def _index_updates(target: Target, value: object) -> Mapping[str, Json]:
+    """The table's global indexes after creations, changes and deletions."""
+    indexes = {str(index["name"]): index for index in recorded_list(target, _GLOBAL) if isinstance(index, Mapping)}
+    for update in value if isinstance(value, (list, tuple)) else [value]:
+        match update:
+            case {"Delete": {"IndexName": name, **rest}, **more} if not rest and not more:
+                indexes.pop(str(name), None)
+            case {"Create": index, **more} | {"Update": index, **more} if not more and isinstance(index, Mapping):
+                changed = block_of(_INDEX, target, ("Index",), _GLOBAL, index)
+                indexes[str(index["IndexName"])] = {**indexes.get(str(index["IndexName"]), {}), **changed}
+            case _:
+                raise NotUnderstood("an index update in a form nobody knows")
+    return {_GLOBAL: list(indexes.values())}
+
+
+def _batch(context: CallContext) -> tuple[Effect, ...]:
+    """Writes to several tables, named by the keys of a map."""
+    tables = context.call.parameters.get("RequestItems")
+    if not isinstance(tables, Mapping):
+        raise NotUnderstood("requests that are no map")
+    return tuple(_table(context, str(name)).whole(EffectAction.INVOKE) for name in tables)
+
+
+def _transaction(context: CallContext) -> tuple[Effect, ...]:
+    """Writes to several tables, each request naming its own."""
+    items = context.call.parameters.get("TransactItems")
+    requests = [request for item in items for request in item.values()] if isinstance(items, (list, tuple)) else []
+    return tuple(_table(context, str(request["TableName"])).whole(EffectAction.INVOKE) for request in requests)
+
+
+def _table(context: CallContext, name: str) -> Target:
+    return context.target(_TABLE, name_or_arn("name", "table")(context, name))
+
+
+def _update(context: CallContext) -> tuple[Effect, ...]:
+    """UpdateTable. An update of indexes starts from those recorded, so it needs a table that the state knows."""
+    if (
+        context.call.parameters.get("GlobalSecondaryIndexUpdates")
+        and not _table(context, context.text("TableName")).recorded
+    ):
+        raise NotUnderstood("index updates of a table whose indexes the state does not know")
+    return interpret(_UPDATE, context)
+
+
+def _invoked() -> Operation:
+    return Operation(resource_type=_TABLE, identity=_NAME, action=EffectAction.INVOKE)
+
+
+def _definitions(target: Target, value: object) -> Mapping[str, Json]:
+    """The table's attribute definitions with those of the call: AWS keeps the ones that its keys still need."""
+    kept = {str(item["name"]): item for item in recorded_list(target, "attribute") if isinstance(item, Mapping)}
+    for item in value if isinstance(value, (list, tuple)) else [value]:
+        if not isinstance(item, Mapping) or set(item) != {"AttributeName", "AttributeType"}:
+            raise NotUnderstood("an attribute definition in a form nobody knows")
+        kept[str(item["AttributeName"])] = {"name": str(item["AttributeName"]), "type": str(item["AttributeType"])}
+    return {"attribute": list(kept.values())}
+
+
+_UPDATE = Operation(
+    resource_type=_TABLE,
+    identity=_NAME,
+    attributes={
+        **{path: rule for path, rule in _ATTRIBUTES.items() if not path.startswith("AttributeDefinitions.")},
+        "AttributeDefinitions": _definitions,
+        "GlobalSecondaryIndexUpdates": _index_updates,
+    },
+)
+
+OPERATIONS: Mapping[str, Operation] = {
+    "CreateTable": Operation(resource_type=_TABLE, identity=_NAME, action=EffectAction.CREATE, attributes=_ATTRIBUTES),
+    "DeleteTable": Operation(resource_type=_TABLE, identity=_NAME, action=EffectAction.DELETE),
+    "UpdateTable": Operation(resource_type=_TABLE, identity=_NAME, attributes=_UPDATE.attributes, special=_update),
+    "UpdateTimeToLive": Operation(
+        resource_type=_TABLE,
+        identity=_NAME,
+        attributes={
+            "TimeToLiveSpecification.AttributeName": "ttl.attribute_name",
+            "TimeToLiveSpecification.Enabled": "ttl.enabled",
+        },
+    ),
+    "UpdateContinuousBackups": Operation(
+        resource_type=_TABLE,
+        identity=_NAME,
+        attributes={
+            "PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled": "point_in_time_recovery.enabled",
+            "PointInTimeRecoverySpecification.RecoveryPeriodInDays": "point_in_time_recovery.recovery_period_in_days",
+        },
+    ),
+    "TagResource": Operation(resource_type=_TABLE, identity=_BY_ARN, attributes={"Tags": set_tags}),
+    "UntagResource": Operation(resource_type=_TABLE, identity=_BY_ARN, attributes={"TagKeys": drop_tags}),
+    "PutItem": _invoked(),
+    "UpdateItem": _invoked(),
+    "DeleteItem": _invoked(),
+    "BatchWriteItem": Operation(resource_type=_TABLE, special=_batch),
+    "TransactWriteItems": Operation(resource_type=_TABLE, special=_transaction),
+}

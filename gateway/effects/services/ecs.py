@@ -1,0 +1,130 @@
+"""What ECS's operations do. A service is known by its cluster and name, either of which calls and state may write as an ARN."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+
+from gateway.effects.context import CallContext, Target
+from gateway.effects.interpreter import effects_on
+from gateway.effects.lists import as_json_text, mapped
+from gateway.effects.naming import name_or_arn
+from gateway.effects.operation import Operation, Translate, controls
+from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.values import NotUnderstood
+from gateway.model.json import Json
+from gateway.model.mutation import Effect, EffectAction
+
+_SERVICE = "aws_ecs_service"
+_CLUSTER = "aws_ecs_cluster"
+_TASK = "aws_ecs_task_definition"
+_PUBLIC: Mapping[str, Json] = {"ENABLED": True, "DISABLED": False}
+
+
+def _last(text: str) -> str:
+    return text.rpartition("/")[2]
+
+
+def _service(context: CallContext, parameter: str) -> Target:
+    for text in (context.text(parameter), str(context.call.parameters.get("cluster") or "")):
+        if text.startswith("arn:"):
+            context.arn(text)
+    name, cluster = _last(context.text(parameter)), _last(str(context.call.parameters.get("cluster") or "default"))
+
+    def fits(recorded: Mapping[str, Json]) -> bool:
+        return _last(str(recorded.get("cluster") or "default")) == cluster
+
+    return context.target_where(_SERVICE, {"name": name, "cluster": cluster}, "name", fits)
+
+
+def _of_service(parameter: str, action: EffectAction) -> Operation:
+    row = Operation(
+        resource_type=_SERVICE,
+        identity={parameter: "name"},
+        action=action,
+        attributes=_ATTRIBUTES,
+        controls=controls("clientToken", "cluster"),
+    )
+
+    def special(context: CallContext) -> tuple[Effect, ...]:
+        return tuple(effects_on(row, context, _service(context, parameter)))
+
+    return replace(row, special=special)
+
+
+def _tagging(rule: str, change: Translate) -> Operation:
+    """Tags of a service or a cluster, told apart by the ARN."""
+
+    def special(context: CallContext) -> tuple[Effect, ...]:
+        context.only("resourceArn", rule)
+        kind, _, rest = context.arn(context.text("resourceArn")).resource.partition("/")
+        if kind == "cluster":
+            target = context.target(_CLUSTER, {"name": rest})
+        elif kind == "service" and "/" in rest:
+            cluster, name = rest.split("/", 1)
+            target = context.target_where(
+                _SERVICE,
+                {"name": name, "cluster": cluster},
+                "name",
+                lambda recorded: _last(str(recorded.get("cluster") or "default")) == cluster,
+            )
+        else:
+            raise NotUnderstood(f"tags of a {kind}")
+        changes = change(target, context.call.parameters.get(rule))
+        return tuple(target.put(attribute, value) for attribute, value in changes.items())
+
+    return Operation(resource_type=_SERVICE, also=(_CLUSTER,), special=special)
+
+
+_AWSVPC = "networkConfiguration.awsvpcConfiguration"
+_ATTRIBUTES: Mapping[str, str | Translate] = {
+    "deploymentConfiguration.maximumPercent": "deployment_maximum_percent",
+    "deploymentConfiguration.minimumHealthyPercent": "deployment_minimum_healthy_percent",
+    f"{_AWSVPC}.assignPublicIp": mapped(_PUBLIC, "network_configuration.assign_public_ip"),
+    f"{_AWSVPC}.securityGroups": "network_configuration.security_groups",
+    f"{_AWSVPC}.subnets": "network_configuration.subnets",
+    "enableECSManagedTags": "enable_ecs_managed_tags",
+    "role": "iam_role",
+    "tags": set_tags,
+}
+_NAME = {"clusterName": "name"}
+_BY_NAME = {"cluster": name_or_arn("name", "cluster")}
+
+
+def _compact(value: Json) -> str:
+    return json.dumps(value, separators=(",", ":"), sort_keys=True)
+
+
+def _family(context: CallContext, text: str) -> dict[str, str]:
+    """The family of a task definition: `family:revision`, or an ARN that ends so."""
+    name = context.arn(text).resource.rpartition("/")[2] if text.startswith("arn:") else text
+    return {"family": name.partition(":")[0]}
+
+
+OPERATIONS: Mapping[str, Operation] = {
+    "CreateService": _of_service("serviceName", EffectAction.CREATE),
+    "UpdateService": _of_service("service", EffectAction.SET),
+    "DeleteService": _of_service("service", EffectAction.DELETE),
+    "RegisterTaskDefinition": Operation(
+        resource_type=_TASK,
+        identity={"family": "family"},
+        puts=True,
+        attributes={
+            "containerDefinitions": as_json_text("container_definitions", _compact),
+            "tags": set_tags,
+        },
+    ),
+    "DeregisterTaskDefinition": Operation(
+        resource_type=_TASK, identity={"taskDefinition": _family}, action=EffectAction.INVOKE
+    ),
+    "CreateCluster": Operation(
+        resource_type=_CLUSTER,
+        identity=_NAME,
+        action=EffectAction.CREATE,
+        attributes={"settings": "setting", "tags": set_tags},
+    ),
+    "UpdateCluster": Operation(resource_type=_CLUSTER, identity=_BY_NAME, attributes={"settings": "setting"}),
+    "UpdateClusterSettings": Operation(resource_type=_CLUSTER, identity=_BY_NAME, attributes={"settings": "setting"}),
+    "DeleteCluster": Operation(resource_type=_CLUSTER, identity=_BY_NAME, action=EffectAction.DELETE),
+    "TagResource": _tagging("tags", set_tags),
+    "UntagResource": _tagging("tagKeys", drop_tags),
+}

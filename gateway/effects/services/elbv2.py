@@ -1,0 +1,199 @@
+"""What Elastic Load Balancing's (v2) operations do. Targets that come and go are an INVOKE of their target group."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from gateway.effects.context import CallContext, Target
+from gateway.effects.interpreter import effects_on
+from gateway.effects.keyed import keyed
+from gateway.effects.lists import first_of, mapped
+from gateway.effects.naming import arn
+from gateway.effects.operation import Operation, Translate, controls
+from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.values import NotUnderstood
+from gateway.model.json import Json
+from gateway.model.mutation import Effect, EffectAction
+
+_BALANCER = "aws_lb"
+_GROUP = "aws_lb_target_group"
+_LISTENER = "aws_lb_listener"
+_RULE = "aws_lb_listener_rule"
+_CREATE, _DELETE, _INVOKE = EffectAction.CREATE, EffectAction.DELETE, EffectAction.INVOKE
+_KINDS = {"loadbalancer": _BALANCER, "targetgroup": _GROUP, "listener": _LISTENER, "listener-rule": _RULE}
+
+_BALANCER_KEYS = {
+    "access_logs.s3.bucket": "access_logs.bucket",
+    "access_logs.s3.enabled": "access_logs.enabled",
+    "access_logs.s3.prefix": "access_logs.prefix",
+    "client_keep_alive.seconds": "client_keep_alive",
+    "connection_logs.s3.bucket": "connection_logs.bucket",
+    "connection_logs.s3.enabled": "connection_logs.enabled",
+    "connection_logs.s3.prefix": "connection_logs.prefix",
+    "deletion_protection.enabled": "enable_deletion_protection",
+    "dns_record.client_routing_policy": "dns_record_client_routing_policy",
+    "idle_timeout.timeout_seconds": "idle_timeout",
+    "load_balancing.cross_zone.enabled": "enable_cross_zone_load_balancing",
+    "routing.http.desync_mitigation_mode": "desync_mitigation_mode",
+    "routing.http.drop_invalid_header_fields.enabled": "drop_invalid_header_fields",
+    "routing.http.preserve_host_header.enabled": "preserve_host_header",
+    "routing.http.x_amzn_tls_version_and_cipher_suite.enabled": "enable_tls_version_and_cipher_suite_headers",
+    "routing.http.xff_client_port.enabled": "enable_xff_client_port",
+    "routing.http.xff_header_processing.mode": "xff_header_processing_mode",
+    "routing.http2.enabled": "enable_http2",
+    "waf.fail_open.enabled": "enable_waf_fail_open",
+    "zonal_shift.config.enabled": "enable_zonal_shift",
+}
+_GROUP_KEYS = {
+    "deregistration_delay.connection_termination.enabled": "connection_termination",
+    "deregistration_delay.timeout_seconds": "deregistration_delay",
+    "lambda.multi_value_headers.enabled": "lambda_multi_value_headers_enabled",
+    "load_balancing.algorithm.anomaly_mitigation": "load_balancing_anomaly_mitigation",
+    "load_balancing.algorithm.type": "load_balancing_algorithm_type",
+    "load_balancing.cross_zone.enabled": "load_balancing_cross_zone_enabled",
+    "preserve_client_ip.enabled": "preserve_client_ip",
+    "proxy_protocol_v2.enabled": "proxy_protocol_v2",
+    "slow_start.duration_seconds": "slow_start",
+    "stickiness.app_cookie.cookie_name": "stickiness.cookie_name",
+    "stickiness.app_cookie.duration_seconds": "stickiness.cookie_duration",
+    "stickiness.enabled": "stickiness.enabled",
+    "stickiness.lb_cookie.duration_seconds": "stickiness.cookie_duration",
+    "stickiness.type": "stickiness.type",
+    **{
+        f"target_group_health.{block}.minimum_healthy_targets.{unit}": (
+            f"target_group_health.{block}.minimum_healthy_targets_{unit}"
+        )
+        for block in ("dns_failover", "unhealthy_state_routing")
+        for unit in ("count", "percentage")
+    },
+}
+
+
+def _actions(parameter: str, attribute: str) -> Mapping[str, str | Translate]:
+    forward = f"{attribute}.forward"
+    return {
+        parameter: attribute,
+        f"{parameter}.FixedResponseConfig": f"{attribute}.fixed_response",
+        f"{parameter}.ForwardConfig": forward,
+        f"{parameter}.ForwardConfig.TargetGroupStickinessConfig": f"{forward}.stickiness",
+        f"{parameter}.ForwardConfig.TargetGroupStickinessConfig.DurationSeconds": f"{forward}.stickiness.duration",
+        f"{parameter}.ForwardConfig.TargetGroups": f"{forward}.target_group",
+        f"{parameter}.ForwardConfig.TargetGroups.TargetGroupArn": f"{forward}.target_group.arn",
+        f"{parameter}.RedirectConfig": f"{attribute}.redirect",
+    }
+
+
+def _tagging(rule: str, change: Translate) -> Operation:
+    """Tags of several things, each known by its ARN."""
+
+    def special(context: CallContext) -> tuple[Effect, ...]:
+        context.only("ResourceArns", rule)
+        arns = context.call.parameters.get("ResourceArns")
+        effects: list[Effect] = []
+        for text in arns if isinstance(arns, (list, tuple)) else ():
+            target = _resource(context, str(text))
+            changes = change(target, context.call.parameters.get(rule))
+            effects += [target.put(attribute, value) for attribute, value in changes.items()]
+        return tuple(effects)
+
+    return Operation(resource_type=_BALANCER, also=tuple(_KINDS.values()), special=special)
+
+
+def _made(
+    resource_type: str, parent: str, attribute: str, number: str, attributes: Mapping[str, str | Translate]
+) -> Operation:
+    """A creation of something that its parent has several of, told apart by a number."""
+    row = Operation(
+        resource_type=resource_type,
+        identity={parent: attribute},
+        action=_CREATE,
+        attributes=attributes,
+        controls=_FIELD,
+    )
+
+    def special(context: CallContext) -> tuple[Effect, ...]:
+        context.arn(context.text(parent))
+        identity = {attribute: context.text(parent), number.lower(): str(context.call.parameters.get(number) or "")}
+        return tuple(effects_on(row, context, context.target(resource_type, identity)))
+
+    return replace(row, special=special)
+
+
+def _resource(context: CallContext, text: str) -> Target:
+    kind = context.arn(text).resource.partition("/")[0]
+    if kind not in _KINDS:
+        raise NotUnderstood(f"tags of a {kind}")
+    return context.target(_KINDS[kind], {"arn": text})
+
+
+_SCHEME: Mapping[str, Json] = {"internal": True, "internet-facing": False}
+_BALANCER_ATTRIBUTES: Mapping[str, str | Translate] = {
+    "Attributes": keyed(_BALANCER_KEYS),
+    "Scheme": mapped(_SCHEME, "internal"),
+    "Tags": set_tags,
+    "Type": "load_balancer_type",
+}
+_GROUP_ATTRIBUTES: Mapping[str, str | Translate] = {
+    "Attributes": keyed(_GROUP_KEYS),
+    "HealthCheckEnabled": "health_check.enabled",
+    "HealthCheckIntervalSeconds": "health_check.interval",
+    "HealthCheckPath": "health_check.path",
+    "HealthCheckPort": "health_check.port",
+    "HealthCheckProtocol": "health_check.protocol",
+    "HealthCheckTimeoutSeconds": "health_check.timeout",
+    "HealthyThresholdCount": "health_check.healthy_threshold",
+    "Matcher.GrpcCode": "health_check.matcher",
+    "Matcher.HttpCode": "health_check.matcher",
+    "Tags": set_tags,
+    "UnhealthyThresholdCount": "health_check.unhealthy_threshold",
+}
+_LISTENER_ATTRIBUTES: Mapping[str, str | Translate] = {
+    "AlpnPolicy": lambda _target, value: {"alpn_policy": "".join(value) if isinstance(value, list) else None},
+    "Certificates": first_of("certificate_arn", "CertificateArn"),
+    "Tags": set_tags,
+    **_actions("DefaultActions", "default_action"),
+}
+_FIELD = controls("Conditions.Field")
+"""Says again which of the structures beside it is there."""
+_RULE_ATTRIBUTES: Mapping[str, str | Translate] = {
+    "Conditions.HostHeaderConfig": "condition.host_header",
+    "Conditions.HttpHeaderConfig": "condition.http_header",
+    "Conditions.HttpRequestMethodConfig": "condition.http_request_method",
+    "Conditions.PathPatternConfig": "condition.path_pattern",
+    "Conditions.QueryStringConfig": "condition.query_string",
+    "Conditions.SourceIpConfig": "condition.source_ip",
+    "Tags": set_tags,
+    **_actions("Actions", "action"),
+}
+_BY_BALANCER = {"LoadBalancerArn": arn}
+_BY_GROUP = {"TargetGroupArn": arn}
+_BY_LISTENER = {"ListenerArn": arn}
+_BY_RULE = {"RuleArn": arn}
+
+OPERATIONS: Mapping[str, Operation] = {
+    "CreateLoadBalancer": Operation(
+        resource_type=_BALANCER, identity={"Name": "name"}, action=_CREATE, attributes=_BALANCER_ATTRIBUTES
+    ),
+    "DeleteLoadBalancer": Operation(resource_type=_BALANCER, identity=_BY_BALANCER, action=_DELETE),
+    "ModifyLoadBalancerAttributes": Operation(
+        resource_type=_BALANCER, identity=_BY_BALANCER, attributes=_BALANCER_ATTRIBUTES
+    ),
+    "SetSecurityGroups": Operation(resource_type=_BALANCER, identity=_BY_BALANCER),
+    "SetSubnets": Operation(resource_type=_BALANCER, identity=_BY_BALANCER),
+    "SetIpAddressType": Operation(resource_type=_BALANCER, identity=_BY_BALANCER),
+    "CreateTargetGroup": Operation(
+        resource_type=_GROUP, identity={"Name": "name"}, action=_CREATE, attributes=_GROUP_ATTRIBUTES
+    ),
+    "ModifyTargetGroup": Operation(resource_type=_GROUP, identity=_BY_GROUP, attributes=_GROUP_ATTRIBUTES),
+    "ModifyTargetGroupAttributes": Operation(resource_type=_GROUP, identity=_BY_GROUP, attributes=_GROUP_ATTRIBUTES),
+    "DeleteTargetGroup": Operation(resource_type=_GROUP, identity=_BY_GROUP, action=_DELETE),
+    "RegisterTargets": Operation(resource_type=_GROUP, identity=_BY_GROUP, action=_INVOKE),
+    "DeregisterTargets": Operation(resource_type=_GROUP, identity=_BY_GROUP, action=_INVOKE),
+    "CreateListener": _made(_LISTENER, "LoadBalancerArn", "load_balancer_arn", "Port", _LISTENER_ATTRIBUTES),
+    "ModifyListener": Operation(resource_type=_LISTENER, identity=_BY_LISTENER, attributes=_LISTENER_ATTRIBUTES),
+    "DeleteListener": Operation(resource_type=_LISTENER, identity=_BY_LISTENER, action=_DELETE),
+    "CreateRule": _made(_RULE, "ListenerArn", "listener_arn", "Priority", _RULE_ATTRIBUTES),
+    "ModifyRule": Operation(resource_type=_RULE, identity=_BY_RULE, attributes=_RULE_ATTRIBUTES, controls=_FIELD),
+    "DeleteRule": Operation(resource_type=_RULE, identity=_BY_RULE, action=_DELETE),
+    "AddTags": _tagging("Tags", set_tags),
+    "RemoveTags": _tagging("TagKeys", drop_tags),
+}

@@ -1,0 +1,108 @@
+"""What IAM's operations do. Policy documents are given as the text of the call; names are unique in an account whatever their path."""
+
+from collections.abc import Mapping
+
+from gateway.effects.context import CallContext
+from gateway.effects.operation import Operation, Translate
+from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.values import NotUnderstood
+from gateway.model.mutation import Effect, EffectAction
+
+_CREATE, _DELETE = EffectAction.CREATE, EffectAction.DELETE
+_POLICY = "aws_iam_policy"
+_PROFILE = "aws_iam_instance_profile"
+
+
+def _policy(context: CallContext, text: str) -> dict[str, str]:
+    """A policy's name, from its ARN. AWS's own policies cannot be changed, so a call that tries is not understood."""
+    arn = context.arn(text)
+    if arn.account == "aws":
+        raise NotUnderstood("a policy of AWS's own")
+    return {"name": arn.name}
+
+
+def _create_version(context: CallContext) -> tuple[Effect, ...]:
+    """A new version of a policy is in force only if it becomes the default."""
+    context.only("PolicyArn", "PolicyDocument", "SetAsDefault")
+    target = context.target(_POLICY, _policy(context, context.text("PolicyArn")))
+    if context.call.parameters.get("SetAsDefault") is True:
+        return (target.put("policy", context.text("PolicyDocument")),)
+    return (target.whole(EffectAction.INVOKE),)
+
+
+_DOCUMENT: Mapping[str, str | Translate] = {"PolicyDocument": "policy"}
+_ROLE = {"RoleName": "name"}
+_USER = {"UserName": "name"}
+_PROFILE_NAME = {"InstanceProfileName": "name"}
+_BY_ARN = {"PolicyArn": _policy}
+
+
+def _principal(kind: str, parameter: str, name: Mapping[str, str], made: Mapping[str, str]) -> dict[str, Operation]:
+    """What roles and users have in common: themselves, inline policies, attachments, a boundary, tags."""
+    resource, word = f"aws_iam_{kind}", kind.capitalize()
+    inline = {parameter: kind, "PolicyName": "name"}
+    attached = {parameter: kind, "PolicyArn": "policy_arn"}
+    return {
+        f"Create{word}": Operation(
+            resource_type=resource, identity=name, action=_CREATE, attributes={**made, "Tags": set_tags}
+        ),
+        f"Delete{word}": Operation(resource_type=resource, identity=name, action=_DELETE),
+        f"Tag{word}": Operation(resource_type=resource, identity=name, attributes={"Tags": set_tags}),
+        f"Untag{word}": Operation(resource_type=resource, identity=name, attributes={"TagKeys": drop_tags}),
+        f"Put{word}PermissionsBoundary": Operation(resource_type=resource, identity=name),
+        f"Delete{word}PermissionsBoundary": Operation(
+            resource_type=resource, identity=name, constants={"permissions_boundary": None}
+        ),
+        f"Put{word}Policy": Operation(
+            resource_type=f"{resource}_policy", identity=inline, attributes=_DOCUMENT, puts=True
+        ),
+        f"Delete{word}Policy": Operation(resource_type=f"{resource}_policy", identity=inline, action=_DELETE),
+        f"Attach{word}Policy": Operation(
+            resource_type=f"{resource}_policy_attachment", identity=attached, action=_CREATE
+        ),
+        f"Detach{word}Policy": Operation(
+            resource_type=f"{resource}_policy_attachment", identity=attached, action=_DELETE
+        ),
+    }
+
+
+OPERATIONS: Mapping[str, Operation] = {
+    **_principal("role", "RoleName", _ROLE, {"AssumeRolePolicyDocument": "assume_role_policy"}),
+    **_principal("user", "UserName", _USER, {}),
+    "UpdateRole": Operation(resource_type="aws_iam_role", identity=_ROLE),
+    "UpdateRoleDescription": Operation(resource_type="aws_iam_role", identity=_ROLE),
+    "UpdateAssumeRolePolicy": Operation(
+        resource_type="aws_iam_role", identity=_ROLE, attributes={"PolicyDocument": "assume_role_policy"}
+    ),
+    "CreatePolicy": Operation(
+        resource_type=_POLICY,
+        identity={"PolicyName": "name"},
+        action=_CREATE,
+        attributes={**_DOCUMENT, "Tags": set_tags},
+    ),
+    "DeletePolicy": Operation(resource_type=_POLICY, identity=_BY_ARN, action=_DELETE),
+    "CreatePolicyVersion": Operation(resource_type=_POLICY, special=_create_version),
+    "SetDefaultPolicyVersion": Operation(resource_type=_POLICY, identity=_BY_ARN, action=EffectAction.INVOKE),
+    "DeletePolicyVersion": Operation(resource_type=_POLICY, identity=_BY_ARN, action=EffectAction.INVOKE),
+    "TagPolicy": Operation(resource_type=_POLICY, identity=_BY_ARN, attributes={"Tags": set_tags}),
+    "UntagPolicy": Operation(resource_type=_POLICY, identity=_BY_ARN, attributes={"TagKeys": drop_tags}),
+    "CreateInstanceProfile": Operation(
+        resource_type=_PROFILE, identity=_PROFILE_NAME, action=_CREATE, attributes={"Tags": set_tags}
+    ),
+    "DeleteInstanceProfile": Operation(resource_type=_PROFILE, identity=_PROFILE_NAME, action=_DELETE),
+    "AddRoleToInstanceProfile": Operation(
+        resource_type=_PROFILE, identity=_PROFILE_NAME, attributes={"RoleName": "role"}
+    ),
+    "RemoveRoleFromInstanceProfile": Operation(
+        resource_type=_PROFILE, identity=_PROFILE_NAME, attributes={"RoleName": lambda _target, _role: {"role": None}}
+    ),
+    "TagInstanceProfile": Operation(resource_type=_PROFILE, identity=_PROFILE_NAME, attributes={"Tags": set_tags}),
+    "UntagInstanceProfile": Operation(
+        resource_type=_PROFILE, identity=_PROFILE_NAME, attributes={"TagKeys": drop_tags}
+    ),
+    "CreateServiceLinkedRole": Operation(
+        resource_type="aws_iam_service_linked_role",
+        identity={"AWSServiceName": "aws_service_name", "CustomSuffix": "custom_suffix"},
+        action=_CREATE,
+    ),
+}

@@ -1,0 +1,103 @@
+"""What RDS's operations do. Passwords are secret: effects carry their hash only."""
+
+from collections.abc import Mapping
+
+from gateway.effects.context import Target
+from gateway.effects.lists import recorded_list
+from gateway.effects.naming import arn_of, plain
+from gateway.effects.operation import Operation, Translate, controls
+from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.values import NotUnderstood
+from gateway.model.json import Json
+from gateway.model.mutation import EffectAction
+
+_INSTANCE = "aws_db_instance"
+_CLUSTER = "aws_rds_cluster"
+_SUBNETS = "aws_db_subnet_group"
+_CREATE, _DELETE = EffectAction.CREATE, EffectAction.DELETE
+_NAME = {"DBInstanceIdentifier": plain("identifier", lower=True)}
+_CLUSTER_NAME = {"DBClusterIdentifier": plain("cluster_identifier", lower=True)}
+_SUBNETS_NAME = {"DBSubnetGroupName": plain("name", lower=True)}
+_BY_ARN = {"ResourceName": arn_of("db", "identifier")}
+
+
+def _log_exports(target: Target, value: object) -> Mapping[str, Json]:
+    """The logs that are exported after some are added and some taken away."""
+    if not isinstance(value, Mapping) or set(value) - {"EnableLogTypes", "DisableLogTypes"}:
+        raise NotUnderstood("log exports in a form nobody knows")
+    gone, new = value.get("DisableLogTypes") or [], value.get("EnableLogTypes") or []
+    kept = [log for log in recorded_list(target, _EXPORTS) if log not in gone]
+    return {_EXPORTS: kept + [log for log in new if log not in kept]}
+
+
+_EXPORTS = "enabled_cloudwatch_logs_exports"
+_ATTRIBUTES: Mapping[str, str | Translate] = {
+    "CloudwatchLogsExportConfiguration": _log_exports,
+    "CACertificateIdentifier": "ca_cert_identifier",
+    "DBInstanceClass": "instance_class",
+    "DBName": "db_name",
+    "DBParameterGroupName": "parameter_group_name",
+    "DBPortNumber": "port",
+    "EnableCloudwatchLogsExports": _EXPORTS,
+    "EnableIAMDatabaseAuthentication": "iam_database_authentication_enabled",
+    "EnablePerformanceInsights": "performance_insights_enabled",
+    "ManageMasterUserPassword": "manage_master_user_password",
+    "MasterUserPassword": "password",
+    "MasterUsername": "username",
+    "NewDBInstanceIdentifier": "identifier",
+    "PerformanceInsightsKMSKeyId": "performance_insights_kms_key_id",
+    "PreferredBackupWindow": "backup_window",
+    "PreferredMaintenanceWindow": "maintenance_window",
+    "Tags": set_tags,
+}
+_CLUSTER_ATTRIBUTES: Mapping[str, str | Translate] = {
+    "CloudwatchLogsExportConfiguration": _log_exports,
+    "EnableCloudwatchLogsExports": _EXPORTS,
+    "EnableIAMDatabaseAuthentication": "iam_database_authentication_enabled",
+    "MasterUserPassword": "master_password",
+    "MasterUsername": "master_username",
+    "ServerlessV2ScalingConfiguration.MaxCapacity": "serverlessv2_scaling_configuration.max_capacity",
+    "ServerlessV2ScalingConfiguration.MinCapacity": "serverlessv2_scaling_configuration.min_capacity",
+    "Tags": set_tags,
+}
+
+OPERATIONS: Mapping[str, Operation] = {
+    "CreateDBInstance": Operation(
+        resource_type=_INSTANCE,
+        identity=_NAME,
+        action=_CREATE,
+        attributes=_ATTRIBUTES,
+        secrets=frozenset({"password"}),
+    ),
+    "ModifyDBInstance": Operation(
+        resource_type=_INSTANCE,
+        identity=_NAME,
+        attributes=_ATTRIBUTES,
+        controls=controls("ApplyImmediately"),
+        secrets=frozenset({"password"}),
+    ),
+    "DeleteDBInstance": Operation(resource_type=_INSTANCE, identity=_NAME, action=_DELETE),
+    "RebootDBInstance": Operation(resource_type=_INSTANCE, identity=_NAME, action=EffectAction.INVOKE),
+    "StartDBInstance": Operation(resource_type=_INSTANCE, identity=_NAME, action=EffectAction.INVOKE),
+    "StopDBInstance": Operation(resource_type=_INSTANCE, identity=_NAME, action=EffectAction.INVOKE),
+    "AddTagsToResource": Operation(resource_type=_INSTANCE, identity=_BY_ARN, attributes={"Tags": set_tags}),
+    "RemoveTagsFromResource": Operation(resource_type=_INSTANCE, identity=_BY_ARN, attributes={"TagKeys": drop_tags}),
+    "ModifyDBCluster": Operation(
+        resource_type=_CLUSTER,
+        identity=_CLUSTER_NAME,
+        attributes=_CLUSTER_ATTRIBUTES,
+        controls=controls("ApplyImmediately"),
+        secrets=frozenset({"master_password"}),
+    ),
+    "DeleteDBCluster": Operation(resource_type=_CLUSTER, identity=_CLUSTER_NAME, action=_DELETE),
+    "CreateDBSubnetGroup": Operation(
+        resource_type=_SUBNETS,
+        identity=_SUBNETS_NAME,
+        action=_CREATE,
+        attributes={"DBSubnetGroupDescription": "description", "Tags": set_tags},
+    ),
+    "ModifyDBSubnetGroup": Operation(
+        resource_type=_SUBNETS, identity=_SUBNETS_NAME, attributes={"DBSubnetGroupDescription": "description"}
+    ),
+    "DeleteDBSubnetGroup": Operation(resource_type=_SUBNETS, identity=_SUBNETS_NAME, action=_DELETE),
+}

@@ -1,0 +1,134 @@
+"""What S3's operations do. The provider has a resource type of its own for nearly every aspect of a bucket; objects are an INVOKE of it."""
+
+from collections.abc import Mapping
+
+from gateway.effects.context import CallContext
+from gateway.effects.naming import plain
+from gateway.effects.operation import Operation, Translate, controls
+from gateway.effects.tags import all_tags, tag_map
+from gateway.effects.values import NotUnderstood
+from gateway.model.json import Json
+from gateway.model.mutation import Effect, EffectAction
+
+_BUCKET = "aws_s3_bucket"
+_NAME = {"Bucket": plain("bucket")}
+_CONTROLS = controls(
+    "ChecksumAlgorithm", "ConfirmRemoveSelfBucketAccess", "ContentMD5", "ExpectedBucketOwner", "MFA",
+)  # fmt: skip
+_OBJECTS = (
+    "PutObject", "DeleteObject", "DeleteObjects", "CopyObject", "CreateMultipartUpload", "UploadPart", "UploadPartCopy",
+    "CompleteMultipartUpload", "AbortMultipartUpload", "PutObjectTagging", "DeleteObjectTagging", "RestoreObject",
+)  # fmt: skip
+_GRANTS = ("GrantFullControl", "GrantRead", "GrantReadACP", "GrantWrite", "GrantWriteACP")
+
+
+def _object(context: CallContext) -> tuple[Effect, ...]:
+    """Objects are content, not infrastructure, unless the code declares this very one. Whom they are opened to is no content."""
+    if opened := {"ACL", *_GRANTS} & {name for name, value in context.call.parameters.items() if value is not None}:
+        raise NotUnderstood(f"parameter {', '.join(sorted(opened))}")
+    bucket = context.text("Bucket")
+    effects = [context.target(_BUCKET, plain("bucket")(context, bucket)).whole(EffectAction.INVOKE)]
+    key = context.call.parameters.get("Key")
+    if isinstance(key, str) and key:
+        declared = context.target("aws_s3_object", {"bucket": bucket, "key": key})
+        action = EffectAction.DELETE if context.call.operation == "DeleteObject" else EffectAction.INVOKE
+        effects += [declared.whole(action)] if declared.declared else []
+    return tuple(effects)
+
+
+def _untag(context: CallContext) -> tuple[Effect, ...]:
+    context.only("Bucket", "ExpectedBucketOwner")
+    target = context.target(_BUCKET, {"bucket": context.text("Bucket")})
+    changes = all_tags(target, {}) or {"tags": {}}
+    return tuple(target.put(attribute, value) for attribute, value in changes.items())
+
+
+def _tags(attribute: str) -> Translate:
+    def translate(_target: object, value: object) -> Mapping[str, Json]:
+        return {attribute: tag_map(value)}
+
+    return translate
+
+
+def _one_tag(_target: object, value: object) -> Mapping[str, Json]:
+    if not isinstance(value, Mapping) or set(value) != {"Key", "Value"}:
+        raise NotUnderstood("a tag in a form nobody knows")
+    return {"tag": [{"key": str(value["Key"]), "value": str(value["Value"])}]}
+
+
+def _put(
+    resource_type: str,
+    attributes: Mapping[str, str | Translate] | None = None,
+    resets: Mapping[str, Json] | None = None,
+) -> Operation:
+    return Operation(
+        resource_type=resource_type,
+        identity=_NAME,
+        attributes=attributes or {},
+        controls=_CONTROLS,
+        puts=True,
+        resets=resets or {},
+    )
+
+
+def _delete(resource_type: str) -> Operation:
+    return Operation(resource_type=resource_type, identity=_NAME, action=EffectAction.DELETE)
+
+
+_VERSIONING = "aws_s3_bucket_versioning"
+_BLOCK = "aws_s3_bucket_public_access_block"
+_POLICY = "aws_s3_bucket_policy"
+_ENCRYPTION = "aws_s3_bucket_server_side_encryption_configuration"
+_LIFECYCLE = "aws_s3_bucket_lifecycle_configuration"
+_OWNERSHIP = "aws_s3_bucket_ownership_controls"
+_CORS = "aws_s3_bucket_cors_configuration"
+_RULES = "LifecycleConfiguration.Rules"
+_UNBLOCKED: Mapping[str, Json] = dict.fromkeys(
+    ("block_public_acls", "block_public_policy", "ignore_public_acls", "restrict_public_buckets"), False
+)
+"""What `PutPublicAccessBlock` leaves out is off (S3 API reference, PublicAccessBlockConfiguration)."""
+
+OPERATIONS: Mapping[str, Operation] = {
+    "CreateBucket": Operation(
+        resource_type=_BUCKET,
+        identity=_NAME,
+        action=EffectAction.CREATE,
+        attributes={"ObjectLockEnabledForBucket": "object_lock_enabled"},
+        controls=controls("CreateBucketConfiguration.LocationConstraint"),
+    ),
+    "DeleteBucket": Operation(resource_type=_BUCKET, identity=_NAME, action=EffectAction.DELETE),
+    "PutBucketTagging": Operation(
+        resource_type=_BUCKET, identity=_NAME, attributes={"Tagging.TagSet": all_tags}, controls=_CONTROLS
+    ),
+    "DeleteBucketTagging": Operation(resource_type=_BUCKET, special=_untag),
+    "PutBucketVersioning": _put(
+        _VERSIONING,
+        {
+            "VersioningConfiguration.MFADelete": "versioning_configuration.mfa_delete",
+            "VersioningConfiguration.Status": "versioning_configuration.status",
+        },
+    ),
+    "PutPublicAccessBlock": _put(_BLOCK, resets=_UNBLOCKED),
+    "DeletePublicAccessBlock": _delete(_BLOCK),
+    "PutBucketPolicy": _put(_POLICY),
+    "DeleteBucketPolicy": _delete(_POLICY),
+    "PutBucketEncryption": _put(_ENCRYPTION, {"ServerSideEncryptionConfiguration.Rules": "rule"}),
+    "DeleteBucketEncryption": _delete(_ENCRYPTION),
+    "PutBucketLifecycleConfiguration": _put(
+        _LIFECYCLE,
+        {
+            _RULES: "rule",
+            f"{_RULES}.Filter.Tag": _one_tag,
+            f"{_RULES}.Filter.And.Tags": _tags("tags"),
+        },
+    ),
+    "DeleteBucketLifecycle": _delete(_LIFECYCLE),
+    "PutBucketOwnershipControls": _put(_OWNERSHIP, {"OwnershipControls.Rules": "rule"}),
+    "DeleteBucketOwnershipControls": _delete(_OWNERSHIP),
+    "PutBucketAcl": _put("aws_s3_bucket_acl", {"ACL": "acl"}),
+    "PutBucketCors": _put(_CORS, {"CORSConfiguration.CORSRules": "cors_rule"}),
+    "DeleteBucketCors": _delete(_CORS),
+    "PutBucketLogging": _put("aws_s3_bucket_logging"),
+    "PutBucketAccelerateConfiguration": _put("aws_s3_bucket_accelerate_configuration"),
+    **{name: Operation(resource_type=_BUCKET, also=("aws_s3_object",), special=_object) for name in _OBJECTS},
+}

@@ -1,0 +1,103 @@
+"""What Secrets Manager's operations do. A secret's value is never in an effect, only its hash."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from gateway.effects.context import CallContext
+from gateway.effects.interpreter import interpret
+from gateway.effects.naming import secret_id
+from gateway.effects.operation import Operation, controls
+from gateway.effects.tags import drop_tags, set_tags
+from gateway.model.json import Json, to_json
+from gateway.model.mutation import Effect, EffectAction
+
+_SECRET = "aws_secretsmanager_secret"  # noqa: S105  a resource type
+_VERSION = "aws_secretsmanager_secret_version"
+_ROTATION = "aws_secretsmanager_secret_rotation"
+_POLICY = "aws_secretsmanager_secret_policy"
+_VALUES = {"SecretString": "secret_string", "SecretBinary": "secret_binary"}
+_ID = {"SecretId": secret_id}
+_NAME = {"Name": "name"}
+_TOKEN = controls("ClientRequestToken")
+_WITH_VALUE = _TOKEN | controls(*_VALUES)
+
+
+def _whole_id(context: CallContext, name: str) -> str:
+    """How the secret's own resources name it: by its ARN where the state knows it."""
+    return str(context.target(_SECRET, {"name": name}).recorded.get("arn") or name)
+
+
+def _by_secret(context: CallContext, text: str) -> dict[str, str]:
+    return {"secret_id": _whole_id(context, secret_id(context, text)["name"])}
+
+
+def _by_secret_arn(context: CallContext, text: str) -> dict[str, str]:
+    return {"secret_arn": _whole_id(context, secret_id(context, text)["name"])}
+
+
+def _value(context: CallContext, name: str) -> tuple[Effect, ...]:
+    """The effects of the secret's new value, if the call carries one."""
+    given: dict[str, Json] = {
+        attribute: to_json(context.call.parameters[parameter])
+        for parameter, attribute in _VALUES.items()
+        if context.call.parameters.get(parameter) is not None
+    }
+    if not given:
+        return ()
+    target = context.target(_VERSION, {"secret_id": _whole_id(context, name)})
+    action = EffectAction.SET if target.recorded else EffectAction.CREATE
+    whole = () if target.recorded else (target.whole(EffectAction.CREATE),)
+    return (*whole, *(target.put(key, value, action=action, secret=True) for key, value in given.items()))
+
+
+def _create(context: CallContext) -> tuple[Effect, ...]:
+    return (*interpret(_CREATE, context), *_value(context, context.text("Name")))
+
+
+def _update(context: CallContext) -> tuple[Effect, ...]:
+    given = {name for name, value in context.call.parameters.items() if value is not None}
+    own = interpret(_UPDATE, context) if given - _WITH_VALUE - {"SecretId"} else ()
+    return (*own, *_value(context, secret_id(context, context.text("SecretId"))["name"]))
+
+
+def _put_value(context: CallContext) -> tuple[Effect, ...]:
+    context.only("SecretId", "ClientRequestToken", "VersionStages", *_VALUES)
+    return _value(context, secret_id(context, context.text("SecretId"))["name"])
+
+
+_CREATE = Operation(
+    resource_type=_SECRET,
+    identity=_NAME,
+    action=EffectAction.CREATE,
+    attributes={"AddReplicaRegions": "replica", "Tags": set_tags},
+    controls=_WITH_VALUE,
+)
+_UPDATE = Operation(resource_type=_SECRET, identity=_ID, controls=_WITH_VALUE)
+
+OPERATIONS: Mapping[str, Operation] = {
+    "CreateSecret": replace(_CREATE, special=_create, also=(_VERSION,)),
+    "UpdateSecret": replace(_UPDATE, special=_update, also=(_VERSION,)),
+    "PutSecretValue": Operation(resource_type=_VERSION, also=(_SECRET,), special=_put_value),
+    "DeleteSecret": Operation(resource_type=_SECRET, identity=_ID, action=EffectAction.DELETE),
+    "RestoreSecret": Operation(resource_type=_SECRET, identity=_ID, action=EffectAction.INVOKE),
+    "RotateSecret": Operation(
+        resource_type=_ROTATION,
+        also=(_SECRET,),
+        identity={"SecretId": _by_secret},
+        attributes={"RotationLambdaARN": "rotation_lambda_arn"},
+        controls=_TOKEN,
+        puts=True,
+    ),
+    "PutResourcePolicy": Operation(
+        resource_type=_POLICY,
+        also=(_SECRET,),
+        identity={"SecretId": _by_secret_arn},
+        attributes={"ResourcePolicy": "policy"},
+        puts=True,
+    ),
+    "DeleteResourcePolicy": Operation(
+        resource_type=_POLICY, also=(_SECRET,), identity={"SecretId": _by_secret_arn}, action=EffectAction.DELETE
+    ),
+    "TagResource": Operation(resource_type=_SECRET, identity=_ID, attributes={"Tags": set_tags}),
+    "UntagResource": Operation(resource_type=_SECRET, identity=_ID, attributes={"TagKeys": drop_tags}),
+}

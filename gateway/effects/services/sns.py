@@ -1,0 +1,64 @@
+"""What SNS's operations do. A topic's policy belongs to the resource that the state has for it: the topic, or `aws_sns_topic_policy`."""
+
+from collections.abc import Mapping
+
+from gateway.effects.context import CallContext
+from gateway.effects.keyed import keyed, keyed_value
+from gateway.effects.naming import arn, name_or_arn
+from gateway.effects.operation import Operation, controls
+from gateway.effects.tags import drop_tags, set_tags
+from gateway.model.mutation import Effect, EffectAction
+
+_TOPIC = "aws_sns_topic"
+_SUBSCRIPTION = "aws_sns_topic_subscription"
+_POLICY = "aws_sns_topic_policy"
+_ARN = {"TopicArn": name_or_arn("name")}
+_NAMES = {"SubscriptionRoleArn": "subscription_role_arn"}
+
+
+def _set_topic(context: CallContext) -> tuple[Effect, ...]:
+    context.only("TopicArn", "AttributeName", "AttributeValue")
+    topic = context.text("TopicArn")
+    key, value = context.text("AttributeName"), context.call.parameters.get("AttributeValue", "")
+    target = context.target(_TOPIC, {"name": context.arn(topic).name})
+    if key == "Policy" and context.world.find(_POLICY, "arn", topic):
+        target = context.target(_POLICY, {"arn": topic})
+    return (target.put(*keyed_value(target, _NAMES, key, value)),)
+
+
+def _set_subscription(context: CallContext) -> tuple[Effect, ...]:
+    context.only("SubscriptionArn", "AttributeName", "AttributeValue")
+    key, value = context.text("AttributeName"), context.call.parameters.get("AttributeValue", "")
+    target = context.target(_SUBSCRIPTION, arn(context, context.text("SubscriptionArn")))
+    return (target.put(*keyed_value(target, _NAMES, key, value)),)
+
+
+OPERATIONS: Mapping[str, Operation] = {
+    "CreateTopic": Operation(
+        resource_type=_TOPIC,
+        identity={"Name": "name"},
+        action=EffectAction.CREATE,
+        attributes={"Attributes": keyed(_NAMES), "Tags": set_tags},
+    ),
+    "DeleteTopic": Operation(resource_type=_TOPIC, identity=_ARN, action=EffectAction.DELETE),
+    "SetTopicAttributes": Operation(resource_type=_TOPIC, also=(_POLICY,), special=_set_topic),
+    "TagResource": Operation(
+        resource_type=_TOPIC, identity={"ResourceArn": name_or_arn("name")}, attributes={"Tags": set_tags}
+    ),
+    "UntagResource": Operation(
+        resource_type=_TOPIC, identity={"ResourceArn": name_or_arn("name")}, attributes={"TagKeys": drop_tags}
+    ),
+    "Subscribe": Operation(
+        resource_type=_SUBSCRIPTION,
+        identity={"TopicArn": "topic_arn", "Protocol": "protocol", "Endpoint": "endpoint"},
+        action=EffectAction.CREATE,
+        attributes={"Attributes": keyed(_NAMES)},
+        controls=controls("ReturnSubscriptionArn"),
+    ),
+    "Unsubscribe": Operation(
+        resource_type=_SUBSCRIPTION, identity={"SubscriptionArn": arn}, action=EffectAction.DELETE
+    ),
+    "SetSubscriptionAttributes": Operation(resource_type=_SUBSCRIPTION, special=_set_subscription),
+    "Publish": Operation(resource_type=_TOPIC, identity=_ARN, action=EffectAction.INVOKE),
+    "PublishBatch": Operation(resource_type=_TOPIC, identity=_ARN, action=EffectAction.INVOKE),
+}

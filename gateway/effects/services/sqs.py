@@ -1,0 +1,78 @@
+"""What SQS's operations do. A policy or redrive policy belongs to the resource that the state has for it: the queue, or one of its own."""
+
+from collections.abc import Mapping
+
+from gateway.effects.context import CallContext, Target
+from gateway.effects.keyed import keyed, keyed_value
+from gateway.effects.naming import queue_url
+from gateway.effects.operation import Operation
+from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.values import NotUnderstood
+from gateway.model.mutation import Effect, EffectAction
+
+_QUEUE = "aws_sqs_queue"
+_URL = {"QueueUrl": queue_url}
+_NAMES = {
+    "MaximumMessageSize": "max_message_size",
+    "MessageRetentionPeriod": "message_retention_seconds",
+    "ReceiveMessageWaitTimeSeconds": "receive_wait_time_seconds",
+    "VisibilityTimeout": "visibility_timeout_seconds",
+}
+_OWN_RESOURCE = {
+    "Policy": ("aws_sqs_queue_policy", "policy"),
+    "RedrivePolicy": ("aws_sqs_queue_redrive_policy", "redrive_policy"),
+    "RedriveAllowPolicy": ("aws_sqs_queue_redrive_allow_policy", "redrive_allow_policy"),
+}
+
+
+def _owner(context: CallContext, queue: Target, key: str) -> Target:
+    """What the attribute belongs to: a resource of its own, where the state has one for this queue, else the queue."""
+    if key not in _OWN_RESOURCE:
+        return queue
+    resource_type, _ = _OWN_RESOURCE[key]
+    urls = {context.text("QueueUrl"), str(queue.recorded.get("id") or ""), str(queue.recorded.get("url") or "")} - {""}
+    for url in sorted(urls):
+        if context.world.find(resource_type, "queue_url", url):
+            return context.target(resource_type, {"queue_url": url})
+    return queue
+
+
+def _set_attributes(context: CallContext) -> tuple[Effect, ...]:
+    context.only("QueueUrl", "Attributes")
+    queue = context.target(_QUEUE, queue_url(context, context.text("QueueUrl")))
+    given = context.call.parameters.get("Attributes")
+    if not isinstance(given, Mapping):
+        raise NotUnderstood("attributes that are no map")
+    effects = []
+    for key, value in given.items():
+        owner = _owner(context, queue, key)
+        effects.append(owner.put(*keyed_value(owner, _NAMES, key, value)))
+    return tuple(effects)
+
+
+def _invoked() -> Operation:
+    return Operation(resource_type=_QUEUE, identity=_URL, action=EffectAction.INVOKE)
+
+
+OPERATIONS: Mapping[str, Operation] = {
+    "CreateQueue": Operation(
+        resource_type=_QUEUE,
+        identity={"QueueName": "name"},
+        action=EffectAction.CREATE,
+        attributes={"Attributes": keyed(_NAMES), "tags": set_tags},
+    ),
+    "DeleteQueue": Operation(resource_type=_QUEUE, identity=_URL, action=EffectAction.DELETE),
+    "SetQueueAttributes": Operation(
+        resource_type=_QUEUE, also=tuple(name for name, _ in _OWN_RESOURCE.values()), special=_set_attributes
+    ),
+    "TagQueue": Operation(resource_type=_QUEUE, identity=_URL, attributes={"Tags": set_tags}),
+    "UntagQueue": Operation(resource_type=_QUEUE, identity=_URL, attributes={"TagKeys": drop_tags}),
+    "PurgeQueue": _invoked(),
+    "SendMessage": _invoked(),
+    "SendMessageBatch": _invoked(),
+    "ReceiveMessage": _invoked(),
+    "DeleteMessage": _invoked(),
+    "DeleteMessageBatch": _invoked(),
+    "ChangeMessageVisibility": _invoked(),
+    "ChangeMessageVisibilityBatch": _invoked(),
+}

@@ -1,0 +1,67 @@
+"""What Systems Manager's operations on parameters do. The rest of Systems Manager runs code and is not understood on purpose."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from gateway.effects.context import CallContext
+from gateway.effects.interpreter import interpret
+from gateway.effects.lists import ignored_if
+from gateway.effects.operation import Operation, controls
+from gateway.effects.tags import drop_tags, set_tags
+from gateway.model.mutation import Effect, EffectAction
+
+_PARAMETER = "aws_ssm_parameter"
+_OPEN = frozenset({"String", "StringList"})
+
+
+def _name(context: CallContext, text: str) -> dict[str, str]:
+    """The name, or the one in an ARN: `parameter/a/b` is `/a/b`, `parameter/a` is `a`."""
+    if not text.startswith("arn:"):
+        return {"name": text}
+    path = context.arn(text).resource.removeprefix("parameter")
+    return {"name": path if path.count("/") > 1 else path.removeprefix("/")}
+
+
+_NAME = {"Name": _name}
+_PUT = Operation(
+    resource_type=_PARAMETER,
+    identity=_NAME,
+    puts=True,
+    attributes={"Tags": set_tags, "Policies": ignored_if("", "[]")},
+    controls=controls("Overwrite"),
+)
+
+
+def _put(context: CallContext) -> tuple[Effect, ...]:
+    """The provider calls every value secret; of one that is known to be plain text, the effect carries it."""
+    value = context.text("Value")
+    target = context.target(_PARAMETER, _name(context, context.text("Name")))
+    kind = context.call.parameters.get("Type") or target.recorded.get("type")
+    effects = interpret(_PUT, context)
+    if kind not in _OPEN:
+        return effects
+    attribute = "insecure_value" if target.recorded.get("insecure_value") is not None else "value"
+    return tuple(
+        replace(effect, attribute=attribute, value=value, sensitive=False) if effect.attribute == "value" else effect
+        for effect in effects
+    )
+
+
+def _tagging(rule: str) -> Operation:
+    return Operation(
+        resource_type=_PARAMETER,
+        identity={"ResourceId": _name},
+        attributes={
+            "ResourceType": ignored_if("Parameter"),
+            rule: set_tags if rule == "Tags" else drop_tags,
+        },
+    )
+
+
+OPERATIONS: Mapping[str, Operation] = {
+    "PutParameter": replace(_PUT, special=_put),
+    "DeleteParameter": Operation(resource_type=_PARAMETER, identity=_NAME, action=EffectAction.DELETE),
+    "DeleteParameters": Operation(resource_type=_PARAMETER, identity={"Names": _name}, action=EffectAction.DELETE),
+    "AddTagsToResource": _tagging("Tags"),
+    "RemoveTagsFromResource": _tagging("TagKeys"),
+}

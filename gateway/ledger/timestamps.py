@@ -1,0 +1,16 @@
+"""Times as the ledger stores them: ISO 8601 in UTC with microseconds, 27 characters, so that they sort as text."""
+
+from datetime import UTC, datetime
+
+
+def to_text(at: datetime) -> str:
+    """The stored text of a time. Raises ValueError for a naive one."""
+    if at.tzinfo is None:
+        message = "a time without a zone cannot be stored"
+        raise ValueError(message)
+    return at.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
+
+
+def from_text(text: str) -> datetime:
+    """The time of a stored text, aware, in UTC."""
+    return datetime.fromisoformat(text)

@@ -1,0 +1,133 @@
+"""What the policies' data must look like; mistakes are found when a bundle is loaded, not when a decision needs the number."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
+
+from gateway.errors import PolicyInvalid
+from gateway.model.caller import ActorKind
+from gateway.model.json import Json
+from gateway.model.motive import Intent, Motivation
+
+Rank = Annotated[StrictInt, Field(ge=0, lt=1000)]
+"""A rank: scores are sums of ranks, so a rank of another order of magnitude is a slip of the pen."""
+Seconds = Annotated[StrictInt, Field(gt=0)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Oscillation(_Strict):
+    """When an attribute that changes hands is frozen."""
+
+    limit: Annotated[StrictInt, Field(ge=2)]
+    window_seconds: Seconds
+
+
+class Priorities(_Strict):
+    """`policies/data/priorities.json`. Every intent, motivation and kind has its rank."""
+
+    intents: dict[Intent, Rank]
+    motivations: dict[Motivation, Rank]
+    kinds: dict[ActorKind, Rank]
+    proof: dict[Motivation, list[StrictStr]]
+    unproven_penalty: Rank
+    close_call: Annotated[StrictInt, Field(gt=0, lt=1000)]
+    urgent: list[Motivation]
+    claim_seconds: dict[Motivation, Seconds | None]
+    claim_seconds_without_motive: Seconds | None
+    oscillation: Oscillation
+
+
+class ShortestPrefix(_Strict):
+    """The shortest prefixes that are not the world."""
+
+    ipv4: Annotated[StrictInt, Field(ge=1, le=32)]
+    ipv6: Annotated[StrictInt, Field(ge=1, le=128)]
+
+
+class NetworkData(_Strict):
+    """`policies/data/network.json`."""
+
+    public_ports: list[Annotated[StrictInt, Field(ge=1, le=65535)]]
+    shortest_public_prefix: ShortestPrefix
+
+
+class IdentityData(_Strict):
+    """`policies/data/identity.json`."""
+
+    admin_policies: list[Annotated[StrictStr, Field(pattern="^arn:")]]
+
+
+class Protection(_Strict):
+    """An attribute and the values of it that take protection away."""
+
+    attribute: StrictStr
+    unsafe: list[StrictBool | StrictInt | StrictStr]
+
+
+class DataLossData(_Strict):
+    """`policies/data/data_loss.json`."""
+
+    stores: list[StrictStr]
+    protections: list[Protection]
+    destructive: list[Annotated[StrictStr, Field(pattern="^[a-z0-9-]+:[A-Za-z0-9]+$")]]
+
+
+class Switch(_Strict):
+    """An attribute and the values of it that open something to the world."""
+
+    attribute: StrictStr
+    open: list[StrictBool | StrictInt | StrictStr]
+
+
+class ExposureData(_Strict):
+    """`policies/data/exposure.json`. The condition keys are in lower case."""
+
+    switches: list[Switch]
+    shields: list[StrictStr]
+    narrowing: list[Annotated[StrictStr, Field(pattern="^[a-z0-9:]+$")]]
+
+
+_KNOWN: Mapping[str, type[BaseModel]] = {
+    "priorities": Priorities,
+    "network": NetworkData,
+    "identity": IdentityData,
+    "data_loss": DataLossData,
+    "exposure": ExposureData,
+}
+_COMPLETE = (("intents", Intent), ("motivations", Motivation), ("kinds", ActorKind), ("claim_seconds", Motivation))
+
+
+def check(data: Mapping[str, Any]) -> None:
+    """Check the data of a bundle (`{"data": {"priorities": …}}`). Data that only your own policies use is not looked at.
+
+    Raises `errors.PolicyInvalid` that lists every mistake.
+    """
+    content = data.get("data")
+    if not isinstance(content, Mapping):
+        raise PolicyInvalid("The policies have no data: policies/data/*.json are missing.")
+    mistakes = [mistake for name in _KNOWN for mistake in _mistakes(name, content)]
+    if mistakes:
+        raise PolicyInvalid("The policies' data cannot be used:\n" + "\n".join(f"  {mistake}" for mistake in mistakes))
+
+
+def _mistakes(name: str, content: Mapping[str, Json]) -> list[str]:
+    """The mistakes under one name; policies that leave a shipped guardrail out may leave out its data."""
+    if name not in content:
+        return ["data/priorities.json: is missing, and arbitration needs it"] if name == "priorities" else []
+    try:
+        model = _KNOWN[name].model_validate(content[name])
+    except ValidationError as error:
+        return [
+            f"data/{name}.json: {'.'.join(str(part) for part in found['loc'])}: {found['msg']}"
+            for found in error.errors()
+        ]
+    return [
+        f"data/{name}.json: {table}: {member} has no entry"
+        for table, names in (_COMPLETE if name == "priorities" else ())
+        for member in names
+        if member not in getattr(model, table)
+    ]

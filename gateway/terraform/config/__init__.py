@@ -1,0 +1,1 @@
+"""Terraform configuration: source files, the module tree, resource instances and references."""

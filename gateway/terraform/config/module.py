@@ -1,0 +1,305 @@
+"""A stack's code as a tree of modules: variables, locals, calls and every resource instance whose key is known."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal as OneOf
+
+from tree_sitter import Node
+
+from gateway.model.json import Json
+from gateway.terraform.config.instance import ResourceInstance, attributes, declared, iterate
+from gateway.terraform.config.source import Source, load_sources
+from gateway.terraform.lang import types, values
+from gateway.terraform.lang.evaluate import EvaluationScope, Visiting, value_of
+from gateway.terraform.lang.expression import Expression
+from gateway.terraform.lang.grammar import read_attribute
+from gateway.terraform.lang.hcl import Document
+from gateway.terraform.lang.values import Unknown, Value
+
+__all__ = ["Definition", "Module", "ResourceInstance", "attributes", "declared", "expand", "load_module"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """Where the value of a variable comes from."""
+
+    kind: OneOf["tfvars", "argument", "default", "json"]
+    document: Document | None
+    """None where the value stands in JSON, which has no place to edit."""
+    attribute: Node | None
+    scope: EvaluationScope
+    value: Json = None
+    """The value where it stands in JSON."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Module:
+    """One instance of a module: the root, or one that a `module` block calls, for one key."""
+
+    source: Source
+    sources: Mapping[str, Source]
+    """Every local module of the stack by directory."""
+    address: str = ""
+    """`module.jobs["a"]`, empty for the root."""
+    parent: "Module | None" = None
+    call: Node | None = None
+    """The `module` block that calls this one, in `call_document`."""
+    call_document: Document | None = None
+    call_scope: EvaluationScope = field(default_factory=EvaluationScope)
+    """Scope of the call's arguments in the parent."""
+    known: dict[str, "Value | Unknown"] = field(default_factory=dict)
+    """What was evaluated already, by name."""
+    children_known: "dict[str, Module]" = field(default_factory=dict)
+    """Children made already, so that each exists once."""
+
+    @property
+    def scope(self) -> EvaluationScope:
+        """The scope of expressions at the top of this module."""
+        return EvaluationScope(module=self)
+
+    # ---- names
+
+    def variable(self, name: str, visiting: Visiting = frozenset()) -> Value:
+        """The value of `var.name`, converted to its type. Raises `Unknown`."""
+        return self._once(f"var.{name}", visiting, self._variable, name)
+
+    def local(self, name: str, visiting: Visiting = frozenset()) -> Value:
+        """The value of `local.name`. Raises `Unknown`."""
+        return self._once(f"local.{name}", visiting, self._local, name)
+
+    def outputs(self, name: str, visiting: Visiting = frozenset()) -> Value:
+        """The value of `module.name`. Outputs that are not known are `Opaque` in it. Raises `Unknown`."""
+        return self._once(f"module.{name}", visiting, self._outputs, name)
+
+    def _once(self, key: str, visiting: Visiting, evaluate_name: Callable[[str, Visiting], Value], name: str) -> Value:
+        mark = (id(self), key)
+        if mark in visiting:
+            raise Unknown(f"{key} refers to itself")
+        if key not in self.known:
+            try:
+                self.known[key] = evaluate_name(name, visiting | {mark})
+            except Unknown as error:
+                self.known[key] = error
+        found = self.known[key]
+        if isinstance(found, Unknown):
+            raise type(found)(str(found))
+        return found
+
+    def definition(self, name: str) -> Definition:
+        """Where `var.name` gets its value. Raises `Unknown` where the code does not say."""
+        if name not in self.source.variables:
+            raise Unknown(f"there is no variable {name}")
+        if self.parent is not None and self.call is not None and self.call_document is not None:
+            hidden = self.parent.source.hidden_in(self.call_document.header(self.call))
+            argument = self.call_document.attributes(self.call).get(name)
+            if name in hidden:
+                raise Unknown(f"var.{name} comes from an override file")
+            if argument is not None:
+                return Definition(
+                    kind="argument", document=self.call_document, attribute=argument, scope=self.call_scope
+                )
+        elif self.parent is None:
+            given = self.source.given.get(name)
+            if given is not None:
+                document, attribute, value = given
+                kind: OneOf["json", "tfvars"] = "json" if document is None else "tfvars"
+                return Definition(
+                    kind=kind, document=document, attribute=attribute, scope=EvaluationScope(), value=value
+                )
+        document, block = self.source.variables[name]
+        if {"default", "type"} & self.source.hidden_in(("variable", name)):
+            raise Unknown(f"var.{name} comes from an override file")
+        default = document.attributes(block).get("default")
+        if default is None:
+            raise Unknown(f"var.{name} has no value in the code (-var or TF_VAR_{name} gives it)")
+        return Definition(kind="default", document=document, attribute=default, scope=EvaluationScope())
+
+    def _variable(self, name: str, visiting: Visiting) -> Value:
+        definition = self.definition(name)
+        document, block = self.source.variables[name]
+        value = self._given(definition, visiting)
+        if value is None and self._is(document, block, "nullable", default=True) is False:
+            default = document.attributes(block).get("default")
+            value = None if default is None else value_of(read_attribute(document, default), EvaluationScope())
+        return types.convert(value, self.constraint(name))
+
+    def _given(self, definition: Definition, visiting: Visiting) -> Value:
+        if definition.document is None or definition.attribute is None:
+            return definition.value
+        expression = read_attribute(definition.document, definition.attribute)
+        return value_of(expression, replace(definition.scope, visiting=visiting))
+
+    def constraint(self, name: str) -> Expression | None:
+        """The type constraint of a variable, None where it has none."""
+        document, block = self.source.variables[name]
+        attribute = document.attributes(block).get("type")
+        return None if attribute is None else read_attribute(document, attribute)
+
+    def _is(self, document: Document, block: Node, name: str, *, default: bool) -> bool:
+        attribute = document.attributes(block).get(name)
+        return (
+            default
+            if attribute is None
+            else values.truth(value_of(read_attribute(document, attribute), EvaluationScope()))
+        )
+
+    def _local(self, name: str, visiting: Visiting) -> Value:
+        if name not in self.source.locals:
+            raise Unknown(f"there is no local {name}")
+        if name in self.source.hidden_in(("locals",)):
+            raise Unknown(f"local.{name} comes from an override file")
+        document, attribute = self.source.locals[name]
+        return value_of(read_attribute(document, attribute), replace(self.scope, visiting=visiting))
+
+    def _outputs(self, name: str, visiting: Visiting) -> Value:
+        children = self.children(name, visiting)
+        if len(children) == 1 and None in children:
+            return children[None].own_outputs(visiting)
+        if all(isinstance(key, int) for key in children):
+            return [child.own_outputs(visiting) for child in children.values()]
+        return {str(key): child.own_outputs(visiting) for key, child in children.items()}
+
+    def own_outputs(self, visiting: Visiting = frozenset()) -> Mapping[str, Value]:
+        """Values of the outputs by name; `Opaque` where not known."""
+        result: dict[str, Value] = {}
+        for name in self.source.outputs:
+            try:
+                result[name] = self._once(f"output.{name}", visiting, self._output, name)
+            except Unknown as error:
+                document, block = self.source.outputs[name]
+                written = read_attribute(document, document.attributes(block)["value"])
+                result[name] = values.Opaque(str(error), (written, self.scope))
+        return result
+
+    def _output(self, name: str, visiting: Visiting) -> Value:
+        document, block = self.source.outputs[name]
+        if "value" in self.source.hidden_in(("output", name)):
+            raise Unknown(f"output {name} comes from an override file")
+        return value_of(
+            read_attribute(document, document.attributes(block)["value"]), replace(self.scope, visiting=visiting)
+        )
+
+    def documents(self) -> Mapping[Path, Document]:
+        """Every document that was read for this stack, by path relative to the root."""
+        found = {path: document for source in self.sources.values() for path, document in source.documents.items()}
+        given = (document for source in self.sources.values() for document, _, _ in source.given.values())
+        return found | {document.path: document for document in given if document is not None}
+
+    # ---- children and resources
+
+    def children(self, name: str, visiting: Visiting = frozenset()) -> "Mapping[str | int | None, Module]":
+        """The instances of a called module by key (None where it has one only).
+
+        Raises `Unknown` where the module is not local or its keys are not known.
+        """
+        if name not in self.source.calls:
+            raise Unknown(f"there is no module {name}")
+        document, block = self.source.calls[name]
+        directory = self.source.called_directory(name)
+        if directory is None or directory not in self.sources:
+            raise Unknown(f"module.{name} is not part of this code")
+        found: dict[str | int | None, Module] = {}
+        for key, scope in expand(self, document, block, visiting):
+            mark = f"{name}.{key!r}"
+            if mark not in self.children_known:
+                prefix = f"{self.address}." if self.address else ""
+                self.children_known[mark] = Module(
+                    source=self.sources[directory],
+                    sources=self.sources,
+                    address=f"{prefix}module.{name}{_bracket(key)}",
+                    parent=self,
+                    call=block,
+                    call_document=document,
+                    call_scope=scope,
+                )
+            found[key] = self.children_known[mark]
+        return found
+
+    def instances(self) -> "tuple[ResourceInstance, ...]":
+        """Every resource instance whose key is known, here and in the modules below, in order of the files."""
+        return tuple(instance for module in self.modules() for instance in module.own_instances())
+
+    def own_instances(self) -> "tuple[ResourceInstance, ...]":
+        """Every resource instance of this module itself whose key is known."""
+        return tuple(self._instances())
+
+    def _instances(self) -> "Iterator[ResourceInstance]":
+        for address, (document, block) in self.source.resources.items():
+            try:
+                expanded = expand(self, document, block)
+            except Unknown:
+                continue
+            for key, scope in expanded:
+                yield _instance(self, address, key, scope)
+
+    def called(self) -> "Iterator[Module]":
+        """The directly called modules whose keys are known."""
+        for name in self.source.calls:
+            try:
+                yield from self.children(name).values()
+            except Unknown:
+                continue
+
+    def modules(self) -> "Iterator[Module]":
+        """This module and all below it."""
+        yield self
+        for child in self.called():
+            yield from child.modules()
+
+
+def _instance(module: Module, address: str, key: str | int | None, scope: EvaluationScope) -> ResourceInstance:
+    """The instance of a resource block for one key."""
+    document, block = module.source.resources[address]
+    resource_type, _, name = address.partition(".")
+    prefix = f"{module.address}." if module.address else ""
+    hidden = module.source.hidden_in(document.header(block))
+    return ResourceInstance(
+        address=f"{prefix}{address}{_bracket(key)}",
+        resource_type=resource_type,
+        name=name,
+        document=document,
+        block=block,
+        scope=scope,
+        module=module,
+        hidden=hidden,
+    )
+
+
+def _bracket(key: str | int | None) -> str:
+    if key is None:
+        return ""
+    quoted = json.dumps(key, ensure_ascii=False)
+    return f"[{quoted.replace('${', '$${').replace('%{', '%%{')}]"
+
+
+def expand(
+    module: Module, document: Document, block: Node, visiting: Visiting = frozenset()
+) -> tuple[tuple[str | int | None, EvaluationScope], ...]:
+    """Key and scope of each instance of a resource or module block. Raises `Unknown`."""
+    scope = replace(module.scope, visiting=visiting)
+    attributes = document.attributes(block)
+    if {"count", "for_each"} & module.source.hidden_in(document.header(block)):
+        raise Unknown("the number of instances comes from an override file")
+    if "count" in attributes:
+        amount = values.decimal(value_of(read_attribute(document, attributes["count"]), scope))
+        return tuple((index, replace(scope, count=index, visiting=frozenset())) for index in range(int(amount)))
+    if "for_each" in attributes:
+        given = values.known(value_of(read_attribute(document, attributes["for_each"]), scope))
+        if not isinstance(given, Mapping | values.SetOf):
+            raise values.EvaluationFailed("for_each needs a map or a set")
+        pairs = iterate(given)
+        return tuple((values.text(key), replace(module.scope, each=(values.text(key), value))) for key, value in pairs)
+    return ((None, module.scope),)
+
+
+def load_module(root: Path, sources: Mapping[Path, bytes] | None = None, known: Module | None = None) -> Module:
+    """The stack at a directory, with all its local modules; `sources` (by path relative to root) overlay its files.
+
+    Files that are as they were in `known`, an earlier state of the same stack, are not parsed again.
+
+    Raises `CodeInvalid` with file and line where Terraform code cannot be read. Remote modules are not an error.
+    """
+    loaded = load_sources(root, sources or {}, {} if known is None else known.documents())
+    return Module(source=loaded["."], sources=loaded)

@@ -1,0 +1,241 @@
+"""The Terraform files of a stack by directory: what each module declares, before anything is evaluated."""
+
+import json
+import posixpath
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tree_sitter import Node
+
+from gateway.errors import CodeInvalid
+from gateway.model.json import Json
+from gateway.terraform.lang.expression import LiteralValue, bare
+from gateway.terraform.lang.grammar import read_attribute
+from gateway.terraform.lang.hcl import Document, parse
+
+_DEPTH = 40
+_LABELS = {"variable": 2, "output": 2, "module": 2, "provider": 2, "resource": 3, "data": 3}
+
+Declared = tuple[Document, Node]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Source:
+    """One directory of Terraform files."""
+
+    directory: str
+    """Relative to the stack's root, with `/`; `.` for the root itself."""
+    documents: Mapping[Path, Document] = field(default_factory=dict)
+    """Every `.tf` file read, by path relative to the root."""
+    variables: Mapping[str, Declared] = field(default_factory=dict)
+    """`variable` blocks."""
+    locals: Mapping[str, Declared] = field(default_factory=dict)
+    """Attributes inside `locals` blocks."""
+    resources: Mapping[str, Declared] = field(default_factory=dict)
+    """`resource` blocks by `type.name`."""
+    data: Mapping[str, Declared] = field(default_factory=dict)
+    """`data` blocks by `type.name`."""
+    calls: Mapping[str, Declared] = field(default_factory=dict)
+    """`module` blocks."""
+    outputs: Mapping[str, Declared] = field(default_factory=dict)
+    """`output` blocks."""
+    providers: tuple[Declared, ...] = ()
+    """`provider` blocks."""
+    given: Mapping[str, tuple[Document | None, Node | None, Json]] = field(default_factory=dict)
+    """Values of variables from tfvars files, the one that wins: document and attribute, or the value out of JSON."""
+    overrides: tuple[Document, ...] = ()
+    """Override files."""
+    hidden: Mapping[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
+    """What override files set, by block header: these values are not known to us."""
+
+    def hidden_in(self, header: tuple[str, ...]) -> frozenset[str]:
+        """Names of attributes and blocks that an override file sets in the block with this header."""
+        return self.hidden.get(header, frozenset())
+
+    def called_directory(self, name: str) -> str | None:
+        """The directory of a called module relative to the root; None where it is not local."""
+        document, block = self.calls[name]
+        attribute = document.attributes(block).get("source")
+        written = None if attribute is None else bare(read_attribute(document, attribute))
+        if not isinstance(written, LiteralValue) or not isinstance(written.value, str):
+            return None
+        if "source" in self.hidden_in(("module", name)) or not written.value.startswith(("./", "../")):
+            return None
+        return posixpath.normpath(posixpath.join(self.directory, written.value))
+
+
+def load_sources(root: Path, overlay: Mapping[Path, bytes], known: Mapping[Path, Document]) -> dict[str, Source]:
+    """The root's directory (`.`) and those of all local modules it calls. Raises `CodeInvalid`.
+
+    A document in `known` is taken as it is where its file still has the same bytes.
+    """
+    files = _Files(root, overlay, known)
+    loaded: dict[str, Source] = {}
+    todo = ["."]
+    while todo:
+        directory = todo.pop()
+        if directory in loaded:
+            continue
+        if directory.count("/") > _DEPTH:
+            raise CodeInvalid(f"{directory}: The modules are nested too deeply; nothing was read.")
+        source = loaded[directory] = _load_directory(files, directory)
+        for name, (document, block) in source.calls.items():
+            called = source.called_directory(name)
+            if called is not None:
+                if not any(files.names(called)):
+                    raise CodeInvalid(
+                        f"{document.at(block)}: The module {name} is to be in {called}, and no Terraform file is there."
+                    )
+                todo.append(called)
+    _refuse_circles(loaded)
+    return loaded
+
+
+def _refuse_circles(loaded: Mapping[str, Source]) -> None:
+    """Raise `CodeInvalid` where a module calls itself, directly or not."""
+
+    def visit(directory: str, above: tuple[str, ...]) -> None:
+        for name, (document, block) in loaded[directory].calls.items():
+            called = loaded[directory].called_directory(name)
+            if called in (*above, directory):
+                raise CodeInvalid(f"{document.at(block)}: The module {name} calls itself.")
+            if called is not None:
+                visit(called, (*above, directory))
+
+    visit(".", ())
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """The files of a stack, as they are on disk and in the overlay."""
+
+    root: Path
+    overlay: Mapping[Path, bytes]
+    known: Mapping[Path, Document]
+
+    def names(self, directory: str) -> Iterator[str]:
+        """Names of the Terraform files in a directory, on disk or in the overlay."""
+        place = self.root / directory
+        on_disk = {item.name for item in place.iterdir() if item.is_file()} if place.is_dir() else set()
+        laid_over = {path.name for path in self.overlay if posixpath.normpath(path.parent.as_posix()) == directory}
+        for name in sorted(on_disk | laid_over):
+            ignored = name.startswith(".") or name.endswith("~") or (name.startswith("#") and name.endswith("#"))
+            if not ignored and name.endswith((".tf", ".tf.json", ".tfvars", ".tfvars.json")):
+                yield name
+
+    def read(self, path: Path) -> bytes:
+        """The bytes of a file. Raises `CodeInvalid`."""
+        for laid, source in self.overlay.items():
+            if posixpath.normpath(laid.as_posix()) == path.as_posix():
+                return source
+        try:
+            return (self.root / path).read_bytes()
+        except OSError as error:
+            raise CodeInvalid(f"{path}: The file cannot be read: {error.strerror}.") from None
+
+    def document(self, path: Path) -> Document:
+        """The document of a file. Raises `CodeInvalid`."""
+        source = self.read(path)
+        known = self.known.get(path)
+        return known if known is not None and known.source == source else parse(path, source)
+
+
+def _load_directory(files: _Files, directory: str) -> Source:
+    names = list(files.names(directory))
+    paths = [Path(posixpath.normpath(posixpath.join(directory, name))) for name in names]
+    documents: dict[Path, Document] = {}
+    overrides: list[Document] = []
+    for path in paths:
+        if path.name.endswith(".tf.json"):
+            raise CodeInvalid(f"{path}: Terraform code in JSON syntax is not read; write it as HCL.")
+        if path.name.endswith(".tf"):
+            document = files.document(path)
+            if path.name == "override.tf" or path.name.endswith("_override.tf"):
+                overrides.append(document)
+            else:
+                documents[path] = document
+    given = _given(files, paths) if directory == "." else {}
+    return _collect(directory, documents, overrides, given)
+
+
+def _collect(
+    directory: str,
+    documents: Mapping[Path, Document],
+    overrides: list[Document],
+    given: Mapping[str, tuple[Document | None, Node | None, Json]],
+) -> Source:
+    tables: dict[str, dict[str, Declared]] = {kind: {} for kind in _LABELS}
+    local: dict[str, Declared] = {}
+    providers: list[Declared] = []
+    for document in documents.values():
+        for block in document.blocks(document.root):
+            kind, *labels = document.header(block)
+            if kind == "locals":
+                for name, attribute in document.attributes(block).items():
+                    _add(local, f"local {name}", name, (document, attribute))
+            elif kind == "provider":
+                providers.append((document, block))
+            elif kind in _LABELS:
+                if len(labels) != _LABELS[kind] - 1:
+                    raise CodeInvalid(f"{document.at(block)}: A {kind} block has {_LABELS[kind] - 1} label(s).")
+                _add(tables[kind], f"{kind} {'.'.join(labels)}", ".".join(labels), (document, block))
+    return Source(
+        directory=directory,
+        documents=documents,
+        variables=tables["variable"],
+        locals=local,
+        resources=tables["resource"],
+        data=tables["data"],
+        calls=tables["module"],
+        outputs=tables["output"],
+        providers=tuple(providers),
+        given=given,
+        overrides=tuple(overrides),
+        hidden=_hidden(overrides),
+    )
+
+
+def _add(table: dict[str, Declared], what: str, key: str, declared: Declared) -> None:
+    if key in table:
+        first = table[key][0].at(table[key][1])
+        raise CodeInvalid(f"{declared[0].at(declared[1])}: The {what} is declared already at {first}.")
+    table[key] = declared
+
+
+def _hidden(overrides: list[Document]) -> dict[tuple[str, ...], frozenset[str]]:
+    hidden: dict[tuple[str, ...], frozenset[str]] = {}
+    for document in overrides:
+        for block in document.blocks(document.root):
+            header = document.header(block)
+            inner = {document.header(nested)[0] for nested in document.blocks(block)}
+            dynamic = {document.header(nested)[-1] for nested in document.blocks(block, "dynamic")}
+            names = frozenset(document.attributes(block)) | inner | dynamic
+            hidden[header] = hidden.get(header, frozenset()) | names
+    return hidden
+
+
+def _given(files: _Files, paths: list[Path]) -> dict[str, tuple[Document | None, Node | None, Json]]:
+    """Values by variable in Terraform's order: terraform.tfvars, terraform.tfvars.json, then *.auto.tfvars by name."""
+    first = [path for name in ("terraform.tfvars", "terraform.tfvars.json") for path in paths if path.name == name]
+    later = [path for path in paths if path.name.endswith((".auto.tfvars", ".auto.tfvars.json"))]
+    given: dict[str, tuple[Document | None, Node | None, Json]] = {}
+    for path in first + later:
+        if path.suffix == ".json":
+            given.update({name: (None, None, value) for name, value in _json(path, files.read(path)).items()})
+            continue
+        document = files.document(path)
+        if document.blocks(document.root):
+            raise CodeInvalid(f"{path}: A file of variable values holds no blocks.")
+        given.update({name: (document, node, None) for name, node in document.attributes(document.root).items()})
+    return given
+
+
+def _json(path: Path, source: bytes) -> Mapping[str, Json]:
+    try:
+        value = json.loads(source)
+    except ValueError as error:
+        raise CodeInvalid(f"{path}: This is not valid JSON: {error}.") from None
+    if not isinstance(value, dict):
+        raise CodeInvalid(f"{path}: A file of variable values is one JSON object.")
+    return value

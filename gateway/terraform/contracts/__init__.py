@@ -1,0 +1,1 @@
+"""Contracts: reading `*.sentinel.hcl`, resolving them for a resource, and what each bound means."""

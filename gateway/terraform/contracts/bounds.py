@@ -1,0 +1,296 @@
+"""What each bound of a contract means: which limits it takes, what breaks it, and which value would be legal instead."""
+
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter, ValidationError
+from pydantic_core import SchemaError
+
+from gateway.model.contract import Bound
+from gateway.model.json import Json
+from gateway.terraform.contracts.network import Unreadable, closed_ports, covers_world, network, networks, outside
+from gateway.terraform.contracts.numeric import number, same, written
+
+NAMES = ("min", "max", "max_step", "one_of", "matches", "cidr_within", "ports", "forbid_world", "max_items")
+"""Every bound there is."""
+CONDITION = "condition"
+"""The name of a bound that is an author's own sentence, true or false."""
+
+_NUMERIC = ("min", "max", "max_step")
+_LONGEST_TEXT = 4096
+_HIGHEST_PORT = 65535
+_MAX_LISTED = 5
+
+
+def limit_problem(name: str, limit: Json) -> str:
+    """Why `limit` cannot be the limit of the bound `name`, in words; empty where it can."""
+    return _LIMITS[name](limit)
+
+
+def breach(bound: Bound, wanted: Json, before: Json, *, created: bool = False) -> str:
+    """How the wanted value breaks the bound, as the middle of a sentence (`is over max = 16`); empty where it keeps it.
+
+    `before` is the value the attribute has now; it counts for `max_step` only, which a thing that is only being `created` cannot break.
+    A bound whose limit could not be evaluated is broken by every value.
+    """
+    if bound.unknown:
+        return f"cannot be judged, because {bound.name} cannot be evaluated: {bound.unknown}"
+    if bound.name == CONDITION:
+        return "" if bound.limit is True else "does not hold"
+    if created and bound.name == "max_step":
+        return ""
+    try:
+        return _BREACHES[bound.name](bound.limit, wanted, before)
+    except Unreadable as error:
+        return f"cannot be judged by {bound.name}, because {error}"
+
+
+def nearest(bounds: Sequence[Bound], wanted: Json, before: Json, *, created: bool = False) -> Json:
+    """The legal value nearest to the wanted one under all these bounds of one attribute together; None where none can be named."""
+
+    def legal(value: Json) -> bool:
+        return not any(breach(bound, value, before, created=created) for bound in bounds)
+
+    choices = [choice for bound in bounds if bound.name == "one_of" for choice in _items(bound.limit)]
+    if choices:
+        lawful = [choice for choice in choices if legal(choice)]
+        return min(lawful, key=lambda choice: _distance(choice, wanted), default=None)
+    return next((value for value in _clamped(bounds, wanted, before, created) if legal(value)), None)
+
+
+def _clamped(bounds: Sequence[Bound], wanted: Json, before: Json, created: bool) -> list[Json]:
+    """Values worth trying: the wanted number moved into the interval that the numeric bounds leave."""
+    asked, now = number(wanted), number(before)
+    if asked is None or any(bound.unknown for bound in bounds):
+        return []
+    limits = {name: [number(bound.limit) for bound in bounds if bound.name == name] for name in _NUMERIC}
+    steps = [step for step in limits["max_step"] if step is not None and now is not None and not created]
+    lows = [low for low in limits["min"] if low is not None] + [now - step for step in steps if now is not None]
+    highs = [high for high in limits["max"] if high is not None] + [now + step for step in steps if now is not None]
+    low, high = max(lows, default=None), min(highs, default=None)
+    if asked.denominator == 1 and (now is None or now.denominator == 1):
+        low = None if low is None else Fraction(math.ceil(low))
+        high = None if high is None else Fraction(math.floor(high))
+    target = asked if low is None else max(asked, low)
+    target = target if high is None else min(target, high)
+    value = written(target, like=wanted)
+    if not isinstance(value, float):
+        return [value]
+    # The exact value may have no float; then one of its neighbours lies inside.
+    return [value, math.nextafter(value, math.inf), math.nextafter(value, -math.inf)]
+
+
+def _distance(choice: Json, wanted: Json) -> tuple[Fraction, str]:
+    one, other = number(choice), number(wanted)
+    if one is not None and other is not None:
+        return abs(one - other), repr(choice)
+    return Fraction(_edits(str(choice)[:200], str(wanted)[:200])), repr(choice)
+
+
+def _edits(one: str, other: str) -> int:
+    """Levenshtein distance."""
+    row = list(range(len(other) + 1))
+    for left in one:
+        previous, row[0] = row[0], row[0] + 1
+        for at, right in enumerate(other, start=1):
+            previous, row[at] = row[at], min(row[at] + 1, row[at - 1] + 1, previous + (left != right))
+    return row[-1]
+
+
+def _items(value: Json) -> Sequence[Json]:
+    if value is None:
+        return ()
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
+
+
+# What a value does to break a bound ---------------------------------------------------------------------------------
+
+
+def _under_min(limit: Json, wanted: Json, _before: Json) -> str:
+    return "" if _number(wanted) >= _number(limit) else f"is under min = {shown(limit)}"
+
+
+def _over_max(limit: Json, wanted: Json, _before: Json) -> str:
+    return "" if _number(wanted) <= _number(limit) else f"is over max = {shown(limit)}"
+
+
+def _too_far(limit: Json, wanted: Json, before: Json) -> str:
+    if before is None:
+        raise Unreadable("the value before the change is not known")
+    step = abs(_number(wanted) - _number(before))
+    return "" if step <= _number(limit) else f"is more than max_step = {shown(limit)} away from {shown(before)}"
+
+
+def _not_listed(limit: Json, wanted: Json, _before: Json) -> str:
+    allowed = _items(limit)
+    if any(same(wanted, choice) for choice in allowed):
+        return ""
+    several = isinstance(wanted, Sequence) and not isinstance(wanted, str) and bool(wanted)
+    if several and all(any(same(item, choice) for choice in allowed) for item in _items(wanted)):
+        return ""
+    return f"is not one of {shown(limit)}"
+
+
+def _mismatch(limit: Json, wanted: Json, _before: Json) -> str:
+    checked = _pattern(str(limit))
+    values = _items(wanted) if isinstance(wanted, Sequence) and not isinstance(wanted, str) else (wanted,)
+    for value in values:
+        if not isinstance(value, str) or len(value) > _LONGEST_TEXT or not _fits(checked, value):
+            return f"does not match {shown(limit)}"
+    return ""
+
+
+def _outside(limit: Json, wanted: Json, _before: Json) -> str:
+    strays = outside(networks(wanted), [network(item) for item in _items(limit)])
+    return f"opens {_listed(strays)}, which lies outside cidr_within = {shown(limit)}" if strays else ""
+
+
+def _open_ports(limit: Json, wanted: Json, _before: Json) -> str:
+    opened = closed_ports(wanted, (int(_number(port)) for port in _items(limit)))
+    return f"opens {_listed(opened)}, beyond ports = {shown(limit)}" if opened else ""
+
+
+def _open_world(limit: Json, wanted: Json, _before: Json) -> str:
+    return (
+        "is open to the whole Internet, which forbid_world forbids" if limit and covers_world(networks(wanted)) else ""
+    )
+
+
+def _too_many(limit: Json, wanted: Json, _before: Json) -> str:
+    if wanted is not None and (isinstance(wanted, str) or not isinstance(wanted, Sequence | Mapping)):
+        raise Unreadable(f"{shown(wanted)} is no list")
+    count = 0 if wanted is None else len(wanted)
+    return "" if count <= _number(limit) else f"has {count} items, more than max_items = {shown(limit)}"
+
+
+_BREACHES: Mapping[str, Callable[[Json, Json, Json], str]] = {
+    "min": _under_min,
+    "max": _over_max,
+    "max_step": _too_far,
+    "one_of": _not_listed,
+    "matches": _mismatch,
+    "cidr_within": _outside,
+    "ports": _open_ports,
+    "forbid_world": _open_world,
+    "max_items": _too_many,
+}
+
+
+# Which limits a bound takes -----------------------------------------------------------------------------------------
+
+
+def _needs_number(limit: Json) -> str:
+    return "" if number(limit) is not None and not isinstance(limit, str) else f"it takes a number, not {shown(limit)}"
+
+
+def _needs_positive(limit: Json) -> str:
+    return _needs_number(limit) or ("" if _number(limit) >= 0 else f"it cannot be negative, as {shown(limit)} is")
+
+
+def _needs_count(limit: Json) -> str:
+    return _needs_positive(limit) or ("" if _number(limit).denominator == 1 else "it takes a whole number")
+
+
+def _needs_flag(limit: Json) -> str:
+    return "" if isinstance(limit, bool) else f"it takes true or false, not {shown(limit)}"
+
+
+def _needs_choices(limit: Json) -> str:
+    choices = isinstance(limit, Sequence) and not isinstance(limit, str)
+    return "" if choices and limit else f"it takes a list with at least one value, not {shown(limit)}"
+
+
+def _needs_pattern(limit: Json) -> str:
+    if not isinstance(limit, str):
+        return f"it takes a regular expression as text, not {shown(limit)}"
+    try:
+        _pattern(limit)
+    except Unreadable as error:
+        return str(error)
+    return ""
+
+
+def _needs_networks(limit: Json) -> str:
+    if problem := _needs_choices(limit):
+        return problem.replace("value", "network in CIDR form")
+    try:
+        for item in _items(limit):
+            network(item)
+    except Unreadable as error:
+        return str(error)
+    return ""
+
+
+def _needs_ports(limit: Json) -> str:
+    if problem := _needs_choices(limit):
+        return problem.replace("value", "port")
+    for port in _items(limit):
+        value = number(port)
+        if value is None or isinstance(port, str) or value.denominator != 1 or not 0 <= value <= _HIGHEST_PORT:
+            return f"{shown(port)} is no port"
+    return ""
+
+
+_LIMITS: Mapping[str, Callable[[Json], str]] = {
+    "min": _needs_number,
+    "max": _needs_number,
+    "max_step": _needs_positive,
+    "one_of": _needs_choices,
+    "matches": _needs_pattern,
+    "cidr_within": _needs_networks,
+    "ports": _needs_ports,
+    "forbid_world": _needs_flag,
+    "max_items": _needs_count,
+    CONDITION: _needs_flag,
+}
+
+
+@functools.lru_cache(maxsize=1024)
+def _pattern(text: str) -> TypeAdapter[Any]:
+    """The whole-value form of a regular expression. pydantic's engine is Rust's `regex`: linear in time, whatever the pattern."""
+    try:
+        TypeAdapter(Annotated[str, Field(pattern=text)])  # on its own first, so that `a)|(.*` cannot leave the anchors
+        return TypeAdapter(Annotated[str, Field(pattern=rf"\A(?:{text})\z")])
+    except SchemaError as error:
+        raise Unreadable(f"{shown(text)} is no regular expression of the linear kind (RE2, Rust)") from error
+
+
+def _fits(checked: TypeAdapter[Any], value: str) -> bool:
+    try:
+        checked.validate_python(value)
+    except ValidationError:
+        return False
+    return True
+
+
+def _number(value: Json) -> Fraction:
+    found = number(value)
+    if found is None:
+        raise Unreadable(f"{shown(value)} is no number")
+    return found
+
+
+def _listed(resources: Sequence[object]) -> str:
+    shown = ", ".join(str(resource) for resource in resources[:_MAX_LISTED])
+    return shown if len(resources) <= _MAX_LISTED else f"{shown} and {len(resources) - _MAX_LISTED} more"
+
+
+def shown(value: Json) -> str:
+    """A value as it stands in HCL, cut after a line's worth; for sentences."""
+    text = _hcl(value)
+    return text if len(text) <= 100 else text[:97] + "…"  # noqa: PLR2004  a line's worth
+
+
+def _hcl(value: Json) -> str:
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key} = {_hcl(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, Sequence):
+        return "[" + ", ".join(_hcl(item) for item in value) + "]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "null" if value is None else str(value)

@@ -1,0 +1,288 @@
+"""Reads contracts: the law that stands in `*.sentinel.hcl` files beside the Terraform code. Strict: what it does not know is an error."""
+
+import difflib
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from gateway.errors import CodeInvalid
+from gateway.terraform.contracts.bounds import NAMES, limit_problem
+from gateway.terraform.contracts.numeric import number
+from gateway.terraform.contracts.text import (
+    NOT_LITERAL,
+    ContractAttribute,
+    ContractBlock,
+    ContractBody,
+    NotLiteral,
+    literal,
+    parse_body,
+    references,
+)
+
+SUFFIX = ".sentinel.hcl"
+
+_ROOTS = ("self", "before", "var", "local")
+_PATH = re.compile(r"[A-Za-z_][\w-]*(\.[^\s.*?]+)*")
+_TYPE = re.compile(r"[a-z0-9_*?]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expression:
+    """An HCL expression as it stands in a contract."""
+
+    text: str
+    source: str
+    """`file:line`."""
+    references: frozenset[tuple[str, str]] = frozenset()
+    """What it refers to: (root, first name), e.g. `("self", "max_size")`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundRule:
+    """One bound as written."""
+
+    attribute: str
+    name: str
+    limit: Expression
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Enforcement:
+    """An `enforce` block: a condition, and what to say where it does not hold."""
+
+    condition: Expression
+    message: Expression
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceRule:
+    """A `resource` block of a contract."""
+
+    contract: str
+    owner: str
+    types: str
+    """Glob on the resource type."""
+    names: str
+    """Glob on the name; on the whole address where it contains a dot or a bracket."""
+    source: str
+    managed_by_agent: bool = False
+    mutable: tuple[str, ...] = ()
+    immutable: tuple[str, ...] = ()
+    critical: bool = False
+    prevent_delete: bool = False
+    bounds: tuple[BoundRule, ...] = ()
+    enforcements: tuple[Enforcement, ...] = ()
+    """Those of the block itself."""
+    shared: tuple[Enforcement, ...] = ()
+    """Those of its contract: they hold for every resource it names that has the attributes they refer to."""
+
+
+def parse_contracts(text: str, file: str) -> tuple[ResourceRule, ...]:
+    """The resource blocks of every contract in `text`, in order. `file` is named in messages and sources.
+
+    Raises `errors.CodeInvalid` with file, line and what is known instead, for anything that is not in the grammar.
+    """
+    try:
+        return tuple(_rules(parse_body(text, file), file))
+    except RecursionError as error:
+        raise _wrong(f"{file}:1", "An expression is nested too deeply to be read.") from error
+
+
+def _rules(body: ContractBody, file: str) -> list[ResourceRule]:
+    _known(body, attributes=(), blocks=("contract",), within="the file")
+    rules: list[ResourceRule] = []
+    seen: dict[str, ContractBlock] = {}
+    for block in body.blocks:
+        (name,) = _labels(block, "a name")
+        if name in seen:
+            raise _wrong(block.source, f"The contract {name!r} is already in {seen[name].source}.")
+        seen[name] = block
+        rules += _contract(block, name)
+    if not rules:
+        raise _wrong(f"{file}:1", "The file holds no contract for any resource, so it would guard nothing.")
+    return rules
+
+
+def _contract(block: ContractBlock, name: str) -> list[ResourceRule]:
+    _known(block.body, attributes=("owner",), blocks=("resource", "enforce"), within="a contract")
+    owner = _owner(block.body)
+    enforcements = _enforcements(block.body)
+    rules: list[ResourceRule] = []
+    for inner in block.body.of_kind("resource"):
+        rule = _resource(inner, name, owner, enforcements)
+        if any((rule.types, rule.names) == (other.types, other.names) for other in rules):
+            raise _wrong(inner.source, f'The contract has two blocks for resource "{rule.types}" "{rule.names}".')
+        rules.append(rule)
+    return rules
+
+
+def _resource(block: ContractBlock, contract: str, owner: str, shared: tuple[Enforcement, ...]) -> ResourceRule:
+    types, names = _labels(block, "a resource type", "a name pattern")
+    if not _TYPE.fullmatch(types):
+        raise _wrong(
+            block.source, f'"{types}" is no resource type and no pattern of one, such as "aws_sqs_queue" or "aws_*".'
+        )
+    flags = ("managed_by_agent", "critical", "prevent_delete")
+    _known(
+        block.body, attributes=(*flags, "mutable", "immutable"), blocks=("attribute", "enforce"), within="a resource"
+    )
+    mutable, immutable = _paths(block.body, "mutable"), _paths(block.body, "immutable")
+    bounds = _bounds(block.body)
+    for path in immutable:
+        if path in mutable or any(bound.attribute == path for bound in bounds):
+            raise _wrong(
+                block.body.attributes["immutable"].source, f'"{path}" cannot be immutable and mutable or bounded.'
+            )
+    return ResourceRule(
+        contract=contract,
+        owner=owner,
+        types=types,
+        names=names,
+        source=block.source,
+        managed_by_agent=_flag(block.body, "managed_by_agent"),
+        critical=_flag(block.body, "critical"),
+        prevent_delete=_flag(block.body, "prevent_delete"),
+        mutable=mutable,
+        immutable=immutable,
+        bounds=bounds,
+        enforcements=_enforcements(block.body),
+        shared=shared,
+    )
+
+
+def _bounds(body: ContractBody) -> tuple[BoundRule, ...]:
+    bounds: dict[str, list[BoundRule]] = {}
+    for block in body.of_kind("attribute"):
+        (path,) = _labels(block, "an attribute's path")
+        _must_be_path(path, block.source)
+        if path in bounds:
+            raise _wrong(block.source, f'The attribute "{path}" has two blocks; put all its bounds into one.')
+        _known(block.body, attributes=NAMES, blocks=(), within="an attribute", noun="bound")
+        if not block.body.attributes:
+            raise _wrong(block.source, f'The attribute "{path}" has no bound. Known bounds: {", ".join(NAMES)}.')
+        bounds[path] = [_bound(path, attribute) for attribute in block.body.attributes.values()]
+        _must_leave_something(block)
+    return tuple(bound for group in bounds.values() for bound in group)
+
+
+def _bound(path: str, attribute: ContractAttribute) -> BoundRule:
+    value = literal(attribute.tree)
+    problem = "" if isinstance(value, NotLiteral) else limit_problem(attribute.name, value)
+    if problem:
+        raise _wrong(attribute.source, f'The bound {attribute.name} of "{path}" is wrong: {problem}.')
+    return BoundRule(attribute=path, name=attribute.name, limit=_expression(attribute))
+
+
+def _must_leave_something(block: ContractBlock) -> None:
+    """Two literal limits that no number can keep are a mistake."""
+    low, high = (_literal_number(block.body.attributes.get(name)) for name in ("min", "max"))
+    if low is not None and high is not None and low > high:
+        raise _wrong(block.body.attributes["min"].source, f"No value is legal: min = {low} is over max = {high}.")
+
+
+def _literal_number(attribute: ContractAttribute | None) -> Fraction | None:
+    value = None if attribute is None else literal(attribute.tree)
+    return None if isinstance(value, NotLiteral) else number(value)
+
+
+def _enforcements(body: ContractBody) -> tuple[Enforcement, ...]:
+    return tuple(_enforcement(block) for block in body.of_kind("enforce"))
+
+
+def _enforcement(block: ContractBlock) -> Enforcement:
+    _labels(block)
+    members = ("condition", "error_message")
+    _known(block.body, attributes=members, blocks=(), within="enforce")
+    for name in members:
+        if name not in block.body.attributes:
+            raise _wrong(block.source, f"This enforce block has no {name}.")
+    condition, message = (block.body.attributes[name] for name in members)
+    if literal(condition.tree) is not NOT_LITERAL:
+        raise _wrong(condition.source, "The condition is always the same; it must refer to self, before, var or local.")
+    if literal(message.tree) is not NOT_LITERAL and not isinstance(literal(message.tree), str):
+        raise _wrong(message.source, "The error_message must be text.")
+    return Enforcement(condition=_expression(condition), message=_expression(message))
+
+
+def _expression(attribute: ContractAttribute) -> Expression:
+    found = references(attribute.tree)
+    for root, name in sorted(found):
+        if root not in _ROOTS:
+            raise _wrong(
+                attribute.source,
+                f"{root} cannot be referred to in a contract{_instead(root, _ROOTS)} Known: {', '.join(_ROOTS)}.",
+            )
+        if not name:
+            raise _wrong(attribute.source, f"{root} must be followed by a name, as in {root}.something.")
+    return Expression(text=attribute.text, source=attribute.source, references=found)
+
+
+def _known(
+    body: ContractBody, *, attributes: Collection[str], blocks: Collection[str], within: str, noun: str = "attribute"
+) -> None:
+    for attribute in body.attributes.values():
+        if attribute.name not in attributes:
+            raise _wrong(attribute.source, _unknown(noun, attribute.name, within, attributes, blocks))
+    for block in body.blocks:
+        if block.kind not in blocks:
+            raise _wrong(block.source, _unknown("block", block.kind, within, blocks, attributes))
+
+
+def _unknown(noun: str, name: str, within: str, known: Collection[str], others: Collection[str]) -> str:
+    listed = f"Known {noun}s in {within}: {', '.join(known)}." if known else f"There are no {noun}s in {within}."
+    return f"There is no {noun} {name!r} in {within}{_instead(name, [*known, *others])} {listed}"
+
+
+def _instead(name: str, known: Sequence[str]) -> str:
+    """The end of the sentence: a full stop, or a guess at what was meant."""
+    cut_short = [other for other in known if name.startswith(other)]
+    close = cut_short or difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    return f"; did you mean {close[0]!r}?" if close else "."
+
+
+def _labels(block: ContractBlock, *wanted: str) -> Sequence[str]:
+    if len(block.labels) != len(wanted) or not all(block.labels):
+        needs = " and ".join(wanted) if wanted else "no label"
+        raise _wrong(block.source, f"{block.kind} takes {needs}, and here it has {len(block.labels)} label(s).")
+    return block.labels
+
+
+def _flag(body: ContractBody, name: str) -> bool:
+    """A literal flag, false where it is not there. It is not evaluated: whoever reads the file must see what is law."""
+    attribute = body.attributes.get(name)
+    value = False if attribute is None else literal(attribute.tree)
+    if not isinstance(value, bool):
+        raise _wrong(body.attributes[name].source, f"{name} must be true or false, written out.")
+    return value
+
+
+def _owner(body: ContractBody) -> str:
+    attribute = body.attributes.get("owner")
+    value = "" if attribute is None else literal(attribute.tree)
+    if not isinstance(value, str):
+        raise _wrong(body.attributes["owner"].source, "owner must be text in quotes, written out.")
+    return value
+
+
+def _paths(body: ContractBody, name: str) -> tuple[str, ...]:
+    attribute = body.attributes.get(name)
+    if attribute is None:
+        return ()
+    value = literal(attribute.tree)
+    if not isinstance(value, list) or not all(isinstance(path, str) for path in value):
+        raise _wrong(attribute.source, f"{name} must be a list of attribute paths in quotes, written out.")
+    for path in value:
+        _must_be_path(path, attribute.source)
+    if len(set(value)) != len(value):
+        raise _wrong(attribute.source, f"{name} names an attribute twice.")
+    return tuple(value)
+
+
+def _must_be_path(path: str, source: str) -> None:
+    if not _PATH.fullmatch(path):
+        raise _wrong(source, f'"{path}" is no attribute path such as "desired_capacity" or "tags.owner".')
+
+
+def _wrong(source: str, sentence: str) -> CodeInvalid:
+    return CodeInvalid(f"{source}: {sentence}")

@@ -1,0 +1,67 @@
+"""Finds declared things by how AWS names them: an index over (resource type, attribute, value), built where it is first asked for.
+
+Values alone are never looked up: a name may belong to several types, and an ARN may be mentioned by others.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from gateway.errors import Ambiguous
+from gateway.model.json import Json
+
+_Table = Mapping[str, tuple[str, ...]]
+
+
+class IdentityIndex:
+    """Addresses by type, attribute and value. Its content never changes; only how much of it is already built does."""
+
+    def __init__(self, resources: Iterable[tuple[str, str]], attributes: Callable[[str], Mapping[str, Json]]) -> None:
+        """`things` are pairs of (resource type, address); `attributes` gives those of one address, asked at most once per attribute."""
+        self._addresses: dict[str, list[str]] = {}
+        for resource_type, address in resources:
+            self._addresses.setdefault(resource_type, []).append(address)
+        self._attributes = attributes
+        self._tables: dict[tuple[str, str], _Table] = {}
+
+    def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
+        """The addresses of this type whose attribute has this value, written as text. Nothing has an empty value."""
+        return self._table(resource_type, attribute).get(value, ()) if value else ()
+
+    def matching(self, resource_type: str, identity: Mapping[str, str]) -> tuple[str, ...]:
+        """The addresses that fit every member of the identity. An empty identity fits nothing."""
+        groups = [self.find(resource_type, attribute, value) for attribute, value in identity.items()]
+        return (
+            tuple(address for address in groups[0] if all(address in group for group in groups[1:])) if groups else ()
+        )
+
+    def _table(self, resource_type: str, attribute: str) -> _Table:
+        table = self._tables.get((resource_type, attribute))
+        if table is None:
+            built: dict[str, list[str]] = {}
+            for address in self._addresses.get(resource_type, ()):
+                text = as_text(self._attributes(address).get(attribute))
+                if text:
+                    built.setdefault(text, []).append(address)
+            table = {value: tuple(addresses) for value, addresses in built.items()}
+            if resource_type in self._addresses:
+                self._tables[resource_type, attribute] = table
+        return table
+
+
+def as_text(value: Json) -> str:
+    """A scalar as it stands in an AWS call; empty for what is none."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value) if isinstance(value, str | int | float) else ""
+
+
+def only(addresses: tuple[str, ...], resource_type: str, identity: Mapping[str, str]) -> str | None:
+    """The one address, None for none. Raises `errors.Ambiguous` for several."""
+    if len(addresses) > 1:
+        named = ", ".join(f"{name} = {value!r}" for name, value in identity.items())
+        raise Ambiguous(
+            f"{resource_type} with {named} fits {len(addresses)} declared resources ({', '.join(addresses[:3])}), "
+            "so Sentinel cannot say which one is meant. Nothing was sent; name it by its ARN or id."
+        )
+    return addresses[0] if addresses else None

@@ -1,0 +1,1 @@
+"""The Terraform language: parsing, expressions, functions, values and evaluation."""

@@ -1,0 +1,355 @@
+"""What an expression is worth in its module: the value, or `Unknown`. Never a guess.
+
+The rules are those of hashicorp/hcl `hclsyntax` and Terraform; assumed is only that Terraform itself accepts the code.
+"""
+
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import lru_cache
+from pathlib import Path
+from typing import Protocol
+
+from tree_sitter import Node
+
+from gateway.errors import CodeInvalid
+from gateway.model.json import Json
+from gateway.terraform.lang import expression as e
+from gateway.terraform.lang import functions, grammar, values
+from gateway.terraform.lang.expression import Expression
+from gateway.terraform.lang.hcl import Document, parse
+from gateway.terraform.lang.values import EvaluationFailed, Opaque, SetOf, Unknown, Value
+
+__all__ = ["EvaluationScope", "Unknown", "evaluate", "evaluate_text", "find", "value_of"]
+
+Visiting = frozenset[tuple[int, str]]
+
+
+class Names(Protocol):
+    """What a module knows by name. Each raises `Unknown`; `visiting` ends circles."""
+
+    def variable(self, name: str, visiting: Visiting) -> Value:
+        """The value of `var.name`."""
+
+    def local(self, name: str, visiting: Visiting) -> Value:
+        """The value of `local.name`."""
+
+    def outputs(self, name: str, visiting: Visiting) -> Value:
+        """The value of `module.name`: its outputs, by key where it has `count` or `for_each`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationScope:
+    """Where an expression stands: what its names mean."""
+
+    module: Names | None = None
+    each: tuple[str, Value] | None = None
+    """Key and value of the instance, where its block has `for_each`."""
+    count: int | None = None
+    """Index of the instance, where its block has `count`."""
+    iterators: Mapping[str, tuple[Value, Value]] = field(default_factory=dict)
+    """Key and value of each dynamic block around, by the iterator's name."""
+    names: Mapping[str, Json] = field(default_factory=dict)
+    """Further roots such as `self` and `before`; these win over everything."""
+    bound: Mapping[str, Value] = field(default_factory=dict)
+    """Variables of the `for` expressions around."""
+    visiting: Visiting = frozenset()
+    """Definitions that are being evaluated, so that a circle ends."""
+
+
+def evaluate(document: Document, node: Node | Expression, scope: EvaluationScope) -> Json:
+    """The value of an expression. Numbers are int where whole, sets sorted lists. Raises `Unknown`."""
+    expression = grammar.read(document, node) if isinstance(node, Node) else node
+    return values.settled(value_of(expression, scope))
+
+
+def evaluate_text(text: str, scope: EvaluationScope) -> Json:
+    """The value of an expression given as text, e.g. `var.env == "prod" ? 20 : 6`. Raises `Unknown`, also on bad syntax."""
+    document, expression = _parsed(text)
+    return evaluate(document, expression, scope)
+
+
+@lru_cache(maxsize=1024)
+def _parsed(text: str) -> tuple[Document, Expression]:
+    source = f"x = (\n{text}\n)\n"
+    try:
+        document = parse(Path("expression"), source.encode())
+    except (CodeInvalid, UnicodeEncodeError):
+        raise Unknown(f"`{text}` is not an expression") from None
+    attributes = document.attributes(document.root)
+    if list(attributes) != ["x"] or len(document.blocks(document.root)) or document.root.named_child_count != 1:
+        raise Unknown(f"`{text}` is not one expression")
+    expression = grammar.read_attribute(document, attributes["x"])
+    if not isinstance(expression, e.Group) or expression.end != len(source.encode()) - 1:
+        raise Unknown(f"`{text}` is not one expression")
+    return document, expression.inner
+
+
+def find(value: Value, path: Sequence[str]) -> Value:
+    """The value at a dotted path inside a value. A key that holds dots itself is found too. Raises `EvaluationFailed`."""
+    if not path:
+        return value
+    values.known(value)
+    if isinstance(value, Mapping):
+        for length in range(1, len(path) + 1):
+            key = ".".join(path[:length])
+            if key in value:
+                return find(value[key], path[length:])
+    elif values.is_list(value) and path[0].isdecimal():
+        each = values.items(value, "an index")
+        if int(path[0]) < len(each):
+            return find(each[int(path[0])], path[1:])
+    raise EvaluationFailed(f"there is no {'.'.join(path)}")
+
+
+def value_of(expression: Expression, scope: EvaluationScope) -> Value:
+    """Like `evaluate`, but items of a collection that are not known stay in it as `Opaque`. Raises `Unknown`."""
+    try:
+        return _value_of(expression, scope)
+    except RecursionError:
+        raise Unknown("the expression is nested too deeply") from None
+
+
+def _value_of(expression: Expression, scope: EvaluationScope) -> Value:  # noqa: C901, PLR0912  one case for each form
+    match expression:
+        case e.LiteralValue(value=value):
+            return value
+        case e.Template(parts=parts):
+            texts = [part if isinstance(part, str) else values.text(value_of(part, scope)) for part in parts]
+            return unicodedata.normalize("NFC", "".join(texts))
+        case e.Group(inner=inner):
+            return value_of(inner, scope)
+        case e.Tuple(items=items):
+            return [_opaque(item, scope) for item in items]
+        case e.Object(elements=elements):
+            return _object(elements, scope)
+        case e.Name(name=name):
+            return _root(name, scope)
+        case e.AttributeAccess() | e.IndexAccess():
+            return _traversal(expression, scope)
+        case e.Splat():
+            return _splat(expression, scope)
+        case e.FunctionCall():
+            return _call(expression, scope)
+        case e.Unary(operator=operator, operand=operand):
+            inside = value_of(operand, scope)
+            return not values.truth(inside) if operator == "!" else values.number(-values.decimal(inside))
+        case e.Binary():
+            return _binary(expression, scope)
+        case e.Conditional():
+            return _conditional(expression, scope)
+        case e.For():
+            return _for(expression, scope)
+        case e.Unsupported(reason=reason):
+            raise Unknown(reason)
+
+
+def _opaque(expression: Expression, scope: EvaluationScope) -> Value:
+    """The value as an item of a collection: what is not known is `Opaque`, what fails still fails."""
+    try:
+        return value_of(expression, scope)
+    except EvaluationFailed:
+        raise
+    except Unknown as error:
+        return Opaque(str(error), (expression, scope))
+
+
+def _object(elements: Sequence[e.Element], scope: EvaluationScope) -> Value:
+    result: dict[str, Value] = {}
+    for element in elements:
+        result[values.text(value_of(element.key, scope))] = _opaque(element.value, scope)
+    return result
+
+
+# ------------------------------------------------------------------------------------------------ traversals
+
+
+def _root(name: str, scope: EvaluationScope) -> Value:
+    for roots in (scope.bound, scope.names):
+        if name in roots:
+            return roots[name]
+    if name in scope.iterators:
+        key, value = scope.iterators[name]
+        return {"key": key, "value": value}
+    if name == "each" and scope.each is not None:
+        return {"key": scope.each[0], "value": scope.each[1]}
+    if name == "count" and scope.count is not None:
+        return {"index": scope.count}
+    raise Unknown(f"{name} is not known here")
+
+
+def _traversal(expression: e.AttributeAccess | e.IndexAccess, scope: EvaluationScope) -> Value:
+    source = expression.source
+    own = isinstance(source, e.Name) and (source.name in scope.bound or source.name in scope.names)
+    if (
+        isinstance(source, e.Name)
+        and not own
+        and isinstance(expression, e.AttributeAccess)
+        and scope.module is not None
+    ):
+        match source.name:
+            case "var":
+                return scope.module.variable(expression.name, scope.visiting)
+            case "local":
+                return scope.module.local(expression.name, scope.visiting)
+            case "module":
+                return scope.module.outputs(expression.name, scope.visiting)
+    value = value_of(source, scope)
+    if isinstance(expression, e.AttributeAccess):
+        return _member(value, expression.name)
+    return _member(value, value_of(expression.key, scope))
+
+
+def _member(value: Value, key: Value) -> Value:
+    values.known(key)
+    if isinstance(value, Mapping):
+        name = values.text(key)
+        if name in value:
+            return value[name]
+        raise EvaluationFailed(f"there is no {name}")
+    if values.is_list(values.known(value)):
+        row, position = values.items(value, "an index"), values.decimal(key)
+        if position == position.to_integral_value() and 0 <= position < len(row):
+            return row[int(position)]
+        raise EvaluationFailed(f"there is no item {position}")
+    raise EvaluationFailed(f"a {values.kind(value)} has no {key}")
+
+
+def _splat(expression: e.Splat, scope: EvaluationScope) -> Value:
+    source = values.known(value_of(expression.source, scope))
+    if source is None:
+        return []
+    row = values.items(source, "a splat") if values.is_list(source) else [source]
+    result: list[Value] = []
+    for item in row:
+        value = item
+        for step in expression.steps:
+            value = _member(value, step if isinstance(step, str) else value_of(step, scope))
+        result.append(value)
+    return result
+
+
+# ----------------------------------------------------------------------------------------------------- forms
+
+
+def _call(expression: e.FunctionCall, scope: EvaluationScope) -> Value:
+    if expression.name in ("try", "can") and not expression.expand:
+        return _attempt(expression, scope)
+    arguments = [value_of(argument, scope) for argument in expression.arguments]
+    if expression.expand:
+        arguments = arguments[:-1] + list(values.items(arguments[-1], "..."))
+    return functions.call(expression.name, arguments)
+
+
+def _attempt(expression: e.FunctionCall, scope: EvaluationScope) -> Value:
+    for argument in expression.arguments:
+        try:
+            value = value_of(argument, scope)
+        except EvaluationFailed:
+            if expression.name == "can":
+                return False
+            continue
+        return True if expression.name == "can" else value
+    raise EvaluationFailed("try() finds no expression that works")
+
+
+_ARITHMETIC: Mapping[str, Callable[[Decimal, Decimal], Decimal | bool]] = {
+    "+": values.EXACT.add,
+    "-": values.EXACT.subtract,
+    "*": values.EXACT.multiply,
+    "<": lambda a, b: a < b,
+    ">": lambda a, b: a > b,
+    "<=": lambda a, b: a <= b,
+    ">=": lambda a, b: a >= b,
+}
+
+
+def _binary(expression: e.Binary, scope: EvaluationScope) -> Value:
+    operator = expression.operator
+    if operator in ("&&", "||"):
+        return _logical(expression, scope)
+    left, right = value_of(expression.left, scope), value_of(expression.right, scope)
+    if operator in ("==", "!="):
+        return values.same(left, right) == (operator == "==")
+    one, other = values.decimal(left), values.decimal(right)
+    if operator in "/%":
+        if not other:
+            raise EvaluationFailed("a division by zero")
+        return values.number(_quotient(one, other) if operator == "/" else values.EXACT.remainder(one, other))
+    compared = _ARITHMETIC[operator](one, other)
+    return compared if isinstance(compared, bool) else values.number(compared)
+
+
+def _quotient(one: Decimal, other: Decimal) -> Decimal:
+    result = values.EXACT.divide(one, other)
+    if values.EXACT.multiply(result, other) != one:
+        raise Unknown("the digits of a fraction are not certain")
+    return result
+
+
+def _logical(expression: e.Binary, scope: EvaluationScope) -> Value:
+    """One side may settle it even where the other is not known."""
+    settling = expression.operator == "||"
+    reasons: list[Unknown] = []
+    for side in (expression.left, expression.right):
+        try:
+            if values.truth(value_of(side, scope)) is settling:
+                return settling
+        except EvaluationFailed:
+            raise
+        except Unknown as error:
+            reasons.append(error)
+    if reasons:
+        raise reasons[0]
+    return not settling
+
+
+def _conditional(expression: e.Conditional, scope: EvaluationScope) -> Value:
+    """The chosen branch, converted to the type that holds both branches."""
+    chosen, other = expression.then, expression.otherwise
+    if not values.truth(value_of(expression.condition, scope)):
+        chosen, other = other, chosen
+    value = value_of(chosen, scope)
+    if value is None or isinstance(value, str):
+        return value
+    try:
+        beside = value_of(other, scope)
+    except Unknown as error:
+        beside = Opaque(str(error))
+    result = values.unified([value, beside])[0]
+    return values.MapOf() if isinstance(result, Mapping) and not result else result
+
+
+def _for(expression: e.For, scope: EvaluationScope) -> Value:
+    rows: list[tuple[Value, Value]] = []
+    for key, item in _pairs(values.known(value_of(expression.source, scope)), len(expression.names)):
+        names = dict(zip(expression.names, (key, item) if len(expression.names) > 1 else (item,), strict=True))
+        inner = replace(scope, bound={**scope.bound, **names})
+        if expression.condition is None or values.truth(value_of(expression.condition, inner)):
+            made = None if expression.key is None else values.text(value_of(expression.key, inner))
+            rows.append((made, _opaque(expression.value, inner)))
+    if expression.key is None:
+        return [value for _, value in rows]
+    result: dict[str, Value] = {}
+    for given, value in rows:
+        name = values.text(given)
+        if expression.grouped:
+            group = result.setdefault(name, [])
+            result[name] = [*values.items(group, "..."), value]
+        elif name in result:
+            raise EvaluationFailed(f"two items have the key {name}")
+        else:
+            result[name] = value
+    return result
+
+
+def _pairs(source: Value, names: int) -> list[tuple[Value, Value]]:
+    if isinstance(source, Mapping):
+        return [(key, source[key]) for key in sorted(source)]
+    if not values.is_list(source):
+        raise EvaluationFailed("for needs a collection")
+    row = values.items(source, "for")
+    if isinstance(source, SetOf):
+        return [(item, item) for item in row]
+    return list(enumerate(row)) if names > 1 else [(None, item) for item in row]

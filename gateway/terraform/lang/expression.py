@@ -1,0 +1,229 @@
+"""The expressions of HCL as plain values with byte spans: what evaluation, tracing and the reference graph read.
+
+The grammar follows hashicorp/hcl `hclsyntax/spec.md`. Spans are bytes of the document the expression came from.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Spanned:
+    """Anything that stands somewhere in a file."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class LiteralValue(Spanned):
+    """A number, bool, null, or a string without interpolation. Numbers are whole ints or floats."""
+
+    value: bool | float | str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Template(Spanned):
+    """A string with interpolations, or a heredoc."""
+
+    parts: "tuple[str | Expression, ...]"
+    heredoc: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group(Spanned):
+    """An expression in parentheses, or alone in an interpolation (`"${x}"`), which is the same."""
+
+    inner: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple(Spanned):
+    """`[a, b]`"""
+
+    items: "tuple[Expression, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Element(Spanned):
+    """One `key = value` of an object; a bare word as key is a `LiteralValue`."""
+
+    key: "Expression"
+    value: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class Object(Spanned):
+    """`{ a = 1 }`"""
+
+    elements: tuple[Element, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Name(Spanned):
+    """The first word of a traversal: `var`, `each`, a resource type, the variable of a `for`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeAccess(Spanned):
+    """`source.name`"""
+
+    source: "Expression"
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class IndexAccess(Spanned):
+    """`source[key]`"""
+
+    source: "Expression"
+    key: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class Splat(Spanned):
+    """`source[*].a.b` (full) or `source.*.a.b`; `steps` are applied to each item."""
+
+    source: "Expression"
+    steps: "tuple[str | Expression, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall(Spanned):
+    """`name(arguments...)`; `expand` where the last argument carries `...`."""
+
+    name: str
+    arguments: "tuple[Expression, ...]"
+    expand: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unary(Spanned):
+    """`-a`, `!a`"""
+
+    operator: str
+    operand: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Spanned):
+    """`left operator right`"""
+
+    operator: str
+    left: "Expression"
+    right: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional(Spanned):
+    """`condition ? then : otherwise`"""
+
+    condition: "Expression"
+    then: "Expression"
+    otherwise: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class For(Spanned):
+    """`[for k, v in source : value if condition]`, or with `key` set `{for … : key => value}`."""
+
+    names: tuple[str, ...]
+    source: "Expression"
+    key: "Expression | None"
+    value: "Expression"
+    condition: "Expression | None"
+    grouped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported(Spanned):
+    """What cannot be read with certainty; `parts` are the expressions inside it, so that references are still found."""
+
+    reason: str
+    parts: "tuple[Expression, ...]" = ()
+    text: str = ""
+    """The source itself."""
+
+
+Expression: TypeAlias = (
+    LiteralValue
+    | Template
+    | Group
+    | Tuple
+    | Object
+    | Name
+    | AttributeAccess
+    | IndexAccess
+    | Splat
+    | FunctionCall
+    | Unary
+    | Binary
+    | Conditional
+    | For
+    | Unsupported
+)
+
+
+def bare(expression: Expression) -> Expression:
+    """The expression without its parentheses."""
+    while isinstance(expression, Group):
+        expression = expression.inner
+    return expression
+
+
+def children(expression: Expression) -> tuple[Expression, ...]:  # noqa: C901  one case for each form
+    """The expressions directly inside, in source order (keys of objects before their values)."""
+    match expression:
+        case LiteralValue() | Name():
+            return ()
+        case Template(parts=parts) | Unsupported(parts=parts):
+            return tuple(part for part in parts if not isinstance(part, str))
+        case Group(inner=inner) | Unary(operand=inner) | AttributeAccess(source=inner):
+            return (inner,)
+        case Tuple(items=items) | FunctionCall(arguments=items):
+            return items
+        case Object(elements=elements):
+            return tuple(part for element in elements for part in (element.key, element.value))
+        case IndexAccess(source=source, key=key):
+            return (source, key)
+        case Splat(source=source, steps=steps):
+            return (source, *(step for step in steps if not isinstance(step, str)))
+        case Binary(left=left, right=right):
+            return (left, right)
+        case Conditional(condition=condition, then=then, otherwise=otherwise):
+            return (condition, then, otherwise)
+        case For():
+            optional = (expression.key, expression.value, expression.condition)
+            return (expression.source, *(part for part in optional if part is not None))
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """The expression and everything inside it."""
+    yield expression
+    for child in children(expression):
+        yield from walk(child)
+
+
+def steps_of(expression: Expression) -> tuple[str, tuple[str | Expression, ...]] | None:
+    """Root name and steps of a traversal such as `var.a["b"].c`; None where it does not begin with a name.
+
+    Steps are attribute names or index expressions; a splat ends the steps that are returned.
+    """
+    steps: list[str | Expression] = []
+    while not isinstance(expression, Name):
+        match expression:
+            case AttributeAccess(source=source, name=name):
+                steps.append(name)
+            case IndexAccess(source=source, key=key):
+                steps.append(key)
+            case Splat(source=source):
+                steps.clear()
+            case Group(inner=source):
+                pass
+            case _:
+                return None
+        expression = source
+    return expression.name, tuple(reversed(steps))

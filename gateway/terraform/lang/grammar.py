@@ -1,0 +1,356 @@
+"""Turns tree-sitter's nodes into expressions: precedence, nesting of conditionals, escapes, heredocs.
+
+tree-sitter-hcl nests `a ? b : c ? d : e` to the left and flattens operands, so operators are climbed here by the
+precedence of hashicorp/hcl `hclsyntax/spec.md`, over the flat row of tokens. What is not certain becomes `Unsupported`.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from decimal import Decimal
+from itertools import pairwise
+
+from tree_sitter import Node
+
+from gateway.terraform.lang import expression as e
+from gateway.terraform.lang.expression import Expression
+from gateway.terraform.lang.hcl import Document
+
+_PRECEDENCE = {
+    "||": 1,
+    "&&": 2,
+    "==": 3,
+    "!=": 3,
+    "<": 4,
+    ">": 4,
+    "<=": 4,
+    ">=": 4,
+    "+": 5,
+    "-": 5,
+    "*": 6,
+    "/": 6,
+    "%": 6,
+}
+_WRAPPERS = frozenset({"literal_value", "collection_value", "template_expr", "for_expr"})
+_ESCAPE = re.compile(r'\\([nrt"\\]|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})|([$%])\2\{|\\')
+_PLAIN = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
+
+
+class _Unreadable(Exception):
+    """Why a piece of source cannot be read with certainty."""
+
+
+def read(document: Document, node: Node) -> Expression:
+    """The expression at an `expression` node (or one inside it). Never raises: what is odd is `Unsupported`."""
+    cached = document.expressions.get(node.id)
+    if cached is None:
+        try:
+            cached = _row(document, [node])
+        except RecursionError:
+            cached = e.Unsupported(node.start_byte, node.end_byte, "it is nested too deeply")
+        document.expressions[node.id] = cached
+    return cached
+
+
+def read_attribute(document: Document, attribute: Node) -> Expression:
+    """The expression on the right of an attribute's `=`."""
+    return read(document, document.expression(attribute))
+
+
+def number(text: str) -> int | float:
+    """The number that HCL's text means: int where it is whole."""
+    exact = Decimal(text)
+    return int(exact) if exact == exact.to_integral_value() else float(exact)
+
+
+def unescape(text: str) -> str:
+    """The value of the inside of a quoted string. Raises ValueError on an escape HCL does not know."""
+
+    def replace(match: re.Match[str]) -> str:
+        code, introducer = match.groups()
+        if introducer:
+            return introducer + "{"
+        if not code:
+            raise ValueError(f"{match.group()} is no escape sequence")
+        return _PLAIN[code] if code in _PLAIN else chr(int(code[1:], 16))
+
+    return unicodedata.normalize("NFC", _ESCAPE.sub(replace, text))
+
+
+# ------------------------------------------------------------------------------------------------ operators
+
+
+def _row(document: Document, nodes: Sequence[Node]) -> Expression:
+    """The expression of a row of sibling nodes: operators climbed, everything between them an operand."""
+    tokens = _tokens(nodes)
+    result, rest = _climb(document, tokens, 1)
+    if rest:
+        return _odd(document, nodes, "it could not be read to its end")
+    return result
+
+
+def _tokens(nodes: Sequence[Node]) -> list[Node]:
+    """The nodes with every operation dissolved into its operators and the pieces of its operands."""
+    flat: list[Node] = []
+    for node in nodes:
+        if node.type == "expression" and flat and flat[-1].type == "(":
+            flat.append(node)  # what stands in parentheses is read on its own
+        elif node.type in ("operation", "unary_operation", "binary_operation", "expression"):
+            flat.extend(_tokens(node.children))
+        elif node.type != "comment":
+            flat.append(node)
+    return flat
+
+
+def _climb(document: Document, tokens: list[Node], least: int) -> tuple[Expression, list[Node]]:
+    left, tokens = _operand(document, tokens)
+    while tokens and (strength := _PRECEDENCE.get(tokens[0].type, 0)) >= least:
+        operator = tokens[0].type
+        right, tokens = _climb(document, tokens[1:], strength + 1)
+        left = e.Binary(left.start, right.end, operator, left, right)
+    return left, tokens
+
+
+def _operand(document: Document, tokens: list[Node]) -> tuple[Expression, list[Node]]:
+    if not tokens:
+        return e.Unsupported(0, 0, "an operand is missing"), []
+    if tokens[0].type in ("-", "!"):
+        inner, rest = _operand(document, tokens[1:])
+        return e.Unary(tokens[0].start_byte, inner.end, tokens[0].type, inner), rest
+    if tokens[0].type == "(":
+        inner = read(document, tokens[1])
+        result: Expression = e.Group(tokens[0].start_byte, tokens[2].end_byte, inner)
+        rest = tokens[3:]
+    else:
+        result, rest = _term(document, tokens[0]), tokens[1:]
+    while rest and rest[0].type in ("get_attr", "index", "splat"):
+        result = _step(document, result, rest[0])
+        rest = rest[1:]
+    return result, rest
+
+
+def _step(document: Document, source: Expression, node: Node) -> Expression:
+    start, end = source.start, node.end_byte
+    if node.type == "get_attr":
+        return e.AttributeAccess(start, end, source, document.text(node.children[-1]))
+    inner = node.children[0]
+    if node.type == "index":
+        return e.IndexAccess(start, end, source, _key(document, inner))
+    steps: list[str | Expression] = []
+    for step in inner.children[1:]:
+        if step.type == "get_attr":
+            steps.append(document.text(step.children[-1]))
+        elif step.type == "index":
+            steps.append(_key(document, step.children[0]))
+        elif step.type != "comment":
+            return e.Unsupported(start, end, "a splat within a splat", (source,), document.text(node))
+    return e.Splat(start, end, source, tuple(steps))
+
+
+def _key(document: Document, index: Node) -> Expression:
+    if index.type == "legacy_index":
+        return e.LiteralValue(index.start_byte + 1, index.end_byte, int(document.text(index)[1:]))
+    return read(document, next(child for child in index.children if child.type == "expression"))
+
+
+# ---------------------------------------------------------------------------------------------------- terms
+
+
+def _term(document: Document, node: Node) -> Expression:  # noqa: C901  one case for each form
+    start, end = node.start_byte, node.end_byte
+    match node.type:
+        case kind if kind in _WRAPPERS:
+            return _term(document, next(child for child in node.children if child.type != "comment"))
+        case "numeric_lit":
+            return e.LiteralValue(start, end, number(document.text(node)))
+        case "bool_lit":
+            return e.LiteralValue(start, end, document.text(node) == "true")
+        case "null_lit":
+            return e.LiteralValue(start, end, None)
+        case "string_lit" | "quoted_template" | "heredoc_template":
+            return _string(document, node)
+        case "tuple":
+            return e.Tuple(start, end, tuple(read(document, item) for item in _expressions(node)))
+        case "object":
+            elements = [child for child in node.children if child.type == "object_elem"]
+            return e.Object(start, end, tuple(_element(document, element) for element in elements))
+        case "variable_expr":
+            return e.Name(start, end, document.text(node))
+        case "conditional":
+            return _conditional(document, node)
+        case "function_call":
+            return _call(document, node)
+        case "for_tuple_expr" | "for_object_expr":
+            return _for(document, node)
+    return _odd(document, [node], f"{node.type} is not read")
+
+
+def _expressions(node: Node) -> list[Node]:
+    return [child for child in node.children if child.type == "expression"]
+
+
+def _element(document: Document, node: Node) -> e.Element:
+    key_node, value_node = _expressions(node)
+    key = read(document, key_node)
+    if isinstance(key, e.Name):
+        key = e.LiteralValue(key.start, key.end, key.name)
+    return e.Element(node.start_byte, node.end_byte, key, read(document, value_node))
+
+
+def _conditional(document: Document, node: Node) -> Expression:
+    """Right-associative, whatever the tree says: parts are gathered flat, then nested to the right."""
+    return _nest(_flat_conditional(document, node))
+
+
+def _flat_conditional(document: Document, node: Node) -> list[Expression | str]:
+    flat: list[Expression | str] = []
+    for child in node.children:
+        if child.type in ("?", ":"):
+            flat.append(child.type)
+        elif child.type == "expression":
+            inner = [part for part in child.children if part.type != "comment"]
+            if len(inner) == 1 and inner[0].type == "conditional":
+                flat.extend(_flat_conditional(document, inner[0]))
+            else:
+                flat.append(read(document, child))
+    return flat
+
+
+def _nest(flat: list[Expression | str]) -> Expression:
+    result, rest = _nest_from(flat)
+    if rest:
+        return e.Unsupported(result.start, result.end, "a conditional that cannot be read")
+    return result
+
+
+def _nest_from(flat: list[Expression | str]) -> tuple[Expression, list[Expression | str]]:
+    first, rest = flat[0], flat[1:]
+    if isinstance(first, str):
+        return e.Unsupported(0, 0, "a conditional that cannot be read"), []
+    if not rest or rest[0] != "?":
+        return first, rest
+    then, rest = _nest_from(rest[1:])
+    if not rest or rest[0] != ":":
+        return e.Unsupported(first.start, then.end, "a conditional that cannot be read"), []
+    otherwise, rest = _nest_from(rest[1:])
+    return e.Conditional(first.start, otherwise.end, first, then, otherwise), rest
+
+
+def _call(document: Document, node: Node) -> Expression:
+    arguments = next((child for child in node.children if child.type == "function_arguments"), None)
+    nodes = [] if arguments is None else _expressions(arguments)
+    expand = arguments is not None and any(child.type == "ellipsis" for child in arguments.children)
+    name = document.text(node.children[0])
+    return e.FunctionCall(node.start_byte, node.end_byte, name, tuple(read(document, item) for item in nodes), expand)
+
+
+def _for(document: Document, node: Node) -> Expression:
+    intro = next(child for child in node.children if child.type == "for_intro")
+    names = tuple(document.text(child) for child in intro.children if child.type == "identifier")
+    condition_node = next((child for child in node.children if child.type == "for_cond"), None)
+    condition = None if condition_node is None else read(document, _expressions(condition_node)[0])
+    values = [read(document, child) for child in _expressions(node)]
+    key = values[0] if node.type == "for_object_expr" else None
+    grouped = any(child.type == "ellipsis" for child in node.children)
+    source = read(document, _expressions(intro)[0])
+    return e.For(node.start_byte, node.end_byte, names, source, key, values[-1], condition, grouped)
+
+
+def _odd(document: Document, nodes: Sequence[Node], reason: str) -> Expression:
+    """What is not read, with every expression inside it, so that references are still found."""
+    inner = tuple(read(document, child) for node in nodes for child in _inner_expressions(node))
+    start, end = nodes[0].start_byte, nodes[-1].end_byte
+    return e.Unsupported(start, end, reason, inner, document.source[start:end].decode())
+
+
+def _inner_expressions(node: Node) -> list[Node]:
+    found: list[Node] = []
+    for child in node.children:
+        found.extend([child] if child.type == "expression" else _inner_expressions(child))
+    return found
+
+
+# -------------------------------------------------------------------------------------------------- strings
+
+
+def _string(document: Document, node: Node) -> Expression:
+    try:
+        parts = _heredoc(document, node) if node.type == "heredoc_template" else _quoted(document, node)
+    except (_Unreadable, ValueError) as error:
+        return _odd(document, [node], str(error))
+    heredoc = node.type == "heredoc_template"
+    if not heredoc and len(parts) == 1 and not isinstance(parts[0], str):
+        return e.Group(node.start_byte, node.end_byte, parts[0])
+    if not heredoc and all(isinstance(part, str) for part in parts):
+        return e.LiteralValue(node.start_byte, node.end_byte, "".join(part for part in parts if isinstance(part, str)))
+    return e.Template(node.start_byte, node.end_byte, tuple(parts), heredoc)
+
+
+def _pieces(document: Document, node: Node, start: int, end: int) -> list[str | Node]:
+    """Raw text and interpolations between two offsets. Raises `_Unreadable` on directives, strip marks and `$$${`."""
+    pieces: list[str | Node] = []
+    for child in node.children:
+        if child.type == "template_directive":
+            raise _Unreadable("template directives are not read")
+        if child.type != "template_interpolation":
+            continue
+        if any(part.type == "strip_marker" for part in child.children):
+            raise _Unreadable("strip markers are not read")
+        text = document.source[start : child.start_byte].decode()
+        if text.endswith(("$", "%")):
+            raise _Unreadable("a dollar sign before an interpolation is not read")
+        pieces.extend([text] if text else [])
+        pieces.append(child)
+        start = child.end_byte
+    tail = document.source[start:end].decode()
+    return pieces + ([tail] if tail else [])
+
+
+def _quoted(document: Document, node: Node) -> list[str | Expression]:
+    start = next(child for child in node.children if child.type == "quoted_template_start").end_byte
+    end = next(child for child in reversed(node.children) if child.type == "quoted_template_end").start_byte
+    pieces = _pieces(document, node, start, end)
+    if any(isinstance(piece, str) and "\n" in piece for piece in pieces):
+        raise _Unreadable("a quoted string may not span lines")
+    return [unescape(piece) if isinstance(piece, str) else _interpolated(document, piece) for piece in pieces]
+
+
+def _interpolated(document: Document, node: Node) -> Expression:
+    return read(document, _expressions(node)[0])
+
+
+def _heredoc(document: Document, node: Node) -> list[str | Expression]:
+    """The parts of a heredoc; with `<<-` the least indentation of all lines is taken off each (HCL spec, flush heredoc)."""
+    start = document.source.index(b"\n", node.start_byte) + 1
+    end = document.source.rindex(b"\n", start - 1, node.end_byte) + 1
+    pieces = _pieces(document, node, start, end)
+    if b"\r" in document.source[start:end]:
+        raise _Unreadable("a heredoc with carriage returns is not read")
+    if document.source[node.start_byte : node.start_byte + 3] == b"<<-":
+        pieces = _flushed(pieces)
+    plain = re.compile(r"([$%])\1\{")
+    return [
+        unicodedata.normalize("NFC", plain.sub(r"\1{", piece))
+        if isinstance(piece, str)
+        else _interpolated(document, piece)
+        for piece in pieces
+    ]
+
+
+def _flushed(pieces: Sequence[str | Node]) -> list[str | Node]:
+    lines: list[str | Node] = []
+    if any(isinstance(piece, str) and re.search(r"(?m)^[ \t]+\n", piece) for piece in pieces):
+        raise _Unreadable("a flush heredoc with lines of mere spaces is not read")
+    for piece in pieces:
+        lines.extend(piece.splitlines(keepends=True) if isinstance(piece, str) else [piece])
+    starts = [True, *(isinstance(a, str) and a.endswith("\n") for a, _ in pairwise(lines))]
+    indents = [
+        len(line) - len(line.lstrip(" \t")) if isinstance(line, str) else 0
+        for line, begins in zip(lines, starts, strict=True)
+        if begins and not (isinstance(line, str) and not line.strip() and line.endswith("\n"))
+    ]
+    least = min(indents, default=0)
+    return [
+        line[min(least, len(line) - len(line.lstrip(" \t"))) :] if begins and isinstance(line, str) else line
+        for line, begins in zip(lines, starts, strict=True)
+    ]

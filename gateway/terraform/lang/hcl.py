@@ -1,0 +1,143 @@
+"""Reads Terraform source with byte spans: a `Document` of blocks, attributes and their nodes, or one clear error.
+
+Traps of tree-sitter-hcl that this module answers: it knows no exponents (`1e6`), it takes newlines for spaces, so it lets
+two attributes on one line and duplicates pass, and its nodes die with their tree, so a document never changes.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import tree_sitter_hcl
+from tree_sitter import Language, Node, Parser, Tree
+
+from gateway.errors import CodeInvalid
+from gateway.terraform.lang.expression import Expression
+
+_LANGUAGE = Language(tree_sitter_hcl.language())
+_EXPONENT = re.compile(rb"(?<![\w.])\d+(?:\.\d+)?[eE][+-]?\d+(?!\w)")
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Document:
+    """One parsed file. `source` is exactly what was read; nodes are tree-sitter's and belong to this document only."""
+
+    path: Path
+    source: bytes
+    tree: Tree
+    expressions: dict[int, Expression] = field(default_factory=dict)
+    """Read expressions by node id: a cache, filled by `gateway.terraform.lang.grammar`."""
+
+    @property
+    def root(self) -> Node:
+        """The node that holds the top-level attributes and blocks."""
+        top = self.tree.root_node
+        return next((child for child in top.children if child.type == "body"), top)
+
+    def text(self, node: Node) -> str:
+        """The source text of a node."""
+        return self.source[node.start_byte : node.end_byte].decode()
+
+    def line(self, node: Node | int) -> int:
+        """The line (from 1) of a node, or of a byte offset."""
+        return self.source.count(b"\n", 0, node if isinstance(node, int) else node.start_byte) + 1
+
+    def at(self, node: Node | int) -> str:
+        """`file:line` of a node, or of a byte offset."""
+        return f"{self.path}:{self.line(node)}"
+
+    def body(self, container: Node) -> Node | None:
+        """The body of a block (None where it is empty); a body is its own."""
+        if container.type in ("body", "config_file"):
+            return container
+        return next((child for child in container.children if child.type == "body"), None)
+
+    def header(self, block: Node) -> tuple[str, ...]:
+        """Type and labels of a block: `("resource", "aws_sqs_queue", "jobs")`."""
+        words: list[str] = []
+        for child in block.children:
+            if child.type == "block_start":
+                break
+            if child.type == "identifier":
+                words.append(self.text(child))
+            elif child.type == "string_lit":
+                words.append(self.text(child)[1:-1])
+        return tuple(words)
+
+    def blocks(self, container: Node, *header: str) -> tuple[Node, ...]:
+        """The blocks directly inside a block or body whose header begins with `header`."""
+        body = self.body(container)
+        found = () if body is None else tuple(child for child in body.children if child.type == "block")
+        return tuple(block for block in found if self.header(block)[: len(header)] == header)
+
+    def attributes(self, container: Node) -> Mapping[str, Node]:
+        """The attributes directly inside a block or body, by name, in order of the file."""
+        body = self.body(container)
+        found = () if body is None else (child for child in body.children if child.type == "attribute")
+        return {self.text(attribute.children[0]): attribute for attribute in found}
+
+    def expression(self, attribute: Node) -> Node:
+        """The node of the expression on the right of an attribute's `=`."""
+        return next(child for child in attribute.children if child.type == "expression")
+
+
+def parse(path: Path, source: bytes) -> Document:
+    """The document of `source`; `path` is what messages name. Raises `CodeInvalid` on anything Terraform would not read."""
+    try:
+        source.decode()
+    except UnicodeDecodeError as error:
+        line = source.count(b"\n", 0, error.start) + 1
+        raise CodeInvalid(f"{path}:{line}: The file is not UTF-8 text.") from None
+    tree = Parser(_LANGUAGE).parse(_masked(source))
+    if tree.root_node.has_error:
+        raise CodeInvalid(
+            f"{path}:{_first_error(source, tree.root_node)}: This is not valid HCL; the file was not read."
+        )
+    document = Document(path, source, tree)
+    _check_bodies(document, tree.root_node)
+    return document
+
+
+def _masked(source: bytes) -> bytes:
+    """The source with what the grammar does not know replaced by text of the same length that it does know."""
+    if source.startswith(_BOM):
+        source = b"   " + source[3:]
+    return _EXPONENT.sub(lambda match: b"0" * len(match.group()), source)
+
+
+def _first_error(source: bytes, node: Node) -> int:
+    """The line (from 1) of the first thing that did not parse; of what stands before it where something is missing."""
+    while True:
+        inner = next((child for child in node.children if child.has_error or child.is_missing), None)
+        if inner is None or node.is_error:
+            before = source[: node.start_byte].rstrip() if node.is_missing else source[: node.start_byte]
+            return before.count(b"\n") + 1
+        node = inner
+
+
+def _bodies(node: Node) -> Iterator[Node]:
+    for child in node.children:
+        if child.type in ("body", "block"):
+            if child.type == "body":
+                yield child
+            yield from _bodies(child)
+
+
+def _check_bodies(document: Document, top: Node) -> None:
+    """Refuse what the grammar lets pass: an attribute set twice, two things on one line."""
+    for body in _bodies(top):
+        seen: set[str] = set()
+        row = -1
+        for child in body.children:
+            if child.type not in ("attribute", "block"):
+                continue
+            if child.start_point.row == row:
+                raise CodeInvalid(f"{document.at(child)}: Each attribute and block must stand on a line of its own.")
+            row = child.end_point.row
+            if child.type == "attribute":
+                name = document.text(child.children[0])
+                if name in seen:
+                    raise CodeInvalid(f"{document.at(child)}: The attribute {name} is set twice in one block.")
+                seen.add(name)

@@ -1,0 +1,100 @@
+"""The reconciler's composition root: from the settings to one worker a stack."""
+
+import asyncio
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import structlog
+from sqlalchemy.engine import make_url
+
+from gateway.errors import SentinelError
+from gateway.ledger.ledger import SqlLedger
+from gateway.settings import Settings, StackSettings
+from gateway.terraform.provider_mirror import terraform_environment
+from reconciler.backlog import Backlog
+from reconciler.loop import Line
+from reconciler.proof.undeclared import DeclaredCache
+from reconciler.terraform.cli import Terraform
+from reconciler.workflows import Worker, serve
+
+log = structlog.get_logger()
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> datetime:
+        """Now, aware, in UTC."""
+        return datetime.now(UTC)
+
+
+async def run_reconciler(settings: Settings, stop: asyncio.Event) -> None:
+    """Write mutations back until `stop` is set. Raises `errors.SettingsInvalid`, `errors.LedgerUnavailable`."""
+    ledger = await SqlLedger.open(settings.ledger_url)
+    try:
+        workers = {stack.name: _worker(settings, stack, ledger) for stack in settings.stacks}
+        for worker in workers.values():
+            await _look(worker.line)
+        await serve(workers, database=_database(settings), poll_seconds=settings.reconcile.poll_seconds, stop=stop)
+    finally:
+        await ledger.close()
+
+
+def environment(settings: Settings, workdir: Path) -> dict[str, str]:
+    """The environment terraform runs in to read back: through the gateway, with the reconciler's own key."""
+    reconcile, server = settings.reconcile, settings.server
+    base = dict(os.environ)
+    base["AWS_ENDPOINT_URL"] = reconcile.endpoint or f"http://{server.host}:{server.port}"
+    if reconcile.key_id:
+        base |= {
+            "AWS_ACCESS_KEY_ID": reconcile.key_id,
+            "AWS_SECRET_ACCESS_KEY": reconcile.key_secret.get_secret_value(),
+        }
+        for name in ("AWS_SESSION_TOKEN", "AWS_PROFILE"):
+            base.pop(name, None)
+    return terraform_environment(mirror=reconcile.provider_mirror, workdir=workdir, base=base)
+
+
+def _worker(settings: Settings, stack: StackSettings, ledger: SqlLedger) -> Worker:
+    workdir = (settings.data / "reconciler" / stack.name).absolute()
+    source = stack.path.absolute()
+    state = stack.state or source / "terraform.tfstate"
+    shared = source / ".terraform"
+    terraform = Terraform(
+        environment=environment(settings, workdir),
+        workdir=workdir / "terraform",
+        executable=settings.reconcile.terraform,
+        shared_data=shared,
+    )
+    line = Line(
+        stack=stack.name,
+        source=source,
+        state=state.absolute(),
+        branch=settings.reconcile.branch.format(stack=stack.name),
+        worktree=workdir / "worktree",
+        terraform=terraform,
+        archive=ledger,
+        desk=ledger,
+        clock=SystemClock(),
+        glance=DeclaredCache(),
+    )
+    return Worker(line=line, book=Backlog(stack=stack.name))
+
+
+def _database(settings: Settings) -> str:
+    """Where DBOS keeps its state: a database file of its own beside an SQLite ledger, a schema of its own in PostgreSQL."""
+    url = make_url(settings.ledger_url)
+    if url.get_backend_name() == "postgresql":
+        return url.set(drivername="postgresql").render_as_string(hide_password=False)
+    directory = (settings.data / "reconciler").absolute()
+    directory.mkdir(parents=True, exist_ok=True)
+    return f"sqlite:///{directory / 'workflows.db'}"
+
+
+async def _look(line: Line) -> None:
+    """Say at the start which terraform there is, or that there is none: then mutations wait until there is."""
+    try:
+        log.info("stack_attended", stack=line.stack, branch=line.branch, terraform=await line.terraform.version())
+    except SentinelError as error:
+        log.error("cannot_write_back", stack=line.stack, error=str(error))  # noqa: TRY400  the sentence says it all

@@ -1,0 +1,87 @@
+"""Tells a change: the commit message with what, why and who, and the trailers that tie it to the ledger."""
+
+import json
+import textwrap
+import unicodedata
+from collections.abc import Sequence
+
+from gateway.model.json import Json
+from reconciler.drift.applied import AppliedMutation
+from reconciler.model import Edit
+
+_SUBJECT = 72
+_LINE = 100
+_TEXT = 1_000
+_VALUE = 60
+
+
+def commit_message(applied: AppliedMutation, edits: Sequence[Edit]) -> str:
+    """The message of the commit that writes this mutation back.
+
+    Every text that somebody else wrote is put on one line behind a word of ours, without control characters, so it can
+    neither begin a line nor pass for a trailer.
+    """
+    said = dict.fromkeys(_change(applied, edit) for edit in edits)
+    paragraphs = [
+        _subject(applied, edits),
+        "\n".join(said),
+        "\n".join(_because(applied)),
+        "\n".join(_trailers(applied)),
+    ]
+    return "\n\n".join(paragraphs) + "\n"
+
+
+def one_line(text: str, limit: int = _TEXT) -> str:
+    """`text` on one line: control, format and separator characters (Unicode categories C and Z) become one space."""
+    kept = "".join(" " if unicodedata.category(letter)[0] in "CZ" else letter for letter in text)
+    line = " ".join(kept.split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def shown(value: Json) -> str:
+    """A value in a few words."""
+    return one_line(json.dumps(value, ensure_ascii=False, sort_keys=True, default=str), _VALUE)
+
+
+def _subject(applied: AppliedMutation, edits: Sequence[Edit]) -> str:
+    changed = list(dict.fromkeys((edit.wanted.address, edit.wanted.attribute) for edit in edits))
+    address, attribute = changed[0]
+    if len(changed) > 1:
+        return one_line(f"{address}: {attribute} and {len(changed) - 1} more", _SUBJECT)
+    before, after = shown(applied.before.get(changed[0])), shown(edits[0].wanted.value)
+    return one_line(f"{address}: {attribute} {before} → {after}", _SUBJECT)
+
+
+def _change(applied: AppliedMutation, edit: Edit) -> str:
+    wanted = edit.wanted
+    before = shown(applied.before.get((wanted.address, wanted.attribute)))
+    where = one_line(str(edit.path), _LINE)
+    return f"- {one_line(wanted.address)}.{one_line(wanted.attribute)}: {before} → {shown(wanted.value)} in {where}"
+
+
+def _because(applied: AppliedMutation) -> list[str]:
+    kind = f" ({applied.kind})" if applied.kind else ""
+    acting = f", for {one_line(applied.on_behalf_of)}" if applied.on_behalf_of else ""
+    lines = [
+        f"Who:  {one_line(applied.actor)}{kind}{acting}",
+        f"What: {one_line(applied.operation)} at {applied.at.isoformat()}",
+    ]
+    if applied.approver:
+        lines.append(f"Approved by {one_line(applied.approver)}")
+    why = ", ".join(one_line(part) for part in (applied.intent, applied.motivation) if part) or "no motive was stated"
+    lines += textwrap.wrap(
+        f"Why:  {why}{': ' if applied.text else ''}{one_line(applied.text)}", _LINE, subsequent_indent="      "
+    )
+    return lines
+
+
+def _trailers(applied: AppliedMutation) -> list[str]:
+    named = [
+        ("Mutation", applied.id),
+        ("Actor", applied.actor),
+        ("Intent", applied.intent or "unstated"),
+        ("Motivation", applied.motivation or "unstated"),
+        *(("Evidence", reference) for reference in applied.evidence),
+        *((("Approver", applied.approver),) if applied.approver else ()),
+    ]
+    return [f"Sentinel-{name}: {one_line(value, 200)}" for name, value in named]

@@ -1,0 +1,1 @@
+"""What changed: applied mutations, foreign changes, and the values that the code should declare."""

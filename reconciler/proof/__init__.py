@@ -1,0 +1,1 @@
+"""Proofs that an edit is right, before it may be proposed."""

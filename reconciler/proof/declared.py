@@ -1,0 +1,68 @@
+"""What the code declares already, as our own evaluator reads it, without terraform."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from gateway.model.json import Json
+from gateway.terraform.config.instance import ResourceInstance, declared
+from gateway.terraform.config.module import load_module
+from gateway.terraform.lang.evaluate import Unknown
+from gateway.terraform.lang.values import EvaluationFailed
+from reconciler.model import Wanted
+from reconciler.terraform.compare import agrees
+
+
+class Declaration(Enum):
+    """How the code stands to a wanted value."""
+
+    THIS = "this"
+    """It declares the value."""
+    OTHER = "other"
+    """It declares another value, or none."""
+    UNSURE = "unsure"
+    """What it declares cannot be evaluated without the live system."""
+    NOTHING = "nothing"
+    """It declares no such resource."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declared:
+    """What the code says about one wanted value."""
+
+    says: Declaration
+    value: Json = None
+    reason: str = ""
+    """Why it is unsure."""
+
+
+def read_declared(root: Path, wanted: Sequence[Wanted], sources: Mapping[Path, bytes] | None = None) -> list[Declared]:
+    """What the code at `root` (with `sources` over its files) declares for each wanted value, in their order.
+
+    Raises `gateway.errors.CodeInvalid` where the code cannot be read.
+    """
+    instances = {instance.address: instance for instance in load_module(root, sources).instances()}
+    return [_declared(instances.get(want.address), want) for want in wanted]
+
+
+def addresses(root: Path) -> Collection[str]:
+    """The address of every resource instance that the code declares and whose key is known."""
+    return frozenset(instance.address for instance in load_module(root).instances())
+
+
+def captures(wanted: Json, found: Json) -> bool:
+    """Whether a declared value is the wanted one: each fills in nothing but what the other leaves empty."""
+    return agrees(wanted, found) and agrees(found, wanted)
+
+
+def _declared(instance: ResourceInstance | None, want: Wanted) -> Declared:
+    if instance is None:
+        return Declared(says=Declaration.NOTHING)
+    try:
+        found = declared(instance, want.attribute)
+    except EvaluationFailed:
+        found = None
+    except Unknown as error:
+        return Declared(says=Declaration.UNSURE, reason=str(error))
+    return Declared(says=Declaration.THIS if captures(want.value, found) else Declaration.OTHER, value=found)

@@ -1,0 +1,26 @@
+"""Brings into our worktree what a plan needs and git does not have: the lock file, built archives, untracked variables."""
+
+import shutil
+from pathlib import Path
+
+from reconciler.publish.git import Branch, git
+
+_NOT = (".terraform/", "*.tfstate", "*.tfstate.*", "crash.log", ".*.lock.info")
+_LARGEST = 64 * 1024 * 1024
+"""Larger files, in bytes, are no input of a plan."""
+
+
+async def add_untracked_files(branch: Branch) -> None:
+    """Copy the untracked files of the stack's directory to the worktree, fresh each time. Raises `errors.GitFailed`."""
+    await git(branch.worktree, "clean", "-ffdxq", "--", ".")
+    excluded = [f"--exclude={pattern}" for pattern in _NOT]
+    listed = await git(branch.source, "ls-files", "--others", "-z", *excluded, "--", ".")
+    for name in filter(None, listed.split("\0")):
+        _copy(branch.source / name, branch.root / name)
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_symlink() or not source.is_file() or source.stat().st_size > _LARGEST or target.exists():
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(source, target)

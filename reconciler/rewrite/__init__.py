@@ -1,0 +1,1 @@
+"""Edits of Terraform code: tracing an attribute to its definition, and writing the new value there."""

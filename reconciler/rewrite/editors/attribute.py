@@ -1,0 +1,88 @@
+"""Adds an attribute to a resource or nested block, or an argument to a module call."""
+
+from collections.abc import Mapping, Sequence
+
+from tree_sitter import Node
+
+from gateway.model.json import Json
+from gateway.terraform.config.instance import META
+from gateway.terraform.lang.hcl import Document
+from reconciler.rewrite.editors import text
+from reconciler.rewrite.editors.splice import Splice, indent_at, line_end, newline
+from reconciler.rewrite.trace import Trace
+
+_FIRST = META | {"source", "version", "providers"}
+"""What stands apart at the head of a block; a new attribute does not go between."""
+
+
+def edit(place: Trace, value: Json) -> Splice | None:
+    """A new line behind the first run of plain attributes, so that it aligns with them."""
+    if place.kind not in ("attribute", "argument") or place.document is None or not isinstance(place.node, Node):
+        return None
+    name, _, inner = place.key.partition(".")
+    if value is None:
+        raise text.CannotEdit("There is nothing to write: the code sets no value and none is wanted.")
+    if place.kind == "attribute" and name != "tags" and _holds_maps(value):
+        raise text.CannotEdit(f"{name} is not in the code, and whether it is written as a block is not certain.")
+    if text.key(name) != name:
+        raise text.CannotEdit(f"{name} is no name that a block can hold.")
+    document, block = place.document, place.node
+    indent = indent_at(document, block.start_byte) + "  "
+    row = f"{indent}{name} = {text.written({inner: value} if inner else value, indent)}"
+    return _into(document, block, row, indent[:-2])
+
+
+def _holds_maps(value: Json) -> bool:
+    """Whether a value is a map or a list of maps, which many attributes write as blocks."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return any(isinstance(item, Mapping) for item in value)
+    return isinstance(value, Mapping)
+
+
+def _into(document: Document, block: Node, row: str, outer: str) -> Splice:
+    end_of_line = newline(document)
+    opening = next(child for child in block.children if child.type == "block_start")
+    closing = next(child for child in block.children if child.type == "block_end")
+    if opening.start_point.row == closing.start_point.row:
+        inside = document.source[opening.end_byte : closing.start_byte].decode().strip()
+        if "/*" in inside:
+            raise text.CannotEdit("The block is written on one line with a comment.")
+        kept = f"{outer}  {inside}{end_of_line}" if inside else ""
+        new = f"{end_of_line}{kept}{row}{end_of_line}{outer}"
+        return Splice(opening.end_byte, closing.start_byte, new)
+    anchor = _anchor(document, block)
+    if anchor is not None:
+        end = line_end(document, anchor.end_byte)
+        return Splice(end, end, end_of_line + row)
+    end, gap = _place_without_anchor(document, block, opening)
+    return Splice(end, end, gap + end_of_line + row + _gap_below(document, block, end))
+
+
+def _anchor(document: Document, block: Node) -> Node | None:
+    """The last attribute of the first run of one-line attributes."""
+    found: Node | None = None
+    body = document.body(block)
+    for child in () if body is None else body.children:
+        if child.type == "comment":
+            continue
+        plain = child.type == "attribute" and document.text(child.children[0]) not in _FIRST
+        one_line = child.start_point.row == child.end_point.row
+        if found is not None and (not plain or not one_line or child.start_point.row != found.end_point.row + 1):
+            break
+        if plain and one_line:
+            found = child
+    return found
+
+
+def _place_without_anchor(document: Document, block: Node, opening: Node) -> tuple[int, str]:
+    """Behind the head of the block (`for_each`, `source` …), else right behind its opening line."""
+    heads = [node for name, node in document.attributes(block).items() if name in _FIRST - {"depends_on", "provider"}]
+    if heads:
+        return line_end(document, heads[-1].end_byte), newline(document)
+    return line_end(document, opening.end_byte), ""
+
+
+def _gap_below(document: Document, block: Node, end: int) -> str:
+    """An empty line between the new attribute and a block or multi-line value that follows directly."""
+    following = document.source[end + len(newline(document)) :].split(b"\n", 1)[0].strip()
+    return newline(document) if following and not following.startswith(b"}") and document.blocks(block) else ""

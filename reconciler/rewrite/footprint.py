@@ -1,0 +1,255 @@
+"""What an edit really changes: every attribute of every instance before and after, also where the value is not known.
+
+A value that cannot be evaluated is stood for by a mark: the shape of its expression with every part of it that is known.
+Two marks are equal only if nothing that leads to the value has changed.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias, cast
+
+from tree_sitter import Node
+
+from gateway.model.json import Json
+from gateway.terraform.config.instance import META, body
+from gateway.terraform.config.module import Module, expand
+from gateway.terraform.lang import expression as e
+from gateway.terraform.lang.evaluate import EvaluationScope, value_of
+from gateway.terraform.lang.expression import Expression
+from gateway.terraform.lang.grammar import read_attribute
+from gateway.terraform.lang.hcl import Document
+from gateway.terraform.lang.values import Opaque, Unknown, Value, identical
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownMark:
+    """Stands for a value that is not known."""
+
+    shape: tuple[object, ...]
+
+
+Footprint: TypeAlias = "bool | int | float | str | list[Footprint] | dict[str, Footprint] | UnknownMark | None"
+"""A value of which some parts may be marks."""
+
+_BESIDE = frozenset({"lifecycle", "depends_on"})
+"""What says nothing about values. Whether a condition still holds, the plan says."""
+_APART = frozenset({"provider", "provisioner", "connection"})
+"""What stands beside the attributes of an instance and shows in a plan, or in what an apply does."""
+
+
+def footprints(module: Module) -> dict[str, dict[str, Footprint]]:
+    """Attributes by address, for everything whose change would show in a plan: resources, data, providers, remote modules.
+
+    Instances whose keys are not known, and everything that is no resource, have addresses that begin with `?`.
+    """
+    marker = _Marker()
+    return {address: found for each in module.modules() for address, found in _in_module(marker, each)}
+
+
+def _in_module(marker: "_Marker", module: Module) -> Iterator[tuple[str, dict[str, Footprint]]]:
+    prefix = f"{module.address}." if module.address else ""
+    for instance in module.own_instances():
+        yield instance.address, marker.body(instance.document, instance.block, instance.scope, META)
+    for name, document, block, without in _blocks(module):
+        yield f"?{prefix}{name}", marker.body(document, block, module.scope, without)
+
+
+def _blocks(module: Module) -> Iterator[tuple[str, Document, Node, frozenset[str]]]:
+    """Name, document and node of every block besides resource instances, and what in it does not count."""
+    source = module.source
+    for name, (document, block) in source.resources.items():
+        own = document.attributes(block).keys() | {_kind(document, inner) for inner in document.blocks(block)}
+        yield name, document, block, frozenset(own) - _APART if _is_expanded(module, document, block) else _BESIDE
+    for name, (document, block) in source.data.items():
+        yield f"data.{name}", document, block, _BESIDE
+    for number, (document, block) in enumerate(source.providers):
+        yield f"provider {number}", document, block, _BESIDE
+    for name, (document, block) in source.calls.items():
+        if source.called_directory(name) not in module.sources or not _is_expanded(module, document, block):
+            yield f"module.{name}", document, block, _BESIDE
+    for number, document in enumerate(source.overrides):
+        for order, block in enumerate(document.blocks(document.root)):
+            yield f"override {number}.{order}", document, block, _BESIDE
+
+
+def _kind(document: Document, block: Node) -> str:
+    """What a nested block makes: its own type, or that of the blocks a dynamic one makes."""
+    header = document.header(block)
+    return header[1] if header[0] == "dynamic" and len(header) > 1 else header[0]
+
+
+def _is_expanded(module: Module, document: Document, block: Node) -> bool:
+    """Whether the instances of a resource or module block are known."""
+    try:
+        expand(module, document, block)
+    except Unknown:
+        return False
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Marker:
+    """Makes marks; names being followed are remembered, so that a circle ends."""
+
+    following: set[tuple[int, str]] = field(default_factory=set)
+
+    def body(
+        self, document: Document, block: Node, scope: EvaluationScope, without: frozenset[str]
+    ) -> dict[str, Footprint]:
+        """Footprints of the attributes and nested blocks of a block."""
+        return {name: self.of(value) for name, value in body(document, block, scope, without).items()}
+
+    def only(
+        self, document: Document, block: Node, scope: EvaluationScope, names: Sequence[str]
+    ) -> dict[str, Footprint]:
+        """Footprints of the named attributes and nested blocks of a block."""
+        return {name: value for name, value in self.body(document, block, scope, _BESIDE).items() if name in names}
+
+    def of(self, value: Value) -> Footprint:
+        """The footprint of a value with opaque parts."""
+        match value:
+            case Opaque(origin=(e.Spanned() as expression, EvaluationScope() as scope)):
+                return self.mark(cast("Expression", expression), scope)
+            case Opaque(reason=reason):
+                return UnknownMark(("opaque", reason))
+            case Mapping():
+                return {key: self.of(item) for key, item in value.items()}
+            case str() | bool() | int() | float() | None:
+                return value
+            case _:
+                return [self.of(item) for item in value]
+
+    def expression(self, expression: Expression, scope: EvaluationScope) -> Footprint:
+        """The footprint of an expression."""
+        try:
+            return self.of(value_of(expression, scope))
+        except Unknown:
+            return self.mark(expression, scope)
+
+    def mark(self, expression: Expression, scope: EvaluationScope) -> UnknownMark:
+        """The mark of an expression that is not known as a whole."""
+        followed = self.follow(expression, scope)
+        own = tuple(
+            getattr(expression, name)
+            for name in ("name", "operator", "names", "grouped", "expand", "text", "value", "heredoc")
+            if isinstance(getattr(expression, name, None), str | bool | int | float | tuple)
+        )
+        texts = tuple(part for part in getattr(expression, "parts", ()) if isinstance(part, str))
+        steps = tuple(step for step in getattr(expression, "steps", ()) if isinstance(step, str))
+        inner = tuple(_frozen(self.expression(child, scope)) for child in e.children(expression))
+        return UnknownMark((type(expression).__name__, own, texts, steps, inner, followed))
+
+    def follow(self, expression: Expression, scope: EvaluationScope) -> tuple[object, ...]:
+        """What the name that an expression begins with stands for, as marks."""
+        module = scope.module
+        if not isinstance(expression, e.AttributeAccess | e.IndexAccess) or not isinstance(module, Module):
+            return ()
+        traversal = e.steps_of(expression)
+        if traversal is None or traversal[0] in scope.bound or traversal[0] in scope.names:
+            return ()
+        names = [step for step in traversal[1] if isinstance(step, str)]
+        if not names or (id(module), f"{traversal[0]}.{names}") in self.following:
+            return ()
+        self.following.add((id(module), f"{traversal[0]}.{names}"))
+        try:
+            return tuple(_frozen(part) for part in self._followed(module, traversal[0], names))
+        finally:
+            self.following.discard((id(module), f"{traversal[0]}.{names}"))
+
+    def _followed(self, module: Module, root: str, names: Sequence[str]) -> Iterator[Footprint]:  # noqa: C901  a root a case
+        if root == "var" and names[0] in module.source.variables:
+            try:
+                definition = module.definition(names[0])
+            except Unknown:
+                return
+            if definition.document is not None and definition.attribute is not None:
+                yield self.expression(read_attribute(definition.document, definition.attribute), definition.scope)
+        elif root == "local" and names[0] in module.source.locals:
+            yield self.expression(read_attribute(*module.source.locals[names[0]]), module.scope)
+        elif root == "module" and names[0] in module.source.calls:
+            try:
+                children = module.children(names[0])
+            except Unknown:
+                return
+            for child in children.values():
+                yield self.of(child.own_outputs())
+        elif f"{root}.{names[0]}" in module.source.resources:
+            for instance in module.own_instances():
+                if f"{instance.resource_type}.{instance.name}" == f"{root}.{names[0]}" and len(names) > 1:
+                    yield self.attribute(instance.document, instance.block, instance.scope, names[1])
+
+    def attribute(self, document: Document, block: Node, scope: EvaluationScope, name: str) -> Footprint:
+        """The footprint of one attribute of a resource, which another one refers to."""
+        return self.only(document, block, scope, (name,)).get(name)
+
+
+def _frozen(footprint: Footprint) -> object:
+    """The footprint as something that can be compared, with types: `true` is not `1`."""
+    match footprint:
+        case UnknownMark():
+            return footprint
+        case dict():
+            return ("{", tuple((key, _frozen(footprint[key])) for key in sorted(footprint)))
+        case list():
+            return ("[", tuple(_frozen(item) for item in footprint))
+        case _:
+            return (type(footprint).__name__ if isinstance(footprint, bool) else "", footprint)
+
+
+def differences(before: Footprint, after: Footprint, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The deepest paths at which two footprints differ. A map that comes or goes differs in each of its keys."""
+    if isinstance(before, dict | None) and isinstance(after, dict | None) and (before or after):
+        one, other = before or {}, after or {}
+        for key in sorted(one.keys() | other.keys()):
+            both = key in one and key in other
+            if both or one.get(key) or other.get(key):
+                yield from differences(one.get(key), other.get(key), (*path, key))
+            else:
+                yield (*path, key)
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for index, (one_item, other_item) in enumerate(zip(before, after, strict=True)):
+            yield from differences(one_item, other_item, (*path, str(index)))
+    elif _frozen(before) != _frozen(after):
+        yield path
+
+
+def concrete(footprint: Footprint, path: Sequence[str]) -> tuple[str, ...]:
+    """A path with the index of a single nested block put in where it was left out."""
+    done: tuple[str, ...] = ()
+    here: Footprint = footprint
+    for position, step in enumerate(path):
+        if isinstance(here, list) and not step.isdecimal() and len(here) == 1:
+            done, here = (*done, "0"), here[0]
+        if isinstance(here, dict):
+            rest = ".".join(path[position:])
+            if step not in here and rest in here:
+                return (*done, rest)
+            here = here.get(step)
+        elif isinstance(here, list) and step.isdecimal() and int(step) < len(here):
+            here = here[int(step)]
+        else:
+            here = None
+        done = (*done, step)
+    return done
+
+
+def same_value(declared: Json, wanted: Json) -> bool:
+    """Whether the code declares what is wanted; a number or bool may be written as a string, as Terraform converts it."""
+    if identical(declared, wanted):
+        return True
+    if isinstance(declared, Mapping) and isinstance(wanted, Mapping):
+        return declared.keys() == wanted.keys() and all(same_value(declared[key], wanted[key]) for key in wanted)
+    if isinstance(declared, list) and isinstance(wanted, list):
+        return len(declared) == len(wanted) and all(same_value(a, b) for a, b in zip(declared, wanted, strict=True))
+    return _scalar_text(declared) is not None and _scalar_text(declared) == _scalar_text(wanted)
+
+
+def _scalar_text(value: Json) -> str | None:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int() | str():
+            return str(value)
+        case float():
+            return repr(value)
+    return None

@@ -1,0 +1,1 @@
+"""Terraform: the command, its plans, and how its values compare."""

@@ -1,0 +1,148 @@
+"""Reads a Terraform plan's JSON: what the plan would still change, and what drifted since the state was written."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.model.json import Json
+from gateway.model.mutation import WHOLE
+from reconciler.terraform.compare import at, differences
+
+_KEY = re.compile(r'\[(?:[0-9]+|"(?:[^"\\]|\\.)*")\]')
+_NOTHING = {("no-op",), ("read",)}
+_CHANGING = {("update",), ("delete", "create"), ("create", "delete")}
+_DERIVED = "tags_all"
+"""The provider computes it from `tags` and its own default tags, on every type; it is never written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceChange:
+    """One attribute that a plan would change, or one that drifted."""
+
+    address: str
+    attribute: str
+    """Dotted path as small as possible, or `*` for a whole resource."""
+    live: Json = None
+    """What the provider read."""
+    other: Json = None
+    """What the code declares; in drift, what the state recorded."""
+    sensitive: bool = False
+    actions: tuple[str, ...] = ("update",)
+
+    @property
+    def top(self) -> str:
+        """The attribute or block at the top of the path."""
+        return self.attribute.partition(".")[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TerraformPlan:
+    """A plan that is not empty."""
+
+    changes: tuple[ResourceChange, ...]
+    """What it would change, in the order of the plan; live is what there is now, other what the code declares."""
+    drift: tuple[ResourceChange, ...]
+    """What differs between state and live."""
+    configured: Mapping[str, frozenset[str]]
+    """Attributes and blocks that the code sets, by address without keys."""
+    outputs: tuple[str, ...]
+    """Outputs whose values would follow."""
+    objects: Mapping[str, Mapping[str, Json]]
+    """The live attributes of every resource that the plan would change, by address."""
+
+    def sets(self, change: ResourceChange) -> bool:
+        """Whether the code sets the attribute that changes."""
+        return change.top in self.configured.get(bare(change.address), frozenset())
+
+    def live(self, address: str, attribute: str) -> Json:
+        """The live value at an attribute of a resource that the plan would change."""
+        return at(self.objects.get(address), attribute.split("."))
+
+
+def read_plan(document: Mapping[str, Any]) -> TerraformPlan:
+    """The plan in a document of `terraform show -json` ("JSON Output Format", format version 1)."""
+    entries = [entry for entry in document.get("resource_changes", []) if entry.get("mode") != "data"]
+    return TerraformPlan(
+        changes=tuple(change for entry in entries for change in _planned(entry)),
+        drift=tuple(
+            change
+            for entry in document.get("resource_drift", [])
+            for change in _changes(entry, live="after", other="before")
+        ),
+        configured=dict(_configured(document.get("configuration", {}).get("root_module", {}), "")),
+        outputs=tuple(
+            name for name, output in document.get("output_changes", {}).items() if output.get("actions") != ["no-op"]
+        ),
+        objects={entry["address"]: entry["change"]["before"] or {} for entry in entries},
+    )
+
+
+def bare(address: str) -> str:
+    """An address without its instance keys: `module.a["x"].aws_b.c[0]` is `module.a.aws_b.c`."""
+    return _KEY.sub("", address)
+
+
+def _planned(entry: Mapping[str, Any]) -> list[ResourceChange]:
+    """What a plan would change in one resource; never nothing where Terraform says it would change something."""
+    found = list(_changes(entry, live="before", other="after"))
+    actions = tuple(entry["change"]["actions"])
+    if not found and actions not in _NOTHING:
+        now, then = entry["change"]["before"] or {}, entry["change"]["after"] or {}
+        names = [name for name in sorted({*now, *then}) if now.get(name) != then.get(name)] or [WHOLE]
+        found = [
+            ResourceChange(
+                address=entry["address"], attribute=name, live=now.get(name), other=then.get(name), actions=actions
+            )
+            for name in names
+        ]
+    return found
+
+
+def _changes(entry: Mapping[str, Any], *, live: str, other: str) -> Iterator[ResourceChange]:
+    change = entry["change"]
+    actions = tuple(change["actions"])
+    if actions in _NOTHING:
+        return
+    if actions not in _CHANGING:
+        yield ResourceChange(address=entry["address"], attribute=WHOLE, actions=actions)
+        return
+    now, then = change[live] or {}, change[other] or {}
+    unknown = change.get("after_unknown") or {}
+    for name in sorted({*now, *then}):
+        if name == _DERIVED or _marked(unknown.get(name)):
+            continue
+        for path, one, two in differences(now.get(name), then.get(name), (name,)):
+            yield ResourceChange(
+                address=entry["address"],
+                attribute=".".join(path),
+                live=one,
+                other=two,
+                sensitive=any(_marked(_marks(change, side).get(name)) for side in ("before", "after")),
+                actions=actions,
+            )
+
+
+def _marks(change: Mapping[str, Any], side: str) -> Mapping[str, Any]:
+    marks = change.get(f"{side}_sensitive")
+    return marks if isinstance(marks, Mapping) else {}
+
+
+def _marked(marks: Any) -> bool:
+    """Whether anything below is marked true; the marks have the shape of the value."""
+    match marks:
+        case bool():
+            return marks
+        case Mapping():
+            return any(_marked(item) for item in marks.values())
+        case Sequence() if not isinstance(marks, str):
+            return any(_marked(item) for item in marks)
+        case _:
+            return False
+
+
+def _configured(module: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, frozenset[str]]]:
+    for resource in module.get("resources", []):
+        yield prefix + resource["address"], frozenset(resource.get("expressions", {}))
+    for name, call in module.get("module_calls", {}).items():
+        yield from _configured(call.get("module", {}), f"{prefix}module.{name}.")

@@ -1,0 +1,19 @@
+"""A key's holder has everything of the key but its secret."""
+
+from dataclasses import fields
+
+from gateway.authn.caller import caller_of
+from gateway.model.caller import ActorKind
+from gateway.model.motive import Intent, Motivation, Motive
+from gateway.ports import Key
+
+
+def test_the_holder_has_everything_but_the_secret() -> None:
+    motive = Motive(intent=Intent.COST, motivation=Motivation.BUDGET)
+    key = Key(
+        id="SNTL1", secret="s3cret", actor="a", kind=ActorKind.AGENT, roles=("r",), on_behalf_of="b", motive=motive
+    )
+    caller = caller_of(key)
+    assert (caller.actor, caller.kind, caller.key_id) == ("a", ActorKind.AGENT, "SNTL1")
+    assert (caller.roles, caller.on_behalf_of, caller.motive) == (("r",), "b", motive)
+    assert "s3cret" not in [getattr(caller, each.name) for each in fields(caller)]

@@ -1,0 +1,123 @@
+"""The chain: every check is heard, a broken or silent one denies, and observing takes over what it changes."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import pytest
+
+from gateway.checks.chain import CheckChain, Opinion, passed
+from gateway.model.caller import ActorKind, Caller
+from gateway.model.claim import Claim, Relation, StandingClaim
+from gateway.model.facts import Approval, Facts
+from gateway.model.mutation import Call, CallClass, Mutation
+from gateway.model.verdict import Finding, Mode, Verdict
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+MUTATION = Mutation(
+    id="mut_1",
+    caller=Caller(actor="a", kind=ActorKind.AGENT, key_id="SNTL1"),
+    call=Call(service="sqs", operation="DeleteQueue"),
+    call_class=CallClass.MUTATION,
+    motive=None,
+    effects=(),
+)
+FACTS = Facts(now=NOW, stack="s", mode=Mode.ENFORCE, subjects=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Says:
+    """A check that says what it is told to, or breaks."""
+
+    name: str
+    opinion: Opinion | None = None
+
+    async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
+        if self.opinion is None:
+            raise RuntimeError("secret detail")
+        return self.opinion
+
+
+def _opinion(verdict: Verdict, name: str = "c", **more: tuple[str, ...]) -> Opinion:
+    return Opinion(findings=(Finding(check=name, verdict=verdict, rule=f"{name}.r", reason="So."),), **more)  # type: ignore[arg-type]  # test data
+
+
+def _claim(identity: str, relation: Relation) -> StandingClaim:
+    claim = Claim(
+        id=identity,
+        mutation_id="m",
+        address="a",
+        attribute="x",
+        value=1,
+        actor="b",
+        kind=ActorKind.AGENT,
+        motive=None,
+        since=NOW,
+    )
+    return StandingClaim(claim=claim, relation=relation)
+
+
+def test_a_chain_without_checks_cannot_be_built() -> None:
+    with pytest.raises(ValueError, match="needs checks"):
+        CheckChain([])
+
+
+def test_two_checks_of_one_name_cannot_be_chained() -> None:
+    with pytest.raises(ValueError, match="different names"):
+        CheckChain([Says(name="a"), Says(name="a")])
+
+
+async def test_all_checks_are_heard_even_after_a_denial() -> None:
+    chain = CheckChain(
+        [Says(name="a", opinion=_opinion(Verdict.DENY, "a")), Says(name="b", opinion=_opinion(Verdict.HOLD, "b"))]
+    )
+    decision = await chain.decide(MUTATION, FACTS)
+    assert [finding.check for finding in decision.findings] == ["a", "b"]
+    assert decision.verdict is Verdict.DENY
+
+
+async def test_a_check_that_breaks_denies_and_reveals_nothing() -> None:
+    decision = await CheckChain([Says(name="a", opinion=_opinion(Verdict.ALLOW)), Says(name="b")]).decide(
+        MUTATION, FACTS
+    )
+    assert decision.verdict is Verdict.DENY
+    assert decision.findings[1].rule == "b.broke"
+    assert "secret detail" not in decision.findings[1].reason
+
+
+async def test_a_check_that_says_nothing_denies() -> None:
+    decision = await CheckChain([Says(name="a", opinion=Opinion(findings=()))]).decide(MUTATION, FACTS)
+    assert (decision.verdict, decision.findings[0].rule) == (Verdict.DENY, "a.silent")
+
+
+async def test_an_approval_lifts_a_hold() -> None:
+    facts = Facts(
+        now=NOW,
+        stack="s",
+        mode=Mode.ENFORCE,
+        subjects=(),
+        approval=Approval(id="apr_1", mutation_id="m", approver="h", until=NOW),
+    )
+    decision = await CheckChain([Says(name="a", opinion=_opinion(Verdict.HOLD))]).decide(MUTATION, facts)
+    assert (decision.verdict, decision.approval) == (Verdict.ALLOW, "apr_1")
+
+
+async def test_observing_supersedes_the_claims_on_what_it_changes_and_no_others() -> None:
+    claims = (_claim("clm_same", Relation.SAME), _claim("clm_other", Relation.RESOURCE))
+    facts = Facts(now=NOW, stack="s", mode=Mode.OBSERVE, subjects=(), claims=claims)
+    decision = await CheckChain([Says(name="a", opinion=_opinion(Verdict.DENY))]).decide(MUTATION, facts)
+    assert decision.supersedes == ("clm_same",)
+
+
+async def test_opinions_are_joined() -> None:
+    first = Opinion(
+        findings=_opinion(Verdict.ALLOW).findings, supersedes=("clm_2",), obligations={"claim_seconds": 60}, bundle="b1"
+    )
+    second = Opinion(findings=_opinion(Verdict.ALLOW).findings, supersedes=("clm_1", "clm_2"))
+    decision = await CheckChain([Says(name="a", opinion=first), Says(name="b", opinion=second)]).decide(MUTATION, FACTS)
+    assert decision.supersedes == ("clm_1", "clm_2")
+    assert (decision.obligations, decision.bundle) == ({"claim_seconds": 60}, "b1")
+
+
+def test_passed_is_one_finding_that_allows() -> None:
+    (finding,) = passed(Says(name="a")).findings
+    assert (finding.check, finding.verdict) == ("a", Verdict.ALLOW)

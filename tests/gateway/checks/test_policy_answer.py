@@ -1,0 +1,31 @@
+"""Findings of policies, with whom to ask and when to come back."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from gateway.checks.policy_answer import finding
+from gateway.errors import PolicyUnavailable
+from gateway.model.json import Json
+from gateway.model.verdict import CounterOffer
+
+BARE: dict[str, Json] = {"id": "SEN-A001", "verdict": "deny", "message": "No.", "address": "aws_x.a", "attribute": "v"}
+
+
+def test_a_holder_and_an_end_become_a_counter_offer() -> None:
+    found = finding("arbitration", {**BARE, "holder": "b", "retry_after_ns": 1772355600123456789})
+    end = datetime(2026, 3, 1, 9, 0, 0, 123456, tzinfo=UTC)
+    assert found.offer == CounterOffer(address="aws_x.a", attribute="v", holder="b", retry_after=end)
+
+
+@pytest.mark.parametrize("extra", [{}, {"holder": ""}, {"holder": "", "retry_after_ns": None}])
+def test_nothing_to_offer_is_no_offer(extra: dict[str, Json]) -> None:
+    assert finding("arbitration", {**BARE, **extra}).offer is None
+
+
+@pytest.mark.parametrize(
+    "extra", [{"holder": None}, {"holder": 1}, {"retry_after_ns": "1"}, {"retry_after_ns": 1.5}, {"retry_after_ns": True}, {"retry_after_ns": 10**30}]
+)  # fmt: skip
+def test_odd_offers_raise(extra: dict[str, Json]) -> None:
+    with pytest.raises(PolicyUnavailable):
+        finding("arbitration", {**BARE, **extra})

@@ -1,0 +1,150 @@
+"""The document shows what the policies judge by, and no secret."""
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from gateway.checks.policy_input import PolicyInputs, policy_input
+from gateway.model.caller import ActorKind, Caller
+from gateway.model.claim import Claim, Relation, StandingClaim
+from gateway.model.contract import Contract
+from gateway.model.facts import Dependant, Facts, Subject
+from gateway.model.json import Json
+from gateway.model.motive import Intent, Motivation, Motive
+from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.model.verdict import Mode
+
+NOW = datetime(2026, 3, 1, 9, 0, 0, 123456, tzinfo=UTC)
+MOTIVE = Motive(
+    intent=Intent.COST, motivation=Motivation.BUDGET, text="t", evidence=("T-1",), wanted_for=timedelta(seconds=0.5)
+)
+
+
+def made(
+    *,
+    motive: Motive | None = MOTIVE,
+    claims: tuple[StandingClaim, ...] = (),
+    sensitive: bool = False,
+    dependants: tuple[Dependant, ...] = (),
+) -> Any:
+    effect = Effect(
+        address="aws_x.a", attribute="v", action=EffectAction.SET, value={"sha256": "ab"} if sensitive else 2, resource_type="aws_x", sensitive=sensitive
+    )  # fmt: skip
+    subject = Subject(
+        effect=effect, before="hunter2", declared="hunter2", attributes_before={"v": "hunter2"}, attributes_after={"v": "hunter2"},
+        contract=Contract(managed_by_agent=True, critical=True, owner="o"), dependants=dependants,
+    )  # fmt: skip
+    mutation = Mutation(
+        id="mut_1",
+        caller=Caller(actor="a", kind=ActorKind.AGENT, key_id="SNTLKEY", roles=("r",)),
+        call=Call(service="s", operation="O", parameters={"Password": "hunter2"}),
+        call_class=CallClass.MUTATION,
+        motive=motive,
+        effects=(effect,),
+    )
+    facts = Facts(
+        now=NOW,
+        stack="st",
+        mode=Mode.OBSERVE,
+        subjects=(subject, subject),
+        claims=claims,
+        flips={"aws_x.a.v": 3},
+        signals=("ALERT-1",),
+    )
+    return policy_input(mutation, facts)
+
+
+def test_every_field_of_the_readme_and_no_other() -> None:
+    given = made()
+    assert set(given) == {
+        "now_ns",
+        "stack",
+        "mode",
+        "caller",
+        "motive",
+        "mutation",
+        "dependants",
+        "claims",
+        "flips",
+        "signals",
+    }
+    assert given["caller"] == {"actor": "a", "kind": "agent", "roles": ["r"], "on_behalf_of": ""}
+    assert given["motive"] == {
+        "intent": "cost",
+        "motivation": "budget",
+        "text": "t",
+        "evidence": ["T-1"],
+        "wanted_seconds": 1,
+    }
+    assert given["mutation"]["effects"][0] == {
+        "address": "aws_x.a", "attribute": "v", "action": "set", "value": 2, "before": "hunter2", "declared_value": "hunter2", "resource_type": "aws_x", "identity": {},
+        "declared": True, "exists": True, "changes": True, "contract": {"managed_by_agent": True, "critical": True, "prevent_delete": False, "owner": "o"},
+    }  # fmt: skip
+    assert (given["flips"], given["signals"], given["stack"], given["mode"]) == (
+        {"aws_x.a.v": 3},
+        ["ALERT-1"],
+        "st",
+        "observe",
+    )
+
+
+def test_times_are_exact_nanoseconds() -> None:
+    assert made()["now_ns"] == 1772355600123456000
+
+
+def test_no_secret_and_no_key_is_shown() -> None:
+    text = json.dumps(made(sensitive=True))
+    assert "hunter2" not in text
+    assert "SNTLKEY" not in text
+    assert '{"sha256": "ab"}' in text
+
+
+def test_no_motive_is_null() -> None:
+    assert made(motive=None)["motive"] is None
+
+
+def test_claims_with_and_without_motive_and_end() -> None:
+    def standing(motive: Motive | None, until: datetime | None, value: Json) -> StandingClaim:
+        claim = Claim(
+            id="clm_1", mutation_id="mut_0", address="aws_x.a", attribute="v", value=value, actor="b", kind=ActorKind.HUMAN, motive=motive, since=NOW, until=until
+        )  # fmt: skip
+        return StandingClaim(claim=claim, relation=Relation.RESOURCE)
+
+    first, second = made(claims=(standing(MOTIVE, NOW + timedelta(hours=1), 1), standing(None, None, None)))["claims"]
+    assert first == {
+        "id": "clm_1", "address": "aws_x.a", "attribute": "v", "value": 1, "actor": "b", "kind": "human", "intent": "cost", "motivation": "budget", "evidence": ["T-1"],
+        "since_ns": 1772355600123456000, "until_ns": 1772359200123456000, "until": "2026-03-01T10:00:00.123456Z", "relation": "resource",
+    }  # fmt: skip
+    assert [second[name] for name in ("intent", "motivation", "evidence", "until_ns", "until")] == [
+        None,
+        None,
+        [],
+        None,
+        None,
+    ]
+
+
+def test_a_dependant_of_several_effects_is_shown_once() -> None:
+    dependant = Dependant(address="aws_y.b", direct=True, critical=True)
+    assert made(dependants=(dependant,))["dependants"] == [{"address": "aws_y.b", "direct": True, "critical": True}]
+
+
+def test_the_document_is_made_once_for_one_mutation_under_the_same_facts() -> None:
+    effect = Effect(address="aws_x.a", attribute="v", action=EffectAction.SET, value=2, resource_type="aws_x")
+    mutation = Mutation(
+        id="mut_1",
+        caller=Caller(actor="a", kind=ActorKind.AGENT, key_id="SNTLKEY"),
+        call=Call(service="s", operation="O"),
+        call_class=CallClass.MUTATION,
+        motive=None,
+        effects=(effect,),
+    )
+    facts = Facts(now=NOW, stack="st", mode=Mode.ENFORCE, subjects=())
+    documents = PolicyInputs()
+    first = documents.of(mutation, facts)
+    assert documents.of(mutation, facts) is first
+    assert first == policy_input(mutation, facts)
+    for other in ((mutation, replace(facts, stack="x")), (replace(mutation, id="mut_2"), facts)):
+        assert documents.of(*other) == policy_input(*other)
+        assert documents.of(mutation, facts) == first

@@ -1,0 +1,67 @@
+"""What `sentinel up` says once all is ready."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from gateway.cli.identity import UP_DIRECTORY
+from gateway.cli.local.banner import show_banner
+from gateway.cli.local.workspace import Workspace
+from gateway.model.caller import ActorKind
+from gateway.ports import Key
+
+KEYS = {
+    name: Key(id=f"SNTL{name.upper():A<16}", secret=f"{name}-secret", actor=f"the-{name}", kind=ActorKind.AGENT)
+    for name in ("agent", "human", "pipeline", "reconciler")
+}
+
+
+def said(capsys: pytest.CaptureFixture[str], place: Workspace, *, applied: bool = True) -> str:
+    show_banner(place, KEYS, region="us-east-1", applied=applied)
+    return capsys.readouterr().out
+
+
+def test_endpoint_and_three_sets_of_credentials(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, Workspace(root=tmp_path, port=9000, simulated_port=9001))
+    assert "Sentinel is ready.  AWS endpoint and API: http://127.0.0.1:9000" in text
+    for name in ("agent", "human", "pipeline"):
+        assert f"export AWS_SECRET_ACCESS_KEY={name}-secret" in text
+        assert f"export SENTINEL_TOKEN={KEYS[name].id}.{name}-secret" in text
+    assert "reconciler-secret" not in text
+    assert "export AWS_ENDPOINT_URL=http://127.0.0.1:9000 AWS_REGION=us-east-1" in text
+    assert "terraform -chdir" not in text
+
+
+def test_commands_are_as_they_work_from_where_one_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = Workspace(root=tmp_path / "a [home]", port=9000, simulated_port=9001)
+    assert f"sentinel tour --home '{tmp_path / 'a [home]'}'" in said(capsys, elsewhere)
+    here = Workspace(root=UP_DIRECTORY.resolve(), port=9000, simulated_port=9001)
+    assert "sentinel tour  " in said(capsys, here)
+    Path("Makefile").touch()
+    assert "make tour" in said(capsys, here)
+
+
+def test_what_is_not_applied_is_said_with_the_command_that_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = Workspace(root=tmp_path, port=9000, simulated_port=0, own_stack=Path("/code/my stack"))
+    text = said(capsys, own, applied=False)
+    assert "terraform -chdir='/code/my stack' apply" in text
+    assert "tour" not in text
+    assert "kafka" not in text
+
+
+@pytest.mark.parametrize("activated", [False, True])
+def test_an_environment_that_is_not_activated_is_put_on_path(
+    activated: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("python", "sentinel"):
+        (tmp_path / name).touch(mode=0o755)
+    monkeypatch.setattr(sys, "prefix", "/venv")
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setenv("VIRTUAL_ENV", "/venv" if activated else "/another")
+    text = said(capsys, Workspace(root=tmp_path, port=9000, simulated_port=9001))
+    assert (f"export PATH={tmp_path}:$PATH" in text) is not activated

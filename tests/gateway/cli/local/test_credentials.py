@@ -1,0 +1,46 @@
+"""The ready-made credentials."""
+
+from pathlib import Path
+
+import pytest
+
+from gateway.cli.local.credentials import (
+    FILE_NAME,
+    NoIdentity,
+    SavedCredentials,
+    SavedKey,
+    credentials_text,
+    read_credentials,
+)
+from gateway.model.caller import ActorKind
+from gateway.ports import Key
+
+KEY = Key(id="SNTLAAAAAAAAAAAAAAAA", secret="a-secret", actor="agent-scaler", kind=ActorKind.AGENT)
+
+
+def test_what_is_kept_is_read_back(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_text(credentials_text("http://127.0.0.1:8484", "us-east-1", {"agent": KEY}))
+    kept = read_credentials(tmp_path)
+    assert kept == SavedCredentials(
+        url="http://127.0.0.1:8484",
+        region="us-east-1",
+        keys={"agent": SavedKey(id=KEY.id, secret=KEY.secret, actor=KEY.actor)},
+    )
+    assert kept.key("agent").token == "SNTLAAAAAAAAAAAAAAAA.a-secret"
+    with pytest.raises(NoIdentity, match=r"no credentials of 'boss'; it has agent"):
+        kept.key("boss")
+
+
+def test_nothing_kept_is_none(tmp_path: Path) -> None:
+    assert read_credentials(tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "null", "{}", '{"url": "x", "region": "y", "keys": []}', '{"url": "x", "region": "y", "keys": {"agent": 5}}',
+     '{"url": "x", "region": "y", "keys": {"agent": {"id": "a"}}}', '{"url": "x", "region": "y", "keys": {"agent": {"odd": "a"}}}', "\xff"],
+)  # fmt: skip
+def test_a_damaged_file_is_said_plainly(text: str, tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_bytes(text.encode("latin-1"))
+    with pytest.raises(NoIdentity, match=r"credentials.json cannot be read .* writes it anew whenever it starts"):
+        read_credentials(tmp_path)

@@ -1,0 +1,51 @@
+"""The ready-made keys."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from gateway.cli.local.demo_keys import demo_keys
+from gateway.cli.open_keyring import open_ring
+from gateway.keyring.keys import SqlKeyRing
+from gateway.model.caller import ActorKind
+from gateway.settings import Settings
+
+
+@pytest.fixture
+async def ring(tmp_path: Path) -> AsyncIterator[SqlKeyRing]:
+    async with open_ring(Settings(data=tmp_path / "data")) as ring:
+        yield ring
+
+
+async def test_there_is_one_for_everybody_and_it_stays(ring: SqlKeyRing) -> None:
+    first = await demo_keys(ring)
+    assert {name: key.kind for name, key in first.items()} == {
+        "agent": ActorKind.AGENT,
+        "human": ActorKind.HUMAN,
+        "pipeline": ActorKind.PIPELINE,
+        "optimizer": ActorKind.AGENT,
+        "reconciler": ActorKind.SERVICE,
+    }
+    assert "approver" in first["human"].roles
+    assert first["pipeline"].motive is not None
+    assert await demo_keys(ring) == first
+
+
+async def test_what_is_revoked_or_about_to_end_is_replaced(ring: SqlKeyRing) -> None:
+    first = await demo_keys(ring)
+    await ring.revoke(first["agent"].id)
+    second = await demo_keys(ring)
+    assert second["agent"].id != first["agent"].id
+    assert second["human"] == first["human"]
+
+
+async def test_a_session_or_a_key_of_less_is_not_taken_for_it(ring: SqlKeyRing) -> None:
+    motive_less = await ring.issue(actor="terraform", kind=ActorKind.PIPELINE, lasts=timedelta(days=300))
+    ending = await ring.issue(actor="agent-scaler", kind=ActorKind.AGENT, lasts=timedelta(hours=1))
+    session = await ring.issue(
+        actor="agent-optimizer", kind=ActorKind.AGENT, session_of=ending.id, lasts=timedelta(days=9)
+    )
+    made = {key.id for key in (await demo_keys(ring)).values()}
+    assert made.isdisjoint({motive_less.id, ending.id, session.id})

@@ -1,0 +1,174 @@
+"""The directory of one `sentinel up`."""
+
+import json
+import socket
+import stat
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from gateway.cli.local.workspace import (
+    CannotStart,
+    Workspace,
+    WorkspaceOptions,
+    open_workspace,
+    write_config,
+    write_private,
+)
+from gateway.model.caller import ActorKind
+from gateway.ports import Key
+from gateway.settings import read_settings
+
+pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+
+
+def free() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def ports() -> dict[str, int]:
+    return {"port": free(), "simulated_port": free()}
+
+
+def opened(root: Path, **wanted: object) -> Workspace:
+    with open_workspace(root, WorkspaceOptions(**wanted)) as place:  # type: ignore[arg-type]  # a table of cases
+        return place
+
+
+def test_it_remembers_its_ports(tmp_path: Path, ports: dict[str, int]) -> None:
+    root = tmp_path / "a home with spaces"
+    first = opened(root, **ports)
+    assert (first.port, first.simulated_port) == (ports["port"], ports["simulated_port"])
+    assert opened(root) == first
+    other = free()
+    assert opened(root, port=other).port == other
+
+
+def test_the_names_of_things(tmp_path: Path) -> None:
+    place = Workspace(root=tmp_path, port=1, simulated_port=2)
+    assert (place.stack, place.stack_name, place.url) == (tmp_path / "stack", "example", "http://127.0.0.1:1")
+    assert place.simulated_url == "http://127.0.0.1:2"
+    own = Workspace(root=tmp_path, port=1, simulated_port=0, own_stack=Path("/code/My Stack_1"))
+    assert (own.stack, own.stack_name, own.simulated_url) == (Path("/code/My Stack_1"), "my-stack-1", "")
+    assert Workspace(root=tmp_path, port=1, simulated_port=0, own_stack=Path("/")).stack_name == "example"
+
+
+@pytest.mark.parametrize(("taken", "option"), [("port", "--port"), ("simulated_port", "--aws-port")])
+def test_a_port_in_use_is_said_and_nothing_is_touched(
+    taken: str, option: str, tmp_path: Path, ports: dict[str, int]
+) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", ports[taken]))
+        other.listen()
+        with pytest.raises(
+            CannotStart, match=rf"Port {ports[taken]} on 127.0.0.1 is in use. Choose another with {option}"
+        ):
+            opened(tmp_path / "home", **ports)
+    assert not (tmp_path / "home").exists()
+
+
+def test_two_in_one_directory_are_one_too_many(tmp_path: Path, ports: dict[str, int]) -> None:
+    with (
+        open_workspace(tmp_path / "home", WorkspaceOptions(port=ports["port"], simulated_port=ports["simulated_port"])),
+        pytest.raises(CannotStart, match="Another `sentinel up` runs in"),
+        open_workspace(tmp_path / "home", WorkspaceOptions(port=free(), simulated_port=free(), fresh=True)),
+    ):
+        pytest.fail("not reached")
+    opened(tmp_path / "home")
+
+
+def test_one_port_cannot_serve_both(tmp_path: Path) -> None:
+    with pytest.raises(CannotStart, match="choose two ports"):
+        opened(tmp_path, port=8000, simulated_port=8000)
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_directory_that_is_not_ours_is_left_alone(fresh: bool, tmp_path: Path, ports: dict[str, int]) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(CannotStart, match="no `sentinel up` made it"):
+        opened(tmp_path, fresh=fresh, **ports)
+    with pytest.raises(CannotStart, match="no `sentinel up` made it"):
+        opened(tmp_path / "thesis.txt", fresh=fresh, **ports)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_fresh_forgets_everything_but_follows_no_link(tmp_path: Path, ports: dict[str, int]) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept").touch()
+    root = tmp_path / "home"
+    opened(root, **ports)
+    (root / "stack").mkdir()
+    (root / "stack" / "main.tf").touch()
+    (root / "applied").touch()
+    (root / "link").symlink_to(outside)
+    place = opened(root, fresh=True, **ports)
+    assert {entry.name for entry in root.iterdir()} == {"lock", "ports.json"}
+    assert (outside / "kept").exists()
+    assert not place.applied.exists()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "5", "{}", '{"port": "x", "simulated_port": 1}', '{"port": 1}', "\xff"]
+)
+def test_a_damaged_memory_is_said_and_fresh_helps(text: str, tmp_path: Path, ports: dict[str, int]) -> None:
+    (tmp_path / "ports.json").write_bytes(text.encode("latin-1"))
+    with pytest.raises(CannotStart, match=r"ports.json is damaged .* Begin anew with --fresh"):
+        opened(tmp_path, **ports)
+    opened(tmp_path, fresh=True, **ports)
+    assert json.loads((tmp_path / "ports.json").read_text()) == ports
+
+
+def test_it_stays_with_its_aws(tmp_path: Path, ports: dict[str, int]) -> None:
+    opened(tmp_path, **ports)
+    with pytest.raises(CannotStart, match="belongs to the simulated AWS"):
+        opened(tmp_path, real=True)
+    assert opened(tmp_path, real=True, fresh=True, port=ports["port"]).simulated_port == 0
+    with pytest.raises(CannotStart, match="belongs to the real AWS"):
+        opened(tmp_path)
+
+
+def test_it_stays_with_its_stack(tmp_path: Path, ports: dict[str, int]) -> None:
+    own, other = tmp_path / "own", tmp_path / "other"
+    root = tmp_path / "home"
+    opened(root, stack=own, **ports)
+    assert opened(root).own_stack == own
+    assert opened(root, stack=own).own_stack == own
+    with pytest.raises(CannotStart, match=f"belongs to the stack {own}"):
+        opened(root, stack=other)
+    assert opened(root, fresh=True, **ports).own_stack is None
+    with pytest.raises(CannotStart, match="belongs to the example stack"):
+        opened(root, stack=own)
+
+
+@pytest.mark.parametrize("name", ["plain", "with spaces", 'with "quotes" and \\', "größer 🦭", "tab\there"])
+def test_the_settings_file_says_what_was_meant(name: str, tmp_path: Path) -> None:
+    place = Workspace(root=tmp_path / name, port=9000, simulated_port=9001)
+    place.root.mkdir()
+    key = Key(id="SNTLAAAAAAAAAAAAAAAA", secret="s'\"\\", actor="reconciler", kind=ActorKind.SERVICE)
+    write_config(place, reconciler=key, policies=Path("/rules and all"))
+    settings = read_settings(place.config)
+    assert settings.data == place.root / "data"
+    assert settings.stacks[0].path == place.stack
+    assert settings.policy.path == Path("/rules and all")
+    assert (settings.server.port, settings.upstream.simulated) == (9000, "http://127.0.0.1:9001")
+    assert settings.reconcile.key_secret.get_secret_value() == key.secret
+    assert stat.S_IMODE(place.config.stat().st_mode) == 0o600
+
+
+def test_without_the_reconcilers_key_it_is_whole_too(tmp_path: Path) -> None:
+    place = Workspace(root=tmp_path, port=9000, simulated_port=0)
+    write_config(place, reconciler=None, policies=None)
+    assert "key_id" not in tomllib.loads(place.config.read_text())["reconcile"]
+
+
+def test_a_private_file_was_never_readable_by_others(tmp_path: Path) -> None:
+    (tmp_path / "secret.partial").touch(mode=0o644)
+    (tmp_path / "secret").touch(mode=0o644)
+    write_private(tmp_path / "secret", "hush")
+    assert (tmp_path / "secret").read_text() == "hush"
+    assert stat.S_IMODE((tmp_path / "secret").stat().st_mode) == 0o600

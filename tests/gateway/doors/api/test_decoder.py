@@ -1,0 +1,77 @@
+"""Proposals: read strictly into a call, classed as at the AWS door; reads, strange regions and odd idempotency keys are refused."""
+
+import json
+from typing import Any
+
+import pytest
+
+from gateway.doors.api.decoder import ApiDecoder
+from gateway.doors.aws import call_classes, routing_index
+from gateway.errors import Malformed, UnknownOperation
+from gateway.model.mutation import CallClass
+from gateway.ports import Request
+from gateway.service_models import ServiceModels
+from tests.kit.doubles import AGENT, inbound
+
+PROPOSAL = {"service": "sqs", "operation": "PurgeQueue", "parameters": {"QueueUrl": "https://q"}}
+
+
+@pytest.fixture(scope="module")
+def dialect() -> ApiDecoder:
+    return ApiDecoder(
+        account="123456789012",
+        regions=("us-east-1", "eu-west-1"),
+        default_region="us-east-1",
+        index=routing_index.load(),
+        classes=call_classes.load(),
+        models=ServiceModels(),
+    )
+
+
+async def _read(dialect: ApiDecoder, key: str | None = None, **more: Any) -> Request:
+    headers = (("content-type", "application/json"), *((("idempotency-key", key),) if key is not None else ()))
+    body = json.dumps({**PROPOSAL, **more}).encode()
+    return await dialect.read(inbound(headers=headers, body=body), AGENT)
+
+
+async def test_a_proposal_is_a_call(dialect: ApiDecoder) -> None:
+    request = await _read(dialect)
+    call = request.call
+    assert (call.service, call.operation, call.region, call.account) == ("sqs", "PurgeQueue", "us-east-1", "123456789012")  # fmt: skip
+    assert call.parameters == {"QueueUrl": "https://q"}
+    assert (request.call_class, request.motive, request.idempotency_key, request.dry_run) == (CallClass.MUTATION, None, "", False)  # fmt: skip
+    assert dialect.operation(call).name == "PurgeQueue"
+
+
+async def test_all_of_it_is_taken(dialect: ApiDecoder) -> None:
+    motive = {"intent": "cost", "motivation": "budget"}
+    request = await _read(dialect, "k 1", region="eu-west-1", motive=motive, dry_run=True)
+    assert (request.call.region, request.idempotency_key, request.dry_run) == ("eu-west-1", "api:k 1", True)
+    assert request.motive is not None
+
+
+@pytest.mark.parametrize(
+    ("more", "error"),
+    [
+        ({"service": "nothing"}, UnknownOperation),
+        ({"operation": "Explode"}, UnknownOperation),
+        ({"operation": "ListQueues", "parameters": {}}, Malformed),
+        ({"region": "mars-north-1"}, Malformed),
+        ({"region": "evil.example/#"}, Malformed),
+        ({"parameters": {"QueueUrl": "q", "Colour": "red"}}, Malformed),
+        ({"parameters": {}}, Malformed),
+        ({"service": "secretsmanager", "operation": "GetSecretValue", "parameters": {"SecretId": "s"}}, Malformed),
+    ],
+)
+async def test_what_is_no_change_that_may_be_proposed_is_refused(
+    dialect: ApiDecoder, more: dict[str, Any], error: type[Malformed]
+) -> None:
+    with pytest.raises(error):
+        await _read(dialect, **more)
+
+
+@pytest.mark.parametrize("key", ["", "k" * 256, "k\n", "kä", "\x7f"])
+async def test_an_odd_idempotency_key_is_refused(dialect: ApiDecoder, key: str) -> None:
+    with pytest.raises(Malformed) as caught:
+        await _read(dialect, key)
+    assert caught.value.code == "idempotency_key"

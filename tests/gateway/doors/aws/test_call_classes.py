@@ -1,0 +1,124 @@
+"""Every AWS operation is in exactly one class, and nothing that changes or leaks is called a read."""
+
+import json
+import time
+from collections import Counter
+
+import pytest
+
+from gateway.doors.aws import call_classes
+from gateway.doors.aws.call_classes import CallClassTable, class_of
+from gateway.doors.aws.routing_index import RoutingIndex
+from gateway.model.mutation import CallClass
+
+
+def test_every_operation_is_in_exactly_one_class(routes: RoutingIndex) -> None:
+    table = json.loads(call_classes.SHIPPED.read_bytes())["services"]
+    counts = Counter(
+        (service, operation) for service, groups in table.items() for names in groups.values() for operation in names
+    )
+    known = {(service.name, name) for service in routes.services.values() for name in service.operations}
+    assert counts.keys() == known
+    assert set(counts.values()) == {1}
+    totals = Counter(class_of(*pair).value for pair in known)
+    print(f"classes: {dict(totals.most_common())}")
+    assert set(totals) == {call_class.value for call_class in CallClass}
+
+
+READ, MUTATION, CREDENTIAL = CallClass.READ, CallClass.MUTATION, CallClass.CREDENTIAL
+SECRET, EXECUTE, CRYPTO = CallClass.SECRET, CallClass.EXECUTE, CallClass.CRYPTO
+
+EXPECTED = {
+    "sts:GetCallerIdentity": READ,
+    "sts:AssumeRole": CREDENTIAL,
+    "sts:AssumeRoot": CREDENTIAL,
+    "sts:GetSessionToken": CREDENTIAL,
+    "sts:GetFederationToken": CREDENTIAL,
+    "iam:CreateAccessKey": CREDENTIAL,
+    "ecr:GetAuthorizationToken": CREDENTIAL,
+    "eks-auth:AssumeRoleForPodIdentity": CREDENTIAL,
+    "sso:GetRoleCredentials": CREDENTIAL,
+    "s3:CreateSession": CREDENTIAL,
+    "gamelift:GetInstanceAccess": CREDENTIAL,
+    "redshift:GetClusterCredentials": CREDENTIAL,
+    "secretsmanager:GetSecretValue": SECRET,
+    "ssm:GetParameter": SECRET,
+    "ec2:GetPasswordData": SECRET,
+    "acm:ExportCertificate": SECRET,
+    "kms:Decrypt": CRYPTO,
+    "kms:GenerateDataKey": CRYPTO,
+    "kms:ScheduleKeyDeletion": MUTATION,
+    "lambda:Invoke": EXECUTE,
+    "ssm:SendCommand": EXECUTE,
+    "ssm:StartSession": EXECUTE,
+    "bedrock-runtime:InvokeModel": EXECUTE,
+    "dynamodb:ExecuteStatement": EXECUTE,
+    "rds-data:ExecuteStatement": EXECUTE,
+    "sqs:ReceiveMessage": MUTATION,
+    "stepfunctions:GetActivityTask": MUTATION,
+    "cognito-identity:GetId": MUTATION,
+    "ivs:StartViewerSessionRevocation": MUTATION,
+    "networkflowmonitor:StartQueryWorkloadInsightsTopContributors": MUTATION,
+    "iot:ConfirmTopicRuleDestination": MUTATION,
+    "appfabric:BatchGetUserAccessTasks": MUTATION,
+    "dynamodb:Query": READ,
+    "dynamodb:TransactGetItems": READ,
+    "dynamodb:TransactWriteItems": MUTATION,
+    "s3:HeadObject": READ,
+    "s3:ListObjectsV2": READ,
+    "s3:SelectObjectContent": READ,
+    "s3:PutObject": MUTATION,
+    "logs:FilterLogEvents": READ,
+    "logs:StartQuery": READ,
+    "iam:SimulatePrincipalPolicy": READ,
+    "cloudformation:ValidateTemplate": READ,
+    "cloudformation:CreateStack": EXECUTE,
+    "autoscaling:DescribeAutoScalingGroups": READ,
+    "autoscaling:SetDesiredCapacity": MUTATION,
+}
+
+
+@pytest.mark.parametrize(("operation", "expected"), EXPECTED.items(), ids=EXPECTED.keys())
+def test_well_known_operations(operation: str, expected: CallClass) -> None:
+    assert class_of(*operation.split(":")) is expected
+
+
+@pytest.mark.parametrize("pair", [("autoscaling", "DescribeTomorrow"), ("tomorrow", "GetThing"), ("", "")])
+def test_what_the_table_does_not_know_is_a_mutation(pair: tuple[str, str]) -> None:
+    assert class_of(*pair) is CallClass.MUTATION
+
+
+WRITING_VERBS = (
+    "Create",
+    "Delete",
+    "Put",
+    "Update",
+    "Modify",
+    "Terminate",
+    "Attach",
+    "Detach",
+    "Add",
+    "Remove",
+    "Set",
+    "Reboot",
+)
+
+
+def test_no_operation_with_a_writing_verb_is_a_read(routes: RoutingIndex, table: CallClassTable) -> None:
+    wrong = [
+        f"{service.name}:{name}"
+        for service in routes.services.values()
+        for name in service.operations
+        if name.startswith(WRITING_VERBS) and not name.startswith("Settings")
+        if table.of(service.name, name) is CallClass.READ
+    ]
+    assert wrong == []
+
+
+def test_the_table_loads_fast() -> None:
+    def once() -> float:
+        start = time.process_time()
+        call_classes.load()
+        return time.process_time() - start
+
+    assert min(once() for _ in range(5)) < 0.05

@@ -1,0 +1,37 @@
+"""What a caller is told: every objection once, with its rule, and what to do next."""
+
+from gateway.doors.refusal import refusal_text
+from gateway.model.caller import ActorKind, Caller
+from gateway.model.mutation import Call, CallClass, Mutation
+from gateway.model.verdict import Decision, Finding, Verdict
+
+MUTATION = Mutation(
+    id="mut_1",
+    caller=Caller(actor="a", kind=ActorKind.AGENT, key_id="SNTL1"),
+    call=Call(service="sqs", operation="PurgeQueue"),
+    call_class=CallClass.MUTATION,
+    motive=None,
+    effects=(),
+)
+
+
+def _finding(verdict: Verdict, rule: str, reason: str) -> Finding:
+    return Finding(check="c", verdict=verdict, rule=rule, reason=reason)
+
+
+def test_a_refusal_names_the_call_and_every_rule_once() -> None:
+    twice = _finding(Verdict.DENY, "bounds.max", "Too much.")
+    decision = Decision(
+        findings=(_finding(Verdict.ALLOW, "x", "Fine."), twice, twice, _finding(Verdict.HOLD, "SEN-X", "Ask."))
+    )
+    message = refusal_text(MUTATION, decision)
+    assert message.startswith("Sentinel refused sqs:PurgeQueue (mutation mut_1); nothing was sent to AWS.")
+    assert message.count("[bounds.max] Too much.") == 1
+    assert "[SEN-X] Ask." in message
+    assert "Fine." not in message
+
+
+def test_a_hold_says_how_to_go_on() -> None:
+    message = refusal_text(MUTATION, Decision(findings=(_finding(Verdict.HOLD, "SEN-C001", "Unknown."),)))
+    assert "sentinel approve mut_1" in message
+    assert "repeat the identical call" in message

@@ -1,0 +1,104 @@
+"""A request that trickles in is ended with 408 (row 47 of the sixty); one that comes in time, and a slow answer, are not."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+import uvicorn
+
+from gateway.doors.asgi import RequestBody, answer
+from gateway.doors.timeouts import TimeoutProtocol
+from gateway.errors import Malformed
+
+pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+
+GET = b"GET / HTTP/1.1\r\nHost: a\r\n"
+
+
+class Hasty(TimeoutProtocol):
+    """The same, in a test's time."""
+
+    head_seconds = 0.2
+    body_seconds = 0.2
+
+
+async def _application(scope: Any, receive: Any, send: Any) -> None:
+    """Reads the body, takes its time, answers."""
+    if scope["path"] == "/early":
+        await answer(send, 413, [("content-length", "0")], b"")
+        return
+    with suppress(Malformed):
+        body = await RequestBody(receive, 1000).read()
+        await asyncio.sleep(0.4 if scope["path"] == "/slow" else 0)
+        await answer(send, 200, [("content-length", str(len(body)))], body)
+
+
+@pytest.fixture
+async def port() -> AsyncIterator[int]:
+    server = uvicorn.Server(uvicorn.Config(_application, port=0, http=Hasty, log_level="error", lifespan="off"))
+    server.config.load()
+    listening = server.config.bind_socket()
+    serving = asyncio.ensure_future(server.serve(sockets=[listening]))
+    while not server.started:  # noqa: ASYNC110  uvicorn has no event for it
+        await asyncio.sleep(0.01)
+    yield listening.getsockname()[1]
+    server.should_exit = True
+    await serving
+    listening.close()
+
+
+async def _talk(port: int, *parts: bytes, pause: float = 0.05, until: float = 1.0) -> bytes:
+    """Send the parts one after the other; what comes until the connection ends, or for so long."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    received = b""
+
+    async def listen() -> None:
+        nonlocal received
+        while part := await reader.read(1000):
+            received += part
+
+    listening = asyncio.ensure_future(listen())
+    with suppress(ConnectionError):
+        for part in parts:
+            writer.write(part)
+            await writer.drain()
+            await asyncio.sleep(pause)
+    await asyncio.wait([listening], timeout=until)
+    assert listening.done() or listening.cancel()
+    writer.close()
+    return received
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        (),
+        tuple(GET[index : index + 1] for index in range(len(GET))),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n", *[b"x"] * 8),
+    ],
+    ids=["nothing at all", "a head byte by byte", "a body byte by byte"],
+)
+async def test_what_trickles_in_is_ended(port: int, parts: tuple[bytes, ...]) -> None:
+    received = await _talk(port, *parts)
+    assert received.startswith(b"HTTP/1.1 408 ")
+    head, _, body = received.partition(b"\r\n\r\n")
+    assert f"content-length: {len(body)}".encode() in head
+
+
+@pytest.mark.parametrize("path", [b"/", b"/slow"])
+async def test_what_comes_in_time_is_answered_however_long_that_takes(port: int, path: bytes) -> None:
+    received = await _talk(port, b"POST " + path + b" HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n", b"\r\nh", b"i")
+    assert received.startswith(b"HTTP/1.1 200 ")
+    assert received.count(b"HTTP/1.1") == 1
+
+
+async def test_each_request_of_a_connection_has_its_own_time(port: int) -> None:
+    received = await _talk(port, *[GET + b"\r\n"] * 4, GET, pause=0.1)
+    assert (received.count(b" 200 "), received.count(b" 408 ")) == (4, 1)
+
+
+async def test_a_body_that_was_answered_before_its_end_is_not_answered_twice(port: int) -> None:
+    received = await _talk(port, b"POST /early HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n", *[b"x"] * 8)
+    assert (received.count(b"HTTP/1.1"), received.count(b" 413 ")) == (1, 1)

@@ -1,0 +1,43 @@
+"""Parameters: plain text is shown, everything else is secret."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gateway.model.json import digest
+
+PLAIN = {"aws_ssm_parameter.p": {"name": "/a/p", "type": "String"}}
+INSECURE = {"aws_ssm_parameter.p": {"name": "/a/p", "type": "String", "insecure_value": "old"}}
+
+
+def value_of(effects: Any) -> Any:
+    return {effect.attribute: (effect.value, effect.sensitive) for effect in effects if "value" in effect.attribute}
+
+
+@pytest.mark.parametrize(
+    ("kind", "resources", "shown"),
+    [
+        ({"Type": "String"}, {}, {"value": ("x", False)}),
+        ({}, PLAIN, {"value": ("x", False)}),
+        ({}, INSECURE, {"insecure_value": ("x", False)}),
+        ({"Type": "SecureString"}, {}, {"value": ({"sha256": digest("x")}, True)}),
+        ({"Type": "SecureString"}, PLAIN, {"value": ({"sha256": digest("x")}, True)}),
+        ({}, {}, {"value": ({"sha256": digest("x")}, True)}),
+    ],
+)
+def test_only_what_is_known_to_be_plain_is_shown(
+    ask: Callable[..., Any], kind: Any, resources: Any, shown: Any
+) -> None:
+    effects = ask("ssm", "PutParameter", {"Name": "/a/p", "Value": "x", **kind}, resources)
+    assert value_of(effects) == shown
+
+
+def test_an_arn_names_the_same_parameter(ask: Callable[..., Any]) -> None:
+    arn = "arn:aws:ssm:eu-west-1:123456789012:parameter/a/p"
+    (effect,) = ask("ssm", "DeleteParameter", {"Name": arn}, PLAIN)
+    assert effect.address == "aws_ssm_parameter.p"
+
+
+def test_running_code_is_never_understood(ask: Callable[..., Any]) -> None:
+    assert ask("ssm", "SendCommand", {"DocumentName": "AWS-RunShellScript"}, {}) == ()

@@ -1,0 +1,71 @@
+"""Targets are found, told apart, and named where nothing declares them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gateway.effects.values import NotUnderstood
+from gateway.errors import Ambiguous
+from gateway.model.mutation import EffectAction
+
+QUEUE = "aws_sqs_queue"
+
+
+def test_a_target_knows_what_is_recorded(context: Callable[..., Any]) -> None:
+    target = context(resources={"aws_sqs_queue.q": {"name": "q", "delay_seconds": 3}}).target(QUEUE, {"name": "q"})
+    assert (target.declared, target.recorded["delay_seconds"]) == (True, 3)
+
+
+def test_an_undeclared_target_is_named_by_its_sorted_identity(context: Callable[..., Any]) -> None:
+    assert context().target(QUEUE, {"name": "q", "id": "i"}).address == "aws_sqs_queue{id=i,name=q}"
+
+
+def test_a_nameless_target_is_named_by_its_call(context: Callable[..., Any]) -> None:
+    one, same, other = context({"A": 1}), context({"A": 1}), context({"A": 2})
+    assert one.unnamed(QUEUE).address == same.unnamed(QUEUE).address != other.unnamed(QUEUE).address
+
+
+@pytest.mark.parametrize("identity", [{}, {"name": ""}])
+def test_no_identity_is_no_target(context: Callable[..., Any], identity: dict[str, str]) -> None:
+    with pytest.raises(NotUnderstood):
+        context().target(QUEUE, identity)
+
+
+def test_twins_are_ambiguous(context: Callable[..., Any]) -> None:
+    twins = {"aws_sqs_queue.a": {"name": "q"}, "aws_sqs_queue.b": {"name": "q"}}
+    with pytest.raises(Ambiguous):
+        context(resources=twins).target(QUEUE, {"name": "q"})
+    with pytest.raises(NotUnderstood):
+        context(resources=twins).target_where(QUEUE, {"name": "q"}, "name", lambda _recorded: True)
+
+
+def test_target_where_takes_the_one_that_fits(context: Callable[..., Any]) -> None:
+    resources = {"aws_sqs_queue.a": {"name": "q", "n": 1}, "aws_sqs_queue.b": {"name": "q", "n": 2}}
+    target = context(resources=resources).target_where(
+        QUEUE, {"name": "q"}, "name", lambda recorded: recorded["n"] == 2
+    )
+    assert target.address == "aws_sqs_queue.b"
+
+
+@pytest.mark.parametrize("place", ["us-east-1:123456789012", "eu-west-1:999999999999"])
+def test_a_namesake_elsewhere_is_another_thing(context: Callable[..., Any], place: str) -> None:
+    resources = {"aws_sqs_queue.q": {"name": "q", "arn": f"arn:aws:sqs:{place}:q"}}
+    assert not context(resources=resources).target(QUEUE, {"name": "q"}).declared
+
+
+def test_an_attribute_that_the_provider_has_not_is_refused(context: Callable[..., Any]) -> None:
+    target = context().target(QUEUE, {"name": "q"})
+    with pytest.raises(NotUnderstood):
+        target.put("unheard_of", 1)
+    assert target.put("tags.a", "b", action=EffectAction.CREATE).action is EffectAction.CREATE
+
+
+def test_only_says_what_was_not_expected_and_text_wants_text(context: Callable[..., Any]) -> None:
+    call = context({"A": "x", "B": 1, "C": None})
+    call.only("A", "B")
+    with pytest.raises(NotUnderstood, match="B"):
+        call.only("A")
+    with pytest.raises(NotUnderstood):
+        call.text("B")
+    assert call.text("A") == "x"

@@ -1,0 +1,58 @@
+"""A row of a table accounts for every parameter, or the call is not understood."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gateway.effects.interpreter import interpret
+from gateway.effects.operation import Operation, controls
+from gateway.effects.values import NotUnderstood
+from gateway.model.mutation import EffectAction
+
+QUEUE = "aws_sqs_queue"
+SET = Operation(resource_type=QUEUE, identity={"Name": "name"}, controls=controls("Token"))
+NAMED = {"Name": "q", "DelaySeconds": "3", "Token": "t", "Policy": None}
+
+
+def test_parameters_become_effects_in_the_providers_form(context: Callable[..., Any]) -> None:
+    (effect,) = interpret(SET, context(NAMED))
+    assert (effect.attribute, effect.value, effect.action) == ("delay_seconds", 3, EffectAction.SET)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"Name": "q"},
+        {"Name": "q", "Token": "t"},
+        {"DelaySeconds": 3},
+        {"Name": "q", "DelaySeconds": 3, "Unheard": 1},
+        {"Name": "q", "DelaySeconds": {"Value": {"Deeper": 1}}},
+        {"Name": "q", "DelaySeconds": [3]},
+        {"Name": "q", "Unheard": {}},
+    ],
+)
+def test_a_parameter_that_nothing_accounts_for_is_refused(context: Callable[..., Any], parameters: Any) -> None:
+    with pytest.raises(NotUnderstood):
+        interpret(SET, context(parameters))
+
+
+def test_what_puts_makes_a_thing_only_where_none_is_recorded(context: Callable[..., Any]) -> None:
+    row = Operation(resource_type=QUEUE, identity={"Name": "name"}, controls=controls("Token"), puts=True)
+    made = interpret(row, context(NAMED))
+    (changed,) = interpret(row, context(NAMED, {"aws_sqs_queue.q": {"name": "q"}}))
+    assert [effect.attribute for effect in made] == ["*", "name", "delay_seconds"]
+    assert changed.action is EffectAction.SET
+
+
+def test_a_deletion_concerns_the_whole_whatever_else_it_says(context: Callable[..., Any]) -> None:
+    row = Operation(resource_type=QUEUE, identity={"Name": "name"}, action=EffectAction.DELETE)
+    (effect,) = interpret(row, context({"Name": "q", "Unheard": 1}))
+    assert (effect.attribute, effect.action) == ("*", EffectAction.DELETE)
+
+
+def test_curated_secrets_are_hidden(context: Callable[..., Any]) -> None:
+    row = Operation(resource_type=QUEUE, identity={"Name": "name"}, secrets=frozenset({"policy"}))
+    (effect,) = interpret(row, context({"Name": "q", "Policy": "hush"}))
+    assert effect.sensitive
+    assert "hush" not in repr(effect)

@@ -1,0 +1,188 @@
+"""Every operation of every table: it is AWS's, its rows name what AWS and the provider have, and a case says what it does."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import botocore.session
+import pytest
+from botocore.validate import ParamValidator
+
+from gateway.effects.operation import Operation
+from gateway.effects.registry import SERVICES
+from gateway.effects.resolver import EffectResolver
+from gateway.effects.schema import read_schemas
+from gateway.model.json import Json
+from gateway.model.mutation import Call, Effect
+
+CASES = Path(__file__).parents[2] / "cases" / "effects"
+BOTOCORE: Any = botocore.session
+SESSION = BOTOCORE.get_session()
+ROWS = [(service, name, row) for service, table in SERVICES.items() for name, row in table.items()]
+RECORDED: list[dict[str, Any]] = [json.loads(line) for line in (CASES / "operations.jsonl").read_text().splitlines()]
+World = Callable[[Mapping[str, Mapping[str, Json]]], EffectResolver]
+
+
+def model(service: str, operation: str) -> Any:
+    """Botocore's model of the operation; it ships no types."""
+    return SESSION.get_service_model(service).operation_model(operation)
+
+
+def real(value: Any) -> Any:
+    if isinstance(value, dict):
+        return b"z" * value["$bytes"] if set(value) == {"$bytes"} else {key: real(item) for key, item in value.items()}
+    return [real(item) for item in value] if isinstance(value, list) else value
+
+
+def has(shape: Any, path: str) -> bool:
+    for step in path.split("."):
+        while shape.type_name == "list":
+            shape = shape.member
+        if shape.type_name != "structure" or step not in shape.members:
+            return False
+        shape = shape.members[step]
+    return True
+
+
+def call_of(case: Mapping[str, Any]) -> Call:
+    return Call(
+        service=case["service"],
+        operation=case["operation"],
+        parameters=real(case["parameters"]),
+        account="123456789012",
+        region="eu-west-1",
+    )
+
+
+def written(effects: tuple[Effect, ...]) -> list[list[Json]]:
+    return [[effect.address, effect.attribute, str(effect.action), effect.value] for effect in effects]
+
+
+def test_three_hundred_operations_are_understood() -> None:
+    assert len(ROWS) >= 300
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_every_operation_is_one_of_aws(service: str) -> None:
+    assert set(SERVICES[service]) <= set(SESSION.get_service_model(service).operation_names)
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_every_parameter_that_only_one_row_names_exists_in_botocore(service: str) -> None:
+    """A row names no parameter that none of the operations with the same attributes has: tables are shared between operations."""
+    table = SERVICES[service]
+    wrong = []
+    for name, row in table.items():
+        own = (*row.identity, *(row.controls if row.special is None else ()))
+        wrong += [(name, path) for path in own if not _somewhere(service, table, row, name, path)]
+        wrong += [
+            (name, path)
+            for path in row.attributes
+            if not any(_has(service, other, path) for other, it in table.items() if path in it.attributes)
+        ]
+    # An index update is read by a row of its own, below the update.
+    assert [item for item in wrong if not item[1].startswith("Index")] == []
+
+
+def _has(service: str, name: str, path: str) -> bool:
+    shape = model(service, name).input_shape
+    return shape is not None and has(shape, path)
+
+
+def _somewhere(service: str, table: Mapping[str, Operation], row: Operation, name: str, path: str) -> bool:
+    if path in row.identity:
+        return _has(service, name, path)
+    return any(_has(service, other, path) for other, it in table.items() if path in it.controls)
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_every_attribute_that_a_table_names_exists_in_the_provider(service: str) -> None:
+    table = SERVICES[service]
+    schemas = read_schemas({row.resource_type for row in table.values()})
+    wrong = []
+    for name, row in table.items():
+        schema = schemas[row.resource_type]
+        named = {rule for rule in row.attributes.values() if isinstance(rule, str)} | set(row.constants) | row.secrets
+        wrong += [(name, attribute) for attribute in named if not schema.knows(attribute)]
+    assert wrong == []
+
+
+def test_every_operation_has_a_case() -> None:
+    have = {(case["service"], case["operation"]) for case in RECORDED}
+    assert {(service, name) for service, name, _ in ROWS} - have == set()
+
+
+@pytest.mark.parametrize("case", RECORDED, ids=lambda case: f"{case['service']}-{case['operation']}")
+def test_parameters_of_a_case_are_what_aws_takes(case: dict[str, Any]) -> None:
+    validator: Any = ParamValidator()
+    report = validator.validate(real(case["parameters"]), model(case["service"], case["operation"]).input_shape)
+    assert not report.has_errors(), report.generate_report()
+
+
+def test_every_case_has_exactly_its_effects(understand_in: World, stack: Mapping[str, Mapping[str, Json]]) -> None:
+    understand = understand_in(stack)
+    wrong = [
+        (case["service"], case["operation"], got)
+        for case in RECORDED
+        if not case["effects"] or (got := written(understand.effects(call_of(case)))) != case["effects"]
+    ]
+    assert wrong == []
+
+
+def test_an_unknown_parameter_makes_every_set_and_create_not_understood(
+    understand_in: World, stack: Mapping[str, Mapping[str, Json]]
+) -> None:
+    """Whatever AWS adds tomorrow is not passed as harmless."""
+    understand = understand_in(stack)
+    passed = []
+    for case in RECORDED:
+        if {action for _, _, action, _ in case["effects"]} & {"set", "create"}:
+            odd = {**case, "parameters": {**case["parameters"], "SomethingNew": "x"}}
+            passed += [case["operation"]] if understand.effects(call_of(odd)) else []
+    assert passed == []
+
+
+def test_calls_of_another_account_are_not_taken_for_ours(
+    understand_in: World, stack: Mapping[str, Mapping[str, Json]]
+) -> None:
+    """Things that the state knows by ARN are never named by a call in another account."""
+    understand = understand_in(stack)
+    taken = []
+    for case in RECORDED:
+        call = call_of(case)
+        other = Call(service=call.service, operation=call.operation, parameters=call.parameters, account="9" * 12)
+        for effect in understand.effects(other):
+            taken += [effect.address] if effect.declared and "arn" in stack[effect.address] else []
+    assert set(taken) <= {"aws_s3_bucket.b", "aws_s3_object.o", "aws_route53_zone.z", "aws_sns_topic_subscription.s"}
+
+
+def test_everything_terraform_sends_for_a_whole_stack_is_understood(
+    recording: dict[str, Any], understand_in: World
+) -> None:
+    """Create, change and destroy, each against the state as it stood before."""
+    held = []
+    for phase in recording["phases"]:
+        understand = understand_in(phase["state"])
+        for call in phase["calls"]:
+            effects = understand.effects(call_of(call))
+            held += [] if effects else [(phase["phase"], call["service"], call["operation"])]
+    assert held == []
+    assert [len(phase["calls"]) > 50 for phase in recording["phases"]] == [True, True, True]
+
+
+def test_what_terraform_changes_and_destroys_is_found_in_the_state(
+    recording: dict[str, Any], understand_in: World
+) -> None:
+    for phase in recording["phases"][1:]:
+        understand = understand_in(phase["state"])
+        for call in phase["calls"]:
+            if not call["operation"].startswith(("Create", "Run", "Register", "Deregister")):
+                assert any(effect.declared for effect in understand.effects(call_of(call))), call["operation"]
+
+
+def test_no_secret_stands_in_any_effect(recording: dict[str, Any], understand_in: World) -> None:
+    for phase in recording["phases"]:
+        understand = understand_in(phase["state"])
+        for call in phase["calls"]:
+            assert "hush" not in repr(understand.effects(call_of(call)))

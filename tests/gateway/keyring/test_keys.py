@@ -1,0 +1,134 @@
+"""The key ring stores no secret, forgets nothing it issued, and notices a revocation within a second."""
+
+import sqlite3
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from gateway.errors import NotFound
+from gateway.keyring import keys
+from gateway.keyring.keys import SqlKeyRing, secret_of
+from gateway.ledger.ledger import SqlLedger, open_ledger
+from gateway.model.caller import ActorKind
+from gateway.model.motive import Intent, Motivation, Motive
+
+MASTER = b"m" * 32
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+class Noon:
+    """A clock that stands."""
+
+    def now(self) -> datetime:
+        return NOW
+
+
+@pytest.fixture
+async def ledger(tmp_path: Path) -> AsyncIterator[SqlLedger]:
+    async with open_ledger(f"sqlite:///{tmp_path / 'ledger.db'}") as opened:
+        yield opened
+
+
+def ring(ledger: SqlLedger, master: bytes = MASTER) -> SqlKeyRing:
+    return SqlKeyRing(ledger, master=master, clock=Noon())
+
+
+async def test_a_key_is_found_as_it_was_issued(ledger: SqlLedger) -> None:
+    motive = Motive(
+        intent=Intent.COST,
+        motivation=Motivation.BUDGET,
+        text="less",
+        evidence=("FIN-1",),
+        wanted_for=timedelta(minutes=90),
+    )
+    issued = await ring(ledger).issue(
+        actor="alice",
+        kind=ActorKind.HUMAN,
+        roles=("approver", "operator"),
+        on_behalf_of="bob",
+        motive=motive,
+        lasts=timedelta(hours=1),
+    )
+    assert (issued.actor, issued.kind, issued.roles, issued.on_behalf_of) == (
+        "alice",
+        ActorKind.HUMAN,
+        ("approver", "operator"),
+        "bob",
+    )
+    assert (issued.motive, issued.expires_at, issued.revoked) == (motive, NOW + timedelta(hours=1), False)
+    assert await ring(ledger).find(issued.id) == issued
+    assert await ring(ledger).all() == (issued,)
+
+
+@pytest.mark.parametrize(("session", "prefix"), [(False, "SNTL"), (True, "SNTS")])
+async def test_ids_and_secrets_have_the_shape_of_aws_keys(ledger: SqlLedger, session: bool, prefix: str) -> None:
+    standing = await ring(ledger).issue(actor="a", kind=ActorKind.AGENT)
+    key = await ring(ledger).issue(actor="a", kind=ActorKind.AGENT, session_of=standing.id if session else "")
+    assert key.id.startswith(prefix)
+    assert (len(key.id), len(key.secret)) == (20, 40)
+    assert key.id.isalnum()
+    assert key.id.isupper()
+    assert key.secret not in repr(key)
+
+
+async def test_a_session_ends_with_its_key(ledger: SqlLedger) -> None:
+    keyring = ring(ledger)
+    standing = await keyring.issue(actor="a", kind=ActorKind.AGENT, lasts=timedelta(hours=1))
+    other = await keyring.issue(actor="a", kind=ActorKind.AGENT)
+    session = await keyring.issue(actor="a", kind=ActorKind.AGENT, lasts=timedelta(hours=2), session_of=standing.id)
+    unrelated = await keyring.issue(actor="a", kind=ActorKind.AGENT, session_of=other.id)
+    assert session.expires_at == standing.expires_at
+    await keyring.revoke(standing.id)
+    assert await keyring.find(session.id) == replace(session, revoked=True)
+    assert await keyring.find(unrelated.id) == unrelated
+    with pytest.raises(NotFound, match="session"):
+        await keyring.issue(actor="a", kind=ActorKind.AGENT, session_of=standing.id)
+
+
+async def test_no_secret_is_in_the_database(ledger: SqlLedger, tmp_path: Path) -> None:
+    key = await ring(ledger).issue(actor="a", kind=ActorKind.AGENT)
+    connection = sqlite3.connect(tmp_path / "ledger.db")
+    dump = "\n".join(connection.iterdump())
+    connection.close()
+    assert key.id in dump
+    assert key.secret not in dump
+
+
+async def test_another_master_key_makes_other_secrets(ledger: SqlLedger) -> None:
+    key = await ring(ledger).issue(actor="a", kind=ActorKind.AGENT)
+    other = await ring(ledger, b"n" * 32).find(key.id)
+    assert other == replace(key, secret=secret_of(b"n" * 32, key.id))
+    assert other != key
+
+
+async def test_a_revocation_holds_at_once_here_and_within_a_second_elsewhere(
+    ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, elsewhere = ring(ledger), ring(ledger)
+    key = await here.issue(actor="a", kind=ActorKind.AGENT)
+    now = [100.0]
+    monkeypatch.setattr("gateway.keyring.keys.time.monotonic", lambda: now[0])
+    assert await elsewhere.find(key.id) == key
+    await here.revoke(key.id)
+    await here.revoke(key.id)
+    assert await here.find(key.id) == replace(key, revoked=True)
+    now[0] += keys.MAX_AGE
+    assert await elsewhere.find(key.id) == replace(key, revoked=True)
+
+
+@pytest.mark.parametrize("key_id", ["", "SNTLNOSUCHKEY", "é", "x" * 10_000, "' OR 1=1 --"])
+async def test_an_unknown_key_is_none(ledger: SqlLedger, key_id: str) -> None:
+    assert await ring(ledger).find(key_id) is None
+    with pytest.raises(NotFound):
+        await ring(ledger).revoke(key_id)
+
+
+async def test_strangers_cannot_fill_the_memory(ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keys, "_MOST_REMEMBERED", 10)
+    keyring = ring(ledger)
+    for number in range(50):
+        assert await keyring.find(f"SNTL{number}") is None
+    assert len(keyring._remembered) == 10

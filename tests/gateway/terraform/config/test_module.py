@@ -1,0 +1,169 @@
+"""The tree of modules: variables, locals, outputs, keys and instances."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from gateway.model.json import Json
+from gateway.terraform.config.module import Module, attributes, load_module
+from gateway.terraform.lang.evaluate import EvaluationScope, Unknown, evaluate_text
+
+QUEUE = """
+variable "name" {
+  type = string
+}
+
+variable "size" {
+  default = 5
+}
+
+resource "aws_sqs_queue" "this" {
+  count = var.size > 3 ? 2 : 1
+  name  = "${var.name}-${count.index}"
+  size  = var.size
+}
+
+output "size" {
+  value = var.size
+}
+
+output "arn" {
+  value = aws_sqs_queue.this[0].arn
+}
+"""
+
+
+def _load(root: Path, main: str, **more: str) -> Module:
+    files: Mapping[str, str] = {
+        "main.tf": main,
+        "q/main.tf": QUEUE,
+        **{k.replace("__", "."): v for k, v in more.items()},
+    }
+    return load_module(root, {Path(name): text.encode() for name, text in files.items()})
+
+
+MAIN = """
+locals {
+  queues = { "a.b" = { size = 9 }, c = {} }
+}
+
+module "one" {
+  source = "./q"
+  name   = "one"
+  size   = 1
+}
+
+module "each" {
+  source   = "./q"
+  for_each = local.queues
+  name     = each.key
+  size     = lookup(each.value, "size", 3)
+}
+
+module "two" {
+  source = "./q"
+  count  = 2
+  name   = "n${count.index}"
+}
+
+module "unknown" {
+  source   = "./q"
+  for_each = aws_vpc.x.ids
+  name     = "x"
+}
+
+module "remote" {
+  source = "terraform-aws-modules/vpc/aws"
+}
+
+resource "aws_vpc" "x" {
+  for_each = toset(["b", "a"])
+  name     = each.value
+  one      = module.one.size
+  each     = module.each["a.b"].size
+  two      = module.two[1].size
+  sizes    = [for key, made in module.each : made.size]
+  arn      = module.one.arn
+  remote   = module.remote.id
+}
+
+resource "aws_vpc" "never" {
+  count = 0
+}
+
+resource "aws_vpc" "hidden" {
+  count = aws_vpc.x["a"].number
+}
+"""
+
+
+def test_every_instance_whose_key_is_known_is_found(tmp_path: Path) -> None:
+    addresses = [instance.address for instance in _load(tmp_path, MAIN).instances()]
+    assert addresses == [
+        'aws_vpc.x["a"]',
+        'aws_vpc.x["b"]',
+        "module.one.aws_sqs_queue.this[0]",
+        'module.each["a.b"].aws_sqs_queue.this[0]',
+        'module.each["a.b"].aws_sqs_queue.this[1]',
+        'module.each["c"].aws_sqs_queue.this[0]',
+        "module.two[0].aws_sqs_queue.this[0]",
+        "module.two[0].aws_sqs_queue.this[1]",
+        "module.two[1].aws_sqs_queue.this[0]",
+        "module.two[1].aws_sqs_queue.this[1]",
+    ]
+
+
+def test_values_flow_through_arguments_and_outputs(tmp_path: Path) -> None:
+    found = {instance.address: attributes(instance) for instance in _load(tmp_path, MAIN).instances()}
+    assert found['aws_vpc.x["a"]'] == {"name": "a", "one": 1, "each": 9, "two": 5, "sizes": [9, 3]}
+    assert found['module.each["a.b"].aws_sqs_queue.this[1]'] == {"name": "a.b-1", "size": 9}
+    assert found["module.two[1].aws_sqs_queue.this[0]"] == {"name": "n1-0", "size": 5}
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [("var.a", 3), ("var.b", 2), ("var.c", 1), ("local.x", 6), ("var.d", {"k": 1})],
+)
+def test_the_value_that_wins(expression: str, value: Json, tmp_path: Path) -> None:
+    main = "".join(f'variable "{name}" {{\n  default = 1\n}}\n' for name in "abcd") + "locals {\n  x = var.a * 2\n}\n"
+    given = {
+        "terraform__tfvars": "a = 2\nb = 2\n",
+        "z__auto__tfvars": "a = 3\n",
+        "y__auto__tfvars__json": '{"d": {"k": 1}}',
+    }
+    assert evaluate_text(expression, EvaluationScope(module=_load(tmp_path, main, **given))) == value
+
+
+@pytest.mark.parametrize(
+    ("main", "expression", "reason"),
+    [
+        ('variable "a" {}\n', "var.a", "TF_VAR_a"),
+        ("locals {\n  a = local.b\n  b = local.a\n}\n", "local.a", "refers to itself"),
+        ("locals {\n  a = aws_vpc.x.id\n}\n", "local.a", "aws_vpc"),
+        ("", "var.none", "no variable none"),
+        ('module "m" {\n  source = "x/y/z"\n}\n', "module.m.id", "not part of this code"),
+    ],
+)
+def test_what_the_code_does_not_say_is_unknown(main: str, expression: str, reason: str, tmp_path: Path) -> None:
+    with pytest.raises(Unknown, match=reason):
+        evaluate_text(expression, EvaluationScope(module=_load(tmp_path, main)))
+
+
+def test_what_an_override_file_sets_is_unknown(tmp_path: Path) -> None:
+    main = 'resource "a" "b" {\n  x = 1\n  y = 2\n}\nvariable "v" {\n  default = 1\n}\nlocals {\n  l = 1\n}\n'
+    override = 'resource "a" "b" {\n  x = 9\n}\nvariable "v" {\n  default = 9\n}\nlocals {\n  l = 9\n}\n'
+    module = _load(tmp_path, main, override__tf=override)
+    assert attributes(module.instances()[0]) == {"y": 2}
+    for name in ("var.v", "local.l"):
+        with pytest.raises(Unknown, match="override"):
+            evaluate_text(name, EvaluationScope(module=module))
+
+
+def test_a_key_with_quotes_is_escaped_in_the_address(tmp_path: Path) -> None:
+    module = _load(tmp_path, 'resource "a" "b" {\n  for_each = { "x\\"$${y}" = 1 }\n}\n')
+    assert module.instances()[0].address == 'a.b["x\\"$${y}"]'
+
+
+def test_a_list_as_for_each_makes_no_instances(tmp_path: Path) -> None:
+    assert _load(tmp_path, 'resource "a" "b" {\n  for_each = ["x"]\n}\n').instances() == ()

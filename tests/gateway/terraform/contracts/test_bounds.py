@@ -1,0 +1,210 @@
+"""Bounds: what breaks each, that nothing odd passes, and that the value offered instead is legal."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.model.contract import Bound
+from gateway.model.json import Json
+from gateway.terraform.contracts.bounds import NAMES, breach, limit_problem, nearest, shown
+
+RULE: dict[str, Json] = {"from_port": 443, "to_port": 443, "protocol": "tcp", "cidr_blocks": ["10.1.0.0/16"]}
+
+
+def bound(name: str, limit: Json, *, unknown: str = "") -> Bound:
+    return Bound(attribute="a", name=name, limit=limit, source="c:1", unknown=unknown)
+
+
+KEPT: list[tuple[str, Json, Json, Json]] = [
+    ("min", 2, 2, None),
+    ("min", 2, "2", None),
+    ("max", 16, 15.5, None),
+    ("max", 0.3, 0.3, None),
+    ("max_step", 4, 8, 4),
+    ("max_step", 4, 0, 4),
+    ("max_step", 0.1, 0.3, 0.2),
+    ("one_of", [7, 14], 7.0, None),
+    ("one_of", ["a", "b"], "b", None),
+    ("one_of", ["a", "b"], ["b", "a"], None),
+    ("matches", "t3\\..*", "t3.micro", None),
+    ("matches", "a|b", ["a", "b"], None),
+    ("cidr_within", ["10.0.0.0/8"], [RULE], None),
+    ("cidr_within", ["10.0.0.0/8"], None, None),
+    ("ports", [443], [RULE], None),
+    ("forbid_world", True, [RULE], None),
+    ("forbid_world", False, "0.0.0.0/0", None),
+    ("max_items", 2, [1, 2], None),
+    ("max_items", 0, None, None),
+    ("max_items", 1, {"a": 1}, None),
+    ("condition", True, None, None),
+]
+
+
+@pytest.mark.parametrize(("name", "limit", "wanted", "before"), KEPT)
+def test_a_bound_that_is_kept_has_no_breach(name: str, limit: Json, wanted: Json, before: Json) -> None:
+    assert breach(bound(name, limit), wanted, before) == ""
+
+
+BROKEN: list[tuple[str, Json, Json, Json, str]] = [
+    ("min", 2, 1, None, "is under min = 2"),
+    ("max", 16, 20, None, "is over max = 16"),
+    ("max", 16, 10**400, None, "is over max = 16"),
+    ("max", 16, True, None, "cannot be judged by max, because true is no number"),
+    ("max", 16, None, None, "cannot be judged by max, because null is no number"),
+    ("max", 16, "16 ", None, 'cannot be judged by max, because "16 " is no number'),
+    ("max", 16, math.nan, None, "cannot be judged by max, because nan is no number"),
+    ("max", 16, -math.inf, None, "is no number"),
+    ("min", 2, [3], None, "is no number"),
+    ("max_step", 4, 9, 4, "is more than max_step = 4 away from 4"),
+    ("max_step", 4, -1, 4, "is more than max_step = 4 away from 4"),
+    ("max_step", 4, 5, None, "because the value before the change is not known"),
+    ("max_step", 4, 5, "many", "is no number"),
+    ("one_of", [7, 14], 8, None, "is not one of [7, 14]"),
+    ("one_of", [1], True, None, "is not one of [1]"),
+    ("one_of", ["a"], None, None, 'is not one of ["a"]'),
+    ("one_of", ["a"], [], None, 'is not one of ["a"]'),
+    ("one_of", ["a"], ["a", "c"], None, "is not one of"),
+    ("matches", "a|b", "ab", None, 'does not match "a|b"'),
+    ("matches", "a", "a\n", None, "does not match"),
+    ("matches", "a", None, None, "does not match"),
+    ("matches", "\\d+", 5, None, "does not match"),
+    ("matches", ".*", "x" * 5000, None, "does not match"),
+    ("matches", "a", ["a", "b"], None, "does not match"),
+    (
+        "cidr_within",
+        ["10.0.0.0/8"],
+        [{**RULE, "cidr_blocks": ["11.0.0.0/8"]}],
+        None,
+        "opens 11.0.0.0/8, which lies outside",
+    ),
+    ("cidr_within", ["10.0.0.0/8"], "anything", None, "cannot be judged by cidr_within"),
+    ("ports", [443], [{**RULE, "from_port": 22}], None, "opens ports 22 to 443, beyond ports = [443]"),
+    ("ports", [443], [{**RULE, "protocol": "-1"}], None, "opens every port and protocol"),
+    ("forbid_world", True, [{**RULE, "cidr_blocks": ["0.0.0.0/0"]}], None, "open to the whole Internet"),
+    ("forbid_world", True, [{**RULE, "prefix_list_ids": ["pl-1"]}], None, "cannot be judged by forbid_world"),
+    ("max_items", 1, [1, 2], None, "has 2 items, more than max_items = 1"),
+    ("max_items", 9, "text", None, "is no list"),
+    ("condition", False, None, None, "does not hold"),
+    ("condition", "true", None, None, "does not hold"),
+]
+
+
+@pytest.mark.parametrize(("name", "limit", "wanted", "before", "expected"), BROKEN)
+def test_a_broken_bound_says_how(name: str, limit: Json, wanted: Json, before: Json, expected: str) -> None:
+    assert expected in breach(bound(name, limit), wanted, before)
+
+
+@pytest.mark.parametrize("name", [*NAMES, "condition"])
+@pytest.mark.parametrize("wanted", [None, 5, "x", [], {}])
+def test_a_limit_that_is_not_known_is_broken_by_everything(name: str, wanted: Json) -> None:
+    assert "cannot be evaluated: var.x has no value" in breach(
+        bound(name, None, unknown="var.x has no value"), wanted, 5
+    )
+
+
+def test_a_new_thing_cannot_step_too_far() -> None:
+    assert breach(bound("max_step", 1), 50, None, created=True) == ""
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+b", "(a|aa)+b", "(.*)(.*)(.*)(.*)=x"])
+def test_no_pattern_takes_long(pattern: str) -> None:
+    assert breach(bound("matches", pattern), "a" * 4096, None)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "wanted", "before", "expected"),
+    [
+        ([("min", 2), ("max", 16)], 20, 4, 16),
+        ([("min", 2), ("max", 16)], 1, 4, 2),
+        ([("max", 16), ("max_step", 4)], 20, 4, 8),
+        ([("max", 16), ("max_step", 4)], "20", 4, "8"),
+        ([("max", 16.5)], 20, 4, 16),
+        ([("max", 16.5)], 20.5, 4, 16.5),
+        ([("min", 10), ("max_step", 4)], 3, 4, None),
+        ([("max", 16), ("one_of", [4, 8, 32])], 20, 4, 8),
+        ([("one_of", ["t3.micro", "m6i.large"])], "t3.mikro", None, "t3.micro"),
+        ([("one_of", [7, 14, 30])], 20, None, 14),
+        ([("max", 16)], None, 4, None),
+        ([("max", 16)], "many", 4, None),
+        ([("max", 16), ("matches", "a")], 20, 4, None),
+        ([("max_step", 4)], 9, None, None),
+        ([("ports", [443])], [{"from_port": 22}], None, None),
+    ],
+)  # fmt: skip
+def test_the_nearest_legal_value_is_offered(
+    bounds: list[tuple[str, Json]], wanted: Json, before: Json, expected: Json
+) -> None:
+    offered = nearest([bound(name, limit) for name, limit in bounds], wanted, before)
+
+    assert offered == expected
+    assert type(offered) is type(expected)
+
+
+def test_nothing_is_offered_where_a_limit_is_not_known() -> None:
+    assert nearest([bound("max", 16), bound("min", None, unknown="?")], 20, 4) is None
+
+
+NUMBERS = st.integers(-(10**6), 10**6) | st.floats(-1e6, 1e6, allow_nan=False) | st.integers(-(10**30), 10**30)
+
+
+@given(
+    wanted=NUMBERS,
+    before=NUMBERS | st.none(),
+    lows=st.lists(NUMBERS, max_size=2),
+    highs=st.lists(NUMBERS, max_size=2),
+    steps=st.lists(NUMBERS.map(abs), max_size=2),
+    created=st.booleans(),
+)
+def test_whatever_is_offered_keeps_every_bound_and_nothing_nearer_does(
+    *, wanted: float, before: float | None, lows: list[float], highs: list[float], steps: list[float], created: bool
+) -> None:
+    bounds = [
+        bound(name, each) for name, group in (("min", lows), ("max", highs), ("max_step", steps)) for each in group
+    ]
+
+    offered = nearest(bounds, wanted, before, created=created)
+
+    def legal(value: Json) -> bool:
+        return not any(breach(each, value, before, created=created) for each in bounds)
+
+    if offered is None:
+        # Integers between integer limits are exact, so there "none" must mean none.
+        assert not legal(wanted)
+        if before is not None and {type(each) for each in [wanted, before, *lows, *highs, *steps]} == {int}:
+            reach = [] if created else steps
+            low = max([*lows, *(before - step for step in reach)], default=wanted)
+            high = min([*highs, *(before + step for step in reach)], default=wanted)
+            assert low > high
+    else:
+        assert legal(offered)
+        if legal(wanted):
+            assert offered == wanted
+        elif type(offered) is int:
+            nearer = offered + (1 if offered < wanted else -1)
+            assert not legal(nearer)
+
+
+@pytest.mark.parametrize(
+    ("name", "limit"),
+    [
+        ("min", "5"), ("max", True), ("max", None), ("max_step", -1), ("max_items", 1.5), ("max_items", -1),
+        ("one_of", []), ("one_of", "abc"), ("matches", 5), ("matches", "("), ("matches", "(?=a)"),
+        ("matches", "a)|(?:.*"), ("cidr_within", []), ("cidr_within", ["x"]), ("cidr_within", "10.0.0.0/8"),
+        ("ports", []), ("ports", ["443"]), ("ports", [65536]), ("ports", [-1]), ("ports", [1.5]), ("ports", [True]),
+        ("forbid_world", "yes"), ("condition", 1), ("condition", None),
+    ],
+)  # fmt: skip
+def test_a_limit_of_the_wrong_kind_is_a_problem(name: str, limit: Json) -> None:
+    assert limit_problem(name, limit)
+
+
+@pytest.mark.parametrize(("name", "limit", "wanted", "before"), KEPT)
+def test_the_limits_of_kept_bounds_are_no_problem(name: str, limit: Json, wanted: Json, before: Json) -> None:
+    assert limit_problem(name, limit) == ""
+
+
+def test_values_are_shown_as_in_hcl_and_cut() -> None:
+    assert shown({"a": [1, True, None, "x"]}) == '{a = [1, true, null, "x"]}'
+    assert len(shown("y" * 500)) < 110

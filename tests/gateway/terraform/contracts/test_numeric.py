@@ -1,0 +1,71 @@
+"""Numbers compare exactly and nothing is guessed."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.model.json import Json
+from gateway.terraform.contracts.numeric import number, same, written
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (6, Fraction(6)),
+        (0.1, Fraction(1, 10)),
+        ("0.1", Fraction(1, 10)),
+        ("-7", Fraction(-7)),
+        (10**400, Fraction(10**400)),
+        (True, None),
+        (None, None),
+        (math.nan, None),
+        (math.inf, None),
+        ("", None),
+        (" 6", None),
+        ("6\n", None),
+        ("1e3", None),
+        ("0x10", None),
+        ("٦", None),
+        ("1" * 41, None),
+        ([6], None),
+        ({"a": 1}, None),
+    ],
+)
+def test_only_what_is_a_decimal_number_is_one(value: Json, expected: Fraction | None) -> None:
+    assert number(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        (6, 6.0, True),
+        (6, "6", True),
+        ("06", "6", True),
+        (True, 1, False),
+        (True, True, True),
+        ("true", True, False),
+        (None, None, True),
+        (None, 0, False),
+        ([1], [1], True),
+        ("a", "A", False),
+    ],
+)
+def test_sameness_is_terraforms(one: Json, other: Json, expected: bool) -> None:
+    assert same(one, other) is expected
+    assert same(other, one) is expected
+
+
+@given(st.integers() | st.floats(allow_nan=False, allow_infinity=False))
+def test_a_number_survives_being_written(value: float) -> None:
+    exact = number(value)
+    assert exact is not None
+    assert number(written(exact, like=value)) == exact
+
+
+def test_a_number_is_written_in_the_kind_that_was_asked_for() -> None:
+    assert written(Fraction(16), like="20") == "16"
+    assert written(Fraction(16), like=20.0) == 16
+    assert written(Fraction(10**400, 3), like=1) == math.inf

@@ -1,0 +1,60 @@
+"""A mutation is read back from its record as the ledger wrote it."""
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from gateway.ledger.ledger import SqlLedger
+from gateway.model.json import Json
+from gateway.model.record import Stage
+from gateway.ports import RecordQuery
+from reconciler.drift.applied import applied_mutation, carried_out
+
+Apply = Callable[..., Awaitable[str]]
+
+
+async def test_everything_the_line_needs_is_read(ledger: SqlLedger, applied: Apply) -> None:
+    mutation = await applied(("aws_x.a", "size", 4, 6), evidence=("alert:lag",), wanted_for=timedelta(minutes=5))
+    (record,) = await ledger.records(RecordQuery(stage=Stage.DECIDED))
+    assert carried_out(record)
+    told = applied_mutation(record, {})
+    assert (told.id, told.stack, told.actor, told.kind) == (mutation, "shop", "agent-scaler", "agent")
+    assert (told.intent, told.motivation, told.text) == ("availability", "incident", "lag grows")
+    assert (told.evidence, told.wanted_seconds) == (("alert:lag",), 300)
+    assert told.operation == "autoscaling:SetDesiredCapacity"
+    assert told.before == {("aws_x.a", "size"): 4}
+    (effect,) = told.effects
+    assert (effect.address, effect.attribute, effect.value, effect.declared) == ("aws_x.a", "size", 6, True)
+
+
+@pytest.mark.parametrize(
+    ("change", "restated"),
+    [
+        ({"changes": False, "declared": None}, True),
+        ({"changes": False, "declared": 6}, False),
+        ({"changes": True, "declared": None}, False),
+    ],
+)
+async def test_what_restates_a_default_is_told_apart(
+    ledger: SqlLedger, applied: Apply, change: dict[str, Json], restated: bool
+) -> None:
+    await applied(("aws_x.a", "size", 4, 6))
+    (record,) = await ledger.records(RecordQuery(stage=Stage.DECIDED))
+    body = json.loads(json.dumps(record.body))
+    body["effects"][0].update(change)
+    told = applied_mutation(replace(record, body=body), {})
+    assert told.restated == ({("aws_x.a", "size")} if restated else set())
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"call": None}, {"call": {"service": "x", "operation": "Y"}, "effects": [3]}, {"call": 3}]
+)
+async def test_a_body_that_nobody_wrote_is_an_error(ledger: SqlLedger, applied: Apply, body: dict[str, Json]) -> None:
+    await applied(("aws_x.a", "size", 4, 6))
+    (record,) = await ledger.records(RecordQuery(stage=Stage.DECIDED))
+    with pytest.raises((KeyError, TypeError, ValueError)):
+        applied_mutation(replace(record, body=body), {})
+    assert not carried_out(replace(record, body={}))

@@ -1,0 +1,117 @@
+"""Events tell who made a change; what cannot be read is told and not fatal."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reconciler.drift.cloudtrail import attribute, read_events
+from reconciler.errors import EventsInvalid
+from reconciler.terraform.plan import ResourceChange, TerraformPlan
+
+
+def _record(**changes: Any) -> dict[str, Any]:
+    return {
+        "eventSource": "autoscaling.amazonaws.com",
+        "eventName": "SetDesiredCapacity",
+        "eventTime": "2026-11-20T10:00:00Z",
+        "eventID": "e1",
+        "userIdentity": {"type": "IAMUser", "arn": "arn:aws:iam::1:user/mallory", "userName": "mallory"},
+        "requestParameters": {"autoScalingGroupName": "web", "desiredCapacity": 5},
+    } | changes
+
+
+def _plan(attribute: str = "desired_capacity", **attributes: Any) -> TerraformPlan:
+    address = "aws_autoscaling_group.web"
+    told = {"name": "web", "id": "web", "arn": "arn:aws:autoscaling:eu:1:group:web"} | attributes
+    change = ResourceChange(address=address, attribute=attribute, live=5, other=2)
+    return TerraformPlan(changes=(change,), drift=(change,), configured={}, outputs=(), objects={address: told})
+
+
+def _file(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "events.json"
+    path.write_text(text)
+    return path
+
+
+def _maker(tmp_path: Path, *records: Any, plan: TerraformPlan | None = None) -> str:
+    told = read_events(_file(tmp_path, json.dumps({"Records": records})))
+    made = attribute(told.events, plan or _plan())
+    return next((origin.actor for origin in made.values()), "")
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda record: json.dumps({"Records": [record]}),
+        lambda record: json.dumps([record]),
+        json.dumps,
+        lambda record: f"{json.dumps(record)}\n\n{json.dumps(record)}\n",
+        lambda record: json.dumps({"Events": [{"CloudTrailEvent": json.dumps(record)}]}),
+        lambda record: "\ufeff" + json.dumps([record]),
+    ],
+)
+def test_every_form_of_file_is_read(tmp_path: Path, form: Any) -> None:
+    events = read_events(_file(tmp_path, form(_record()))).events
+    assert {event.origin.event for event in events} == {"autoscaling:SetDesiredCapacity"}
+
+
+@pytest.mark.parametrize("text", ["", "not json", '{"Records": 5}', "17", '"x"'])
+def test_what_is_no_file_of_events_is_an_error(tmp_path: Path, text: str) -> None:
+    with pytest.raises(EventsInvalid):
+        read_events(_file(tmp_path, text))
+
+
+def test_bytes_that_are_no_text_and_a_missing_file_are_errors(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"\xff\xfe\x00")
+    for path in (tmp_path / "x", tmp_path / "gone"):
+        with pytest.raises(EventsInvalid):
+            read_events(path)
+
+
+@pytest.mark.parametrize(
+    "bad", [17, None, "x", [], {}, {"eventSource": "a"}, _record(eventTime="yesterday"), _record(userIdentity=3)]
+)
+def test_a_bad_record_is_told_with_its_index_and_passed_over(tmp_path: Path, bad: Any) -> None:
+    told = read_events(_file(tmp_path, json.dumps([_record(), bad])))
+    assert len(told.events) == 1
+    assert len(told.bad) == 1
+    assert "Record 1 " in told.bad[0]
+
+
+def test_the_latest_wins(tmp_path: Path) -> None:
+    late = _record(eventTime="2026-11-20T12:00:00Z", userIdentity={"type": "IAMUser", "userName": "bob"})
+    assert _maker(tmp_path, late, _record()) == "bob"
+
+
+def test_one_that_names_the_attribute_goes_before_a_later_one(tmp_path: Path) -> None:
+    late = _record(eventTime="2026-11-20T12:00:00Z", requestParameters={"autoScalingGroupName": "web", "maxSize": 9})
+    assert _maker(tmp_path, late | {"userIdentity": {"userName": "bob"}}, _record()).endswith("mallory")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"errorCode": "AccessDenied"},
+        {"readOnly": True},
+        {"eventSource": "sqs.amazonaws.com"},
+        {"requestParameters": {"autoScalingGroupName": "web-2"}},
+        {"requestParameters": None},
+    ],
+)
+def test_what_failed_only_read_or_is_another_thing_made_nothing(tmp_path: Path, changes: dict[str, Any]) -> None:
+    assert _maker(tmp_path, _record(**changes)) == ""
+
+
+@pytest.mark.parametrize(
+    ("identity", "actor"),
+    [
+        ({"type": "AWSService", "invokedBy": "autoscaling.amazonaws.com"}, "autoscaling.amazonaws.com"),
+        ({"type": "AssumedRole", "sessionContext": {"sessionIssuer": {"arn": "arn:role"}}}, "arn:role"),
+        ({"type": "Root"}, "Root"),
+        ({}, "unknown"),
+    ],
+)
+def test_the_most_telling_name_is_the_actor(tmp_path: Path, identity: dict[str, Any], actor: str) -> None:
+    assert _maker(tmp_path, _record(userIdentity=identity)) == actor

@@ -1,0 +1,55 @@
+"""What the code declares is told without terraform, and what cannot be told is told as such."""
+
+from pathlib import Path
+
+import pytest
+
+from gateway.errors import CodeInvalid
+from gateway.model.json import Json
+from reconciler.model import Wanted
+from reconciler.proof.declared import Declaration, addresses, read_declared
+
+CODE = """
+variable "size" {
+  default = 4
+}
+resource "aws_x" "a" {
+  size = var.size
+  arn  = aws_y.b.arn
+  tags = { owner = "ops" }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("address", "attribute", "value", "says"),
+    [
+        ("aws_x.a", "size", 4, Declaration.THIS),
+        ("aws_x.a", "size", "4", Declaration.THIS),
+        ("aws_x.a", "size", 6, Declaration.OTHER),
+        ("aws_x.a", "unset", 6, Declaration.OTHER),
+        ("aws_x.a", "unset", None, Declaration.THIS),
+        ("aws_x.a", "arn", "arn:1", Declaration.UNSURE),
+        ("aws_x.a", "tags.owner", "ops", Declaration.THIS),
+        ("aws_x.a", "tags", {"owner": "ops", "more": "x"}, Declaration.OTHER),
+        ("aws_x.gone", "size", 4, Declaration.NOTHING),
+    ],
+)
+def test_what_the_code_says(tmp_path: Path, address: str, attribute: str, value: Json, says: Declaration) -> None:
+    (tmp_path / "main.tf").write_text(CODE)
+    (found,) = read_declared(tmp_path, [Wanted(address=address, attribute=attribute, value=value)])
+    assert found.says is says
+
+
+def test_files_in_memory_go_before_those_on_disk(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(CODE)
+    wanted = [Wanted(address="aws_x.a", attribute="size", value=9)]
+    (found,) = read_declared(tmp_path, wanted, {Path("terraform.tfvars"): b"size = 9\n"})
+    assert found.says is Declaration.THIS
+    assert addresses(tmp_path) == {"aws_x.a"}
+
+
+def test_code_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text("resource {{{")
+    with pytest.raises(CodeInvalid):
+        read_declared(tmp_path, [])

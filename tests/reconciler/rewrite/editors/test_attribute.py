@@ -1,0 +1,51 @@
+"""Missing attributes are added where they belong, aligned."""
+
+from pathlib import Path
+
+import pytest
+
+from gateway.model.json import Json
+from reconciler.model import Wanted
+from reconciler.rewrite.edit import edit
+
+
+def _edited(root: Path, code: str, path: str, value: Json) -> str:
+    """The code after the edit, or the reason why there is none."""
+    wanted = Wanted(address="r.a", attribute=path, value=value)
+    result = edit(root, [wanted], {Path("main.tf"): code.encode()})
+    return result.left[0].reason if result.left else result.files[Path("main.tf")].decode()
+
+
+def _resource(body: str) -> str:
+    return 'resource "r" "a" {\n' + body + "}\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "path", "value", "after"),
+    [
+        ("  a = 1\n", "long", 2, "  a    = 1\n  long = 2\n"),
+        ("  a = 1\n\n  bb = 2\n", "x", 2, "  a = 1\n  x = 2\n\n  bb = 2\n"),
+        ("  a = [\n    1,\n  ]\n", "x", 2, "  x = 2\n  a = [\n    1,\n  ]\n"),
+        ("", "x", "v", '  x = "v"\n'),
+        ("  b {\n    y = 1\n  }\n", "b.long", 2, "  b {\n    y    = 1\n    long = 2\n  }\n"),
+        ("  b {}\n", "b.y", 2, "  b {\n    y = 2\n  }\n"),
+        ("  a = 1\n", "x", [1, 2], "  a = 1\n  x = [1, 2]\n"),
+    ],
+)
+def test_what_is_written(before: str, path: str, value: Json, after: str, tmp_path: Path) -> None:
+    assert _edited(tmp_path, _resource(before), path, value) == _resource(after)
+
+
+@pytest.mark.parametrize(
+    ("before", "path", "value", "reason"),
+    [
+        ("  a = 1\n", "not a name", 2, "no name that a block can hold"),
+        ("  a = 1\n", "b.c", 2, "a block is not added"),
+        ("  a = 1\n", "b", [{"c": 1}], "is not certain"),
+        ("  a = 1\n", "lifecycle", {"c": 1}, "Terraform itself reads it"),
+        ("  a = 1\n", "count", 2, "Terraform itself reads it"),
+        ("  b { /* c */ }\n", "b.y", 2, "one line with a comment"),
+    ],
+)
+def test_what_is_refused(before: str, path: str, value: Json, reason: str, tmp_path: Path) -> None:
+    assert reason in _edited(tmp_path, _resource(before), path, value)

@@ -1,0 +1,55 @@
+"""Literals are replaced, and nothing beside them."""
+
+from pathlib import Path
+
+import pytest
+
+from gateway.model.json import Json
+from reconciler.model import Wanted
+from reconciler.rewrite.edit import edit
+
+
+def _edited(root: Path, code: str, path: str, value: Json) -> str:
+    """The code after the edit, or the reason why there is none."""
+    wanted = Wanted(address="r.a", attribute=path, value=value)
+    result = edit(root, [wanted], {Path("main.tf"): code.encode()})
+    return result.left[0].reason if result.left else result.files[Path("main.tf")].decode()
+
+
+def _resource(body: str) -> str:
+    return 'resource "r" "a" {\n' + body + "}\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "path", "value", "after"),
+    [
+        ("  x = 1 # c\n", "x", 2, "  x = 2 # c\n"),
+        ('  x = "1"\n', "x", 2, '  x = "2"\n'),
+        ("  x = 1\n", "x", "2", "  x = 2\n"),
+        ("  x = 1\n", "x", "02", '  x = "02"\n'),
+        ("  x = true\n", "x", "false", "  x = false\n"),
+        ('  x = "true"\n', "x", False, '  x = "false"\n'),
+        ("  x = null\n", "x", [1, 2], "  x = [1, 2]\n"),
+        ("  x = 5\n", "x", None, "  x = null\n"),
+        ("  x = (5)\n", "x", 7, "  x = (7)\n"),
+        ('  x = "a" # "b"\n', "x", "c", '  x = "c" # "b"\n'),
+        ("  x = {}\n", "x", {"a": 1}, "  x = { a = 1 }\n"),
+        ("  x = 1.5\n", "x", 2, "  x = 2\n"),
+    ],
+)
+def test_what_is_written(before: str, path: str, value: Json, after: str, tmp_path: Path) -> None:
+    assert _edited(tmp_path, _resource(before), path, value) == _resource(after)
+
+
+@pytest.mark.parametrize(
+    ("before", "path", "value", "reason"),
+    [
+        ("  x = <<EOT\na\nEOT\n", "x", "b\n", "heredoc"),
+        ("  x = 1 + 1\n", "x", 3, "calculated"),
+        ('  x = "e"\n', "x", "é", "normal form C"),
+        ("  x = 1\n", "x", float("nan"), "no such number"),
+        ("  x = 1\n", "x", "\ud800", "normal form C"),
+    ],
+)
+def test_what_is_refused(before: str, path: str, value: Json, reason: str, tmp_path: Path) -> None:
+    assert reason in _edited(tmp_path, _resource(before), path, value)

@@ -1,0 +1,125 @@
+"""The guard sees every change that an edit makes, also where no value is known."""
+
+from pathlib import Path
+
+import pytest
+
+from gateway.model.json import Json
+from gateway.terraform.config.module import load_module
+from reconciler.rewrite.footprint import Footprint, concrete, differences, footprints, same_value
+
+MAIN = """
+variable "v" {
+  default = 1
+}
+locals {
+  l = { a = var.v, b = aws_vpc.x.id }
+  s = "${aws_vpc.x.id}-${var.v}"
+}
+resource "r" "a" {
+  x = %s
+}
+resource "r" "b" {
+  x = r.a.x
+  y = 1
+}
+"""
+
+
+def _prints(root: Path, code: str) -> dict[str, Footprint]:
+    return dict(footprints(load_module(root, {Path("main.tf"): code.encode()})))
+
+
+def _changed(root: Path, before: str, after: str) -> set[str]:
+    return {".".join(path) for path in differences(_prints(root, before), _prints(root, after))}
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "var.v",
+        "local.l.a",
+        "local.s",
+        '"${local.s}!"',
+        "upper(local.s)",
+        "[for x in aws_vpc.x.ids : x + var.v]",
+        "aws_vpc.x.ok ? var.v : 2",
+        'file("${var.v}")',
+        "merge(local.l, { c = aws_vpc.x.id })",
+        "aws_vpc.x.ids[var.v]",
+        "nothing_known(var.v)",
+        '"%{ if true }${var.v}%{ endif }"',
+        "aws_vpc.x[*].ids[var.v]",
+        "-var.v",
+    ],
+)
+def test_a_changed_variable_shows_wherever_it_leads(expression: str, tmp_path: Path) -> None:
+    before = MAIN % expression
+    after = before.replace("default = 1", "default = 7")
+    assert {path.split(".x")[0] for path in _changed(tmp_path, before, after)} == {"r.a", "r.b"}
+    assert _changed(tmp_path, before, before + "# a comment\n") == set()
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        'data "d" "x" {\n  size = var.v\n}',
+        'provider "aws" {\n  retries = var.v\n}',
+        'module "remote" {\n  source = "a/b/c"\n  size   = var.v\n}',
+        'resource "r" "many" {\n  count = aws_vpc.x.size\n  size  = var.v\n}',
+        'resource "r" "many" {\n  for_each = { (aws_vpc.x.id) = var.v }\n}',
+        'resource "r" "few" {\n  count = var.v\n}',
+        'resource "r" "run" {\n  provisioner "local-exec" {\n    command = "echo ${var.v}"\n  }\n}',
+    ],
+)
+def test_what_is_no_known_instance_is_seen_too(block: str, tmp_path: Path) -> None:
+    before = MAIN % "2" + block + "\n"
+    assert _changed(tmp_path, before, before.replace("default = 1", "default = 7"))
+
+
+def test_conditions_and_lifecycle_do_not_count(tmp_path: Path) -> None:
+    block = 'resource "r" "c" {\n  lifecycle {\n    precondition {\n      condition = var.v > 0\n    }\n  }\n}\n'
+    before = MAIN % "2" + block
+    assert _changed(tmp_path, before, before.replace("default = 1", "default = 7")) == set()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "paths"),
+    [
+        ({"a": 1}, {"a": True}, {"a"}),
+        ({"a": {"b": 1, "c": 2}}, {"a": {"b": 1}}, {"a.c"}),
+        ({"a": None}, {"a": {"b": 1}}, {"a.b"}),
+        ({}, {"a": None}, {"a"}),
+        ({"a": [1, 2]}, {"a": [1, 3]}, {"a.1"}),
+        ({"a": [1]}, {"a": [1, 3]}, {"a"}),
+        ({"a": 1}, {"a": 1.0}, set()),
+    ],
+)
+def test_differences(before: Footprint, after: Footprint, paths: set[str]) -> None:
+    assert {".".join(path) for path in differences(before, after)} == paths
+
+
+def test_a_path_is_made_concrete() -> None:
+    tree: Footprint = {"block": [{"x": 1}], "tags": {"a.b": 1}, "two": [{"x": 1}, {"x": 2}]}
+    assert concrete(tree, ["block", "x"]) == ("block", "0", "x")
+    assert concrete(tree, ["tags", "a", "b"]) == ("tags", "a.b")
+    assert concrete(tree, ["two", "1", "x"]) == ("two", "1", "x")
+    assert concrete(tree, ["none", "x"]) == ("none", "x")
+
+
+@pytest.mark.parametrize(
+    ("declared", "wanted", "expected"),
+    [
+        (1, "1", True),
+        ("true", True, True),
+        (1.5, "1.5", True),
+        (1, True, False),
+        ([1], ["1"], True),
+        ({"a": 1}, {"a": "1"}, True),
+        ({"a": 1}, {}, False),
+        (None, "", False),
+        ("1", "1.0", False),
+    ],
+)
+def test_a_number_may_be_written_as_text(declared: Json, wanted: Json, expected: bool) -> None:
+    assert same_value(declared, wanted) is expected

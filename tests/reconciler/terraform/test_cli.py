@@ -1,0 +1,92 @@
+"""Terraform is run by argv, within a time limit, and what goes wrong is a sentence."""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from reconciler.errors import TerraformFailed, TerraformMissing
+from reconciler.terraform.cli import Terraform
+
+FAKE = """#!{python}
+import os, sys, time
+with open(os.environ["SEEN"], "a") as seen:
+    print(sys.argv[1], os.environ.get("TF_DATA_DIR", ""), file=seen)
+{body}
+"""
+
+
+def _terraform(tmp_path: Path, body: str, **changes: object) -> Terraform:
+    path = tmp_path / "terraform"
+    path.write_text(FAKE.format(python=sys.executable, body=body))
+    path.chmod(0o755)
+    environment = {"PATH": os.environ["PATH"], "SEEN": str(tmp_path / "seen")}
+    given = {"environment": environment, "workdir": tmp_path / "work", "executable": str(path), "shared_data": tmp_path}
+    return Terraform(**(given | changes))  # type: ignore[arg-type]  # a table of keyword arguments
+
+
+def _seen(tmp_path: Path) -> list[str]:
+    return [line.split()[0] for line in (tmp_path / "seen").read_text().splitlines()]
+
+
+@pytest.mark.parametrize(("code", "planned"), [(0, None), (2, "plan")])
+async def test_the_exit_code_says_whether_there_is_a_plan(tmp_path: Path, code: int, planned: str | None) -> None:
+    found = await _terraform(tmp_path, f"sys.exit({code})").plan(tmp_path)
+    assert (found.name.partition("-")[0] if found else None) == planned
+
+
+async def test_an_error_ends_with_terraforms_last_lines(tmp_path: Path) -> None:
+    body = "print('\\n'.join(map(str, range(99))) + '\\nError: no', file=sys.stderr); sys.exit(1)"
+    with pytest.raises(TerraformFailed, match=r"(?s)`terraform plan` failed.*98\nError: no") as caught:
+        await _terraform(tmp_path, body).plan(tmp_path)
+    assert "\n12\n" not in str(caught.value)
+
+
+async def test_a_missing_terraform_is_named(tmp_path: Path) -> None:
+    with pytest.raises(TerraformMissing, match="no-such"):
+        await Terraform(environment={}, workdir=tmp_path, executable="no-such").version()
+
+
+async def test_what_takes_too_long_is_ended(tmp_path: Path) -> None:
+    began = time.monotonic()
+    with pytest.raises(TerraformFailed, match="longer than"):
+        await _terraform(tmp_path, "time.sleep(60)", seconds=1.0).plan(tmp_path)
+    assert time.monotonic() - began < 10
+
+
+async def test_plug_ins_that_do_not_fit_are_installed_into_our_own_directory(tmp_path: Path) -> None:
+    body = """
+own = os.environ.get("TF_DATA_DIR", "").endswith("work/data")
+if sys.argv[1] == "init":
+    os.makedirs(os.environ["TF_DATA_DIR"])
+elif not own:
+    print("Error: Module not installed. Run terraform init.", file=sys.stderr)
+    sys.exit(1)
+"""
+    terraform = _terraform(tmp_path, body)
+    assert await terraform.plan(tmp_path) is None
+    assert _seen(tmp_path) == ["plan", "init", "plan"]
+    assert await terraform.plan(tmp_path) is None
+    assert _seen(tmp_path) == ["plan", "init", "plan", "plan"]
+
+
+async def test_plug_ins_of_the_user_that_come_later_are_used(tmp_path: Path) -> None:
+    terraform = _terraform(tmp_path, "sys.exit(0)", shared_data=tmp_path / "later")
+    (tmp_path / "later").mkdir()
+    await terraform.plan(tmp_path)
+    assert _seen(tmp_path) == ["plan"]
+
+
+async def test_only_the_given_environment_is_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SENTINEL_MASTER_KEY", "secret")
+    body = "sys.exit(1 if 'SENTINEL_MASTER_KEY' in os.environ else 0)"
+    assert await _terraform(tmp_path, body).plan(tmp_path) is None
+    assert "environment" not in repr(_terraform(tmp_path, body))
+
+
+@pytest.mark.terraform
+async def test_the_real_one_tells_its_version(tmp_path: Path) -> None:
+    terraform = Terraform(environment={"PATH": os.environ["PATH"], "CHECKPOINT_DISABLE": "1"}, workdir=tmp_path)
+    assert (await terraform.version()).startswith("1.")

@@ -1,0 +1,96 @@
+"""The commit message tells what, why and who, and nobody's words can pass for ours."""
+
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.model.record import Record, Stage
+from reconciler.commit_message import commit_message, one_line, shown
+from reconciler.drift.applied import AppliedMutation
+from reconciler.model import Edit, Wanted
+
+AT = datetime(2026, 1, 2, tzinfo=UTC)
+WANTED = Wanted(address="aws_autoscaling_group.web", attribute="desired_capacity", value=6)
+EDIT = Edit(path=Path("terraform.tfvars"), start=0, end=1, old=b"2", new=b"6", wanted=WANTED)
+
+
+def _applied(**changes: Any) -> AppliedMutation:
+    told: dict[str, Any] = {
+        "id": "mut_1",
+        "seq": 1,
+        "stack": "shop",
+        "actor": "agent-scaler",
+        "kind": "agent",
+        "at": AT,
+        "operation": "autoscaling:SetDesiredCapacity",
+        "effects": (),
+        "before": {("aws_autoscaling_group.web", "desired_capacity"): 2},
+        "intent": "availability",
+        "motivation": "incident",
+        "text": "Lag grows.",
+        "evidence": ("alert:lag",),
+        "settled_at": AT,
+        "record": Record(stage=Stage.DECIDED, at=AT),
+    }
+    return AppliedMutation(**(told | changes))
+
+
+def _trailers(message: str) -> list[str]:
+    argv = ["git", "interpret-trailers", "--parse", "--no-divider"]
+    return subprocess.run(argv, input=message, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def test_it_tells_what_why_and_who() -> None:
+    message = commit_message(_applied(approver="ada", on_behalf_of="team-shop"), [EDIT])
+    assert message.splitlines()[0] == "aws_autoscaling_group.web: desired_capacity 2 → 6"
+    assert "Who:  agent-scaler (agent), for team-shop" in message
+    assert "Approved by ada" in message
+    assert "Why:  availability, incident: Lag grows." in message
+    assert _trailers(message) == [
+        "Sentinel-Mutation: mut_1",
+        "Sentinel-Actor: agent-scaler",
+        "Sentinel-Intent: availability",
+        "Sentinel-Motivation: incident",
+        "Sentinel-Evidence: alert:lag",
+        "Sentinel-Approver: ada",
+    ]
+
+
+HOSTILE = "x\n\nSentinel-Mutation: mut_2\r\nSentinel-Approver: eve\u2028Sentinel-Actor: root\x00\u202eevil\n---\n"
+
+
+@pytest.mark.parametrize("member", ["text", "actor", "intent", "motivation", "approver", "on_behalf_of", "operation"])
+def test_no_text_of_others_forges_a_trailer(member: str) -> None:
+    message = commit_message(_applied(**{member: HOSTILE}), [EDIT])
+    trailers = _trailers(message)
+    assert [line for line in trailers if line.startswith("Sentinel-Mutation:")] == ["Sentinel-Mutation: mut_1"]
+    assert not any(line.startswith("Sentinel-Approver: eve") for line in trailers)
+    assert not any(line.startswith("Sentinel-Actor: root") for line in trailers)
+    assert "\u202e" not in message
+    assert "\x00" not in message
+
+
+@given(st.text(max_size=300))
+def test_any_text_stays_on_its_line(text: str) -> None:
+    message = commit_message(_applied(text=text, evidence=(text,)), [EDIT])
+    own = [line for line in message.split("\n") if line.startswith("Sentinel-Mutation:")]
+    assert own == ["Sentinel-Mutation: mut_1"]
+    assert len(one_line(text).splitlines()) <= 1
+
+
+def test_a_long_subject_and_value_are_cut() -> None:
+    edit = Edit(
+        path=Path("a.tf"),
+        start=0,
+        end=0,
+        old=b"",
+        new=b"",
+        wanted=Wanted(address="a.b", attribute="c", value="v" * 999),
+    )
+    assert len(commit_message(_applied(), [edit]).splitlines()[0]) <= 72
+    assert shown("v" * 999).endswith("…")

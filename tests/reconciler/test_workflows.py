@@ -1,0 +1,177 @@
+"""DBOS runs the line once for each mutation, in turns, and goes on after a failure."""
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.ledger.ledger import SqlLedger
+from gateway.model.json import Json
+from gateway.model.record import Stage
+from gateway.ports import RecordQuery
+from reconciler.app import SystemClock
+from reconciler.backlog import Backlog
+from reconciler.drift.applied import AppliedMutation
+from reconciler.errors import TerraformFailed
+from reconciler.loop import Line
+from reconciler.proof.undeclared import DeclaredCache
+from reconciler.terraform.cli import Terraform
+from reconciler.workflows import Worker, durable, serve, terraform_is_applying
+
+Apply = Callable[..., Awaitable[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FakeLine(Line):
+    """The line without git and terraform: it counts, and fails for the mutations it is told to."""
+
+    began: list[str] = field(default_factory=list)
+    looked: list[int] = field(default_factory=list)
+    published: list[str] = field(default_factory=list)
+    poison: set[str] = field(default_factory=set)
+
+    async def prove(self, applied: AppliedMutation, book: Backlog) -> dict[str, Any]:
+        self.began.append(applied.id)
+        if applied.id in self.poison:
+            raise TerraformFailed.saying("plan", "no credentials")
+        return {"files": {}}
+
+    async def protected_head(self) -> str:
+        return "c0ffee"
+
+    async def record_merges(self, book: Backlog) -> None:
+        self.looked.append(len(book.committed))
+
+    async def publish(self, applied: AppliedMutation, book: Backlog, proved: Mapping[str, Any]) -> dict[str, Json]:
+        self.published.append(applied.id)
+        return {"commit": "c0ffee", "files": []}
+
+
+@pytest.fixture
+def worker(ledger: SqlLedger, tmp_path: Path) -> Worker:
+    line = FakeLine(
+        stack="shop",
+        source=tmp_path,
+        state=None,
+        branch="sentinel/shop",
+        worktree=tmp_path / "worktree",
+        terraform=Terraform(environment={}, workdir=tmp_path),
+        archive=ledger,
+        desk=ledger,
+        clock=SystemClock(),
+        glance=DeclaredCache(),
+    )
+    return Worker(line=line, book=Backlog(stack="shop"))
+
+
+def _line(worker: Worker) -> FakeLine:
+    assert isinstance(worker.line, FakeLine)
+    return worker.line
+
+
+def _database(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'workflows.db'}"
+
+
+async def test_mutations_are_written_back_once_and_in_their_order(
+    worker: Worker, ledger: SqlLedger, applied: Apply, tmp_path: Path
+) -> None:
+    ids = [await applied((f"aws_sqs_queue.{name}", "delay_seconds", 0, 1)) for name in "acd"]
+    open_one = await applied(("aws_sqs_queue.b", "delay_seconds", 0, 1), settle=False)
+
+    async with durable({"shop": worker}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+        assert await worker.work_off(runner) == 3
+        assert await worker.work_off(runner) == 0
+        assert await worker.work_off(runner) == 0
+    assert _line(worker).looked == [3]
+
+    assert _line(worker).published == ids
+    assert {record.mutation_id for record in await ledger.records(RecordQuery(stage=Stage.RECONCILED))} == set(ids)
+    assert open_one not in _line(worker).began
+
+
+async def test_one_that_fails_keeps_nobody_back_and_is_tried_again(
+    worker: Worker, applied: Apply, tmp_path: Path
+) -> None:
+    bad, good = [await applied((f"aws_sqs_queue.{name}", "delay_seconds", 0, 1)) for name in "ab"]
+    _line(worker).poison.add(bad)
+
+    async with durable({"shop": worker}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+        assert await worker.work_off(runner) == 1
+        assert _line(worker).published == [good]
+        _line(worker).poison.clear()
+        assert await worker.work_off(runner) == 0
+        worker.tries[bad].again_at = 0
+        assert await worker.work_off(runner) == 1
+
+    assert _line(worker).published == [good, bad]
+
+
+async def test_a_killed_workflow_goes_on_where_it_was(
+    worker: Worker, ledger: SqlLedger, applied: Apply, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mutation = await applied(("aws_sqs_queue.a", "delay_seconds", 0, 1))
+    stuck = threading.Event()
+
+    async def never(self: Line, applied: AppliedMutation, body: Mapping[str, Json]) -> None:
+        stuck.set()
+        await asyncio.sleep(3600)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Line, "record", never)
+        async with durable({"shop": worker}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+            first = asyncio.ensure_future(worker.work_off(runner))
+            assert await asyncio.to_thread(stuck.wait, 10)
+            first.cancel()
+            await asyncio.gather(first, return_exceptions=True)
+
+    fresh = Worker(line=worker.line, book=Backlog(stack="shop"))
+    async with durable({"shop": fresh}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+        await fresh.work_off(runner)
+
+    assert _line(worker).began == [mutation]
+    assert len(await ledger.records(RecordQuery(stage=Stage.RECONCILED))) == 1
+
+
+async def test_it_reacts_within_a_second_and_ends_when_told(
+    worker: Worker, ledger: SqlLedger, applied: Apply, tmp_path: Path
+) -> None:
+    stop = asyncio.Event()
+    serving = asyncio.ensure_future(serve({"shop": worker}, database=_database(tmp_path), poll_seconds=0.1, stop=stop))
+    await asyncio.sleep(1)
+    await applied(("aws_sqs_queue.a", "delay_seconds", 0, 1))
+    began = time.monotonic()
+    while not await ledger.records(RecordQuery(stage=Stage.RECONCILED)):
+        await asyncio.sleep(0.02)
+        assert time.monotonic() - began < 5
+    took = time.monotonic() - began
+    stop.set()
+    await asyncio.wait_for(serving, 15)
+    assert took < 1.5
+
+
+async def test_nothing_is_written_back_while_terraform_applies(worker: Worker, applied: Apply, tmp_path: Path) -> None:
+    await applied(("aws_sqs_queue.a", "delay_seconds", 0, 1))
+    lock = tmp_path / ".terraform.tfstate.lock.info"
+    lock.write_text("{}")
+    locked = Worker(line=replace(_line(worker), state=tmp_path / "terraform.tfstate"), book=Backlog(stack="shop"))
+
+    async with durable({"shop": locked}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+        assert await locked.work_off(runner) == 0
+        lock.unlink()
+        assert await locked.work_off(runner) == 1
+
+
+def test_a_lock_that_a_killed_terraform_left_is_not_waited_for_forever(tmp_path: Path) -> None:
+    lock = tmp_path / ".terraform.tfstate.lock.info"
+    lock.write_text("{}")
+    assert terraform_is_applying(tmp_path / "terraform.tfstate")
+    os.utime(lock, (0, 0))
+    assert not terraform_is_applying(tmp_path / "terraform.tfstate")
+    assert not terraform_is_applying(None)
