@@ -8,7 +8,7 @@ from gateway.model.contract import Contract
 from gateway.model.facts import Dependant, Facts, Subject
 from gateway.model.json import Json
 from gateway.model.mutation import WHOLE, Effect, EffectAction, Mutation
-from gateway.model.path import value_at
+from gateway.model.path import AttributePath
 from gateway.model.verdict import Mode
 from gateway.ports import Clock, Ledger, LedgerView
 from gateway.terraform.stacks import Stack, Stacks
@@ -69,7 +69,7 @@ def _subject(
     before: Mapping[str, Json] = recorded or {}
     for (address, attribute), value in view.values.items():
         if address == effect.address and attribute != WHOLE:
-            before = overlaid(before, attribute, value)
+            before = AttributePath(attribute).put(before, value)
     after = before
     for other in effects:
         if (
@@ -77,10 +77,10 @@ def _subject(
             and other.action in (EffectAction.SET, EffectAction.CREATE)
             and other.attribute != WHOLE
         ):
-            after = overlaid(after, other.attribute, other.value)
+            after = AttributePath(other.attribute).put(after, other.value)
     return Subject(
         effect=effect,
-        before=value_at(before, effect.attribute),
+        before=AttributePath(effect.attribute).value_at(before),
         declared=stack.declared(effect.address, effect.attribute) if stack else None,
         attributes_before=before,
         attributes_after=after,
@@ -88,21 +88,6 @@ def _subject(
         dependants=dependants,
         exists=recorded is not None,
     )
-
-
-def overlaid(attributes: Mapping[str, Json], path: str, new: Json) -> Mapping[str, Json]:
-    """The attributes with the value at a dotted path replaced."""
-    head, _, rest = path.partition(".")
-    return {**attributes, head: _put(attributes.get(head), rest.split(".") if rest else [], new)}
-
-
-def _put(value: Json, path: Sequence[str], new: Json) -> Json:
-    if not path:
-        return new
-    if isinstance(value, list) and len(value) <= 1:
-        return [_put(value[0] if value else {}, path, new)]
-    base = value if isinstance(value, Mapping) else {}
-    return {**base, path[0]: _put(base.get(path[0]), path[1:], new)}
 
 
 def _standing(claim: Claim, effects: Sequence[Effect]) -> StandingClaim:

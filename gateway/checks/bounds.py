@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 from gateway.checks.chain import Opinion, passed
 from gateway.model.caller import ActorKind
 from gateway.model.contract import Bound, Contract
+from gateway.model.equality import equal
 from gateway.model.facts import Facts, Subject
 from gateway.model.json import Json
 from gateway.model.mutation import WHOLE, Effect, EffectAction, Mutation
-from gateway.model.path import covers, value_at
+from gateway.model.path import AttributePath
 from gateway.model.verdict import CounterOffer, Finding, Verdict
 from gateway.terraform.contracts.bounds import CONDITION, breach, nearest, shown
-from gateway.terraform.contracts.numeric import same
 
 _NAMED = 5
 _PUTS = (EffectAction.SET, EffectAction.CREATE)
@@ -87,9 +87,9 @@ def _may_set(subject: Subject) -> bool:
     effect, contract = subject.effect, subject.contract
     if effect.action is EffectAction.CREATE and effect.attribute == WHOLE:
         return True
-    if any(covers(path, effect.attribute) for path in (*contract.mutable, *contract.bounded)):
+    if any(AttributePath(path).covers(effect.attribute) for path in (*contract.mutable, *contract.bounded)):
         return True
-    as_declared = subject.declared is not None and same(subject.declared, effect.value)
+    as_declared = subject.declared is not None and equal(subject.declared, effect.value)
     return effect.action is EffectAction.CREATE and as_declared
 
 
@@ -171,7 +171,9 @@ def _values(bound: Bound, subject: Subject) -> tuple[Json, Json]:
     """The value that the bound is about after the change, and the one before."""
     if bound.attribute == subject.effect.attribute:
         return subject.effect.value, subject.before
-    return value_at(subject.attributes_after, bound.attribute), value_at(subject.attributes_before, bound.attribute)
+    return AttributePath(bound.attribute).value_at(subject.attributes_after), AttributePath(bound.attribute).value_at(
+        subject.attributes_before
+    )
 
 
 def _created(subject: Subject) -> bool:
@@ -185,7 +187,7 @@ def _left_to_aws(bound: Bound, wanted: Json, subject: Subject) -> bool:
 
 def _touch(path: str, attribute: str) -> bool:
     """Whether setting the attribute sets the path, a part of it, or something that holds it."""
-    return attribute == WHOLE or covers(path, attribute) or covers(attribute, path)
+    return attribute == WHOLE or AttributePath(path).covers(attribute) or AttributePath(attribute).covers(path)
 
 
 def _moves(effect: Effect) -> bool:

@@ -6,7 +6,7 @@ from gateway.checks.chain import Opinion, passed
 from gateway.model.caller import ActorKind
 from gateway.model.facts import Dependant, Facts, Subject
 from gateway.model.mutation import WHOLE, EffectAction, Mutation
-from gateway.model.path import covers
+from gateway.model.path import AttributePath
 from gateway.model.verdict import Finding, Verdict
 
 _NAMED = 5
@@ -48,7 +48,7 @@ def _found(mutation: Mutation, subject: Subject, going: set[str]) -> Iterator[Fi
 
 def _spoken_for(subject: Subject) -> bool:
     """Whether a contract bounds the attribute: its author has then said how far it may go."""
-    return any(covers(path, subject.effect.attribute) for path in subject.contract.bounded)
+    return any(AttributePath(path).covers(subject.effect.attribute) for path in subject.contract.bounded)
 
 
 def _named(dependants: Sequence[Dependant]) -> str:

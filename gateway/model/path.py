@@ -1,22 +1,67 @@
-"""Attribute paths as effects and contracts write them: dotted, a block of which there is one only without its index."""
+"""Dotted attribute paths, e.g. `tags.owner`. The index of a nested block is omitted where there is only one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from gateway.model.json import Json
 
 
-def value_at(attributes: Json, path: str) -> Json:
-    """The value at a dotted path, None where there is none. A nested block of which there may be one only counts as its content."""
-    value = attributes
-    for step in path.split("."):
-        if isinstance(value, list) and len(value) == 1:
-            value = value[0]
-        if not isinstance(value, Mapping) or step not in value:
-            return None
-        value = value[step]
-    return value
+class AttributePath(str):
+    """A dotted path as text: it is stored, compared and hashed as that text."""
+
+    __slots__ = ()
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The names and indexes between the dots; at least one."""
+        return tuple(self.split("."))
+
+    @property
+    def top(self) -> str:
+        """The resource's own attribute that the path begins with: `tags` of `tags.owner`."""
+        return self.partition(".")[0]
+
+    @property
+    def last(self) -> str:
+        """The last step: `owner` of `tags.owner`."""
+        return self.rpartition(".")[2]
+
+    @property
+    def enclosing(self) -> "tuple[AttributePath, ...]":
+        """The path itself and every path around it, nearest first: `a.b.c`, `a.b`, `a`."""
+        steps = self.steps
+        return tuple(AttributePath(".".join(steps[:count])) for count in range(len(steps), 0, -1))
+
+    def covers(self, other: str) -> bool:
+        """Whether `other` is the attribute at this path or a part of it."""
+        return other == self or other.startswith(f"{self}.")
+
+    def value_at(self, attributes: Json) -> Json:
+        """The value at this path, None where there is none. A list of one block counts as the block."""
+        value = attributes
+        for step in self.steps:
+            value = _step(value, step)
+            if value is None:
+                return None
+        return value
+
+    def put(self, attributes: Mapping[str, Json], value: Json) -> Mapping[str, Json]:
+        """A copy of the attributes with `value` at this path."""
+        head, *rest = self.steps
+        return {**attributes, head: _put(attributes.get(head), rest, value)}
 
 
-def covers(path: str, other: str) -> bool:
-    """Whether `other` is the attribute at `path` or a part of it."""
-    return other == path or other.startswith(f"{path}.")
+def _step(value: Json, step: str) -> Json:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        if step.isdecimal() and int(step) < len(value):
+            return value[int(step)]
+        value = value[0] if len(value) == 1 else None
+    return value.get(step) if isinstance(value, Mapping) else None
+
+
+def _put(value: Json, steps: Sequence[str], new: Json) -> Json:
+    if not steps:
+        return new
+    if isinstance(value, list) and len(value) <= 1:
+        return [_put(value[0] if value else {}, steps, new)]
+    base = value if isinstance(value, Mapping) else {}
+    return {**base, steps[0]: _put(base.get(steps[0]), steps[1:], new)}

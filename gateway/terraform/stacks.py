@@ -13,7 +13,7 @@ from gateway.model.contract import Contract
 from gateway.model.facts import Dependant
 from gateway.model.json import Json
 from gateway.model.mutation import WHOLE
-from gateway.model.path import value_at
+from gateway.model.path import AttributePath
 from gateway.model.verdict import Mode
 from gateway.terraform.code import Code, code_files, load_code
 from gateway.terraform.config.instance import attributes, declared
@@ -103,7 +103,7 @@ class Stack:
             value = declared(instance, attribute)
         except Unknown:
             return None
-        recorded = value_at(self.recorded(address) or {}, attribute)
+        recorded = AttributePath(attribute).value_at(self.recorded(address) or {})
         return masked_like(value, resource_type=instance.resource_type, attribute=attribute, recorded=recorded)
 
     def contract(self, address: str) -> Contract:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gateway.errors import CodeInvalid
+from gateway.model.equality import equal
 from gateway.model.json import Json
 from gateway.terraform.config.instance import ResourceInstance, declared
 from gateway.terraform.config.module import Module, load_module
@@ -16,7 +17,7 @@ from reconciler.rewrite.editors import attribute, entry, listing, literal, remov
 from reconciler.rewrite.editors.align import aligned
 from reconciler.rewrite.editors.splice import Editor, Splice
 from reconciler.rewrite.editors.text import CannotEdit
-from reconciler.rewrite.footprint import Footprint, concrete, differences, footprints, same_value
+from reconciler.rewrite.footprint import Footprint, concrete, differences, footprints
 from reconciler.rewrite.trace import Trace, traces
 
 EDITORS: tuple[Editor, ...] = (
@@ -152,7 +153,7 @@ def _holds(state: _State, wanted: Wanted) -> bool:
     if instance is None:
         return False
     try:
-        return same_value(declared(instance, wanted.attribute), wanted.value)
+        return equal(declared(instance, wanted.attribute), wanted.value)
     except EvaluationFailed:
         return wanted.value is None
     except Unknown:

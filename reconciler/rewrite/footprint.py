@@ -10,7 +10,6 @@ from typing import TypeAlias, cast
 
 from tree_sitter import Node
 
-from gateway.model.json import Json
 from gateway.terraform.config.instance import META, body
 from gateway.terraform.config.module import Module, expand
 from gateway.terraform.lang import expression as e
@@ -18,7 +17,7 @@ from gateway.terraform.lang.evaluate import EvaluationScope, value_of
 from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
-from gateway.terraform.lang.values import Opaque, Unknown, Value, identical
+from gateway.terraform.lang.values import Opaque, Unknown, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,25 +230,3 @@ def concrete(footprint: Footprint, path: Sequence[str]) -> tuple[str, ...]:
             here = None
         done = (*done, step)
     return done
-
-
-def same_value(declared: Json, wanted: Json) -> bool:
-    """Whether the code declares what is wanted; a number or bool may be written as a string, as Terraform converts it."""
-    if identical(declared, wanted):
-        return True
-    if isinstance(declared, Mapping) and isinstance(wanted, Mapping):
-        return declared.keys() == wanted.keys() and all(same_value(declared[key], wanted[key]) for key in wanted)
-    if isinstance(declared, list) and isinstance(wanted, list):
-        return len(declared) == len(wanted) and all(same_value(a, b) for a, b in zip(declared, wanted, strict=True))
-    return _scalar_text(declared) is not None and _scalar_text(declared) == _scalar_text(wanted)
-
-
-def _scalar_text(value: Json) -> str | None:
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case int() | str():
-            return str(value)
-        case float():
-            return repr(value)
-    return None

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -11,42 +10,16 @@ from gateway.model.caller import ActorKind
 from gateway.model.claim import Claim, Relation
 from gateway.model.json import Json
 from gateway.model.mutation import CallClass, Effect, EffectAction, Mutation
-from gateway.model.path import value_at
 from gateway.model.verdict import Mode
 from gateway.ports import LedgerView
 from gateway.settings import StackSettings
-from gateway.survey import Survey, nothing_known, overlaid
+from gateway.survey import Survey, nothing_known
 from gateway.terraform.stacks import Stacks
 from tests.kit.doubles import AGENT, CALL, NOW, FixedClock, LedgerDouble
 from tests.kit.gate import STACK
 
 ASG = "aws_autoscaling_group.kafka_consumer"
 POLICY = "aws_autoscaling_policy.scale_up_lag"
-
-
-@pytest.mark.parametrize(
-    ("attributes", "path", "after"),
-    [
-        ({"a": 1, "b": 2}, "a", {"a": 9, "b": 2}),
-        ({"b": 2}, "a", {"a": 9, "b": 2}),
-        ({"tags": {"x": 1, "y": 2}}, "tags.x", {"tags": {"x": 9, "y": 2}}),
-        ({}, "tags.x", {"tags": {"x": 9}}),
-        ({"tags": None}, "tags.x", {"tags": {"x": 9}}),
-        ({"tags": "odd"}, "tags.x", {"tags": {"x": 9}}),
-        ({"block": [{"a": 1, "b": 2}]}, "block.a", {"block": [{"a": 9, "b": 2}]}),
-        ({"block": []}, "block.a", {"block": [{"a": 9}]}),
-        ({"block": [{"deep": [{"a": 1}]}]}, "block.deep.a", {"block": [{"deep": [{"a": 9}]}]}),
-        ({"block": [{"a": 1}]}, "block", {"block": 9}),
-    ],
-)
-def test_a_value_is_laid_over_at_its_path_and_found_there(
-    attributes: dict[str, Any], path: str, after: dict[str, Any]
-) -> None:
-    before = repr(attributes)
-    laid = overlaid(attributes, path, 9)
-    assert laid == after
-    assert value_at(laid, path) == 9
-    assert repr(attributes) == before
 
 
 def test_where_nothing_is_known_nothing_is_claimed() -> None:

@@ -10,9 +10,10 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import SchemaError
 
 from gateway.model.contract import Bound
+from gateway.model.equality import equal
 from gateway.model.json import Json
+from gateway.model.numeric import number, written
 from gateway.terraform.contracts.network import Unreadable, closed_ports, covers_world, network, networks, outside
-from gateway.terraform.contracts.numeric import number, same, written
 
 NAMES = ("min", "max", "max_step", "one_of", "matches", "cidr_within", "ports", "forbid_world", "max_items")
 """Every bound there is."""
@@ -126,10 +127,10 @@ def _too_far(limit: Json, wanted: Json, before: Json) -> str:
 
 def _not_listed(limit: Json, wanted: Json, _before: Json) -> str:
     allowed = _items(limit)
-    if any(same(wanted, choice) for choice in allowed):
+    if any(equal(wanted, choice) for choice in allowed):
         return ""
     several = isinstance(wanted, Sequence) and not isinstance(wanted, str) and bool(wanted)
-    if several and all(any(same(item, choice) for choice in allowed) for item in _items(wanted)):
+    if several and all(any(equal(item, choice) for choice in allowed) for item in _items(wanted)):
         return ""
     return f"is not one of {shown(limit)}"
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from gateway.errors import CodeInvalid
+from gateway.model.numeric import number
 from gateway.terraform.contracts.bounds import NAMES, limit_problem
-from gateway.terraform.contracts.numeric import number
 from gateway.terraform.contracts.text import (
     NOT_LITERAL,
     ContractAttribute,

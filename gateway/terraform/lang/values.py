@@ -238,8 +238,3 @@ def _alike(one: Value, other: Value) -> bool:
     if isinstance(one, Sequence) and isinstance(other, Sequence) and not isinstance(one, str):
         return len(one) == len(other) and all(_alike(a, b) for a, b in zip(one, other, strict=True))
     return one == other
-
-
-def identical(one: Json, other: Json) -> bool:
-    """Whether two JSON values are the same with their types: `true` is not `1`, but `1.0` is `1`."""
-    return _alike(one, other)

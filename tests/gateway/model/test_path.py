@@ -1,11 +1,11 @@
-"""Attribute paths: what they find and what they cover."""
+"""Attribute paths: their parts, what they find, what they cover, and what putting a value there makes."""
 
 import pytest
 
 from gateway.model.json import Json
-from gateway.model.path import covers, value_at
+from gateway.model.path import AttributePath
 
-THING: Json = {"tags": {"owner": "a"}, "vpc": [{"ids": [1, 2]}], "two": [{"a": 1}, {"a": 2}], "none": None}
+RESOURCE: Json = {"tags": {"owner": "a"}, "vpc": [{"ids": [1, 2]}], "two": [{"a": 1}, {"a": 2}], "none": None}
 
 
 @pytest.mark.parametrize(
@@ -16,13 +16,16 @@ THING: Json = {"tags": {"owner": "a"}, "vpc": [{"ids": [1, 2]}], "two": [{"a": 1
         ("tags.missing", None),
         ("tags.owner.deeper", None),
         ("vpc.ids", [1, 2]),
+        ("vpc.0.ids.1", 2),
         ("two.a", None),
+        ("two.1.a", 2),
+        ("two.7.a", None),
         ("none", None),
         ("none.x", None),
     ],
 )
 def test_a_path_finds_its_value_or_none(path: str, expected: Json) -> None:
-    assert value_at(THING, path) == expected
+    assert AttributePath(path).value_at(RESOURCE) == expected
 
 
 @pytest.mark.parametrize(
@@ -35,4 +38,34 @@ def test_a_path_finds_its_value_or_none(path: str, expected: Json) -> None:
     ],
 )
 def test_a_path_covers_itself_and_its_parts(path: str, other: str, expected: bool) -> None:
-    assert covers(path, other) is expected
+    assert AttributePath(path).covers(other) is expected
+
+
+def test_the_parts_of_a_path() -> None:
+    path = AttributePath("a.b.c")
+    assert (path.top, path.last, path.steps) == ("a", "c", ("a", "b", "c"))
+    assert path.enclosing == ("a.b.c", "a.b", "a")
+    assert (AttributePath("a").top, AttributePath("a").last) == ("a", "a")
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after"),
+    [
+        ("a", {"a": 1, "b": 2}, {"a": 9, "b": 2}),
+        ("a", {"b": 2}, {"a": 9, "b": 2}),
+        ("tags.x", {"tags": {"x": 1, "y": 2}}, {"tags": {"x": 9, "y": 2}}),
+        ("tags.x", {}, {"tags": {"x": 9}}),
+        ("tags.x", {"tags": None}, {"tags": {"x": 9}}),
+        ("tags.x", {"tags": "odd"}, {"tags": {"x": 9}}),
+        ("block.a", {"block": [{"a": 1, "b": 2}]}, {"block": [{"a": 9, "b": 2}]}),
+        ("block.a", {"block": []}, {"block": [{"a": 9}]}),
+        ("block.deep.a", {"block": [{"deep": [{"a": 1}]}]}, {"block": [{"deep": [{"a": 9}]}]}),
+        ("block", {"block": [{"a": 1}]}, {"block": 9}),
+    ],
+)
+def test_a_value_is_put_at_its_path_and_found_there(path: str, before: dict[str, Json], after: dict[str, Json]) -> None:
+    untouched = repr(before)
+    changed = AttributePath(path).put(before, 9)
+    assert changed == after
+    assert AttributePath(path).value_at(changed) == 9
+    assert repr(before) == untouched

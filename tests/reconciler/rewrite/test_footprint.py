@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.model.json import Json
 from gateway.terraform.config.module import load_module
-from reconciler.rewrite.footprint import Footprint, concrete, differences, footprints, same_value
+from reconciler.rewrite.footprint import Footprint, concrete, differences, footprints
 
 MAIN = """
 variable "v" {
@@ -105,21 +104,3 @@ def test_a_path_is_made_concrete() -> None:
     assert concrete(tree, ["tags", "a", "b"]) == ("tags", "a.b")
     assert concrete(tree, ["two", "1", "x"]) == ("two", "1", "x")
     assert concrete(tree, ["none", "x"]) == ("none", "x")
-
-
-@pytest.mark.parametrize(
-    ("declared", "wanted", "expected"),
-    [
-        (1, "1", True),
-        ("true", True, True),
-        (1.5, "1.5", True),
-        (1, True, False),
-        ([1], ["1"], True),
-        ({"a": 1}, {"a": "1"}, True),
-        ({"a": 1}, {}, False),
-        (None, "", False),
-        ("1", "1.0", False),
-    ],
-)
-def test_a_number_may_be_written_as_text(declared: Json, wanted: Json, expected: bool) -> None:
-    assert same_value(declared, wanted) is expected

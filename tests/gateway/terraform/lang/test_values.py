@@ -4,7 +4,6 @@ from decimal import Decimal
 
 import pytest
 
-from gateway.model.json import Json
 from gateway.terraform.lang.values import (
     EvaluationFailed,
     Opaque,
@@ -13,7 +12,6 @@ from gateway.terraform.lang.values import (
     Value,
     as_set,
     decimal,
-    identical,
     number,
     same,
     settled,
@@ -100,14 +98,6 @@ def test_sameness_knows_types() -> None:
         same([1], [1])
     with pytest.raises(Unknown):
         same(Opaque("why"), 1)
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "expected"),
-    [(1, 1.0, True), (True, 1, False), ([1, {"a": None}], [1, {"a": None}], True), ({"a": 0}, {"a": False}, False)],
-)
-def test_identical(one: Json, other: Json, expected: bool) -> None:
-    assert identical(one, other) is expected
 
 
 def test_settled_refuses_what_holds_an_unknown() -> None:

@@ -26,16 +26,6 @@ def number(value: Json) -> Fraction | None:
     return None
 
 
-def same(one: Json, other: Json) -> bool:
-    """Whether two values are the same to Terraform: `6`, `6.0` and `"6"` are, `true` and `1` are not."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    left, right = number(one), number(other)
-    if left is not None and right is not None:
-        return left == right
-    return one == other
-
-
 def written(value: Fraction, *, like: Json) -> int | float | str:
     """The number as JSON, in the kind of `like` (text stays text). A float may be a little off where it has no short form."""
     plain: int | float = value.numerator if value.denominator == 1 else _as_float(value)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.model.json import Json
-from gateway.terraform.contracts.numeric import number, same, written
+from gateway.model.numeric import number, written
 
 
 @pytest.mark.parametrize(
@@ -36,26 +36,6 @@ from gateway.terraform.contracts.numeric import number, same, written
 )
 def test_only_what_is_a_decimal_number_is_one(value: Json, expected: Fraction | None) -> None:
     assert number(value) == expected
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "expected"),
-    [
-        (6, 6.0, True),
-        (6, "6", True),
-        ("06", "6", True),
-        (True, 1, False),
-        (True, True, True),
-        ("true", True, False),
-        (None, None, True),
-        (None, 0, False),
-        ([1], [1], True),
-        ("a", "A", False),
-    ],
-)
-def test_sameness_is_terraforms(one: Json, other: Json, expected: bool) -> None:
-    assert same(one, other) is expected
-    assert same(other, one) is expected
 
 
 @given(st.integers() | st.floats(allow_nan=False, allow_infinity=False))
