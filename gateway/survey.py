@@ -50,6 +50,7 @@ class Survey:
             claims=tuple(_standing(claim, mutation.effects) for claim in view.claims),
             approval=view.approval,
             flips=view.flips,
+            account=law.account(),
             code=law.revision,
         )
 

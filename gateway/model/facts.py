@@ -75,5 +75,7 @@ class Facts:
     """How often each `address.attribute` changed hands within the window."""
     signals: tuple[str, ...] = ()
     """Open alerts, by reference."""
+    account: str = ""
+    """The AWS account whose resources the states record; empty where they record none, or resources of several."""
     code: str = ""
     """Digest of the code, contracts and state that were looked at."""
