@@ -187,16 +187,22 @@ standing(effect) := documents.listed(effect.before) if effect.attribute == "rule
 
 standing(effect) := [] if effect.attribute != "rule"
 
+# What cannot be read may do anything.
+expires(rule) if not is_object(rule)
+
 expires(rule) if {
+	is_object(rule)
 	object.get(rule, "status", "Enabled") != "Disabled"
 	some key in ["expiration", "noncurrent_version_expiration"]
 	some block in documents.listed(object.get(rule, key, []))
 	some name in ["days", "date", "noncurrent_days"]
+	is_object(block)
 	not object.get(block, name, null) in {null, 0, ""}
 }
 
 # Size singles nothing out, and a prefix shorter than the shortest name of a family is one of few that cover everything.
 singled_out(rule) if {
+	is_object(rule)
 	some place in places(rule)
 	some name in ["prefix", "tag", "tags"]
 	value := place[name]

@@ -155,6 +155,7 @@ test_a_lifecycle_that_expires_everything if {
 		said("agent", [lifecycle([object.union(on, changed)])]) == set()
 	}
 	said("human", [fixtures.but(lifecycle([on]), "before", [on])]) == set()
+	said("human", [lifecycle("nonsense")]) == {"SEN-D005 hold"}
 	said("human", [fixtures.effect("aws_s3_bucket_lifecycle_configuration", "create", "*", {"rule": [on]})]) == {"SEN-D005 hold"}
 	said("pipeline", [fixtures.as_declared(lifecycle([on]))]) == set()
 }
