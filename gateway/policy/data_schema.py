@@ -53,7 +53,11 @@ class NetworkData(_Strict):
 
     public_ports: list[Annotated[StrictInt, Field(ge=1, le=65535)]]
     shortest_public_prefix: ShortestPrefix
-    private_ranges: list[Annotated[StrictStr, Field(pattern=r"^[0-9]+(\.[0-9]+){3}/[0-9]+$")]]
+    private_ranges: dict[
+        Annotated[StrictStr, Field(pattern="^[0-9]{1,3}$")],
+        list[Annotated[StrictStr, Field(pattern=r"^[0-9]+(\.[0-9]+){3}/[0-9]+$")]],
+    ]
+    """By the first number of their addresses."""
 
 
 Operation = Annotated[StrictStr, Field(pattern="^[a-z0-9-]+:[A-Za-z0-9]+$")]

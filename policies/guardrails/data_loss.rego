@@ -116,10 +116,11 @@ findings contains {
 	effect.changes
 	effect.resource_type in config.lifecycles
 	not effects.declared_so(effect)
+	before := standing(effect)
 	some rule in documents.listed(rules(effect))
 	expires(rule)
 	not singled_out(rule)
-	not rule in standing(effect)
+	not before[rule]
 }
 
 # METADATA
@@ -183,9 +184,9 @@ rules(effect) := object.get(effect.value, "rule", []) if {
 	is_object(effect.value)
 }
 
-standing(effect) := documents.listed(effect.before) if effect.attribute == "rule"
+standing(effect) := {rule | some rule in documents.listed(effect.before)} if effect.attribute == "rule"
 
-standing(effect) := [] if effect.attribute != "rule"
+standing(effect) := set() if effect.attribute != "rule"
 
 # What cannot be read may do anything.
 expires(rule) if not is_object(rule)

@@ -132,7 +132,7 @@ foreign(address) if {
 
 foreign(address) if {
 	startswith(address, "arn:")
-	not principals.account(address) in principals.ours
+	not principals.ours[principals.account(address)]
 }
 
 private(address) if {

@@ -95,7 +95,7 @@ findings contains {
 	"id": "SEN-X005",
 	"verdict": verdict,
 	"message": concat("", [
-		"This lets ", concat(", ", array.slice(sort(strangers), 0, 5)), " use ", effect.address,
+		"This lets ", effects.few(strangers), " use ", effect.address,
 		", and that is neither of this account nor trusted (data/principals.json). ", remedy,
 	]),
 	"address": effect.address,
@@ -114,7 +114,7 @@ findings contains {
 findings contains {
 	"id": "SEN-X006",
 	"verdict": verdict,
-	"message": concat("", ["The access control list of ", effect.address, " grants something to ", concat(", ", array.slice(sort(grantees), 0, 5)), ". ", remedy]),
+	"message": concat("", ["The access control list of ", effect.address, " grants something to ", effects.few(grantees), ". ", remedy]),
 	"address": effect.address,
 	"attribute": effect.attribute,
 } if {
@@ -176,7 +176,7 @@ granted(effect) := {text |
 	is_string(text)
 	path[count(path) - 1] in {"uri", "id", "email_address"}
 	path[count(path) - 2] != "owner"
-	not text in owners
+	not owners[text]
 	not endswith(text, "/groups/s3/LogDelivery")
 	text != ""
 }

@@ -46,7 +46,7 @@ findings contains {
 	"id": "SEN-I002",
 	"verdict": stern,
 	"message": concat("", [
-		"This policy allows ", concat(", ", array.slice(sort(actions), 0, 5)), " on every resource. ",
+		"This policy allows ", effects.few(actions), " on every resource. ",
 		"Name the actions and resources it is for, or let a human approve it.",
 	]),
 	"address": policy.effect.address,
@@ -159,7 +159,7 @@ findings contains {
 	"id": "SEN-I008",
 	"verdict": stern,
 	"message": concat("", [
-		"This policy lets ", concat(", ", array.slice(sort(strangers), 0, 5)), " assume ", policy.effect.address,
+		"This policy lets ", effects.few(strangers), " assume ", policy.effect.address,
 		", and that is neither of this account nor trusted (data/principals.json); a human must approve it.",
 	]),
 	"address": policy.effect.address,
@@ -331,7 +331,7 @@ allowed(statement) := {lower(action) |
 	is_string(action)
 } | {"*" | object.get(statement, "NotAction", null) != null}
 
-too_much(action) if action in escalating
+too_much(action) if escalating[action]
 
 too_much(action) if {
 	patterns.wild(action)
@@ -341,8 +341,7 @@ too_much(action) if {
 too_much(action) if {
 	patterns.wild(action)
 	input.caller.kind == "pipeline"
-	some known in escalating
-	patterns.matches(action, known)
+	count(patterns.among(action, escalating)) > 0
 }
 
 administrator(arn) if {
@@ -361,7 +360,7 @@ same(pattern, name) if patterns.matches(pattern, name)
 foreign_providers(statement) := {provider |
 	some provider in principals.named(statement, "Federated")
 	startswith(provider, "arn:")
-	not principals.account(provider) in principals.ours
+	not principals.ours[principals.account(provider)]
 }
 
 expected(provider) := [concat("", [issuer, ":sub"]), concat("", [issuer, ":aud"])] if {

@@ -65,24 +65,29 @@ findings contains {
 	some rule in opened.rules
 	not harmless(object.union(rule, {"protocol": protocol(rule)}))
 	some prefix in prefixes(rule)
-	not prefix in opened.prefixes
+	not opened.prefixes[prefix]
 }
 
 public_ports := concat(", ", [text(port) | some port in config.public_ports])
 
 # Why a list of rules opens something to the world, if it does: the first range that does so alone, or all together.
 to_the_world(opened) := {concat("", [ports(opening), " of ", opened.address, " must not be open to ", text(opening.cidr)])} if {
-	wide := [opening | some opening in opened.added; addresses.world(opening.cidr)]
+	wide := {opening.cidr | some opening in opened.added; worlds[opening.cidr]}
 	count(wide) > 0
-	opening := min(wide)
+	first := min(wide)
+	opening := min({opening | some opening in opened.added; opening.cidr == first})
 }
 
 to_the_world(opened) := {concat("", ["All ranges together would open ", opened.group, " to a large part of the world"])} if {
-	every opening in opened.added {
-		not addresses.world(opening.cidr)
-	}
+	count([opening | some opening in opened.added; worlds[opening.cidr]]) == 0
 	count(opened.added) > 0
-	opened.group in crowded
+	crowded[opened.group]
+}
+
+# The ranges that are as good as the world by themselves; each is read once.
+worlds contains cidr if {
+	some cidr in {opening.cidr | some opened in lists; some opening in opened.added}
+	addresses.world(cidr)
 }
 
 # The groups whose ranges add up to too much.
@@ -117,7 +122,7 @@ lists := array.concat(
 		"added": openings([rule]),
 		"standing": set(),
 		"prefixes": set(),
-		"reviewed": address in declared_prefixes,
+		"reviewed": count({address} & declared_prefixes) == 1,
 	} |
 		some address, _ in parts
 		rule := single(address)

@@ -26,50 +26,35 @@ much(cidrs) if {
 }
 
 # How many smallest ranges lie in one with a prefix of this length: single addresses of IPv4, sites (/48) of IPv6.
-size("ipv4", length) := bits.lsh(1, 32 - length)
+size("ipv4", length) := sizes[32 - length]
 
-size("ipv6", length) := bits.lsh(1, max([0, 48 - length]))
+size("ipv6", length) := sizes[48 - length] if length <= 48
 
-# A range taken apart; undefined for what is none.
-parsed(cidr) := {"family": "ipv4", "length": length, "reach": reach4(first, length)} if {
+size("ipv6", length) := 1 if length > 48
+
+sizes := [bits.lsh(1, exponent) | some exponent in numbers.range(0, 48)]
+
+# A range taken apart; undefined for what is none. Numbers that some read as octal are none.
+parsed(cidr) := {"family": "ipv4", "length": to_number(parts[1]), "reach": reach4(cidr)} if {
 	is_string(cidr)
-	not contains(cidr, ":")
-	[address, prefix] := split(cidr, "/")
-	length := lengths[prefix]
-	length <= 32
-	first := number(address)
+	regex.match(`^((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])(\.|/)){4}(3[0-2]|[12]?[0-9])$`, cidr)
+	parts := split(cidr, "/")
+	count(parts) == 2
 }
 
-parsed(cidr) := {"family": "ipv6", "length": length, "reach": reach6(head)} if {
+parsed(cidr) := {"family": "ipv6", "length": to_number(parts[1]), "reach": reach6(lower(split(parts[0], ":")[0]))} if {
 	is_string(cidr)
 	contains(cidr, ":")
-	[address, prefix] := split(cidr, "/")
-	length := lengths[prefix]
-	head := lower(split(address, ":")[0])
+	parts := split(cidr, "/")
+	count(parts) == 2
+	regex.match(`^(12[0-8]|1[01][0-9]|[1-9]?[0-9])$`, parts[1])
 }
-
-number(address) := (((a * 16777216) + (b * 65536)) + (c * 256)) + d if {
-	[a, b, c, d] := [octets[octet] | some octet in split(address, ".")]
-}
-
-lengths := {format_int(length, 10): length | some length in numbers.range(0, 128)}
-
-octets := {format_int(octet, 10): octet | some octet in numbers.range(0, 255)}
 
 # Private ranges are those that no router of the internet knows.
-reach4(first, length) := "private" if {
-	some block in private_blocks
-	length >= block.length
-	first >= block.first
-	first < block.end
+reach4(cidr) := "private" if {
+	some block in config.private_ranges[split(cidr, ".")[0]]
+	net.cidr_contains(block, cidr)
 } else := "public"
-
-private_blocks := [{"first": first, "end": first + size("ipv4", length), "length": length} |
-	some cidr in config.private_ranges
-	[address, prefix] := split(cidr, "/")
-	first := number(address)
-	length := lengths[prefix]
-]
 
 # Unique local and link-local addresses (fc00::/7, fe80::/10) are private, and global ones begin with 2 or 3. All others, and those of
 # 6to4 (2002::/16), stand for ranges of IPv4 or for everything.

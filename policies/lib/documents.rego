@@ -35,7 +35,7 @@ allowing(value) := [statement |
 readable(value, kind) if {
 	document := parsed(value)
 	is_object(document)
-	object.keys(document) - {name | some name in config.members} == set()
+	object.keys(document) - members == set()
 	found := statements(value)
 	count(found) > 0
 	every statement in found {
@@ -47,7 +47,7 @@ understood(statement, kind) if {
 	is_object(statement)
 	statement.Effect in {"Allow", "Deny"}
 	names := object.keys(statement)
-	names - {name | some name in config.elements} == set()
+	names - elements == set()
 	count(names & {"Action", "NotAction"}) == 1
 	complete(names, kind)
 	every name in names & {"Action", "NotAction", "Resource", "NotResource"} {
@@ -69,6 +69,10 @@ complete(names, kind) if {
 	count(names & {"Principal", "NotPrincipal"}) == 1
 	count(names & {"Resource", "NotResource"}) < 2
 }
+
+elements := {name | some name in config.elements}
+
+members := {name | some name in config.members}
 
 texts(value) if {
 	found := listed(value)

@@ -57,3 +57,8 @@ inside(value, path) := [inner |
 members(value, name) := [value[name] | value[name] != null] if is_object(value)
 
 members(value, name) := [item[name] | some item in value; is_object(item); item[name] != null] if is_array(value)
+
+# A set of texts for a message: all of a few, of many the first and how many more.
+few(texts) := concat(", ", sort(texts)) if count(texts) < 6
+
+few(texts) := concat("", [min(texts), " and ", format_int(count(texts) - 1, 10), " more"]) if count(texts) > 5

@@ -25,3 +25,8 @@ test_nothing_is_declared_by_silence if {
 	effects.declared_so(declared) with input as fixtures.asks("pipeline", [declared])
 	not effects.declared_so(declared) with input as fixtures.asks("agent", [declared])
 }
+
+test_few_of_many if {
+	effects.few({"b", "a"}) == "a, b"
+	effects.few({"f", "e", "d", "c", "b", "a"}) == "a and 5 more"
+}

@@ -16,19 +16,22 @@ literal(pattern) := split(stars(pattern), "*")[0]
 
 stars(pattern) := replace(pattern, "?", "*")
 
-# Whether the pattern may match the text, both in lower case. The order of the parts in the middle is not looked at.
-matches(pattern, text) if {
+# Whether the pattern may match the text, both in lower case.
+matches(pattern, text) if text in among(pattern, {text})
+
+# Those of the texts that the pattern may match, all in lower case. The order of the parts in the middle is not looked at.
+among(pattern, texts) := {text |
 	wild(pattern)
-	parts := [part | some part in split(stars(pattern), "*"); part != ""]
-	startswith(text, literal(pattern))
-	endswith(text, tail(pattern))
-	every part in parts {
+	parts := split(stars(pattern), "*")
+	tail := parts[count(parts) - 1]
+	inner := {part | some part in parts; part != ""}
+	some text in texts
+	startswith(text, parts[0])
+	endswith(text, tail)
+	every part in inner {
 		contains(text, part)
 	}
 }
-
-# The text after the last wildcard.
-tail(pattern) := parts[count(parts) - 1] if parts := split(stars(pattern), "*")
 
 # Whether a resource pattern singles nothing out: it means everything, a whole service, or every role of an account.
 everywhere(resource) if {

@@ -42,14 +42,14 @@ strangers(statement) := {text |
 	some kind in ["AWS", "CanonicalUser"]
 	some text in named(statement, kind)
 	not patterns.wild(text)
-	not account(text) in ours
+	not ours[account(text)]
 } | {found |
 	everybody(statement)
 	some [key, text] in demanded(statement)
 	config.narrowing[key] in {"account", "arn"}
 	found := account(text)
 	found != "unknown"
-	not found in ours
+	not ours[found]
 }
 
 # Where no account is known nothing is ours.
