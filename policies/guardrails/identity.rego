@@ -130,7 +130,9 @@ findings contains {
 
 # METADATA
 # title: A permissions boundary is lifted or replaced
-# description: Passes where the Terraform code itself declares the value and nobody but an agent asks.
+# description: |
+#   Also where the state knows of no boundary: one that was set past Terraform counts. Passes where the Terraform code itself declares
+#   the value and nobody but an agent asks.
 # custom:
 #   id: SEN-I007
 #   severity: critical
@@ -145,7 +147,6 @@ findings contains {
 	effect.action == "set"
 	effect.attribute == "permissions_boundary"
 	startswith(effect.resource_type, "aws_iam_")
-	effect.changes
 	not effects.declared_so(effect)
 }
 

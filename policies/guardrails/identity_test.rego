@@ -297,6 +297,7 @@ test_a_boundary_is_not_lifted_unseen if {
 	lifted := fixtures.effect("aws_iam_role", "set", "permissions_boundary", null)
 	said("pipeline", [lifted]) == {"SEN-I007 hold"}
 	said("human", [lifted]) == {"SEN-I007 hold"}
+	said("human", [fixtures.but(lifted, "changes", false)]) == {"SEN-I007 hold"}
 	replaced := fixtures.effect("aws_iam_user", "set", "permissions_boundary", "arn:aws:iam::123456789012:policy/wide")
 	said("pipeline", [replaced]) == {"SEN-I007 hold"}
 	said("pipeline", [fixtures.as_declared(replaced)]) == set()

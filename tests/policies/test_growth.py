@@ -1,7 +1,7 @@
 """The guardrails' work grows with the document and not with its square, counted in the instructions that the policies execute."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -141,7 +141,7 @@ class _Fueled(WasmInstance):
 
 
 @pytest.fixture(scope="module")
-def counted() -> Iterator[Counted]:
+def counted() -> Counted:
     return Counted()
 
 
