@@ -111,6 +111,11 @@ class PolicyEngine(Protocol):
         """Digest of the bundle in force."""
         ...
 
+    @property
+    def flip_window(self) -> timedelta:
+        """How far back changes of an attribute's holder are counted: `oscillation.window_seconds` of the policy's data."""
+        ...
+
     async def ask(self, entrypoint: str, document: Json) -> Json:
         """The value of a rule, e.g. `sentinel/decision/result`, sets in canonical order.
 
@@ -129,6 +134,7 @@ class LedgerView:
     """Last value applied through us, by (address, attribute), where it is newer than any release of it into code."""
     approval: Approval | None = None
     flips: Mapping[str, int] = field(default_factory=dict)
+    """How often each `address.attribute` changed its holder within the flip window; absent where never."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,8 +150,12 @@ class Attempt:
 class Ledger(Protocol):
     """What the line writes and reads. Every write is one durable transaction; when it returns, it is on disk."""
 
-    async def view(self, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime) -> LedgerView:
-        """What is known about these addresses, and the actor's unused approval for this call. Raises `errors.LedgerUnavailable`."""
+    async def view(
+        self, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime, flip_window: timedelta
+    ) -> LedgerView:
+        """What is known about these addresses, and the actor's unused approval for this call. Flips are counted over the
+        `flip_window` before `now`. Raises `errors.LedgerUnavailable`.
+        """
         ...
 
     async def attempt(self, actor: str, idempotency_key: str) -> Attempt | None:

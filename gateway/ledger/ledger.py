@@ -76,10 +76,21 @@ class SqlLedger:
 
     # The line ---------------------------------------------------------------------------------------------------
 
-    async def view(self, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime) -> LedgerView:
-        """What is known about these addresses, and the actor's unused approval for this call."""
+    async def view(
+        self, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime, flip_window: timedelta
+    ) -> LedgerView:
+        """What is known about these addresses, and the actor's unused approval for this call. Flips are counted over the
+        `flip_window` before `now`.
+        """
         return await self.read(
-            lambda session: view_of(session, addresses=addresses, actor=actor, call_digest=call_digest, now=now)
+            lambda session: view_of(
+                session,
+                addresses=addresses,
+                actor=actor,
+                call_digest=call_digest,
+                now=now,
+                flip_window=flip_window,
+            )
         )
 
     async def attempt(self, actor: str, idempotency_key: str) -> Attempt | None:

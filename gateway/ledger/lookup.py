@@ -19,8 +19,6 @@ from gateway.model.json import Json
 from gateway.model.outcome import Applied, InDoubt, Outcome, Reply
 from gateway.ports import Attempt, LedgerView
 
-FLIP_WINDOW: Final = timedelta(hours=24)
-"""How far back changes of hands are counted."""
 FLIP_CLAIMS: Final = 40
 """Among how many of an attribute's latest claims they are counted, so that one that is changed all day costs no more than another."""
 
@@ -96,12 +94,14 @@ _BY_KEY: Final = Statement(
 )
 
 
-def view_of(session: Session, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime) -> LedgerView:
+def view_of(
+    session: Session, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime, flip_window: timedelta
+) -> LedgerView:
     """What is known about the addresses, from one moment."""
     claims: list[Any] = []
     values: dict[tuple[str, str], Json] = {}
     flips: dict[str, int] = defaultdict(int)
-    moment, window = to_text(now), to_text(now - FLIP_WINDOW)
+    moment, window = to_text(now), to_text(now - flip_window)
     for start in range(0, len(addresses), _PAGE):
         page = text_of(addresses[start : start + _PAGE])
         claims += session.rows(_OPEN, {"addresses": page, "now": moment})

@@ -115,7 +115,7 @@ async def _line(directory: Path, world: World) -> AsyncIterator[Pipeline]:
         clock = SystemClock()
         yield Pipeline(
             understand=EffectResolver(stacks),
-            survey=Survey(stacks=stacks, ledger=ledger, clock=clock),
+            survey=Survey(stacks=stacks, ledger=ledger, policy=engine, clock=clock),
             checks=checks(engine),
             ledger=ledger,
             cloud=Nobody(),

@@ -26,6 +26,8 @@ from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.ports import RecordQuery
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
 GROUP = "aws_autoscaling_group.kafka"
 APPLIED = Applied(
     reply=Reply(status=200, headers=(("content-type", "text/xml"),), body=b"<ok/>\x00\xff"), request_id="r-1"
@@ -88,7 +90,7 @@ async def carried(
 
 async def held_claims(ledger: SqlLedger, now: datetime = NOW, address: str = GROUP) -> tuple[Claim, ...]:
     """The open claims as the line sees them."""
-    return (await ledger.view(addresses=[address], actor="agent", call_digest="", now=now)).claims
+    return (await ledger.view(addresses=[address], actor="agent", call_digest="", now=now, flip_window=DAY)).claims
 
 
 async def test_a_mutation_leaves_decided_then_settled_and_its_claim_and_value(ledger: SqlLedger) -> None:
@@ -97,7 +99,7 @@ async def test_a_mutation_leaves_decided_then_settled_and_its_claim_and_value(le
     decided, settled = await ledger.records(RecordQuery(newest_first=False))
     assert (decided.stage, settled.stage, decided.seq, settled.seq) == (Stage.DECIDED, Stage.SETTLED, 1, 2)
     assert (decided.at, decided.actor, decided.stack, settled.previous) == (NOW, "agent", "kafka", decided.hash)
-    view = await ledger.view(addresses=[GROUP, "aws_lb.front"], actor="agent", call_digest="", now=NOW)
+    view = await ledger.view(addresses=[GROUP, "aws_lb.front"], actor="agent", call_digest="", now=NOW, flip_window=DAY)
     assert view.claims == (claim,)
     assert view.values == {(GROUP, "desired_capacity"): 6}
     assert await ledger.verify() == 2
@@ -220,7 +222,7 @@ async def test_a_claim_in_flight_or_in_doubt_cannot_be_superseded_and_does_not_e
             await ledger.record_outcome(asked, InDoubt(reason="cut off"), NOW)
     await ledger.resolve(asked.id, APPLIED, later)
     assert await held_claims(ledger, later) == ()
-    assert (await ledger.view(addresses=[GROUP], actor="", call_digest="", now=later)).values == {
+    assert (await ledger.view(addresses=[GROUP], actor="", call_digest="", now=later, flip_window=DAY)).values == {
         (GROUP, "desired_capacity"): 6
     }
 
@@ -318,13 +320,21 @@ async def test_an_approval_is_for_one_actor_one_call_and_its_time(ledger: SqlLed
         await ledger.record_decision(asked, facts(asked, now=now), decision(Verdict.HOLD, approval=approval.id))
 
 
-async def test_changes_of_hands_are_counted_for_a_day(ledger: SqlLedger) -> None:
+async def test_flips_are_counted_within_the_given_window(ledger: SqlLedger) -> None:
     held: Sequence[Claim] = ()
     for hour, actor in enumerate(["a", "b", "a", "a", "b"]):
         asked = mutation(effect(10 + hour), actor=actor)
         held = await carried(ledger, asked, now=NOW + timedelta(hours=hour), supersedes=tuple(one.id for one in held))
-    for hours, flips in ((4, 3), (25, 1), (40, 0)):
-        view = await ledger.view(addresses=[GROUP], actor="a", call_digest="", now=NOW + timedelta(hours=hours))
+    for hours, window, flips in (
+        (4, DAY, 3),
+        (25, DAY, 1),
+        (40, DAY, 0),
+        (40, 2 * DAY, 3),
+        (4, HOUR, 0),
+        (4, 4 * HOUR, 2),
+    ):
+        now = NOW + timedelta(hours=hours)
+        view = await ledger.view(addresses=[GROUP], actor="a", call_digest="", now=now, flip_window=window)
         assert view.flips.get(f"{GROUP}.desired_capacity", 0) == flips
 
 
@@ -340,7 +350,11 @@ async def test_changes_of_hands_are_counted_for_each_attribute_of_each_thing(led
             supersedes=tuple(one.id for one in held if (one.attribute, one.address) in names),
         )
     view = await ledger.view(
-        addresses=["aws_x.none", "aws_x.one", "aws_x.two"], actor="a", call_digest="", now=NOW + timedelta(hours=3)
+        addresses=["aws_x.none", "aws_x.one", "aws_x.two"],
+        actor="a",
+        call_digest="",
+        now=NOW + timedelta(hours=3),
+        flip_window=DAY,
     )
     assert dict(view.flips) == {"aws_x.one.capacity": 2, "aws_x.one.size": 1}
 
@@ -353,7 +367,7 @@ async def test_changes_of_hands_are_counted_among_the_latest_claims(ledger: SqlL
         now = NOW + timedelta(seconds=number)
         held = await carried(ledger, asked, now=now, supersedes=tuple(one.id for one in held))
         if number >= FLIP_CLAIMS - 1:
-            view = await ledger.view(addresses=[GROUP], actor="a", call_digest="", now=now)
+            view = await ledger.view(addresses=[GROUP], actor="a", call_digest="", now=now, flip_window=DAY)
             seen.append(view.flips.get(f"{GROUP}.desired_capacity", 0))
     assert seen == [2, 1, 0]
 
@@ -362,12 +376,12 @@ async def test_values_go_with_the_thing_and_later_ones_lie_over_earlier_ones(led
     await carried(ledger, mutation(effect("a", "tags.owner")))
     await carried(ledger, mutation(effect({}, "tags")))
     await carried(ledger, mutation(effect("c", "tags.team")))
-    view = await ledger.view(addresses=[GROUP], actor="", call_digest="", now=NOW)
+    view = await ledger.view(addresses=[GROUP], actor="", call_digest="", now=NOW, flip_window=DAY)
     assert list(view.values) == [(GROUP, "tags.owner"), (GROUP, "tags"), (GROUP, "tags.team")]
     gone = mutation(effect(None, "*", action=EffectAction.DELETE))
     await ledger.record_decision(gone, facts(gone, seen=view.claims), decision())
     await ledger.record_outcome(gone, APPLIED, NOW)
-    assert (await ledger.view(addresses=[GROUP], actor="", call_digest="", now=NOW)).values == {}
+    assert (await ledger.view(addresses=[GROUP], actor="", call_digest="", now=NOW, flip_window=DAY)).values == {}
 
 
 async def test_a_start_puts_in_doubt_what_was_in_flight(store_url: str) -> None:
@@ -402,10 +416,10 @@ async def test_ten_thousand_claims_on_five_hundred_things_have_one_winner_each(s
 
 async def test_what_aws_moved_to_a_value_of_its_own_is_known_no_more(ledger: SqlLedger) -> None:
     await carried(ledger, mutation(effect()))
-    before = (await ledger.view(addresses=[GROUP], actor="", call_digest="", now=NOW)).values
+    before = (await ledger.view(addresses=[GROUP], actor="", call_digest="", now=NOW, flip_window=DAY)).values
     moved = mutation(effect(None, action=EffectAction.INVOKE))
     assert await carried(ledger, moved) == ()
-    after = (await ledger.view(addresses=[GROUP], actor="", call_digest="", now=NOW)).values
+    after = (await ledger.view(addresses=[GROUP], actor="", call_digest="", now=NOW, flip_window=DAY)).values
     assert (before, after) == ({(GROUP, "desired_capacity"): 6}, {})
 
 

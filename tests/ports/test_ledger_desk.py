@@ -24,6 +24,7 @@ from gateway.ports import RecordQuery
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
 QUEUE = "aws_sqs_queue.orders"
 AGENT = Caller(actor="agent", kind=ActorKind.AGENT, key_id="SNTLAGENT", on_behalf_of="carol")
 ALICE = Caller(actor="alice", kind=ActorKind.HUMAN, key_id="SNTLALICE", roles=("approver",))
@@ -71,7 +72,9 @@ async def execute(
 
 async def approval_seen(ledger: SqlLedger, asked: Mutation, at: datetime = NOW) -> str:
     """The approval that the line would find for this call, empty for none."""
-    view = await ledger.view(addresses=[], actor=asked.caller.actor, call_digest=asked.call.digest, now=at)
+    view = await ledger.view(
+        addresses=[], actor=asked.caller.actor, call_digest=asked.call.digest, now=at, flip_window=DAY
+    )
     return view.approval.id if view.approval else ""
 
 
@@ -182,10 +185,10 @@ async def test_only_a_merge_ends_claim_and_value(ledger: SqlLedger) -> None:
     asked = mutation()
     [claim] = await execute(ledger, asked)
     await ledger.record_reconciliation(asked.id, at=NOW, body={"branch": "sentinel/shop", "commit": "c0ffee"})
-    view = await ledger.view(addresses=[QUEUE], actor="", call_digest="", now=NOW)
+    view = await ledger.view(addresses=[QUEUE], actor="", call_digest="", now=NOW, flip_window=DAY)
     assert (view.claims, dict(view.values)) == ((claim,), {(QUEUE, "delay"): 6})
     await ledger.record_reconciliation(asked.id, at=NOW, body={"merged": True})
-    view = await ledger.view(addresses=[QUEUE], actor="", call_digest="", now=NOW)
+    view = await ledger.view(addresses=[QUEUE], actor="", call_digest="", now=NOW, flip_window=DAY)
     assert (view.claims, dict(view.values)) == ((), {})
     assert [each.end for each in await ledger.claims(open_only=False)] == [ClaimEnd.MERGED]
 

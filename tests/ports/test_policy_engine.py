@@ -184,8 +184,9 @@ def _said(answer: Json) -> list[dict[str, Any]]:
 @pytest.mark.slow
 @pytest.mark.allow_hosts(["127.0.0.1"])
 async def test_embedded_and_server_give_the_same_answers(embedded: Embedded, opa_url: str) -> None:
-    server = OpaServer(opa_url, deadline_ms=5000, packages=embedded.packages)
+    server = OpaServer(opa_url, deadline_ms=5000, packages=embedded.packages, flip_window=embedded.flip_window)
     await server.open()
+    assert server.flip_window == embedded.flip_window
     seen: set[str] = set()
     verdicts: set[str] = set()
     superseding = quiet = 0
@@ -239,7 +240,7 @@ async def test_embedded_refuses_what_is_undefined(embedded: Embedded) -> None:
 @pytest.mark.opa
 @pytest.mark.allow_hosts(["127.0.0.1"])
 async def test_server_refuses_what_is_undefined(opa_url: str) -> None:
-    server = OpaServer(opa_url, deadline_ms=5000, packages=lambda: ())
+    server = OpaServer(opa_url, deadline_ms=5000, packages=lambda: (), flip_window=timedelta(days=1))
     await server.open()
     try:
         await _undefined(server)

@@ -1,6 +1,7 @@
 """What came of sending changes just what it should."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -8,6 +9,8 @@ import pytest
 from gateway.ledger.outcome import MAX_REPLY, settlement
 from gateway.model.mutation import CallClass, EffectAction
 from gateway.model.outcome import Failed, InDoubt
+
+DAY = timedelta(days=1)
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -30,7 +33,9 @@ def test_replies_of_calls_that_hand_out_secrets_are_not_kept(scene: Any, call_cl
 @pytest.mark.parametrize("outcome", [Failed(code="No", message=""), InDoubt(reason="cut off")])
 async def test_only_what_is_applied_is_remembered(scene: Any, outcome: Failed | InDoubt) -> None:
     await scene.execute(scene.mutation(), outcome)
-    view = await scene.ledger.view(addresses=["aws_sqs_queue.orders"], actor="", call_digest="", now=scene.now)
+    view = await scene.ledger.view(
+        addresses=["aws_sqs_queue.orders"], actor="", call_digest="", now=scene.now, flip_window=DAY
+    )
     assert dict(view.values) == {}
 
 
@@ -39,5 +44,7 @@ async def test_a_thing_made_anew_starts_with_its_own_values(scene: Any) -> None:
     create = scene.mutation({}, "*", action=EffectAction.CREATE)
     named = scene.mutation("new", "name", action=EffectAction.CREATE)
     await scene.execute(replace(create, effects=create.effects + named.effects))
-    view = await scene.ledger.view(addresses=["aws_sqs_queue.orders"], actor="", call_digest="", now=scene.now)
+    view = await scene.ledger.view(
+        addresses=["aws_sqs_queue.orders"], actor="", call_digest="", now=scene.now, flip_window=DAY
+    )
     assert dict(view.values) == {("aws_sqs_queue.orders", "name"): "new"}
