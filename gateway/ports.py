@@ -14,6 +14,7 @@ from gateway.model.motive import Motive
 from gateway.model.mutation import Call, CallClass, Mutation
 from gateway.model.outcome import Outcome, Sent
 from gateway.model.record import Record, Stage
+from gateway.model.refusal import Refusal
 from gateway.model.verdict import Decision
 
 
@@ -152,10 +153,8 @@ class Ledger(Protocol):
         """The earlier attempt of this actor with this key, None where there is none."""
         ...
 
-    async def record_refusal(
-        self, *, at: datetime, reason: str, code: str, peer: str, key_id: str, about: str, actor: str = ""
-    ) -> None:
-        """Record a stranger or an unreadable request; rate-limited, what is dropped is counted in the next one."""
+    async def record_refusal(self, refusal: Refusal) -> None:
+        """Append TURNED_AWAY. Rate-limited: the next record says how many were dropped. Raises `errors.LedgerUnavailable`."""
         ...
 
     async def record_decision(self, mutation: Mutation, facts: Facts, decision: Decision) -> Sequence[Claim]:
