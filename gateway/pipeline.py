@@ -174,7 +174,9 @@ class Pipeline:
             try:
                 prepared = await self._cloud.prepare(mutation.call, mutation.id)
             except NotSendable as error:
-                unsendable = Finding(check="cloud", verdict=Verdict.DENY, rule="never.unsendable", reason=str(error))
+                unsendable = Finding(
+                    check="cloud", verdict=Verdict.DENY, rule="never.unsendable", reason=str(error), absolute=True
+                )
                 decision = replace(decision, findings=(*decision.findings, unsendable))
         await self._ledger.record_decision(mutation, facts, decision)
         return mutation, decision, prepared
@@ -190,6 +192,7 @@ class Pipeline:
                 verdict=Verdict.DENY,
                 rule="never.survey",
                 reason="Sentinel could not gather the facts it must judge by, so it refused; nothing was sent. Try again.",
+                absolute=True,
             )
             return mutation, nothing_known(self._clock.now()), Decision(findings=(broken,))
         return mutation, facts, await self._checks.decide(mutation, facts)

@@ -8,6 +8,7 @@ from typing import Protocol
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim
 from gateway.model.facts import Approval, Facts
+from gateway.model.ids import is_session_key
 from gateway.model.inbound import Inbound
 from gateway.model.json import Json
 from gateway.model.motive import Motive
@@ -41,6 +42,15 @@ class Key:
     motive: Motive | None = None
     expires_at: datetime | None = None
     revoked: bool = False
+
+    @property
+    def is_session(self) -> bool:
+        """Whether it was issued for a session, and so ends with its standing key."""
+        return is_session_key(self.id)
+
+    def ended(self, now: datetime) -> bool:
+        """Whether it is revoked or expired, so that it proves nothing any more."""
+        return self.revoked or (self.expires_at is not None and self.expires_at <= now)
 
 
 class KeyRing(Protocol):
