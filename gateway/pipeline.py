@@ -28,6 +28,7 @@ from gateway.model.ids import new_id
 from gateway.model.inbound import Inbound
 from gateway.model.mutation import CallClass, Mutation
 from gateway.model.outcome import InDoubt, Outcome, Refused, Sent
+from gateway.model.refusal import Refusal
 from gateway.model.verdict import Decision, Finding, Verdict
 from gateway.ports import Authenticator, Clock, Cloud, Ledger, Prepared, Request, RequestDecoder
 from gateway.survey import Survey, nothing_known
@@ -94,15 +95,16 @@ class Pipeline:
     async def turn_away(self, inbound: Inbound, error: SentinelError, caller: Caller | None = None) -> None:
         """Record that a request went no further, and why. Raises `errors.LedgerUnavailable`."""
         named = error.key_id if isinstance(error, NotAuthenticated) else ""
-        await self._ledger.record_refusal(
+        refusal = Refusal(
             at=inbound.received_at,
             reason=str(error),
             code=error.code,
             peer=inbound.peer,
+            key_id=caller.key_id if caller else named,
             about=f"{inbound.method} {inbound.path[:200]}",
             actor=caller.actor if caller else "",
-            key_id=caller.key_id if caller else named,
         )
+        await self._ledger.record_refusal(refusal)
 
     async def execute(self, caller: Caller, request: Request) -> MutationResult:
         """Decide, record, apply once, record.
@@ -129,15 +131,15 @@ class Pipeline:
             # A race that was lost stored nothing of the decision, and an investigator must see that it was asked.
             caller, call = mutation.caller, mutation.call
             about = f"{call.service}:{call.operation}"
-            await self._ledger.record_refusal(
+            refusal = Refusal(
                 at=self._clock.now(),
                 reason=str(lost),
                 code=lost.code,
-                peer="",
                 key_id=caller.key_id,
                 about=about,
                 actor=caller.actor,
             )
+            await self._ledger.record_refusal(refusal)
             raise
 
     async def _execute(self, mutation: Mutation) -> MutationResult:
@@ -172,7 +174,9 @@ class Pipeline:
             try:
                 prepared = await self._cloud.prepare(mutation.call, mutation.id)
             except NotSendable as error:
-                unsendable = Finding(check="cloud", verdict=Verdict.DENY, rule="never.unsendable", reason=str(error))
+                unsendable = Finding(
+                    check="cloud", verdict=Verdict.DENY, rule="never.unsendable", reason=str(error), absolute=True
+                )
                 decision = replace(decision, findings=(*decision.findings, unsendable))
         await self._ledger.record_decision(mutation, facts, decision)
         return mutation, decision, prepared
@@ -188,6 +192,7 @@ class Pipeline:
                 verdict=Verdict.DENY,
                 rule="never.survey",
                 reason="Sentinel could not gather the facts it must judge by, so it refused; nothing was sent. Try again.",
+                absolute=True,
             )
             return mutation, nothing_known(self._clock.now()), Decision(findings=(broken,))
         return mutation, facts, await self._checks.decide(mutation, facts)

@@ -8,12 +8,14 @@ from typing import Protocol
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim
 from gateway.model.facts import Approval, Facts
+from gateway.model.ids import is_session_key
 from gateway.model.inbound import Inbound
 from gateway.model.json import Json
 from gateway.model.motive import Motive
 from gateway.model.mutation import Call, CallClass, Mutation
 from gateway.model.outcome import Outcome, Sent
 from gateway.model.record import Record, Stage
+from gateway.model.refusal import Refusal
 from gateway.model.verdict import Decision
 
 
@@ -40,6 +42,15 @@ class Key:
     motive: Motive | None = None
     expires_at: datetime | None = None
     revoked: bool = False
+
+    @property
+    def is_session(self) -> bool:
+        """Whether it was issued for a session, and so ends with its standing key."""
+        return is_session_key(self.id)
+
+    def ended(self, now: datetime) -> bool:
+        """Whether it is revoked or expired, so that it proves nothing any more."""
+        return self.revoked or (self.expires_at is not None and self.expires_at <= now)
 
 
 class KeyRing(Protocol):
@@ -162,10 +173,8 @@ class Ledger(Protocol):
         """The earlier attempt of this actor with this key, None where there is none."""
         ...
 
-    async def record_refusal(
-        self, *, at: datetime, reason: str, code: str, peer: str, key_id: str, about: str, actor: str = ""
-    ) -> None:
-        """Record a stranger or an unreadable request; rate-limited, what is dropped is counted in the next one."""
+    async def record_refusal(self, refusal: Refusal) -> None:
+        """Append TURNED_AWAY. Rate-limited: the next record says how many were dropped. Raises `errors.LedgerUnavailable`."""
         ...
 
     async def record_decision(self, mutation: Mutation, facts: Facts, decision: Decision) -> Sequence[Claim]:

@@ -25,7 +25,7 @@ class Bearer:
         key = await self._keys.find(key_id)
         right = hmac.compare_digest((key.secret if key else _NOBODYS_SECRET).encode(), secret.encode())
         now = self._clock.now()
-        if key is None or not right or key.revoked or (key.expires_at is not None and key.expires_at <= now):
+        if key is None or not right or key.ended(now):
             raise NotAuthenticated(
                 "The bearer key is not one this gateway issued, or it has ended. Get one with `sentinel key` or `sentinel session`.",
                 key_id=key_id,

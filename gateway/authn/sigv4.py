@@ -180,7 +180,7 @@ class SigV4:
         _require_plain_path(inbound.path, signature.service)
         now = self._clock.now()
         key = await self._keys.find(signature.access_key_id)
-        if key is None or key.revoked or (key.expires_at is not None and key.expires_at <= now):
+        if key is None or key.ended(now):
             self._turn_stranger_away(inbound, signature)
             raise NotAuthenticated(
                 "The access key id is not one this gateway issued, or it has ended. Get a key with `sentinel key` or `sentinel session`.",

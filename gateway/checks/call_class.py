@@ -17,6 +17,5 @@ class CallClassCheck:
             return passed(self)
         operation = f"{mutation.call.service}:{mutation.call.operation}"
         reason = f"{operation} hands out AWS credentials, with which the caller could change things past Sentinel. It is refused for every key and in every mode; nothing was sent."
-        return Opinion(
-            findings=(Finding(check=self.name, verdict=Verdict.DENY, rule="never.credential", reason=reason),)
-        )
+        denial = Finding(check=self.name, verdict=Verdict.DENY, rule="never.credential", reason=reason, absolute=True)
+        return Opinion(findings=(denial,))

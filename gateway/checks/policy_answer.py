@@ -47,6 +47,8 @@ def finding(check: str, item: Json) -> Finding:
         address=address,
         attribute=attribute,
         offer=_offer(item, address, attribute),
+        # Rego has only the id to say so.
+        absolute=verdict is Verdict.DENY and rule.startswith("never."),
     )
 
 

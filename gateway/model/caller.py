@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from gateway.model.ids import is_session_key
 from gateway.model.motive import Motive
 
 
@@ -29,4 +30,14 @@ class Caller:
     on_behalf_of: str = ""
     """The actor this one acts for, empty where it acts for itself."""
     motive: Motive | None = None
-    """The motive that the key itself carries (a session, or a pipeline's standing motive)."""
+    """The motive stored with the key (of a session, or a pipeline's standing motive)."""
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether the caller may see the records and claims of every actor. Agents and services see only their own."""
+        return self.kind in (ActorKind.HUMAN, ActorKind.PIPELINE)
+
+    @property
+    def in_session(self) -> bool:
+        """Whether the caller used a session key."""
+        return is_session_key(self.key_id)

@@ -7,7 +7,7 @@ from datetime import datetime
 from gateway.model.claim import StandingClaim
 from gateway.model.contract import Contract
 from gateway.model.json import Json
-from gateway.model.mutation import Effect
+from gateway.model.mutation import Effect, EffectAction
 from gateway.model.verdict import Mode
 
 
@@ -45,7 +45,7 @@ class Subject:
     @property
     def changes(self) -> bool:
         """Whether the effect changes anything, as far as we know. Create, delete and invoke always do."""
-        return self.effect.action != "set" or self.effect.value != self.before
+        return self.effect.action is not EffectAction.SET or self.effect.value != self.before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,12 @@ class CallClass(StrEnum):
     EXECUTE = "execute"
     """Runs code or carries a document that does. A mutation."""
     CRYPTO = "crypto"
-    """Uses a key and changes no state."""
+    """Encrypts, decrypts or signs with a KMS key; changes no state."""
+
+    @property
+    def changes_state(self) -> bool:
+        """Whether the call goes through the checks as a change. The classes for which it does not are streamed to AWS unparsed."""
+        return self not in (CallClass.READ, CallClass.SECRET, CallClass.CRYPTO)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

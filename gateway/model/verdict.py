@@ -46,14 +46,16 @@ class Finding:
     """Name of the check: bounds, dependencies, policy, arbitration, survey."""
     verdict: Verdict
     rule: str
-    """Id of the rule, stable across releases, e.g. `bounds.max`, `SEN-G004`."""
+    """Id of the rule, stable across releases, e.g. `bounds.max`, `SEN-G004`. Ids of absolute denials begin with `never.`."""
     reason: str
     """A whole sentence for the caller."""
     address: str = ""
     attribute: str = ""
     source: str = ""
-    """Where the rule stands, `file:line`."""
+    """Where the rule is written, `file:line`."""
     offer: CounterOffer | None = None
+    absolute: bool = False
+    """Of a denial: whether it also holds where the stack is only observed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,12 +86,12 @@ class Decision:
     @property
     def carried_out(self) -> bool:
         """Whether the mutation is to be applied: allowed, or only observed."""
-        return self.verdict is Verdict.ALLOW or (self.mode is Mode.OBSERVE and not self.never)
+        return self.verdict is Verdict.ALLOW or (self.mode is Mode.OBSERVE and not self.denied_in_every_mode)
 
     @property
-    def never(self) -> bool:
-        """Whether a finding forbids it in every mode (credential classes, a broken survey)."""
-        return not self.findings or any(f.rule.startswith("never.") for f in self.findings if f.verdict is Verdict.DENY)
+    def denied_in_every_mode(self) -> bool:
+        """Whether it is refused even where the stack is only observed (credential classes, a survey that failed)."""
+        return not self.findings or any(f.absolute for f in self.findings if f.verdict is Verdict.DENY)
 
     @property
     def objections(self) -> tuple[Finding, ...]:

@@ -100,7 +100,7 @@ async def test_a_claim_lost_twice_is_a_conflict_and_nothing_is_sent(ledger: Ledg
     with pytest.raises(ClaimTaken):
         await line(ledger, cloud).execute(AGENT, asked())
     assert "send" not in ledger.events
-    assert [(told["code"], told["actor"]) for told in ledger.strangers] == [("claim_taken", AGENT.actor)]
+    assert [(refusal.code, refusal.actor) for refusal in ledger.refusals] == [("claim_taken", AGENT.actor)]
 
 
 async def test_an_approval_lost_to_another_attempt_is_recorded(ledger: LedgerDouble, cloud: CloudDouble) -> None:
@@ -108,7 +108,7 @@ async def test_an_approval_lost_to_another_attempt_is_recorded(ledger: LedgerDou
     with pytest.raises(ApprovalSpent):
         await line(ledger, cloud).execute(AGENT, asked())
     assert "send" not in ledger.events
-    assert [told["code"] for told in ledger.strangers] == ["approval_spent"]
+    assert [refusal.code for refusal in ledger.refusals] == ["approval_spent"]
 
 
 async def test_a_claim_lost_to_the_same_attempt_is_answered_with_its_outcome(
@@ -200,23 +200,23 @@ async def test_a_stranger_is_recorded_with_the_key_it_named(
     reads = Reads(asked(), error)
     with pytest.raises(type(error)):
         await line(ledger, cloud).admit(inbound("/a?b"), reads, reads)
-    (stranger,) = ledger.strangers
-    assert (stranger["actor"], stranger["about"], stranger["code"]) == ("", "POST /a", error.code)
-    assert stranger["key_id"] == getattr(error, "key_id", "")
+    (refusal,) = ledger.refusals
+    assert (refusal.actor, refusal.about, refusal.code) == ("", "POST /a", error.code)
+    assert refusal.key_id == getattr(error, "key_id", "")
 
 
 async def test_an_unreadable_request_is_recorded_with_its_caller(ledger: LedgerDouble, cloud: CloudDouble) -> None:
     reads = Reads(Malformed("what?", code="json"))
     with pytest.raises(Malformed):
         await line(ledger, cloud).admit(inbound(), reads, reads)
-    assert (ledger.strangers[0]["actor"], ledger.strangers[0]["key_id"]) == (AGENT.actor, AGENT.key_id)
+    assert (ledger.refusals[0].actor, ledger.refusals[0].key_id) == (AGENT.actor, AGENT.key_id)
 
 
 async def test_an_agent_may_not_read_secrets_and_a_human_may(ledger: LedgerDouble, cloud: CloudDouble) -> None:
     secret = asked(call_class=CallClass.SECRET)
     with pytest.raises(NotAllowed):
         await line(ledger, cloud).admit(inbound(), Reads(secret), Reads(secret))
-    assert ledger.strangers[0]["code"] == "not_allowed"
+    assert ledger.refusals[0].code == "not_allowed"
     reads = Reads(secret, HUMAN)
     assert await line(ledger, cloud).admit(inbound(), reads, reads) == (HUMAN, secret)
 

@@ -14,6 +14,7 @@ from gateway.model.inbound import Inbound
 from gateway.model.json import Json
 from gateway.model.mutation import Call, CallClass, Mutation
 from gateway.model.outcome import Applied, Reply, Sent
+from gateway.model.refusal import Refusal
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.pipeline import Pipeline
 from gateway.ports import Attempt, LedgerView, Prepared, Request
@@ -46,9 +47,9 @@ class LedgerDouble:
     attempts: list[Attempt | Exception | None] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
     outcomes: list[Sent] = field(default_factory=list)
-    strangers: list[dict[str, str]] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
     known: LedgerView = field(default_factory=LedgerView)
-    stranger_fails: Exception | None = None
+    refusal_fails: Exception | None = None
     flip_window: timedelta | None = None
     """The one given with the last question."""
 
@@ -68,13 +69,11 @@ class LedgerDouble:
             raise found
         return found
 
-    async def record_refusal(
-        self, *, at: datetime, reason: str, code: str, peer: str, key_id: str, about: str, actor: str = ""
-    ) -> None:
+    async def record_refusal(self, refusal: Refusal) -> None:
         """Notes it."""
-        if self.stranger_fails:
-            raise self.stranger_fails
-        self.strangers.append({"code": code, "key_id": key_id, "actor": actor, "about": about, "reason": reason})
+        if self.refusal_fails:
+            raise self.refusal_fails
+        self.refusals.append(refusal)
 
     async def record_decision(self, mutation: Mutation, facts: Facts, decision: Decision) -> Sequence[Claim]:
         """Notes it, and takes no claims."""

@@ -12,7 +12,7 @@ from gateway.doors.api.schemas import SessionBody
 from gateway.doors.asgi import RequestBody, inbound_of
 from gateway.doors.serialize import time_to_json
 from gateway.errors import NotAllowed, NotFound
-from gateway.model.caller import ActorKind, Caller
+from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
 from gateway.model.json import Json, to_json
 from gateway.model.mutation import Call
@@ -21,9 +21,6 @@ from gateway.model.record import Record, Stage
 from gateway.pipeline import Pipeline
 from gateway.ports import Authenticator, Clock, KeyRing, LedgerCommands, LedgerQueries, RecordQuery
 from gateway.ports import Request as Asked
-
-_SESSION = "SNTS"
-"""How the ids of session keys begin (`ports.Key`)."""
 
 
 class Blamer(Protocol):
@@ -61,7 +58,7 @@ class Context:
 
     async def session(self, caller: Caller, body: SessionBody) -> dict[str, Any]:
         """A temporary key for the caller. Raises `errors.NotAllowed` for one who holds only such a key: it would outlive its own end."""
-        if caller.key_id.startswith(_SESSION):
+        if caller.in_session:
             raise NotAllowed("A session key cannot make further session keys; use the standing key it was made with.")
         key = await self.keys.issue(
             actor=caller.actor,
@@ -76,7 +73,7 @@ class Context:
 
     async def own_records(self, caller: Caller, query: RecordQuery) -> Sequence[Record]:
         """The records a caller may see: people and pipelines all, agents and services their own."""
-        if caller.kind in (ActorKind.HUMAN, ActorKind.PIPELINE):
+        if caller.sees_all:
             return await self.archive.records(query)
         if query.mutation_id:
             found = await self.archive.records(query)

@@ -15,12 +15,10 @@ from gateway.doors.aws.strict_parsers import form, gunzipped, unique
 from gateway.errors import Malformed
 from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
-from gateway.model.mutation import Call, CallClass
+from gateway.model.mutation import Call
 from gateway.ports import Request
 from gateway.service_models import ServiceModels
 
-_UNPARSED = frozenset({CallClass.READ, CallClass.SECRET, CallClass.CRYPTO})
-"""Classes that are passed on as they came, so that what the operation is suffices."""
 _INVOCATION = "amz-sdk-invocation-id"
 _LONGEST_KEY = 255
 _CHARSETS = frozenset({"", "utf-8", "utf8", '"utf-8"'})
@@ -58,7 +56,7 @@ class AwsDecoder:
         routed, fields = await self._routed(inbound, head, candidates)
         call_class = self._classes.of(routed.service.name, routed.operation)
         parameters: Mapping[str, Any] = {}
-        if call_class not in _UNPARSED or routed.operation in routed.service.labelled_hosts:
+        if call_class.changes_state or routed.operation in routed.service.labelled_hosts:
             parameters = await self._parameters(inbound, head, routed, fields)
         return Request(
             call=Call(

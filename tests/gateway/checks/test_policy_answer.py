@@ -29,3 +29,10 @@ def test_nothing_to_offer_is_no_offer(extra: dict[str, Json]) -> None:
 def test_odd_offers_raise(extra: dict[str, Json]) -> None:
     with pytest.raises(PolicyUnavailable):
         finding("arbitration", {**BARE, **extra})
+
+
+@pytest.mark.parametrize(
+    ("rule", "verdict", "absolute"), [("never.mine", "deny", True), ("never.mine", "hold", False), ("SEN-1", "deny", False)]
+)  # fmt: skip
+def test_a_policys_denial_is_absolute_if_its_id_begins_with_never(rule: str, verdict: str, absolute: bool) -> None:
+    assert finding("policy", {**BARE, "id": rule, "verdict": verdict}).absolute is absolute

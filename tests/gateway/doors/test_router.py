@@ -112,11 +112,11 @@ async def test_what_is_odd_and_for_the_api_is_a_recorded_problem(path: str) -> N
     start, body = house.sent
     assert (start["status"], dict(start["headers"])[b"connection"]) == (400, b"close")
     assert b'"code":"host"' in body["body"]
-    assert house.ledger.strangers[0]["code"] == "host"
+    assert house.ledger.refusals[0].code == "host"
     assert house.app.came == []
 
 
 async def test_what_cannot_be_recorded_is_503() -> None:
-    house = House(LedgerDouble(stranger_fails=LedgerUnavailable("down")))
+    house = House(LedgerDouble(refusal_fails=LedgerUnavailable("down")))
     await house.enter(_scope("/v1/records", BEARER))
     assert house.sent[0]["status"] == 503

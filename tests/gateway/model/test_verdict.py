@@ -1,16 +1,18 @@
 """A decision: nothing is a denial, the strongest finding wins, an approval lifts holds only."""
 
+from dataclasses import replace
+
 import pytest
 
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 
 
-def _finding(verdict: Verdict, rule: str = "r") -> Finding:
-    return Finding(check="c", verdict=verdict, rule=rule, reason="Because.")
+def _finding(verdict: Verdict) -> Finding:
+    return Finding(check="c", verdict=verdict, rule="r", reason="Because.")
 
 
 ALLOW, HOLD, DENY = _finding(Verdict.ALLOW), _finding(Verdict.HOLD), _finding(Verdict.DENY)
-NEVER = _finding(Verdict.DENY, "never.credential")
+ABSOLUTE = replace(DENY, absolute=True)
 
 
 @pytest.mark.parametrize(
@@ -24,7 +26,7 @@ NEVER = _finding(Verdict.DENY, "never.credential")
         ((ALLOW, DENY), "", Mode.ENFORCE, Verdict.DENY, False),
         ((ALLOW, DENY), "", Mode.OBSERVE, Verdict.DENY, True),
         ((ALLOW, HOLD), "", Mode.OBSERVE, Verdict.HOLD, True),
-        ((ALLOW, NEVER), "", Mode.OBSERVE, Verdict.DENY, False),
+        ((ALLOW, ABSOLUTE), "", Mode.OBSERVE, Verdict.DENY, False),
         ((), "", Mode.OBSERVE, Verdict.DENY, False),
     ],
 )
