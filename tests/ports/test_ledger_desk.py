@@ -1,4 +1,4 @@
-"""What every store must do for humans and the reconciler: approve, reject, release, reconcile, expire, blame, list."""
+"""The commands and queries of humans and of the reconciler, on every store: approve, reject, release, reconcile, expire, blame, list."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -9,6 +9,7 @@ import pytest
 
 from gateway.errors import NotAllowed, NotFound
 from gateway.ledger.ledger import SqlLedger
+from gateway.ledger.states import HoldState
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim, ClaimEnd
 from gateway.model.contract import Contract
@@ -72,14 +73,14 @@ async def execute(
 
 
 async def approval_seen(ledger: SqlLedger, asked: Mutation, at: datetime = NOW) -> str:
-    """The approval that the line would find for this call, empty for none."""
+    """The id of the unused approval for this call, or an empty text."""
     view = await ledger.view(
         addresses=[], actor=asked.caller.actor, call_digest=asked.call.digest, now=at, flip_window=DAY
     )
     return view.approval.id if view.approval else ""
 
 
-async def test_one_consent_carries_one_call_however_often_it_was_held(ledger: SqlLedger) -> None:
+async def test_one_approval_permits_one_call_however_often_it_was_held(ledger: SqlLedger) -> None:
     first, second = mutation(), mutation()
     await decide(ledger, first, Verdict.HOLD)
     await decide(ledger, second, Verdict.HOLD)
@@ -94,7 +95,7 @@ async def test_one_consent_carries_one_call_however_often_it_was_held(ledger: Sq
     assert len(await ledger.records(RecordQuery(stage=Stage.APPROVED))) == 1
 
 
-async def test_an_approval_ends_and_can_be_given_again(ledger: SqlLedger) -> None:
+async def test_an_approval_expires_and_can_be_given_again(ledger: SqlLedger) -> None:
     asked = mutation()
     await decide(ledger, asked, Verdict.HOLD)
     first = await ledger.approve(asked.id, approver=ALICE, at=NOW, lasts=HOUR)
@@ -117,7 +118,7 @@ async def test_an_approval_ends_and_can_be_given_again(ledger: SqlLedger) -> Non
     ],
     ids=["no role", "agent", "pipeline", "own call", "on its behalf", "for the requester", "second key"],
 )
-async def test_nobody_else_may_judge(ledger: SqlLedger, approver: Caller) -> None:
+async def test_no_other_caller_may_approve_or_reject(ledger: SqlLedger, approver: Caller) -> None:
     asked = mutation()
     await decide(ledger, asked, Verdict.HOLD)
     with pytest.raises(NotAllowed):
@@ -128,7 +129,7 @@ async def test_nobody_else_may_judge(ledger: SqlLedger, approver: Caller) -> Non
     assert await ledger.verify() == 1
 
 
-async def test_a_rejection_is_for_good_and_withdraws_an_unused_approval(ledger: SqlLedger) -> None:
+async def test_a_rejection_is_final_and_withdraws_an_unused_approval(ledger: SqlLedger) -> None:
     asked = mutation()
     await decide(ledger, asked, Verdict.HOLD)
     await ledger.approve(asked.id, approver=ALICE, at=NOW, lasts=HOUR)
@@ -140,7 +141,7 @@ async def test_a_rejection_is_for_good_and_withdraws_an_unused_approval(ledger: 
     ):
         with pytest.raises(NotAllowed):
             await act
-    assert [hold.mutation_id for hold in await ledger.holds(state="rejected")] == [asked.id]
+    assert [hold.mutation_id for hold in await ledger.holds(state=HoldState.REJECTED)] == [asked.id]
 
 
 _ACTS: dict[str, Callable[[SqlLedger, str], Awaitable[object]]] = {
@@ -152,13 +153,13 @@ _ACTS: dict[str, Callable[[SqlLedger, str], Awaitable[object]]] = {
 
 
 @pytest.mark.parametrize("act", _ACTS)
-async def test_what_is_not_there_is_not_found(ledger: SqlLedger, act: str) -> None:
+async def test_an_unknown_mutation_is_not_found(ledger: SqlLedger, act: str) -> None:
     with pytest.raises(NotFound):
         await _ACTS[act](ledger, "mut_none")
     assert await ledger.verify() == 0
 
 
-async def test_a_claim_is_released_by_its_actor_or_an_approver_and_by_nobody_else(ledger: SqlLedger) -> None:
+async def test_only_its_actor_or_an_approver_releases_a_claim(ledger: SqlLedger) -> None:
     for caller in (AGENT, ALICE):
         asked = mutation()
         [claim] = await execute(ledger, asked)
@@ -194,7 +195,7 @@ async def test_only_a_merge_ends_claim_and_value(ledger: SqlLedger) -> None:
     assert [each.end for each in await ledger.claims(open_only=False)] == [ClaimEnd.MERGED]
 
 
-async def test_claims_whose_time_is_up_are_ended_and_recorded(ledger: SqlLedger) -> None:
+async def test_expired_claims_are_ended_and_recorded(ledger: SqlLedger) -> None:
     for number in range(3):
         await execute(
             ledger, mutation(address=f"aws_sqs_queue.q{number}"), obligations={"claim_seconds": 60 * (number + 1)}
@@ -204,7 +205,7 @@ async def test_claims_whose_time_is_up_are_ended_and_recorded(ledger: SqlLedger)
     assert len(await ledger.records(RecordQuery(stage=Stage.EXPIRED))) == 2
 
 
-async def test_blame_tells_the_whole_story(ledger: SqlLedger) -> None:
+async def test_blame_names_actor_motive_approver_and_what_was_replaced(ledger: SqlLedger) -> None:
     before, held, asked = mutation(5, caller=replace(AGENT, actor="first")), mutation(), mutation()
     [old] = await execute(ledger, before)
     await decide(ledger, held, Verdict.HOLD)
@@ -262,20 +263,20 @@ async def test_records_are_found_by_what_they_are_about(ledger: SqlLedger, query
     assert [record.seq for record in await ledger.records(query)] == seqs
 
 
-async def test_strangers_are_recorded_at_a_rate_and_the_rest_counted(ledger: SqlLedger) -> None:
-    async def knock(at: datetime, peer: str = "10.0.0.1") -> None:
+async def test_refusals_are_recorded_at_a_limited_rate_and_the_others_counted(ledger: SqlLedger) -> None:
+    async def refuse(at: datetime, peer: str = "10.0.0.1") -> None:
         refusal = Refusal(
             at=at, reason="No.", code="not_authenticated", peer=peer, key_id="AKIAIOSFODNN7EXAMPLE", about="GET /\udce9"
         )
         await ledger.record_refusal(refusal)
 
     for _ in range(60):
-        await knock(NOW)
-    await knock(NOW, "10.0.0.2")
+        await refuse(NOW)
+    await refuse(NOW, "10.0.0.2")
     records = await ledger.records(RecordQuery(stage=Stage.TURNED_AWAY))
     assert len(records) == 51
     assert records[0].body["suppressed"] == 10
     assert "AKIAIOSFODNN7EXAMPLE" not in str(records)
     assert str(records[0].body["key_id"]).startswith("…MPLE sha256:")
-    await knock(NOW + timedelta(seconds=1))
+    await refuse(NOW + timedelta(seconds=1))
     assert (await ledger.records(RecordQuery()))[0].body["suppressed"] == 0

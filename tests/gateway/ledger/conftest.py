@@ -1,4 +1,4 @@
-"""An open ledger on SQLite, and a scene that makes mutations and takes them through it. The suites in tests/ports do the rest on both stores."""
+"""An open ledger on SQLite, and a `Scene` that creates mutations and records them. The suites in tests/ports test both databases."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -25,14 +25,14 @@ APPLIED = Applied(reply=Reply(status=200, headers=(), body=b"ok"), request_id="r
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """Makes mutations of one attribute of `aws_sqs_queue.orders`, at noon."""
+    """Creates mutations of one attribute of `aws_sqs_queue.orders`, at noon."""
 
     ledger: SqlLedger
     now: datetime = NOW
     applied: Applied = APPLIED
 
     def mutation(self, value: Json = 6, attribute: str = "delay", *, actor: str = "agent", **members: Any) -> Mutation:
-        """A new mutation; `members` are of its effect, but `key`, its idempotency key."""
+        """A new mutation. `members` are members of its effect, except `key`, its idempotency key."""
         key = str(members.pop("key", ""))
         given = {
             "address": "aws_sqs_queue.orders",

@@ -1,4 +1,4 @@
-"""What came of sending changes just what it should."""
+"""What an outcome changes: kept replies and applied values."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -31,7 +31,7 @@ def test_replies_of_calls_that_hand_out_secrets_are_not_kept(scene: Any, call_cl
 
 
 @pytest.mark.parametrize("outcome", [Failed(code="No", message=""), InDoubt(reason="cut off")])
-async def test_only_what_is_applied_is_remembered(scene: Any, outcome: Failed | InDoubt) -> None:
+async def test_only_an_applied_mutation_leaves_values(scene: Any, outcome: Failed | InDoubt) -> None:
     await scene.execute(scene.mutation(), outcome)
     view = await scene.ledger.view(
         addresses=["aws_sqs_queue.orders"], actor="", call_digest="", now=scene.now, flip_window=DAY
@@ -39,7 +39,7 @@ async def test_only_what_is_applied_is_remembered(scene: Any, outcome: Failed | 
     assert dict(view.values) == {}
 
 
-async def test_a_thing_made_anew_starts_with_its_own_values(scene: Any) -> None:
+async def test_a_recreated_resource_loses_its_old_values(scene: Any) -> None:
     await scene.execute(scene.mutation(6))
     create = scene.mutation({}, "*", action=EffectAction.CREATE)
     named = scene.mutation("new", "name", action=EffectAction.CREATE)
