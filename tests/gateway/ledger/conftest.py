@@ -50,11 +50,11 @@ class Scene:
             idempotency_key=key,
         )
 
-    def facts(self, asked: Mutation, mode: Mode = Mode.ENFORCE) -> Facts:
+    def facts(self, change: Mutation, mode: Mode = Mode.ENFORCE) -> Facts:
         """What was true: every attribute was 4."""
         subjects = tuple(
             Subject(effect=each, before=4, declared=4, attributes_before={}, attributes_after={}, contract=Contract())
-            for each in asked.effects
+            for each in change.effects
         )
         return Facts(now=self.now, stack="shop", mode=mode, subjects=subjects)
 
@@ -63,10 +63,10 @@ class Scene:
         finding = Finding(check="policy", verdict=verdict, rule="SEN-1", reason="Because.")
         return Decision(findings=(finding,), **members)
 
-    async def execute(self, asked: Mutation, outcome: Sent = APPLIED, **members: Any) -> Sequence[Claim]:
+    async def execute(self, change: Mutation, outcome: Sent = APPLIED, **members: Any) -> Sequence[Claim]:
         """Decide and settle; the claims taken."""
-        claims = await self.ledger.record_decision(asked, self.facts(asked), self.decision(**members))
-        await self.ledger.record_outcome(asked, outcome, self.now)
+        claims = await self.ledger.record_decision(change, self.facts(change), self.decision(**members))
+        await self.ledger.record_outcome(change, outcome, self.now)
         return claims
 
 

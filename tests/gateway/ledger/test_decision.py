@@ -15,23 +15,23 @@ from gateway.model.verdict import Mode, Verdict
 
 def test_of_two_effects_on_one_attribute_the_last_is_claimed(scene: Any) -> None:
     first, last = scene.mutation(5), scene.mutation(6)
-    asked = replace(first, effects=first.effects + last.effects)
-    [claim] = write_set(asked, scene.facts(asked), scene.decision()).claims
+    change = replace(first, effects=first.effects + last.effects)
+    [claim] = write_set(change, scene.facts(change), scene.decision()).claims
     assert claim.value == 6
 
 
 def test_effects_without_facts_count_as_changes(scene: Any) -> None:
-    asked = scene.mutation()
-    facts = replace(scene.facts(asked), subjects=())
-    write = write_set(asked, facts, scene.decision())
+    change = scene.mutation()
+    facts = replace(scene.facts(change), subjects=())
+    write = write_set(change, facts, scene.decision())
     assert len(write.claims) == 1
     body: Any = write.record.body
     assert body["effects"][0]["changes"] is True
 
 
 def test_a_denial_takes_no_claims(scene: Any) -> None:
-    asked = scene.mutation()
-    assert write_set(asked, scene.facts(asked), scene.decision(Verdict.DENY)).claims == ()
+    change = scene.mutation()
+    assert write_set(change, scene.facts(change), scene.decision(Verdict.DENY)).claims == ()
 
 
 TABLES = ("records", "record_resources", "claims", "attempts", "holds", "approvals")
@@ -52,9 +52,9 @@ async def test_if_any_step_fails_nothing_is_stored(scene: Any, monkeypatch: pyte
 
     before = _counts(scene)
     monkeypatch.setattr(decision, step, fails)
-    asked = scene.mutation()
+    change = scene.mutation()
     with pytest.raises(RuntimeError):
-        await scene.ledger.record_decision(asked, scene.facts(asked), scene.decision())
+        await scene.ledger.record_decision(change, scene.facts(change), scene.decision())
     assert _counts(scene) == before
 
 

@@ -25,9 +25,9 @@ async def test_the_largest_reply_that_is_kept(scene: Any, kept: bool) -> None:
 
 @pytest.mark.parametrize("call_class", CallClass)
 def test_replies_of_calls_that_hand_out_secrets_are_not_kept(scene: Any, call_class: CallClass) -> None:
-    asked = replace(scene.mutation(), call_class=call_class)
+    change = replace(scene.mutation(), call_class=call_class)
     kept = call_class in (CallClass.MUTATION, CallClass.EXECUTE)
-    assert settlement(asked, scene.applied, scene.now).harmless is kept
+    assert settlement(change, scene.applied, scene.now).harmless is kept
 
 
 @pytest.mark.parametrize("outcome", [Failed(code="No", message=""), InDoubt(reason="cut off")])

@@ -44,16 +44,16 @@ async def test_a_query_sees_one_snapshot_and_the_next_a_later_one(store: Store, 
 async def test_a_connection_that_died_is_replaced_and_the_question_asked_again(store: Store) -> None:
     reader = Reader(store, "test")
     assert await reader.read(keys) == 0
-    asked = []
+    change = []
 
     def query(connection: Connection) -> int:
-        asked.append(1)
-        if len(asked) == 1:
+        change.append(1)
+        if len(change) == 1:
             raise sqlite3.OperationalError("server closed the connection")
         return keys(connection)
 
     assert await reader.read(query) == 0
-    assert len(asked) == 2
+    assert len(change) == 2
     reader.close()
 
 
