@@ -165,7 +165,7 @@ def _application(ports: Ports) -> DoorRouter:
     app = FastAPI(title="Sentinel", docs_url="/v1/docs", openapi_url="/v1/openapi.json", redoc_url=None)
     handle_errors(app)
     _health(app, ports)
-    app.include_router(routes(_context(ports, pipeline, _api_dialect(settings, wire))))
+    app.include_router(routes(_context(ports, pipeline, _api_decoder(settings, wire))))
     app.mount("/", door)  # last: everything that is not the API is an AWS request
     # Around the application, not in it: what FastAPI does for every request is more than the AWS door's own work.
     return DoorRouter(app, aws=door, pipeline=pipeline, clock=ports.clock)
@@ -173,7 +173,7 @@ def _application(ports: Ports) -> DoorRouter:
 
 def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
     return Pipeline(
-        understand=EffectResolver(ports.stacks),
+        resolver=EffectResolver(ports.stacks),
         survey=Survey(stacks=ports.stacks, ledger=ports.ledger, clock=ports.clock),
         checks=checks(ports.engine),
         ledger=ports.ledger,
@@ -197,7 +197,7 @@ def _aws_door(ports: Ports, wire: _Wire, pipeline: Pipeline) -> AwsDoor:
         client=ports.client,
         clock=ports.clock,
     )
-    dialect = AwsDecoder(
+    decoder = AwsDecoder(
         account=settings.account,
         regions=settings.upstream.regions,
         max_body_bytes=settings.server.max_body_bytes,
@@ -208,14 +208,14 @@ def _aws_door(ports: Ports, wire: _Wire, pipeline: Pipeline) -> AwsDoor:
     return AwsDoor(
         pipeline=pipeline,
         authenticator=SigV4(ports.keys, ports.clock, skew_seconds=settings.server.clock_skew_seconds),
-        dialect=dialect,
+        decoder=decoder,
         reads=Reads(reads),
         clock=ports.clock,
         max_body_bytes=settings.server.max_body_bytes,
     )
 
 
-def _api_dialect(settings: Settings, wire: _Wire) -> ApiDecoder:
+def _api_decoder(settings: Settings, wire: _Wire) -> ApiDecoder:
     return ApiDecoder(
         account=settings.account,
         regions=settings.upstream.regions,
@@ -226,14 +226,14 @@ def _api_dialect(settings: Settings, wire: _Wire) -> ApiDecoder:
     )
 
 
-def _context(ports: Ports, pipeline: Pipeline, dialect: ApiDecoder) -> Context:
+def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder) -> Context:
     return Context(
         pipeline=pipeline,
         authenticator=Bearer(ports.keys, ports.clock),
-        dialect=dialect,
-        archive=ports.ledger,
+        decoder=decoder,
+        queries=ports.ledger,
         blamer=ports.ledger,
-        desk=ports.ledger,
+        commands=ports.ledger,
         keys=ports.keys,
         clock=ports.clock,
         max_body_bytes=ports.settings.server.max_body_bytes,

@@ -53,14 +53,14 @@ class Pipeline:
     def __init__(
         self,
         *,
-        understand: EffectResolver,
+        resolver: EffectResolver,
         survey: Survey,
         checks: CheckChain,
         ledger: Ledger,
         cloud: Cloud,
         clock: Clock,
     ) -> None:
-        self._understand = understand
+        self._resolver = resolver
         self._survey = survey
         self._checks = checks
         self._ledger = ledger
@@ -69,7 +69,7 @@ class Pipeline:
         self._running: set[asyncio.Future[MutationResult]] = set()
 
     async def admit(
-        self, inbound: Inbound, authenticator: Authenticator, dialect: RequestDecoder
+        self, inbound: Inbound, authenticator: Authenticator, decoder: RequestDecoder
     ) -> tuple[Caller, Request]:
         """Know the caller first, then what is asked. Whoever is turned away is recorded.
 
@@ -77,7 +77,7 @@ class Pipeline:
         """
         caller = await self.authenticate(inbound, authenticator)
         try:
-            request = await dialect.read(inbound, caller)
+            request = await decoder.read(inbound, caller)
             _refuse_sensitive_reads(caller, request)
         except (Malformed, NotAllowed) as error:
             await self.turn_away(inbound, error, caller)
@@ -203,7 +203,7 @@ class Pipeline:
         """
         facts = await self._survey.of(mutation)
         known = {subject.effect.address: subject.attributes_before for subject in facts.subjects if subject.exists}
-        effects = self._understand.effects(mutation.call, known) if known else mutation.effects
+        effects = self._resolver.effects(mutation.call, known) if known else mutation.effects
         if effects == mutation.effects:
             return mutation, facts
         mutation = replace(mutation, effects=effects)
@@ -233,7 +233,7 @@ class Pipeline:
             call=request.call,
             call_class=request.call_class,
             motive=request.motive or caller.motive,
-            effects=self._understand.effects(request.call),
+            effects=self._resolver.effects(request.call),
             idempotency_key=request.idempotency_key,
         )
 
