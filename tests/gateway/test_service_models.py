@@ -60,14 +60,14 @@ async def test_an_operation_without_input_has_none() -> None:
 
 
 async def test_many_who_ask_at_once_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    read = service_models._read
+    read = service_models._load
     asked: list[str] = []
 
     def counted(name: str) -> Any:
         asked.append(name)
         return read(name)
 
-    monkeypatch.setattr(service_models, "_read", counted)
+    monkeypatch.setattr(service_models, "_load", counted)
     models = ServiceModels()
     await asyncio.gather(
         *(models.warm("sns", region) for region in ("us-east-1", "eu-west-1", "us-east-1")),
@@ -87,11 +87,11 @@ async def test_what_is_warm_is_read_no_more(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_only_the_last_used_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service_models, "KEPT_SERVICES", 2)
+    monkeypatch.setattr(service_models, "CACHED_SERVICES", 2)
     models = ServiceModels()
     for name in ("sqs", "sns", "sqs", "kms"):
         models.service(name)
-    assert list(models._kept) == ["sqs", "kms"]
+    assert list(models._cache) == ["sqs", "kms"]
 
 
 def test_the_domains_are_those_of_the_partitions() -> None:
