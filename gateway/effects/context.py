@@ -74,7 +74,7 @@ class CallContext:
     """A call, and all that may be looked up to understand it."""
 
     call: Call
-    world: Inventory
+    inventory: Inventory
     schemas: Mapping[str, TypeSchema]
 
     @property
@@ -82,13 +82,13 @@ class CallContext:
         """The account that the call goes to. Where no setting names it, it is the one whose things the state records: an ARN or URL
         of another account's thing that is called as ours is must not pass for ours.
         """
-        return self.call.account or self.world.account()
+        return self.call.account or self.inventory.account()
 
     def target(self, resource_type: str, identity: Mapping[str, str]) -> Target:
         """The thing with this identity. Raises `NotUnderstood` for an empty identity, `errors.Ambiguous` where it fits several."""
         if not identity or not all(identity.values()):
             raise NotUnderstood(f"it does not say which {resource_type}")
-        return self._target(resource_type, identity, self.world.locate(resource_type, identity, self.call.account))
+        return self._target(resource_type, identity, self.inventory.locate(resource_type, identity, self.call.account))
 
     def target_where(
         self, resource_type: str, identity: Mapping[str, str], by: str, fits: Callable[[Mapping[str, Json]], bool]
@@ -98,19 +98,19 @@ class CallContext:
         """
         if not all(identity.values()):
             raise NotUnderstood(f"it does not say which {resource_type}")
-        found = self.world.find(resource_type, by, identity[by])
-        fitting = [address for address in found if fits(self.world.recorded(address) or {})]
+        found = self.inventory.find(resource_type, by, identity[by])
+        fitting = [address for address in found if fits(self.inventory.recorded(address) or {})]
         if len(fitting) > 1:
             raise NotUnderstood(f"it fits several {resource_type}")
         return self._target(resource_type, identity, fitting[0] if fitting else self._pending(resource_type, identity))
 
     def _pending(self, resource_type: str, identity: Mapping[str, str]) -> str | None:
         """What the code declares and the state does not know yet. What it knows has been looked at and does not fit."""
-        address = self.world.locate(resource_type, identity, self.call.account)
-        return None if address is None or self.world.recorded(address) else address
+        address = self.inventory.locate(resource_type, identity, self.call.account)
+        return None if address is None or self.inventory.recorded(address) else address
 
     def _target(self, resource_type: str, identity: Mapping[str, str], address: str | None) -> Target:
-        recorded = (self.world.recorded(address) if address else None) or {}
+        recorded = (self.inventory.recorded(address) if address else None) or {}
         if not self._is_here(recorded):
             # The same name in another region or account is another thing.
             address, recorded = None, {}
@@ -156,7 +156,7 @@ class CallContext:
             raise NotUnderstood(f"{parameter} is missing")
         return value
 
-    def only(self, *parameters: str) -> None:
+    def allow_only(self, *parameters: str) -> None:
         """Make sure that nothing but these parameters is there. Raises `NotUnderstood`."""
         if unknown := {name for name, value in self.call.parameters.items() if value is not None} - set(parameters):
             raise NotUnderstood(f"parameter {', '.join(sorted(unknown))}")

@@ -16,8 +16,8 @@ _KEPT = frozenset({"id", "arn", "call"})
 
 def interpret(operation: Operation, context: CallContext) -> tuple[Effect, ...]:
     """All effects of the call. Raises `NotUnderstood`, `errors.Ambiguous`."""
-    if operation.special is not None:
-        return operation.special(context)
+    if operation.handler is not None:
+        return operation.handler(context)
     return tuple(effect for target in _targets(operation, context) for effect in effects_on(operation, context, target))
 
 
@@ -51,13 +51,13 @@ def _identified(operation: Operation, context: CallContext, name: str, value: ob
 
 def effects_on(operation: Operation, context: CallContext, target: Target) -> Iterator[Effect]:
     """The effects of the call on one thing. Raises `NotUnderstood`."""
-    if operation.moves:
-        yield from (target.put(attribute, None, action=operation.action) for attribute in operation.moves)
+    if operation.after_unknown:
+        yield from (target.put(attribute, None, action=operation.action) for attribute in operation.after_unknown)
         return
     if operation.action in _WHOLES:
         yield target.whole(operation.action)
         return
-    makes = operation.action is EffectAction.CREATE or (operation.puts and not target.recorded)
+    makes = operation.action is EffectAction.CREATE or (operation.upserts and not target.recorded)
     action = EffectAction.CREATE if makes else EffectAction.SET
     values: dict[str, Json] = dict(operation.constants)
     if makes:
@@ -79,7 +79,7 @@ def _reset(operation: Operation, target: Target, given: Mapping[str, Json]) -> M
     recorded = target.recorded or {}
     return {
         attribute: fallback
-        for attribute, fallback in operation.resets.items()
+        for attribute, fallback in operation.defaults.items()
         if attribute not in given and recorded.get(attribute) not in (None, "", [], {}, fallback)
     }
 

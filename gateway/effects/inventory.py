@@ -34,23 +34,23 @@ class Inventory(Protocol):
 class InventoryOverlay:
     """A world of which somebody knows some things' attributes better than its state does."""
 
-    world: Inventory
+    inventory: Inventory
     attributes: Mapping[str, Mapping[str, Json]]
     """By address, whole."""
 
     def locate(self, resource_type: str, identity: Mapping[str, str], account: str = "") -> str | None:
         """As in the world: what things are called does not change."""
-        return self.world.locate(resource_type, identity, account)
+        return self.inventory.locate(resource_type, identity, account)
 
     def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
         """As in the world."""
-        return self.world.find(resource_type, attribute, value)
+        return self.inventory.find(resource_type, attribute, value)
 
     def recorded(self, address: str) -> Mapping[str, Json] | None:
         """What is known better, else what the state records."""
         known = self.attributes.get(address)
-        return self.world.recorded(address) if known is None else known
+        return self.inventory.recorded(address) if known is None else known
 
     def account(self) -> str:
         """As in the world."""
-        return self.world.account()
+        return self.inventory.account()

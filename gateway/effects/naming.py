@@ -27,7 +27,7 @@ def name_or_arn(key: str, kind: str = "") -> Identify:
 def plain(key: str, *, lower: bool = False) -> Identify:
     """A name that is nothing but a name; in lower case where AWS does not tell the cases apart."""
 
-    def identify(_asked: CallContext, text: str) -> dict[str, str]:
+    def identify(_context: CallContext, text: str) -> dict[str, str]:
         if text.startswith("arn:"):
             raise NotUnderstood("an ARN where a name is expected")
         return {key: text.lower() if lower else text}
@@ -70,7 +70,7 @@ def secret_id(context: CallContext, text: str) -> dict[str, str]:
     if not text.startswith("arn:"):
         return {"name": text}
     resource = context.arn(text).resource.removeprefix("secret:")
-    partial = bool(context.world.find("aws_secretsmanager_secret", "name", resource))
+    partial = bool(context.inventory.find("aws_secretsmanager_secret", "name", resource))
     return {"name": resource if partial else _SECRET_SUFFIX.sub("", resource)}
 
 

@@ -13,7 +13,7 @@ Identify = Callable[[CallContext, str], Mapping[str, str]]
 Translate = Callable[[Target, object], Mapping[str, Json]]
 """Turns a parameter into attributes and their values in the provider's form, where the names alone do not do it."""
 
-Special = Callable[[CallContext], tuple[Effect, ...]]
+Handler = Callable[[CallContext], tuple[Effect, ...]]
 """Understands a whole call, where a row cannot say what it does. Raises `NotUnderstood`."""
 
 
@@ -35,17 +35,17 @@ class Operation:
     """Attribute values that the operation itself means, e.g. `enable_key_rotation = true`."""
     controls: frozenset[str] = frozenset()
     """Parameters that say how the call is made and change nothing that the provider knows."""
-    moves: tuple[str, ...] = ()
+    after_unknown: tuple[str, ...] = ()
     """Of an INVOKE: the attributes that it changes, to values that only AWS knows. Without any it leaves the thing's attributes alone."""
     secrets: frozenset[str] = frozenset()
     """Attributes whose value is secret although the provider does not say so."""
-    puts: bool = False
+    upserts: bool = False
     """Whether it makes the thing where the state knows none yet."""
-    resets: Mapping[str, Json] = field(default_factory=dict)
+    defaults: Mapping[str, Json] = field(default_factory=dict)
     """Of an operation that overwrites the whole thing: attribute → what it falls back to where the call leaves it out."""
-    special: Special | None = None
+    handler: Handler | None = None
     """Understands the call instead of this row."""
-    also: tuple[str, ...] = ()
+    other_types: tuple[str, ...] = ()
     """Other resource types that `special` may speak of."""
 
 

@@ -21,12 +21,12 @@ log = structlog.get_logger()
 class EffectResolver:
     """Turns calls into effects by the tables of `gateway.effects.registry`."""
 
-    def __init__(self, world: Inventory, services: Mapping[str, Mapping[str, Operation]] = SERVICES) -> None:
+    def __init__(self, inventory: Inventory, services: Mapping[str, Mapping[str, Operation]] = SERVICES) -> None:
         """Reads the provider's schema once. Raises KeyError where a table names a resource type that the provider has not."""
-        self._world = world
+        self._inventory = inventory
         self._services = services
         rows = [operation for table in services.values() for operation in table.values()]
-        self._schemas = read_schemas({name for row in rows for name in (row.resource_type, *row.also)})
+        self._schemas = read_schemas({name for row in rows for name in (row.resource_type, *row.other_types)})
 
     def effects(self, call: Call, known: Mapping[str, Mapping[str, Json]] | None = None) -> tuple[Effect, ...]:
         """What the call does, in order, no (address, attribute) twice. Empty where it is not understood as a whole. Never raises.
@@ -38,9 +38,9 @@ class EffectResolver:
         if operation is None:
             log.info("not_understood", **about, reason="no table has this operation")
             return ()
-        world = InventoryOverlay(world=self._world, attributes=known) if known else self._world
+        inventory = InventoryOverlay(inventory=self._inventory, attributes=known) if known else self._inventory
         try:
-            return _settled(interpret(operation, CallContext(call=call, world=world, schemas=self._schemas)))
+            return _settled(interpret(operation, CallContext(call=call, inventory=inventory, schemas=self._schemas)))
         except (NotUnderstood, Ambiguous) as reason:
             log.info("not_understood", **about, reason=str(reason))
         except Exception as error:  # noqa: BLE001  whatever is odd in a stranger's parameters means that we do not understand them

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from gateway.effects.context import CallContext, Target
 from gateway.effects.interpreter import attributes
-from gateway.effects.lists import added, comma_list, recorded_list, removed
 from gateway.effects.operation import Identify, Operation, Translate, controls
+from gateway.effects.translators import added, comma_list, recorded_list, removed
 from gateway.effects.values import NotUnderstood
 from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
@@ -41,7 +41,7 @@ def _tag_blocks(target: Target, value: object) -> Mapping[str, Json]:
 
 def _tags(context: CallContext) -> tuple[Effect, ...]:
     """CreateOrUpdateTags and DeleteTags: tags name their group themselves."""
-    context.only("Tags")
+    context.allow_only("Tags")
     groups: dict[str, list[Mapping[str, object]]] = {}
     tags = context.call.parameters.get("Tags")
     for tag in tags if isinstance(tags, (list, tuple)) else ():
@@ -61,7 +61,7 @@ def _tags(context: CallContext) -> tuple[Effect, ...]:
 
 def _processes(context: CallContext) -> tuple[Effect, ...]:
     """SuspendProcesses and ResumeProcesses; no processes named means all of them."""
-    context.only("AutoScalingGroupName", "ScalingProcesses")
+    context.allow_only("AutoScalingGroupName", "ScalingProcesses")
     target = context.target(_GROUP, {"name": context.text("AutoScalingGroupName")})
     named = context.call.parameters.get("ScalingProcesses") or list(_PROCESSES)
     change = added if context.call.operation == "SuspendProcesses" else removed
@@ -80,7 +80,7 @@ def _policy_name(context: CallContext, text: str) -> Mapping[str, str]:
 
 def _execute_policy(context: CallContext) -> tuple[Effect, ...]:
     """A policy by hand: it changes the capacity of its group, by how much only AWS knows."""
-    context.only("AutoScalingGroupName", "PolicyName", "HonorCooldown", "MetricValue", "BreachThreshold")
+    context.allow_only("AutoScalingGroupName", "PolicyName", "HonorCooldown", "MetricValue", "BreachThreshold")
     given = context.call.parameters.get("AutoScalingGroupName")
     identity = {"autoscaling_group_name": str(given or ""), **_policy_name(context, context.text("PolicyName"))}
     group = identity["autoscaling_group_name"]
@@ -92,7 +92,7 @@ def _execute_policy(context: CallContext) -> tuple[Effect, ...]:
 
 def _refresh(context: CallContext) -> tuple[Effect, ...]:
     """Instances are replaced, and the group keeps the configuration that the refresh brings, if it brings one."""
-    context.only("AutoScalingGroupName", "Strategy", "DesiredConfiguration", "Preferences")
+    context.allow_only("AutoScalingGroupName", "Strategy", "DesiredConfiguration", "Preferences")
     target = context.target(_GROUP, {"name": context.text("AutoScalingGroupName")})
     wanted = context.call.parameters.get("DesiredConfiguration") or {}
     configured = attributes(_REFRESHED, target, wanted) if isinstance(wanted, Mapping) else ()
@@ -119,8 +119,8 @@ _SCHEDULE = {"AutoScalingGroupName": "autoscaling_group_name", "ScheduledActionN
 _HOOK = {"AutoScalingGroupName": "autoscaling_group_name", "LifecycleHookName": "name"}
 
 
-def _invoked(*moves: str) -> Operation:
-    return Operation(resource_type=_GROUP, identity=_NAME, action=EffectAction.INVOKE, moves=moves)
+def _invoked(*after_unknown: str) -> Operation:
+    return Operation(resource_type=_GROUP, identity=_NAME, action=EffectAction.INVOKE, after_unknown=after_unknown)
 
 
 OPERATIONS: Mapping[str, Operation] = {
@@ -130,10 +130,10 @@ OPERATIONS: Mapping[str, Operation] = {
     "UpdateAutoScalingGroup": Operation(resource_type=_GROUP, identity=_NAME, attributes=_GROUP_ATTRIBUTES),
     "SetDesiredCapacity": Operation(resource_type=_GROUP, identity=_NAME, controls=controls("HonorCooldown")),
     "DeleteAutoScalingGroup": Operation(resource_type=_GROUP, identity=_NAME, action=EffectAction.DELETE),
-    "CreateOrUpdateTags": Operation(resource_type=_GROUP, special=_tags),
-    "DeleteTags": Operation(resource_type=_GROUP, special=_tags),
-    "SuspendProcesses": Operation(resource_type=_GROUP, special=_processes),
-    "ResumeProcesses": Operation(resource_type=_GROUP, special=_processes),
+    "CreateOrUpdateTags": Operation(resource_type=_GROUP, handler=_tags),
+    "DeleteTags": Operation(resource_type=_GROUP, handler=_tags),
+    "SuspendProcesses": Operation(resource_type=_GROUP, handler=_processes),
+    "ResumeProcesses": Operation(resource_type=_GROUP, handler=_processes),
     "EnableMetricsCollection": Operation(
         resource_type=_GROUP,
         identity=_NAME,
@@ -168,13 +168,13 @@ OPERATIONS: Mapping[str, Operation] = {
     "DetachInstances": _invoked(_CAPACITY),
     "EnterStandby": _invoked(_CAPACITY),
     "ExitStandby": _invoked(_CAPACITY),
-    "StartInstanceRefresh": Operation(resource_type=_GROUP, special=_refresh),
+    "StartInstanceRefresh": Operation(resource_type=_GROUP, handler=_refresh),
     "CancelInstanceRefresh": _invoked(),
     "RollbackInstanceRefresh": _invoked("launch_template"),
     "PutScalingPolicy": Operation(
         resource_type="aws_autoscaling_policy",
         identity=_POLICY,
-        puts=True,
+        upserts=True,
         attributes={
             "TargetTrackingConfiguration.CustomizedMetricSpecification.Dimensions": (
                 "target_tracking_configuration.customized_metric_specification.metric_dimension"
@@ -182,15 +182,17 @@ OPERATIONS: Mapping[str, Operation] = {
         },
     ),
     "DeletePolicy": Operation(resource_type="aws_autoscaling_policy", identity=_POLICY, action=EffectAction.DELETE),
-    "ExecutePolicy": Operation(resource_type=_GROUP, also=("aws_autoscaling_policy",), special=_execute_policy),
-    "PutScheduledUpdateGroupAction": Operation(resource_type="aws_autoscaling_schedule", identity=_SCHEDULE, puts=True),
+    "ExecutePolicy": Operation(resource_type=_GROUP, other_types=("aws_autoscaling_policy",), handler=_execute_policy),
+    "PutScheduledUpdateGroupAction": Operation(
+        resource_type="aws_autoscaling_schedule", identity=_SCHEDULE, upserts=True
+    ),
     "DeleteScheduledAction": Operation(
         resource_type="aws_autoscaling_schedule", identity=_SCHEDULE, action=EffectAction.DELETE
     ),
     "PutLifecycleHook": Operation(
         resource_type="aws_autoscaling_lifecycle_hook",
         identity=_HOOK,
-        puts=True,
+        upserts=True,
         attributes={"NotificationTargetARN": "notification_target_arn", "RoleARN": "role_arn"},
     ),
     "DeleteLifecycleHook": Operation(

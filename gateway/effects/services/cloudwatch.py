@@ -6,10 +6,10 @@ that wants one attribute changed and the others kept must send them, as Terrafor
 
 from collections.abc import Mapping
 
-from gateway.effects.lists import name_value_map
 from gateway.effects.naming import arn_of
 from gateway.effects.operation import Operation
 from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.translators import name_value_map
 from gateway.model.json import Json
 from gateway.model.mutation import EffectAction
 
@@ -33,8 +33,8 @@ OPERATIONS: Mapping[str, Operation] = {
     "PutMetricAlarm": Operation(
         resource_type=_ALARM,
         identity={"AlarmName": "alarm_name"},
-        puts=True,
-        resets=_FALLBACKS,
+        upserts=True,
+        defaults=_FALLBACKS,
         attributes={
             "Dimensions": name_value_map("dimensions"),
             "Metrics": "metric_query",
@@ -54,7 +54,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "TagResource": Operation(resource_type=_ALARM, identity=_BY_ARN, attributes={"Tags": set_tags}),
     "UntagResource": Operation(resource_type=_ALARM, identity=_BY_ARN, attributes={"TagKeys": drop_tags}),
     "PutDashboard": Operation(
-        resource_type="aws_cloudwatch_dashboard", identity={"DashboardName": "dashboard_name"}, puts=True
+        resource_type="aws_cloudwatch_dashboard", identity={"DashboardName": "dashboard_name"}, upserts=True
     ),
     "DeleteDashboards": Operation(
         resource_type="aws_cloudwatch_dashboard",

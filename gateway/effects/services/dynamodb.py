@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 from gateway.effects.context import CallContext, Target
 from gateway.effects.interpreter import block_of, interpret
-from gateway.effects.lists import ignored_if, recorded_list
 from gateway.effects.naming import arn_of, name_or_arn
 from gateway.effects.operation import Operation, Translate
 from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.translators import ignored_if, recorded_list
 from gateway.effects.values import NotUnderstood
 from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
@@ -132,7 +132,7 @@ _UPDATE = Operation(
 OPERATIONS: Mapping[str, Operation] = {
     "CreateTable": Operation(resource_type=_TABLE, identity=_NAME, action=EffectAction.CREATE, attributes=_ATTRIBUTES),
     "DeleteTable": Operation(resource_type=_TABLE, identity=_NAME, action=EffectAction.DELETE),
-    "UpdateTable": Operation(resource_type=_TABLE, identity=_NAME, attributes=_UPDATE.attributes, special=_update),
+    "UpdateTable": Operation(resource_type=_TABLE, identity=_NAME, attributes=_UPDATE.attributes, handler=_update),
     "UpdateTimeToLive": Operation(
         resource_type=_TABLE,
         identity=_NAME,
@@ -154,6 +154,6 @@ OPERATIONS: Mapping[str, Operation] = {
     "PutItem": _invoked(),
     "UpdateItem": _invoked(),
     "DeleteItem": _invoked(),
-    "BatchWriteItem": Operation(resource_type=_TABLE, special=_batch),
-    "TransactWriteItems": Operation(resource_type=_TABLE, special=_transaction),
+    "BatchWriteItem": Operation(resource_type=_TABLE, handler=_batch),
+    "TransactWriteItems": Operation(resource_type=_TABLE, handler=_transaction),
 }

@@ -27,7 +27,7 @@ _TAGGED = {
 
 def _tags(context: CallContext) -> tuple[Effect, ...]:
     """CreateTags and DeleteTags: what is tagged follows from the ids. DeleteTags without tags takes all, which is not understood."""
-    context.only("Resources", "Tags", "DryRun")
+    context.allow_only("Resources", "Tags", "DryRun")
     ids, tags = context.call.parameters.get("Resources"), context.call.parameters.get("Tags")
     change: Translate = set_tags if context.call.operation == "CreateTags" else drop_tags
     if not isinstance(ids, (list, tuple)) or not tags:
@@ -207,13 +207,13 @@ OPERATIONS: Mapping[str, Operation] = {
     ),
     "CreateTags": Operation(
         resource_type=_INSTANCE,
-        also=(*_TAGGED.values(), *security_groups.NEW_RULES.values()),
-        special=_tags,
+        other_types=(*_TAGGED.values(), *security_groups.NEW_RULES.values()),
+        handler=_tags,
     ),
     "DeleteTags": Operation(
         resource_type=_INSTANCE,
-        also=(*_TAGGED.values(), *security_groups.NEW_RULES.values()),
-        special=_tags,
+        other_types=(*_TAGGED.values(), *security_groups.NEW_RULES.values()),
+        handler=_tags,
     ),
     "CreateLaunchTemplate": Operation(
         resource_type=_TEMPLATE,
@@ -222,7 +222,7 @@ OPERATIONS: Mapping[str, Operation] = {
         attributes=_TEMPLATE_OPTIONS,
         controls=_HOW,
     ),
-    "CreateLaunchTemplateVersion": replace(_VERSION, special=_new_version),
+    "CreateLaunchTemplateVersion": replace(_VERSION, handler=_new_version),
     "ModifyLaunchTemplate": Operation(resource_type=_TEMPLATE, identity=_TEMPLATE_ID, controls=_HOW),
     "DeleteLaunchTemplate": Operation(resource_type=_TEMPLATE, identity=_TEMPLATE_ID, action=_DELETE),
     **_plain(_VOLUME, "VolumeId", "volume", VolumeType="type"),

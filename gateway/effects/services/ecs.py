@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from gateway.effects.context import CallContext, Target
 from gateway.effects.interpreter import effects_on
-from gateway.effects.lists import as_json_text, mapped
 from gateway.effects.naming import name_or_arn
 from gateway.effects.operation import Operation, Translate, controls
 from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.translators import as_json_text, mapped
 from gateway.effects.values import NotUnderstood
 from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
@@ -45,17 +45,17 @@ def _of_service(parameter: str, action: EffectAction) -> Operation:
         controls=controls("clientToken", "cluster"),
     )
 
-    def special(context: CallContext) -> tuple[Effect, ...]:
+    def handler(context: CallContext) -> tuple[Effect, ...]:
         return tuple(effects_on(row, context, _service(context, parameter)))
 
-    return replace(row, special=special)
+    return replace(row, handler=handler)
 
 
 def _tagging(rule: str, change: Translate) -> Operation:
     """Tags of a service or a cluster, told apart by the ARN."""
 
-    def special(context: CallContext) -> tuple[Effect, ...]:
-        context.only("resourceArn", rule)
+    def handler(context: CallContext) -> tuple[Effect, ...]:
+        context.allow_only("resourceArn", rule)
         kind, _, rest = context.arn(context.text("resourceArn")).resource.partition("/")
         if kind == "cluster":
             target = context.target(_CLUSTER, {"name": rest})
@@ -72,7 +72,7 @@ def _tagging(rule: str, change: Translate) -> Operation:
         changes = change(target, context.call.parameters.get(rule))
         return tuple(target.put(attribute, value) for attribute, value in changes.items())
 
-    return Operation(resource_type=_SERVICE, also=(_CLUSTER,), special=special)
+    return Operation(resource_type=_SERVICE, other_types=(_CLUSTER,), handler=handler)
 
 
 _AWSVPC = "networkConfiguration.awsvpcConfiguration"
@@ -107,7 +107,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "RegisterTaskDefinition": Operation(
         resource_type=_TASK,
         identity={"family": "family"},
-        puts=True,
+        upserts=True,
         attributes={
             "containerDefinitions": as_json_text("container_definitions", _compact),
             "tags": set_tags,

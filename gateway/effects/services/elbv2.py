@@ -6,10 +6,10 @@ from dataclasses import replace
 from gateway.effects.context import CallContext, Target
 from gateway.effects.interpreter import effects_on
 from gateway.effects.keyed import keyed
-from gateway.effects.lists import first_of, mapped
 from gateway.effects.naming import arn
 from gateway.effects.operation import Operation, Translate, controls
 from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.translators import first_of, mapped
 from gateway.effects.values import NotUnderstood
 from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
@@ -85,8 +85,8 @@ def _actions(parameter: str, attribute: str) -> Mapping[str, str | Translate]:
 def _tagging(rule: str, change: Translate) -> Operation:
     """Tags of several things, each known by its ARN."""
 
-    def special(context: CallContext) -> tuple[Effect, ...]:
-        context.only("ResourceArns", rule)
+    def handler(context: CallContext) -> tuple[Effect, ...]:
+        context.allow_only("ResourceArns", rule)
         arns = context.call.parameters.get("ResourceArns")
         effects: list[Effect] = []
         for text in arns if isinstance(arns, (list, tuple)) else ():
@@ -95,7 +95,7 @@ def _tagging(rule: str, change: Translate) -> Operation:
             effects += [target.put(attribute, value) for attribute, value in changes.items()]
         return tuple(effects)
 
-    return Operation(resource_type=_BALANCER, also=tuple(_KINDS.values()), special=special)
+    return Operation(resource_type=_BALANCER, other_types=tuple(_KINDS.values()), handler=handler)
 
 
 def _made(
@@ -110,12 +110,12 @@ def _made(
         controls=_FIELD,
     )
 
-    def special(context: CallContext) -> tuple[Effect, ...]:
+    def handler(context: CallContext) -> tuple[Effect, ...]:
         context.arn(context.text(parent))
         identity = {attribute: context.text(parent), number.lower(): str(context.call.parameters.get(number) or "")}
         return tuple(effects_on(row, context, context.target(resource_type, identity)))
 
-    return replace(row, special=special)
+    return replace(row, handler=handler)
 
 
 def _resource(context: CallContext, text: str) -> Target:

@@ -23,7 +23,7 @@ def _policy(context: CallContext, text: str) -> dict[str, str]:
 
 def _create_version(context: CallContext) -> tuple[Effect, ...]:
     """A new version of a policy is in force only if it becomes the default."""
-    context.only("PolicyArn", "PolicyDocument", "SetAsDefault")
+    context.allow_only("PolicyArn", "PolicyDocument", "SetAsDefault")
     target = context.target(_POLICY, _policy(context, context.text("PolicyArn")))
     if context.call.parameters.get("SetAsDefault") is True:
         return (target.put("policy", context.text("PolicyDocument")),)
@@ -54,7 +54,7 @@ def _principal(kind: str, parameter: str, name: Mapping[str, str], made: Mapping
             resource_type=resource, identity=name, constants={"permissions_boundary": None}
         ),
         f"Put{word}Policy": Operation(
-            resource_type=f"{resource}_policy", identity=inline, attributes=_DOCUMENT, puts=True
+            resource_type=f"{resource}_policy", identity=inline, attributes=_DOCUMENT, upserts=True
         ),
         f"Delete{word}Policy": Operation(resource_type=f"{resource}_policy", identity=inline, action=_DELETE),
         f"Attach{word}Policy": Operation(
@@ -81,7 +81,7 @@ OPERATIONS: Mapping[str, Operation] = {
         attributes={**_DOCUMENT, "Tags": set_tags},
     ),
     "DeletePolicy": Operation(resource_type=_POLICY, identity=_BY_ARN, action=_DELETE),
-    "CreatePolicyVersion": Operation(resource_type=_POLICY, special=_create_version),
+    "CreatePolicyVersion": Operation(resource_type=_POLICY, handler=_create_version),
     "SetDefaultPolicyVersion": Operation(resource_type=_POLICY, identity=_BY_ARN, action=EffectAction.INVOKE),
     "DeletePolicyVersion": Operation(resource_type=_POLICY, identity=_BY_ARN, action=EffectAction.INVOKE),
     "TagPolicy": Operation(resource_type=_POLICY, identity=_BY_ARN, attributes={"Tags": set_tags}),

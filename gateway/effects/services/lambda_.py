@@ -77,7 +77,7 @@ def _owned(
     members: Mapping[str, str],
     attributes: Mapping[str, str | Translate] | None = None,
     *,
-    puts: bool = False,
+    upserts: bool = False,
 ) -> Operation:
     """An operation on a thing that a function has, known by the function and by these parameters → attributes."""
     row = Operation(
@@ -86,10 +86,10 @@ def _owned(
         action=action,
         attributes=attributes or {},
         controls=controls("RevisionId"),
-        puts=puts,
+        upserts=upserts,
     )
     return replace(
-        row, special=lambda context: tuple(effects_on(row, context, _child(context, resource_type, members)))
+        row, handler=lambda context: tuple(effects_on(row, context, _child(context, resource_type, members)))
     )
 
 
@@ -137,7 +137,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "CreateAlias": _owned(_ALIAS, _CREATE, _NAME),
     "UpdateAlias": _owned(_ALIAS, _SET, _NAME),
     "DeleteAlias": _owned(_ALIAS, _DELETE, _NAME),
-    "PutProvisionedConcurrencyConfig": _owned(_PROVISIONED, _SET, _QUALIFIER, puts=True),
+    "PutProvisionedConcurrencyConfig": _owned(_PROVISIONED, _SET, _QUALIFIER, upserts=True),
     "DeleteProvisionedConcurrencyConfig": _owned(_PROVISIONED, _DELETE, _QUALIFIER),
     "CreateFunctionUrlConfig": _owned(_URL, _CREATE, {}, _AUTH),
     "UpdateFunctionUrlConfig": _owned(_URL, _SET, {}, _AUTH),

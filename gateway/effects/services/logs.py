@@ -41,7 +41,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "PutMetricFilter": Operation(
         resource_type="aws_cloudwatch_log_metric_filter",
         identity=_FILTER,
-        puts=True,
+        upserts=True,
         attributes={
             "filterPattern": "pattern",
             "metricTransformations.metricName": "metric_transformation.name",
@@ -53,7 +53,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "PutSubscriptionFilter": Operation(
         resource_type="aws_cloudwatch_log_subscription_filter",
         identity={"logGroupName": "log_group_name", "filterName": "name"},
-        puts=True,
+        upserts=True,
     ),
     "DeleteSubscriptionFilter": Operation(
         resource_type="aws_cloudwatch_log_subscription_filter",

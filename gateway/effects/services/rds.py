@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from gateway.effects.context import Target
-from gateway.effects.lists import recorded_list
 from gateway.effects.naming import arn_of, plain
 from gateway.effects.operation import Operation, Translate, controls
 from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.translators import recorded_list
 from gateway.effects.values import NotUnderstood
 from gateway.model.json import Json
 from gateway.model.mutation import EffectAction

@@ -20,7 +20,7 @@ _GEO = {"ContinentCode": "continent", "CountryCode": "country", "SubdivisionCode
 
 
 def _change_records(context: CallContext) -> tuple[Effect, ...]:
-    context.only("HostedZoneId", "ChangeBatch")
+    context.allow_only("HostedZoneId", "ChangeBatch")
     zone = hosted_zone(context, context.text("HostedZoneId"))["zone_id"]
     batch = context.call.parameters["ChangeBatch"]
     if not isinstance(batch, Mapping) or set(batch) - {"Changes", "Comment"} or not batch.get("Changes"):
@@ -100,7 +100,7 @@ def _record(context: CallContext, zone: str, record: Mapping[str, object]) -> Ta
 
 
 def _change_tags(context: CallContext) -> tuple[Effect, ...]:
-    context.only("ResourceType", "ResourceId", "AddTags", "RemoveTagKeys")
+    context.allow_only("ResourceType", "ResourceId", "AddTags", "RemoveTagKeys")
     if context.text("ResourceType") != "hostedzone":
         raise NotUnderstood("tags of something else than a zone")
     target = context.target(_ZONE, hosted_zone(context, context.text("ResourceId")))
@@ -112,7 +112,7 @@ def _change_tags(context: CallContext) -> tuple[Effect, ...]:
 
 
 OPERATIONS: Mapping[str, Operation] = {
-    "ChangeResourceRecordSets": Operation(resource_type=_RECORD, special=_change_records),
+    "ChangeResourceRecordSets": Operation(resource_type=_RECORD, handler=_change_records),
     "CreateHostedZone": Operation(
         resource_type=_ZONE,
         identity={"Name": "name"},
@@ -125,5 +125,5 @@ OPERATIONS: Mapping[str, Operation] = {
     ),
     "UpdateHostedZoneComment": Operation(resource_type=_ZONE, identity={"Id": hosted_zone}),
     "DeleteHostedZone": Operation(resource_type=_ZONE, identity={"Id": hosted_zone}, action=EffectAction.DELETE),
-    "ChangeTagsForResource": Operation(resource_type=_ZONE, special=_change_tags),
+    "ChangeTagsForResource": Operation(resource_type=_ZONE, handler=_change_tags),
 }

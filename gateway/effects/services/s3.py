@@ -37,7 +37,7 @@ def _object(context: CallContext) -> tuple[Effect, ...]:
 
 
 def _untag(context: CallContext) -> tuple[Effect, ...]:
-    context.only("Bucket", "ExpectedBucketOwner")
+    context.allow_only("Bucket", "ExpectedBucketOwner")
     target = context.target(_BUCKET, {"bucket": context.text("Bucket")})
     changes = all_tags(target, {}) or {"tags": {}}
     return tuple(target.put(attribute, value) for attribute, value in changes.items())
@@ -59,15 +59,15 @@ def _one_tag(_target: object, value: object) -> Mapping[str, Json]:
 def _put(
     resource_type: str,
     attributes: Mapping[str, str | Translate] | None = None,
-    resets: Mapping[str, Json] | None = None,
+    defaults: Mapping[str, Json] | None = None,
 ) -> Operation:
     return Operation(
         resource_type=resource_type,
         identity=_NAME,
         attributes=attributes or {},
         controls=_CONTROLS,
-        puts=True,
-        resets=resets or {},
+        upserts=True,
+        defaults=defaults or {},
     )
 
 
@@ -100,7 +100,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "PutBucketTagging": Operation(
         resource_type=_BUCKET, identity=_NAME, attributes={"Tagging.TagSet": all_tags}, controls=_CONTROLS
     ),
-    "DeleteBucketTagging": Operation(resource_type=_BUCKET, special=_untag),
+    "DeleteBucketTagging": Operation(resource_type=_BUCKET, handler=_untag),
     "PutBucketVersioning": _put(
         _VERSIONING,
         {
@@ -108,7 +108,7 @@ OPERATIONS: Mapping[str, Operation] = {
             "VersioningConfiguration.Status": "versioning_configuration.status",
         },
     ),
-    "PutPublicAccessBlock": _put(_BLOCK, resets=_UNBLOCKED),
+    "PutPublicAccessBlock": _put(_BLOCK, defaults=_UNBLOCKED),
     "DeletePublicAccessBlock": _delete(_BLOCK),
     "PutBucketPolicy": _put(_POLICY),
     "DeleteBucketPolicy": _delete(_POLICY),
@@ -130,5 +130,5 @@ OPERATIONS: Mapping[str, Operation] = {
     "DeleteBucketCors": _delete(_CORS),
     "PutBucketLogging": _put("aws_s3_bucket_logging"),
     "PutBucketAccelerateConfiguration": _put("aws_s3_bucket_accelerate_configuration"),
-    **{name: Operation(resource_type=_BUCKET, also=("aws_s3_object",), special=_object) for name in _OBJECTS},
+    **{name: Operation(resource_type=_BUCKET, other_types=("aws_s3_object",), handler=_object) for name in _OBJECTS},
 }

@@ -61,7 +61,7 @@ def _update(context: CallContext) -> tuple[Effect, ...]:
 
 
 def _put_value(context: CallContext) -> tuple[Effect, ...]:
-    context.only("SecretId", "ClientRequestToken", "VersionStages", *_VALUES)
+    context.allow_only("SecretId", "ClientRequestToken", "VersionStages", *_VALUES)
     return _value(context, secret_id(context, context.text("SecretId"))["name"])
 
 
@@ -75,28 +75,28 @@ _CREATE = Operation(
 _UPDATE = Operation(resource_type=_SECRET, identity=_ID, controls=_WITH_VALUE)
 
 OPERATIONS: Mapping[str, Operation] = {
-    "CreateSecret": replace(_CREATE, special=_create, also=(_VERSION,)),
-    "UpdateSecret": replace(_UPDATE, special=_update, also=(_VERSION,)),
-    "PutSecretValue": Operation(resource_type=_VERSION, also=(_SECRET,), special=_put_value),
+    "CreateSecret": replace(_CREATE, handler=_create, other_types=(_VERSION,)),
+    "UpdateSecret": replace(_UPDATE, handler=_update, other_types=(_VERSION,)),
+    "PutSecretValue": Operation(resource_type=_VERSION, other_types=(_SECRET,), handler=_put_value),
     "DeleteSecret": Operation(resource_type=_SECRET, identity=_ID, action=EffectAction.DELETE),
     "RestoreSecret": Operation(resource_type=_SECRET, identity=_ID, action=EffectAction.INVOKE),
     "RotateSecret": Operation(
         resource_type=_ROTATION,
-        also=(_SECRET,),
+        other_types=(_SECRET,),
         identity={"SecretId": _by_secret},
         attributes={"RotationLambdaARN": "rotation_lambda_arn"},
         controls=_TOKEN,
-        puts=True,
+        upserts=True,
     ),
     "PutResourcePolicy": Operation(
         resource_type=_POLICY,
-        also=(_SECRET,),
+        other_types=(_SECRET,),
         identity={"SecretId": _by_secret_arn},
         attributes={"ResourcePolicy": "policy"},
-        puts=True,
+        upserts=True,
     ),
     "DeleteResourcePolicy": Operation(
-        resource_type=_POLICY, also=(_SECRET,), identity={"SecretId": _by_secret_arn}, action=EffectAction.DELETE
+        resource_type=_POLICY, other_types=(_SECRET,), identity={"SecretId": _by_secret_arn}, action=EffectAction.DELETE
     ),
     "TagResource": Operation(resource_type=_SECRET, identity=_ID, attributes={"Tags": set_tags}),
     "UntagResource": Operation(resource_type=_SECRET, identity=_ID, attributes={"TagKeys": drop_tags}),

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.effects.context import CallContext, Target
-from gateway.effects.lists import recorded_list
 from gateway.effects.operation import Operation
 from gateway.effects.tags import specified_tags
+from gateway.effects.translators import recorded_list
 from gateway.effects.values import NotUnderstood
 from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
@@ -168,7 +168,7 @@ def _group(context: CallContext) -> Target:
     return context.target(GROUP, {"name": str(name or "")})
 
 
-def _asked_grains(context: CallContext, group_id: str) -> tuple[Grain, ...]:
+def _rules_of_call(context: CallContext, group_id: str) -> tuple[Grain, ...]:
     """The rules of the call, as IpPermissions or in the older flat form."""
     flat = {name: context.call.parameters[name] for name in _FLAT if context.call.parameters.get(name) is not None}
     permissions = context.call.parameters.get("IpPermissions")
@@ -184,23 +184,23 @@ def _separate(context: CallContext, direction: str, group_id: str) -> str:
     """The type of rule resource that the state has for this group, empty where its rules are its own."""
     if not group_id:
         return ""
-    if any(context.world.find(kind, "security_group_id", group_id) for kind in NEW_RULES.values()):
+    if any(context.inventory.find(kind, "security_group_id", group_id) for kind in NEW_RULES.values()):
         return NEW_RULES[direction]
-    return OLD_RULE if context.world.find(OLD_RULE, "security_group_id", group_id) else ""
+    return OLD_RULE if context.inventory.find(OLD_RULE, "security_group_id", group_id) else ""
 
 
 def _authorize(direction: str) -> Operation:
-    def special(context: CallContext) -> tuple[Effect, ...]:
-        context.only("GroupId", "GroupName", "IpPermissions", "DryRun", "TagSpecifications", *_FLAT)
+    def handler(context: CallContext) -> tuple[Effect, ...]:
+        context.allow_only("GroupId", "GroupName", "IpPermissions", "DryRun", "TagSpecifications", *_FLAT)
         group = _group(context)
         group_id = str(group.recorded.get("id") or context.call.parameters.get("GroupId") or "")
-        new = _asked_grains(context, group_id)
+        new = _rules_of_call(context, group_id)
         kind = _separate(context, direction, group_id)
         if kind:
             return tuple(effect for grain in new for effect in _created(context, kind, direction, group_id, grain))
         return (group.put(direction, with_grains(recorded_list(group, direction), new)),)
 
-    return Operation(resource_type=GROUP, also=(OLD_RULE, *NEW_RULES.values()), special=special)
+    return Operation(resource_type=GROUP, other_types=(OLD_RULE, *NEW_RULES.values()), handler=handler)
 
 
 def _created(context: CallContext, kind: str, direction: str, group_id: str, grain: Grain) -> Iterator[Effect]:
@@ -240,30 +240,30 @@ def _old_values(direction: str, grain: Grain) -> dict[str, Json]:
 
 
 def _revoke(direction: str) -> Operation:
-    def special(context: CallContext) -> tuple[Effect, ...]:
-        context.only("GroupId", "GroupName", "IpPermissions", "DryRun", "SecurityGroupRuleIds", *_FLAT)
+    def handler(context: CallContext) -> tuple[Effect, ...]:
+        context.allow_only("GroupId", "GroupName", "IpPermissions", "DryRun", "SecurityGroupRuleIds", *_FLAT)
         group = _group(context)
         group_id = str(group.recorded.get("id") or context.call.parameters.get("GroupId") or "")
         ids = context.call.parameters.get("SecurityGroupRuleIds") or []
         effects = [rule_by_id(context, str(rule)).whole(EffectAction.DELETE) for rule in ids]  # type: ignore[attr-defined]  # a list in botocore's model
         if ids and not context.call.parameters.get("IpPermissions"):
             return tuple(effects)
-        gone = _asked_grains(context, group_id)
+        gone = _rules_of_call(context, group_id)
         if _separate(context, direction, group_id):
             return (*effects, *(_revoked(context, direction, group_id, grain) for grain in gone))
         return (*effects, group.put(direction, without_grains(recorded_list(group, direction), gone)))
 
-    return Operation(resource_type=GROUP, also=(OLD_RULE, *NEW_RULES.values()), special=special)
+    return Operation(resource_type=GROUP, other_types=(OLD_RULE, *NEW_RULES.values()), handler=handler)
 
 
 def _revoked(context: CallContext, direction: str, group_id: str, grain: Grain) -> Effect:
     """The rule resource that is gone; of an older one with several ranges, the ranges that are left."""
-    for address in context.world.find(NEW_RULES[direction], "security_group_id", group_id):
-        recorded = context.world.recorded(address) or {}
+    for address in context.inventory.find(NEW_RULES[direction], "security_group_id", group_id):
+        recorded = context.inventory.recorded(address) or {}
         if all(recorded.get(key) == value for key, value in _new_values(grain).items() if key != "description"):
             return context.target(NEW_RULES[direction], {"id": str(recorded.get("id"))}).whole(EffectAction.DELETE)
-    for address in context.world.find(OLD_RULE, "security_group_id", group_id):
-        recorded = context.world.recorded(address) or {}
+    for address in context.inventory.find(OLD_RULE, "security_group_id", group_id):
+        recorded = context.inventory.recorded(address) or {}
         if recorded.get("type") == direction and _ports(recorded) == grain.ports and _holds(recorded, grain):
             target = context.target(OLD_RULE, {"id": str(recorded.get("id"))})
             left = [source for source in _members(recorded, grain.kind) if source != grain.source]
@@ -304,7 +304,7 @@ _RULE_SOURCES = {"CidrIpv4", "CidrIpv6", "PrefixListId", "ReferencedGroupId"}
 
 
 def _modify(context: CallContext) -> tuple[Effect, ...]:
-    context.only("GroupId", "SecurityGroupRules", "DryRun")
+    context.allow_only("GroupId", "SecurityGroupRules", "DryRun")
     group, rules = context.text("GroupId"), context.call.parameters.get("SecurityGroupRules")
     effects: list[Effect] = []
     for rule in rules if isinstance(rules, (list, tuple)) else ():
@@ -327,7 +327,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "AuthorizeSecurityGroupEgress": _authorize("egress"),
     "RevokeSecurityGroupIngress": _revoke("ingress"),
     "RevokeSecurityGroupEgress": _revoke("egress"),
-    "ModifySecurityGroupRules": Operation(resource_type=GROUP, also=tuple(NEW_RULES.values()), special=_modify),
+    "ModifySecurityGroupRules": Operation(resource_type=GROUP, other_types=tuple(NEW_RULES.values()), handler=_modify),
     "CreateSecurityGroup": Operation(
         resource_type=GROUP,
         identity={"GroupName": "name"},

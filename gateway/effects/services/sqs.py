@@ -32,13 +32,13 @@ def _owner(context: CallContext, queue: Target, key: str) -> Target:
     resource_type, _ = _OWN_RESOURCE[key]
     urls = {context.text("QueueUrl"), str(queue.recorded.get("id") or ""), str(queue.recorded.get("url") or "")} - {""}
     for url in sorted(urls):
-        if context.world.find(resource_type, "queue_url", url):
+        if context.inventory.find(resource_type, "queue_url", url):
             return context.target(resource_type, {"queue_url": url})
     return queue
 
 
 def _set_attributes(context: CallContext) -> tuple[Effect, ...]:
-    context.only("QueueUrl", "Attributes")
+    context.allow_only("QueueUrl", "Attributes")
     queue = context.target(_QUEUE, queue_url(context, context.text("QueueUrl")))
     given = context.call.parameters.get("Attributes")
     if not isinstance(given, Mapping):
@@ -63,7 +63,7 @@ OPERATIONS: Mapping[str, Operation] = {
     ),
     "DeleteQueue": Operation(resource_type=_QUEUE, identity=_URL, action=EffectAction.DELETE),
     "SetQueueAttributes": Operation(
-        resource_type=_QUEUE, also=tuple(name for name, _ in _OWN_RESOURCE.values()), special=_set_attributes
+        resource_type=_QUEUE, other_types=tuple(name for name, _ in _OWN_RESOURCE.values()), handler=_set_attributes
     ),
     "TagQueue": Operation(resource_type=_QUEUE, identity=_URL, attributes={"Tags": set_tags}),
     "UntagQueue": Operation(resource_type=_QUEUE, identity=_URL, attributes={"TagKeys": drop_tags}),

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from gateway.effects.context import CallContext
 from gateway.effects.interpreter import interpret
-from gateway.effects.lists import ignored_if
 from gateway.effects.operation import Operation, controls
 from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.translators import ignored_if
 from gateway.model.mutation import Effect, EffectAction
 
 _PARAMETER = "aws_ssm_parameter"
@@ -26,7 +26,7 @@ _NAME = {"Name": _name}
 _PUT = Operation(
     resource_type=_PARAMETER,
     identity=_NAME,
-    puts=True,
+    upserts=True,
     attributes={"Tags": set_tags, "Policies": ignored_if("", "[]")},
     controls=controls("Overwrite"),
 )
@@ -59,7 +59,7 @@ def _tagging(rule: str) -> Operation:
 
 
 OPERATIONS: Mapping[str, Operation] = {
-    "PutParameter": replace(_PUT, special=_put),
+    "PutParameter": replace(_PUT, handler=_put),
     "DeleteParameter": Operation(resource_type=_PARAMETER, identity=_NAME, action=EffectAction.DELETE),
     "DeleteParameters": Operation(resource_type=_PARAMETER, identity={"Names": _name}, action=EffectAction.DELETE),
     "AddTagsToResource": _tagging("Tags"),

@@ -63,9 +63,9 @@ def test_an_attribute_that_the_provider_has_not_is_refused(context: Callable[...
 
 def test_only_says_what_was_not_expected_and_text_wants_text(context: Callable[..., Any]) -> None:
     call = context({"A": "x", "B": 1, "C": None})
-    call.only("A", "B")
+    call.allow_only("A", "B")
     with pytest.raises(NotUnderstood, match="B"):
-        call.only("A")
+        call.allow_only("A")
     with pytest.raises(NotUnderstood):
         call.text("B")
     assert call.text("A") == "x"

@@ -38,7 +38,7 @@ def test_a_parameter_that_nothing_accounts_for_is_refused(context: Callable[...,
 
 
 def test_what_puts_makes_a_thing_only_where_none_is_recorded(context: Callable[..., Any]) -> None:
-    row = Operation(resource_type=QUEUE, identity={"Name": "name"}, controls=controls("Token"), puts=True)
+    row = Operation(resource_type=QUEUE, identity={"Name": "name"}, controls=controls("Token"), upserts=True)
     made = interpret(row, context(NAMED))
     (changed,) = interpret(row, context(NAMED, {"aws_sqs_queue.q": {"name": "q"}}))
     assert [effect.attribute for effect in made] == ["*", "name", "delay_seconds"]

@@ -21,7 +21,7 @@ BOTOCORE: Any = botocore.session
 SESSION = BOTOCORE.get_session()
 ROWS = [(service, name, row) for service, table in SERVICES.items() for name, row in table.items()]
 RECORDED: list[dict[str, Any]] = [json.loads(line) for line in (CASES / "operations.jsonl").read_text().splitlines()]
-World = Callable[[Mapping[str, Mapping[str, Json]]], EffectResolver]
+ResolverFor = Callable[[Mapping[str, Mapping[str, Json]]], EffectResolver]
 
 
 def model(service: str, operation: str) -> Any:
@@ -74,7 +74,7 @@ def test_every_parameter_that_only_one_row_names_exists_in_botocore(service: str
     table = SERVICES[service]
     wrong = []
     for name, row in table.items():
-        own = (*row.identity, *(row.controls if row.special is None else ()))
+        own = (*row.identity, *(row.controls if row.handler is None else ()))
         wrong += [(name, path) for path in own if not _somewhere(service, table, row, name, path)]
         wrong += [
             (name, path)
@@ -120,69 +120,69 @@ def test_parameters_of_a_case_are_what_aws_takes(case: dict[str, Any]) -> None:
     assert not report.has_errors(), report.generate_report()
 
 
-def test_every_case_has_exactly_its_effects(understand_in: World, stack: Mapping[str, Mapping[str, Json]]) -> None:
-    understand = understand_in(stack)
+def test_every_case_has_exactly_its_effects(resolver_for: ResolverFor, stack: Mapping[str, Mapping[str, Json]]) -> None:
+    resolver = resolver_for(stack)
     wrong = [
         (case["service"], case["operation"], got)
         for case in RECORDED
-        if not case["effects"] or (got := written(understand.effects(call_of(case)))) != case["effects"]
+        if not case["effects"] or (got := written(resolver.effects(call_of(case)))) != case["effects"]
     ]
     assert wrong == []
 
 
 def test_an_unknown_parameter_makes_every_set_and_create_not_understood(
-    understand_in: World, stack: Mapping[str, Mapping[str, Json]]
+    resolver_for: ResolverFor, stack: Mapping[str, Mapping[str, Json]]
 ) -> None:
     """Whatever AWS adds tomorrow is not passed as harmless."""
-    understand = understand_in(stack)
+    resolver = resolver_for(stack)
     passed = []
     for case in RECORDED:
         if {action for _, _, action, _ in case["effects"]} & {"set", "create"}:
             odd = {**case, "parameters": {**case["parameters"], "SomethingNew": "x"}}
-            passed += [case["operation"]] if understand.effects(call_of(odd)) else []
+            passed += [case["operation"]] if resolver.effects(call_of(odd)) else []
     assert passed == []
 
 
 def test_calls_of_another_account_are_not_taken_for_ours(
-    understand_in: World, stack: Mapping[str, Mapping[str, Json]]
+    resolver_for: ResolverFor, stack: Mapping[str, Mapping[str, Json]]
 ) -> None:
     """Things that the state knows by ARN are never named by a call in another account."""
-    understand = understand_in(stack)
+    resolver = resolver_for(stack)
     taken = []
     for case in RECORDED:
         call = call_of(case)
         other = Call(service=call.service, operation=call.operation, parameters=call.parameters, account="9" * 12)
-        for effect in understand.effects(other):
+        for effect in resolver.effects(other):
             taken += [effect.address] if effect.declared and "arn" in stack[effect.address] else []
     assert set(taken) <= {"aws_s3_bucket.b", "aws_s3_object.o", "aws_route53_zone.z", "aws_sns_topic_subscription.s"}
 
 
 def test_everything_terraform_sends_for_a_whole_stack_is_understood(
-    recording: dict[str, Any], understand_in: World
+    recording: dict[str, Any], resolver_for: ResolverFor
 ) -> None:
     """Create, change and destroy, each against the state as it stood before."""
     held = []
     for phase in recording["phases"]:
-        understand = understand_in(phase["state"])
+        resolver = resolver_for(phase["state"])
         for call in phase["calls"]:
-            effects = understand.effects(call_of(call))
+            effects = resolver.effects(call_of(call))
             held += [] if effects else [(phase["phase"], call["service"], call["operation"])]
     assert held == []
     assert [len(phase["calls"]) > 50 for phase in recording["phases"]] == [True, True, True]
 
 
 def test_what_terraform_changes_and_destroys_is_found_in_the_state(
-    recording: dict[str, Any], understand_in: World
+    recording: dict[str, Any], resolver_for: ResolverFor
 ) -> None:
     for phase in recording["phases"][1:]:
-        understand = understand_in(phase["state"])
+        resolver = resolver_for(phase["state"])
         for call in phase["calls"]:
             if not call["operation"].startswith(("Create", "Run", "Register", "Deregister")):
-                assert any(effect.declared for effect in understand.effects(call_of(call))), call["operation"]
+                assert any(effect.declared for effect in resolver.effects(call_of(call))), call["operation"]
 
 
-def test_no_secret_stands_in_any_effect(recording: dict[str, Any], understand_in: World) -> None:
+def test_no_secret_stands_in_any_effect(recording: dict[str, Any], resolver_for: ResolverFor) -> None:
     for phase in recording["phases"]:
-        understand = understand_in(phase["state"])
+        resolver = resolver_for(phase["state"])
         for call in phase["calls"]:
-            assert "hush" not in repr(understand.effects(call_of(call)))
+            assert "hush" not in repr(resolver.effects(call_of(call)))

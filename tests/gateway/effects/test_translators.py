@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.effects.lists import (
+from gateway.effects.translators import (
     added,
     as_json_text,
     comma_list,
