@@ -1,7 +1,7 @@
-"""What CloudWatch's operations do.
+"""The operations of CloudWatch.
 
-`PutMetricAlarm` overwrites the whole alarm: what the call leaves out falls back to AWS's default, and that is an effect too. A caller
-that wants one attribute changed and the others kept must send them, as Terraform does.
+`PutMetricAlarm` overwrites the whole alarm: every attribute that the call omits returns to AWS's default, and that is an effect too. A
+caller that wants to change one attribute and keep the others must send them all, as Terraform does.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from gateway.model.mutation import EffectAction
 _ALARM = "aws_cloudwatch_metric_alarm"
 _BY_ARN = {"ResourceARN": arn_of("alarm", "alarm_name")}
 
-_FALLBACKS: Mapping[str, Json] = {
+_DEFAULTS: Mapping[str, Json] = {
     "actions_enabled": True,
     "alarm_actions": [],
     "alarm_description": "",
@@ -27,14 +27,14 @@ _FALLBACKS: Mapping[str, Json] = {
     "ok_actions": [],
     "treat_missing_data": "missing",
 }
-"""What an alarm has where `PutMetricAlarm` does not say (CloudWatch API reference, PutMetricAlarm)."""
+"""Attribute → its value if `PutMetricAlarm` omits it (CloudWatch API reference, PutMetricAlarm)."""
 
 OPERATIONS: Mapping[str, Operation] = {
     "PutMetricAlarm": Operation(
         resource_type=_ALARM,
         identity={"AlarmName": "alarm_name"},
         upserts=True,
-        defaults=_FALLBACKS,
+        defaults=_DEFAULTS,
         attributes={
             "Dimensions": name_value_map("dimensions"),
             "Metrics": "metric_query",

@@ -1,4 +1,4 @@
-"""What KMS's operations do."""
+"""The operations of KMS."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What SNS's operations do. A topic's policy belongs to the resource that the state has for it: the topic, or `aws_sns_topic_policy`."""
+"""The operations of SNS. A topic's policy is an effect on `aws_sns_topic_policy` if the state records one for the topic, else on the topic."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Every operation of every table: it is AWS's, its rows name what AWS and the provider have, and a case says what it does."""
+"""Every row of every table names operations, parameters and attributes that exist, and has a case with its effects."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ ResolverFor = Callable[[Mapping[str, Mapping[str, Json]]], EffectResolver]
 
 
 def model(service: str, operation: str) -> Any:
-    """Botocore's model of the operation; it ships no types."""
+    """Botocore's model of the operation. Botocore ships no types."""
     return SESSION.get_service_model(service).operation_model(operation)
 
 
@@ -35,7 +35,7 @@ def real(value: Any) -> Any:
     return [real(item) for item in value] if isinstance(value, list) else value
 
 
-def has(shape: Any, path: str) -> bool:
+def has_path(shape: Any, path: str) -> bool:
     for step in path.split("."):
         while shape.type_name == "list":
             shape = shape.member
@@ -64,13 +64,13 @@ def test_three_hundred_operations_are_understood() -> None:
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_every_operation_is_one_of_aws(service: str) -> None:
+def test_every_operation_exists_in_botocore(service: str) -> None:
     assert set(SERVICES[service]) <= set(SESSION.get_service_model(service).operation_names)
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_every_parameter_that_only_one_row_names_exists_in_botocore(service: str) -> None:
-    """A row names no parameter that none of the operations with the same attributes has: tables are shared between operations."""
+def test_every_parameter_exists_in_botocore(service: str) -> None:
+    """Operations may share a mapping of attributes, so each of its parameters must exist in at least one of them."""
     table = SERVICES[service]
     wrong = []
     for name, row in table.items():
@@ -81,13 +81,13 @@ def test_every_parameter_that_only_one_row_names_exists_in_botocore(service: str
             for path in row.attributes
             if not any(_has(service, other, path) for other, it in table.items() if path in it.attributes)
         ]
-    # An index update is read by a row of its own, below the update.
+    # The parameters of the row for index updates are relative to one update.
     assert [item for item in wrong if not item[1].startswith("Index")] == []
 
 
 def _has(service: str, name: str, path: str) -> bool:
     shape = model(service, name).input_shape
-    return shape is not None and has(shape, path)
+    return shape is not None and has_path(shape, path)
 
 
 def _somewhere(service: str, table: Mapping[str, Operation], row: Operation, name: str, path: str) -> bool:
@@ -114,7 +114,7 @@ def test_every_operation_has_a_case() -> None:
 
 
 @pytest.mark.parametrize("case", RECORDED, ids=lambda case: f"{case['service']}-{case['operation']}")
-def test_parameters_of_a_case_are_what_aws_takes(case: dict[str, Any]) -> None:
+def test_the_parameters_of_a_case_are_valid(case: dict[str, Any]) -> None:
     validator: Any = ParamValidator()
     report = validator.validate(real(case["parameters"]), model(case["service"], case["operation"]).input_shape)
     assert not report.has_errors(), report.generate_report()
@@ -130,10 +130,10 @@ def test_every_case_has_exactly_its_effects(resolver_for: ResolverFor, stack: Ma
     assert wrong == []
 
 
-def test_an_unknown_parameter_makes_every_set_and_create_not_understood(
+def test_an_unknown_parameter_makes_any_set_or_create_not_understood(
     resolver_for: ResolverFor, stack: Mapping[str, Mapping[str, Json]]
 ) -> None:
-    """Whatever AWS adds tomorrow is not passed as harmless."""
+    """A parameter that AWS adds in the future is not matched for harmless."""
     resolver = resolver_for(stack)
     passed = []
     for case in RECORDED:
@@ -143,24 +143,24 @@ def test_an_unknown_parameter_makes_every_set_and_create_not_understood(
     assert passed == []
 
 
-def test_calls_of_another_account_are_not_taken_for_ours(
+def test_calls_to_another_account_never_name_our_resources(
     resolver_for: ResolverFor, stack: Mapping[str, Mapping[str, Json]]
 ) -> None:
-    """Things that the state knows by ARN are never named by a call in another account."""
+    """A call to another account names no resource whose ARN the state records."""
     resolver = resolver_for(stack)
-    taken = []
+    matched = []
     for case in RECORDED:
         call = call_of(case)
         other = Call(service=call.service, operation=call.operation, parameters=call.parameters, account="9" * 12)
         for effect in resolver.effects(other):
-            taken += [effect.address] if effect.declared and "arn" in stack[effect.address] else []
-    assert set(taken) <= {"aws_s3_bucket.b", "aws_s3_object.o", "aws_route53_zone.z", "aws_sns_topic_subscription.s"}
+            matched += [effect.address] if effect.declared and "arn" in stack[effect.address] else []
+    assert set(matched) <= {"aws_s3_bucket.b", "aws_s3_object.o", "aws_route53_zone.z", "aws_sns_topic_subscription.s"}
 
 
-def test_everything_terraform_sends_for_a_whole_stack_is_understood(
+def test_every_call_of_terraform_for_a_whole_stack_is_understood(
     recording: dict[str, Any], resolver_for: ResolverFor
 ) -> None:
-    """Create, change and destroy, each against the state as it stood before."""
+    """Create, change and destroy, each against the state before that phase."""
     held = []
     for phase in recording["phases"]:
         resolver = resolver_for(phase["state"])
@@ -171,7 +171,7 @@ def test_everything_terraform_sends_for_a_whole_stack_is_understood(
     assert [len(phase["calls"]) > 50 for phase in recording["phases"]] == [True, True, True]
 
 
-def test_what_terraform_changes_and_destroys_is_found_in_the_state(
+def test_resources_that_terraform_changes_or_destroys_are_found_in_the_state(
     recording: dict[str, Any], resolver_for: ResolverFor
 ) -> None:
     for phase in recording["phases"][1:]:
@@ -181,7 +181,7 @@ def test_what_terraform_changes_and_destroys_is_found_in_the_state(
                 assert any(effect.declared for effect in resolver.effects(call_of(call))), call["operation"]
 
 
-def test_no_secret_stands_in_any_effect(recording: dict[str, Any], resolver_for: ResolverFor) -> None:
+def test_no_effect_contains_a_secret(recording: dict[str, Any], resolver_for: ResolverFor) -> None:
     for phase in recording["phases"]:
         resolver = resolver_for(phase["state"])
         for call in phase["calls"]:

@@ -1,4 +1,4 @@
-"""What is not understood as a whole has no effects, and nothing ever raises."""
+"""A call that is not fully understood has no effects, and resolving never raises."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -19,7 +19,10 @@ from gateway.terraform.stacks import Stacks
 
 KAFKA = Path(__file__).parents[2] / "cases" / "stacks" / "kafka"
 GROUP = "aws_autoscaling_group.a"
-TWINS = {GROUP: {"name": "a", "desired_capacity": 4}, "aws_autoscaling_group.b": {"name": "a", "desired_capacity": 4}}
+SAME_NAME = {
+    GROUP: {"name": "a", "desired_capacity": 4},
+    "aws_autoscaling_group.b": {"name": "a", "desired_capacity": 4},
+}
 
 
 def test_a_capacity_is_an_effect_on_the_declared_group(effects_of: Callable[..., Any]) -> None:
@@ -36,7 +39,7 @@ def test_a_capacity_is_an_effect_on_the_declared_group(effects_of: Callable[...,
     assert effect.identity == {"name": "a"}
 
 
-def test_what_nothing_declares_is_named_by_its_identity(effects_of: Callable[..., Any]) -> None:
+def test_an_undeclared_resource_is_named_by_its_identity(effects_of: Callable[..., Any]) -> None:
     (effect,) = effects_of("sqs", "PurgeQueue", {"QueueUrl": "https://sqs.eu-west-1.amazonaws.com/123456789012/x"}, {})
     assert (effect.address, effect.declared) == ("aws_sqs_queue{name=x}", False)
 
@@ -45,7 +48,7 @@ def test_what_nothing_declares_is_named_by_its_identity(effects_of: Callable[...
     ("service", "operation", "parameters", "resources"),
     [
         ("autoscaling", "NoSuchOperation", {}, {}),
-        ("autoscaling", "SetDesiredCapacity", {"AutoScalingGroupName": "a", "DesiredCapacity": 7}, TWINS),
+        ("autoscaling", "SetDesiredCapacity", {"AutoScalingGroupName": "a", "DesiredCapacity": 7}, SAME_NAME),
         ("autoscaling", "SetDesiredCapacity", {"AutoScalingGroupName": "", "DesiredCapacity": 7}, {}),
         ("autoscaling", "SetDesiredCapacity", {"AutoScalingGroupName": 3, "DesiredCapacity": 7}, {}),
         ("autoscaling", "SetDesiredCapacity", {"AutoScalingGroupName": "a", "DesiredCapacity": "many"}, {}),
@@ -64,7 +67,7 @@ def test_what_nothing_declares_is_named_by_its_identity(effects_of: Callable[...
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_odd_calls_have_no_effects(
+def test_calls_that_are_not_understood_have_no_effects(
     effects_of: Callable[..., Any], service: str, operation: str, parameters: dict[str, Any], resources: dict[str, Any]
 ) -> None:
     assert effects_of(service, operation, parameters, resources) == ()
@@ -92,7 +95,7 @@ def test_an_inventory_that_raises_means_not_understood() -> None:
     assert EffectResolver(Broken()).effects(call) == ()
 
 
-def test_a_thing_of_the_same_name_in_another_region_is_another_thing(effects_of: Callable[..., Any]) -> None:
+def test_the_same_name_in_another_region_is_another_resource(effects_of: Callable[..., Any]) -> None:
     there = {"aws_dynamodb_table.o": {"name": "o", "arn": "arn:aws:dynamodb:us-east-1:123456789012:table/o"}}
     (effect,) = effects_of("dynamodb", "DeleteTable", {"TableName": "o"}, there)
     assert effect.address == "aws_dynamodb_table{name=o}"
@@ -118,7 +121,7 @@ _OURS = {
     ],
     ids=str,
 )
-def test_a_thing_of_the_same_name_in_another_account_never_passes_for_ours(
+def test_the_same_name_in_another_account_is_never_our_resource(
     effects_of: Callable[..., Any], service: str, operation: str, parameters: dict[str, str]
 ) -> None:
     def of(account: str) -> Any:
@@ -129,14 +132,14 @@ def test_a_thing_of_the_same_name_in_another_account_never_passes_for_ours(
     assert of("999999999999") == ()
 
 
-def test_what_is_known_better_than_the_state_counts() -> None:
+def test_current_attributes_override_the_state() -> None:
     resolver = EffectResolver(_OneGroup())
     parameters = {"AutoScalingGroupName": "a", "TargetGroupARNs": ["new"]}
     call = Call(service="autoscaling", operation="AttachLoadBalancerTargetGroups", parameters=parameters)
-    known = {"aws_autoscaling_group.a": {"name": "a", "target_group_arns": ["old", "newer"]}}
-    (by_state,), (by_both,) = resolver.effects(call), resolver.effects(call, known)
-    assert (by_state.value, by_both.value) == (["old", "new"], ["old", "newer", "new"])
-    assert by_state.address == by_both.address
+    current = {"aws_autoscaling_group.a": {"name": "a", "target_group_arns": ["old", "newer"]}}
+    (by_state,), (by_current,) = resolver.effects(call), resolver.effects(call, current)
+    assert (by_state.value, by_current.value) == (["old", "new"], ["old", "newer", "new"])
+    assert by_state.address == by_current.address
 
 
 class _OneGroup:
@@ -181,11 +184,11 @@ def test_no_parameters_make_it_raise(resolver_for: Callable[..., EffectResolver]
     resolver.effects(Call(service=service, operation=name, parameters=parameters))
 
 
-_MADE: dict[int, EffectResolver] = {}
+_RESOLVERS: dict[int, EffectResolver] = {}
 
 
 def _shared(resolver_for: Callable[..., EffectResolver]) -> EffectResolver:
-    return _MADE.setdefault(0, resolver_for({}))
+    return _RESOLVERS.setdefault(0, resolver_for({}))
 
 
 @pytest.fixture(scope="module")
@@ -212,6 +215,6 @@ def kafka() -> Inventory:
 def test_the_stacks_are_an_inventory(
     kafka: Inventory, service: str, operation: str, parameters: dict[str, Any], address: str
 ) -> None:
-    """Things in the state, with count, only in the code, and nowhere."""
+    """Resources in the state, with `count`, only in the code, and undeclared."""
     effects = EffectResolver(kafka).effects(Call(service=service, operation=operation, parameters=parameters))
     assert {effect.address for effect in effects} == {address}

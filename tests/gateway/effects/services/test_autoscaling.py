@@ -1,4 +1,4 @@
-"""Groups, and the many ways to change their capacity."""
+"""Groups, and the ways to change their capacity."""
 
 from collections.abc import Callable
 from typing import Any
@@ -38,7 +38,7 @@ def test_a_capacity_that_only_aws_knows_is_an_invoke_of_the_capacity(
     assert (effect.attribute, effect.value) == ("desired_capacity", None)
 
 
-def test_a_refresh_brings_the_configuration_it_says(effects_of: Callable[..., Any]) -> None:
+def test_a_refresh_sets_its_desired_configuration(effects_of: Callable[..., Any]) -> None:
     group = {"AutoScalingGroupName": "a"}
     (plain,) = effects_of("autoscaling", "StartInstanceRefresh", group, RESOURCES)
     wanted = {"LaunchTemplate": {"LaunchTemplateName": "t", "Version": "7"}}
@@ -52,7 +52,7 @@ def test_a_refresh_brings_the_configuration_it_says(effects_of: Callable[..., An
 
 
 @pytest.mark.parametrize("named", [{"AutoScalingGroupName": "a", "PolicyName": "p"}, {"PolicyName": POLICY}])
-def test_executing_a_policy_concerns_its_group_too(effects_of: Callable[..., Any], named: dict[str, str]) -> None:
+def test_executing_a_policy_also_affects_its_group(effects_of: Callable[..., Any], named: dict[str, str]) -> None:
     effects = effects_of("autoscaling", "ExecutePolicy", named, RESOURCES)
     assert [effect.address for effect in effects] == ["aws_autoscaling_policy.p", "aws_autoscaling_group.a"]
 
@@ -62,12 +62,12 @@ def test_a_policy_is_found_by_its_arn_alone(effects_of: Callable[..., Any]) -> N
     assert effect.address == "aws_autoscaling_policy.p"
 
 
-def test_terminating_an_instance_of_some_group_is_not_understood(effects_of: Callable[..., Any]) -> None:
+def test_terminating_an_instance_of_an_unnamed_group_is_not_understood(effects_of: Callable[..., Any]) -> None:
     parameters = {"InstanceId": "i-1", "ShouldDecrementDesiredCapacity": True}
     assert effects_of("autoscaling", "TerminateInstanceInAutoScalingGroup", parameters, RESOURCES) == ()
 
 
-def test_suspending_adds_resuming_takes_away_and_none_means_all(effects_of: Callable[..., Any]) -> None:
+def test_suspending_adds_resuming_removes_and_none_means_all(effects_of: Callable[..., Any]) -> None:
     group = {"AutoScalingGroupName": "a"}
     (more,) = effects_of("autoscaling", "SuspendProcesses", {**group, "ScalingProcesses": ["Terminate"]}, RESOURCES)
     (none,) = effects_of("autoscaling", "ResumeProcesses", group, RESOURCES)
@@ -80,9 +80,9 @@ def test_suspending_adds_resuming_takes_away_and_none_means_all(effects_of: Call
 def test_tags_of_a_group_are_blocks(effects_of: Callable[..., Any]) -> None:
     tag = {"ResourceId": "a", "ResourceType": "auto-scaling-group", "Key": "team", "Value": "y"}
     (changed,) = effects_of("autoscaling", "CreateOrUpdateTags", {"Tags": [tag]}, RESOURCES)
-    (gone,) = effects_of("autoscaling", "DeleteTags", {"Tags": [tag]}, RESOURCES)
+    (deleted,) = effects_of("autoscaling", "DeleteTags", {"Tags": [tag]}, RESOURCES)
     assert changed.value == [{"key": "team", "value": "y", "propagate_at_launch": False}]
-    assert gone.value == []
+    assert deleted.value == []
 
 
 def test_the_minimum_of_a_warm_pool_is_not_the_groups(

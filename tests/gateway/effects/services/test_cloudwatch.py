@@ -6,7 +6,7 @@ from typing import Any
 RESOURCES = {"aws_cloudwatch_metric_alarm.a": {"alarm_name": "a", "threshold": 1, "alarm_actions": ["x"]}}
 
 
-def test_a_threshold_is_set_and_what_is_kept_has_no_effect(
+def test_a_threshold_is_set_and_the_actions_of_the_call_are_kept(
     effects_of: Callable[..., Any], values: Callable[..., Any]
 ) -> None:
     call = {"AlarmName": "a", "Threshold": 500000.0, "AlarmActions": ["x"]}
@@ -16,7 +16,7 @@ def test_a_threshold_is_set_and_what_is_kept_has_no_effect(
     }
 
 
-def test_what_a_whole_overwrite_leaves_out_is_taken_back(
+def test_an_attribute_that_the_call_omits_returns_to_its_default(
     effects_of: Callable[..., Any], values: Callable[..., Any]
 ) -> None:
     effects = effects_of("cloudwatch", "PutMetricAlarm", {"AlarmName": "a", "Threshold": 500000.0}, RESOURCES)
@@ -40,7 +40,7 @@ def test_dimensions_are_a_map_and_metrics_are_blocks(
     }
 
 
-def test_tags_of_something_else_than_an_alarm_are_held(effects_of: Callable[..., Any]) -> None:
+def test_tags_of_another_kind_than_an_alarm_are_not_understood(effects_of: Callable[..., Any]) -> None:
     rule = "arn:aws:cloudwatch:eu-west-1:123456789012:insight-rule/r"
     assert (
         effects_of("cloudwatch", "TagResource", {"ResourceARN": rule, "Tags": [{"Key": "a", "Value": "b"}]}, RESOURCES)

@@ -28,11 +28,11 @@ def test_indexes_start_from_the_recorded_ones(effects_of: Callable[..., Any]) ->
         {"name": "by-p", "hash_key": "p", "read_capacity": 9, "write_capacity": 2},
         {"name": "by-q", "hash_key": "q", "projection_type": "ALL"},
     ]
-    (gone,) = effects_of("dynamodb", "UpdateTable", update({"Delete": {"IndexName": "by-p"}}), TABLE)
-    assert gone.value == []
+    (deleted,) = effects_of("dynamodb", "UpdateTable", update({"Delete": {"IndexName": "by-p"}}), TABLE)
+    assert deleted.value == []
 
 
-def test_index_updates_of_an_unknown_table_are_held(effects_of: Callable[..., Any]) -> None:
+def test_index_updates_of_an_unknown_table_are_not_understood(effects_of: Callable[..., Any]) -> None:
     assert effects_of("dynamodb", "UpdateTable", update({"Delete": {"IndexName": "by-p"}}), {}) == ()
 
 
@@ -42,11 +42,11 @@ def test_attribute_definitions_join_the_recorded_ones(effects_of: Callable[..., 
     assert effect.value == [{"name": "p", "type": "S"}, {"name": "q", "type": "N"}]
 
 
-def test_an_index_in_place_of_a_table_is_held(effects_of: Callable[..., Any]) -> None:
+def test_an_index_in_place_of_a_table_is_not_understood(effects_of: Callable[..., Any]) -> None:
     index = "arn:aws:dynamodb:eu-west-1:123456789012:table/t/index/by-p"
     assert effects_of("dynamodb", "PutItem", {"TableName": index, "Item": {}}, TABLE) == ()
 
 
-def test_replicas_are_held(effects_of: Callable[..., Any]) -> None:
+def test_replicas_are_not_understood(effects_of: Callable[..., Any]) -> None:
     replica = {"TableName": "t", "ReplicaUpdates": [{"Create": {"RegionName": "us-east-1"}}]}
     assert effects_of("dynamodb", "UpdateTable", replica, TABLE) == ()

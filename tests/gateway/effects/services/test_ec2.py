@@ -35,7 +35,7 @@ def test_a_new_instance_is_named_by_its_call(effects_of: Callable[..., Any], val
     }
 
 
-def test_tags_go_to_what_the_ids_name(effects_of: Callable[..., Any]) -> None:
+def test_the_ids_say_which_resources_are_tagged(effects_of: Callable[..., Any]) -> None:
     resources = {"aws_instance.i": {"id": "i-1"}, "aws_subnet.s": {"id": "subnet-1"}}
     tags = {"Resources": ["i-1", "subnet-1"], "Tags": [{"Key": "owner", "Value": "x"}]}
     effects = effects_of("ec2", "CreateTags", tags, resources)
@@ -55,13 +55,13 @@ def test_tags_go_to_what_the_ids_name(effects_of: Callable[..., Any]) -> None:
         ("RunInstances", {"ImageId": "ami-1", "NetworkInterfaces": [{"NetworkInterfaceId": "eni-1"}]}),
     ],
 )
-def test_what_the_tables_do_not_account_for_is_held(
+def test_parameters_that_no_row_accounts_for_are_not_understood(
     effects_of: Callable[..., Any], operation: str, parameters: dict[str, Any]
 ) -> None:
     assert effects_of("ec2", operation, parameters, {}) == ()
 
 
-def test_user_data_is_known_by_its_digest_only(effects_of: Callable[..., Any]) -> None:
+def test_user_data_is_masked(effects_of: Callable[..., Any]) -> None:
     (effect,) = effects_of(
         "ec2", "ModifyInstanceAttribute", {"InstanceId": "i-1", "UserData": {"Value": {"$bytes": 3}}}, {}
     )
@@ -105,9 +105,9 @@ def _version(effects_of: Callable[..., Any], **more: Any) -> dict[str, Any]:
     }
 
 
-def test_a_version_loses_what_it_leaves_out(effects_of: Callable[..., Any]) -> None:
-    gone: dict[str, Any] = {"image_id": None, "user_data": None, "vpc_security_group_ids": []}
-    assert _version(effects_of) == {"instance_type": "m5.xlarge", **gone}
+def test_a_version_removes_the_options_that_it_omits(effects_of: Callable[..., Any]) -> None:
+    removed: dict[str, Any] = {"image_id": None, "user_data": None, "vpc_security_group_ids": []}
+    assert _version(effects_of) == {"instance_type": "m5.xlarge", **removed}
 
 
 @pytest.mark.parametrize("source", ["4", "$Latest"])

@@ -19,13 +19,13 @@ def test_a_service_is_known_by_cluster_and_name_or_arn(effects_of: Callable[...,
     assert other.address == "aws_ecs_service.other"
 
 
-def test_containers_are_text(effects_of: Callable[..., Any]) -> None:
+def test_container_definitions_are_json_text(effects_of: Callable[..., Any]) -> None:
     definition = {"family": "t", "containerDefinitions": [{"name": "a", "image": "x"}]}
     (effect,) = effects_of("ecs", "RegisterTaskDefinition", definition, {"aws_ecs_task_definition.t": {"family": "t"}})
     assert effect.value == '[{"image":"x","name":"a"}]'
 
 
-def test_tags_of_tasks_are_held(effects_of: Callable[..., Any]) -> None:
+def test_tags_of_tasks_are_not_understood(effects_of: Callable[..., Any]) -> None:
     task = "arn:aws:ecs:eu-west-1:123456789012:task/c/1"
     assert (
         effects_of("ecs", "TagResource", {"resourceArn": task, "tags": [{"key": "a", "value": "b"}]}, RESOURCES) == ()

@@ -15,7 +15,7 @@ def test_attributes_by_key(effects_of: Callable[..., Any], values: Callable[...,
     assert values(effects) == {"enable_deletion_protection": False, "access_logs.bucket": "b"}
 
 
-def test_an_unknown_key_is_held(effects_of: Callable[..., Any]) -> None:
+def test_an_unknown_key_is_not_understood(effects_of: Callable[..., Any]) -> None:
     pairs = [{"Key": "unheard.of", "Value": "x"}]
     assert (
         effects_of("elbv2", "ModifyLoadBalancerAttributes", {"LoadBalancerArn": LB, "Attributes": pairs}, RESOURCES)
@@ -23,7 +23,7 @@ def test_an_unknown_key_is_held(effects_of: Callable[..., Any]) -> None:
     )
 
 
-def test_tags_go_by_the_kind_in_the_arn(effects_of: Callable[..., Any]) -> None:
+def test_the_arn_says_which_kind_of_resource_is_tagged(effects_of: Callable[..., Any]) -> None:
     trust = LB.replace("loadbalancer/app/l/1", "truststore/t/1")
     tags = [{"Key": "a", "Value": "b"}]
     (effect,) = effects_of("elbv2", "AddTags", {"ResourceArns": [LB], "Tags": tags}, RESOURCES)

@@ -1,4 +1,4 @@
-"""Functions and what belongs to them, however they are named."""
+"""Functions and the resources that belong to them, in every form of name."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ def test_every_way_to_name_a_function(effects_of: Callable[..., Any], name: str)
 
 
 @pytest.mark.parametrize("name", ["f:live", "999999999999:function:f", ARN.replace("eu-west-1", "us-east-1"), "a b"])
-def test_a_version_or_a_stranger_is_not_the_function(effects_of: Callable[..., Any], name: str) -> None:
+def test_a_qualified_or_foreign_name_is_not_the_function(effects_of: Callable[..., Any], name: str) -> None:
     assert effects_of("lambda", "UpdateFunctionConfiguration", {"FunctionName": name, "Timeout": 3}, RESOURCES) == ()
 
 
@@ -31,7 +31,7 @@ def test_a_permission_is_found_whether_its_state_has_a_name_or_an_arn(effects_of
     assert effect.address == "aws_lambda_permission.p"
 
 
-def test_code_is_known_by_its_hash(effects_of: Callable[..., Any]) -> None:
+def test_code_is_a_hash(effects_of: Callable[..., Any]) -> None:
     (effect,) = effects_of("lambda", "UpdateFunctionCode", {"FunctionName": "f", "ZipFile": {"$bytes": 3}}, RESOURCES)
     assert effect.attribute == "source_code_hash"
     assert len(effect.value) == 44

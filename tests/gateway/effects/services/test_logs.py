@@ -6,7 +6,7 @@ from typing import Any
 RESOURCES = {"aws_cloudwatch_log_group.l": {"name": "/a/l"}}
 
 
-def test_no_retention_is_nought(effects_of: Callable[..., Any]) -> None:
+def test_deleting_the_retention_policy_sets_zero_days(effects_of: Callable[..., Any]) -> None:
     (effect,) = effects_of("logs", "DeleteRetentionPolicy", {"logGroupName": "/a/l"}, RESOURCES)
     assert (effect.address, effect.attribute, effect.value) == ("aws_cloudwatch_log_group.l", "retention_in_days", 0)
 
@@ -17,6 +17,6 @@ def test_an_arn_may_end_with_a_star(effects_of: Callable[..., Any]) -> None:
     assert effect.address == "aws_cloudwatch_log_group.l"
 
 
-def test_tags_of_something_else_are_held(effects_of: Callable[..., Any]) -> None:
+def test_tags_of_another_kind_are_not_understood(effects_of: Callable[..., Any]) -> None:
     arn = "arn:aws:logs:eu-west-1:123456789012:destination:d"
     assert effects_of("logs", "TagResource", {"resourceArn": arn, "tags": {"a": "b"}}, RESOURCES) == ()

@@ -1,4 +1,4 @@
-"""Record sets, one by one, however their names are written."""
+"""Record sets, in every spelling of their names."""
 
 from collections.abc import Callable
 from typing import Any
@@ -33,7 +33,7 @@ def test_deleting_and_creating_in_one_batch_is_a_change(effects_of: Callable[...
     assert {effect.action for effect in effects} == {EffectAction.SET}
 
 
-def test_records_of_one_name_are_told_apart_by_their_set(effects_of: Callable[..., Any]) -> None:
+def test_records_of_one_name_differ_by_set_identifier(effects_of: Callable[..., Any]) -> None:
     (one,) = change(effects_of, ("DELETE", record("w.x.org", SetIdentifier="one", Weight=1)))
     (two,) = change(effects_of, ("DELETE", record("w.x.org", SetIdentifier="two", Weight=1)))
     assert (one.address, one.declared, two.declared) == ("aws_route53_record.w", True, False)
@@ -47,12 +47,12 @@ def test_routing_and_aliases_are_blocks(effects_of: Callable[..., Any], values: 
     assert got["alias"] == [{"name": "lb", "zone_id": "Z2", "evaluate_target_health": False}]
 
 
-def test_a_form_nobody_knows_is_held(effects_of: Callable[..., Any]) -> None:
+def test_an_unknown_form_is_not_understood(effects_of: Callable[..., Any]) -> None:
     assert change(effects_of, ("UPSERT", record("a.x.org", CidrRoutingConfig={"CollectionId": "c"}))) == ()
     assert change(effects_of) == ()
 
 
-def test_a_name_with_letters_as_codes_is_not_understood(effects_of: Callable[..., Any]) -> None:
+def test_a_name_with_octal_codes_is_not_understood(effects_of: Callable[..., Any]) -> None:
     def of(name: str) -> Any:
         change = {"Action": "UPSERT", "ResourceRecordSet": {"Name": name, "Type": "A", "TTL": 1, "ResourceRecords": []}}
         return effects_of(

@@ -1,4 +1,4 @@
-"""Secrets change without their value ever standing in an effect."""
+"""No effect contains a secret's value."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,14 +16,14 @@ RESOURCES = {
 
 
 @pytest.mark.parametrize("name", ["db", ARN])
-def test_a_new_value_is_known_by_its_hash(effects_of: Callable[..., Any], name: str) -> None:
+def test_a_new_value_is_a_hash(effects_of: Callable[..., Any], name: str) -> None:
     (effect,) = effects_of("secretsmanager", "PutSecretValue", {"SecretId": name, "SecretString": "hush"}, RESOURCES)
     assert (effect.address, effect.attribute) == ("aws_secretsmanager_secret_version.v", "secret_string")
     assert effect.sensitive
     assert effect.value == {"sha256": digest("hush")}
 
 
-def test_making_a_secret_with_a_value_makes_two_things(effects_of: Callable[..., Any]) -> None:
+def test_creating_a_secret_with_a_value_creates_two_resources(effects_of: Callable[..., Any]) -> None:
     effects = effects_of("secretsmanager", "CreateSecret", {"Name": "x", "SecretBinary": {"$bytes": 4}}, {})
     assert {effect.resource_type for effect in effects} == {
         "aws_secretsmanager_secret",

@@ -20,7 +20,7 @@ def test_one_attribute(effects_of: Callable[..., Any]) -> None:
     )
 
 
-def test_a_policy_belongs_to_the_resource_that_has_it(effects_of: Callable[..., Any]) -> None:
+def test_a_policy_is_an_effect_on_the_resource_that_records_it(effects_of: Callable[..., Any]) -> None:
     (own,) = effects_of("sns", "SetTopicAttributes", attribute("Policy", "{}"), TOPIC)
     (other,) = effects_of(
         "sns", "SetTopicAttributes", attribute("Policy", "{}"), {**TOPIC, "aws_sns_topic_policy.p": {"arn": ARN}}
@@ -28,5 +28,5 @@ def test_a_policy_belongs_to_the_resource_that_has_it(effects_of: Callable[..., 
     assert (own.address, other.address) == ("aws_sns_topic.t", "aws_sns_topic_policy.p")
 
 
-def test_an_unknown_attribute_is_held(effects_of: Callable[..., Any]) -> None:
+def test_an_unknown_attribute_is_not_understood(effects_of: Callable[..., Any]) -> None:
     assert effects_of("sns", "SetTopicAttributes", attribute("Unheard", "x"), TOPIC) == ()

@@ -1,4 +1,4 @@
-"""Queues and the resources their policies belong to."""
+"""Queues and their policies."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,14 +14,14 @@ def test_attributes_are_numbers_and_flags(effects_of: Callable[..., Any], values
     assert values(effects) == {"visibility_timeout_seconds": 60, "sqs_managed_sse_enabled": False}
 
 
-def test_a_policy_belongs_to_the_resource_that_has_it(effects_of: Callable[..., Any]) -> None:
+def test_a_policy_is_an_effect_on_the_resource_that_records_it(effects_of: Callable[..., Any]) -> None:
     policy = {"QueueUrl": URL, "Attributes": {"Policy": "{}"}}
     (own,) = effects_of("sqs", "SetQueueAttributes", policy, QUEUE)
     (other,) = effects_of("sqs", "SetQueueAttributes", policy, {**QUEUE, "aws_sqs_queue_policy.p": {"queue_url": HERE}})
     assert (own.address, other.address) == ("aws_sqs_queue.q", "aws_sqs_queue_policy.p")
 
 
-def test_an_unknown_attribute_is_held(effects_of: Callable[..., Any]) -> None:
+def test_an_unknown_attribute_is_not_understood(effects_of: Callable[..., Any]) -> None:
     given = {"QueueUrl": URL, "Attributes": {"DelaySeconds": "1", "Unheard": "x"}}
     assert effects_of("sqs", "SetQueueAttributes", given, QUEUE) == ()
     assert effects_of("sqs", "SetQueueAttributes", {"QueueUrl": URL, "Attributes": {}}, QUEUE) == ()

@@ -1,4 +1,4 @@
-"""Parameters: plain text is shown, everything else is secret."""
+"""Parameters: plain text is shown, every other value is masked."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +26,7 @@ def value_of(effects: Any) -> Any:
         ({}, {}, {"value": ({"sha256": digest("x")}, True)}),
     ],
 )
-def test_only_what_is_known_to_be_plain_is_shown(
+def test_only_a_value_known_to_be_plain_text_is_shown(
     effects_of: Callable[..., Any], kind: Any, resources: Any, shown: Any
 ) -> None:
     effects = effects_of("ssm", "PutParameter", {"Name": "/a/p", "Value": "x", **kind}, resources)
