@@ -24,7 +24,7 @@ _FUNCTION_NAME = re.compile(
 
 
 def _name_and_qualifier(context: CallContext, text: str) -> tuple[str, str]:
-    """Name and qualifier (or empty) of a function, from a name, a partial ARN or a full ARN. Raises `NotUnderstood`."""
+    """The function's name and qualifier (empty if it has none), from a name, a partial ARN or a full ARN. Raises `NotUnderstood`."""
     if text.startswith("arn:"):
         context.arn(text)
     found = _FUNCTION_NAME.fullmatch(text)
