@@ -1,4 +1,4 @@
-"""Identifiers: new ones, which sort by creation time, and the prefixes of key ids."""
+"""Generates identifiers that sort by creation time, and defines the prefixes of key ids."""
 
 import secrets
 import time

@@ -37,10 +37,10 @@ class Context:
 
     pipeline: Pipeline
     authenticator: Authenticator
-    dialect: ApiDecoder
-    archive: LedgerQueries
+    decoder: ApiDecoder
+    queries: LedgerQueries
     blamer: Blamer
-    desk: LedgerCommands
+    commands: LedgerCommands
     keys: KeyRing
     clock: Clock
     max_body_bytes: int
@@ -54,7 +54,7 @@ class Context:
 
     async def admit(self, request: Request) -> tuple[Caller, Asked]:
         """Who asks for what change; strangers are recorded."""
-        return await self.pipeline.admit(self.inbound(request), self.authenticator, self.dialect)
+        return await self.pipeline.admit(self.inbound(request), self.authenticator, self.decoder)
 
     async def session(self, caller: Caller, body: SessionBody) -> dict[str, Any]:
         """A temporary key for the caller. Raises `errors.NotAllowed` for one who holds only such a key: it would outlive its own end."""
@@ -74,15 +74,15 @@ class Context:
     async def own_records(self, caller: Caller, query: RecordQuery) -> Sequence[Record]:
         """The records a caller may see: people and pipelines all, agents and services their own."""
         if caller.sees_all:
-            return await self.archive.records(query)
+            return await self.queries.records(query)
         if query.mutation_id:
-            found = await self.archive.records(query)
+            found = await self.queries.records(query)
             return (
                 found if any(record.stage is Stage.DECIDED and record.actor == caller.actor for record in found) else ()
             )
         if query.actor not in ("", caller.actor):
             return ()
-        return await self.archive.records(replace(query, actor=caller.actor))
+        return await self.queries.records(replace(query, actor=caller.actor))
 
     async def blamed(self, caller: Caller, address: str, attribute: str) -> dict[str, Any]:
         """The story of one attribute. Any caller may ask: an agent must know whom it would contradict."""
@@ -94,7 +94,7 @@ class Context:
 
     def response(self, call: Call, reply: Reply) -> Json:
         """AWS's answer as boto3 would return it, as JSON."""
-        return parsed(self.dialect.operation(call), reply)
+        return parsed(self.decoder.operation(call), reply)
 
     def inbound(self, request: Request) -> Inbound:
         """The request as it arrived, its body not yet read."""

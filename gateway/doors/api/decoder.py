@@ -1,4 +1,4 @@
-"""The JSON API as a `ports.Dialect`: one proposal, read strictly, only once the caller is known."""
+"""The JSON API as a `ports.RequestDecoder`: one proposal, read strictly, only once the caller is known."""
 
 from typing import Any
 

@@ -91,7 +91,7 @@ def _consent(router: APIRouter, context: Context) -> None:
         request: Request, caller: Annotated[Caller, Depends(context.caller)], mutation_id: str
     ) -> dict[str, Any]:
         consent = await body_of(context.inbound(request), ApproveBody, default=ApproveBody())
-        approval = await context.desk.approve(
+        approval = await context.commands.approve(
             mutation_id, approver=caller, at=context.clock.now(), lasts=consent.duration()
         )
         return {
@@ -110,12 +110,12 @@ def _consent(router: APIRouter, context: Context) -> None:
         request: Request, caller: Annotated[Caller, Depends(context.caller)], mutation_id: str
     ) -> dict[str, Any]:
         body = await body_of(context.inbound(request), RejectBody, default=RejectBody())
-        await context.desk.reject(mutation_id, approver=caller, reason=body.reason, at=context.clock.now())
+        await context.commands.reject(mutation_id, approver=caller, reason=body.reason, at=context.clock.now())
         return {"mutation_id": mutation_id, "rejected_by": caller.actor}
 
     @router.post("/mutations/{mutation_id}/release", summary="End a mutation's claims before their time")
     async def release(caller: Annotated[Caller, Depends(context.caller)], mutation_id: str) -> dict[str, Any]:
-        ended = await context.desk.release(mutation_id, caller=caller, at=context.clock.now())
+        ended = await context.commands.release(mutation_id, caller=caller, at=context.clock.now())
         return {"mutation_id": mutation_id, "released": [claim_to_json(claim) for claim in ended]}
 
 
@@ -154,7 +154,7 @@ def _questions(router: APIRouter, context: Context) -> None:
     async def claims(
         caller: Annotated[Caller, Depends(context.caller)], address: str = "", actor: str = "", every: bool = False
     ) -> dict[str, Any]:
-        found = await context.archive.claims(address=address, actor=actor, open_only=not every)
+        found = await context.queries.claims(address=address, actor=actor, open_only=not every)
         return {"claims": [claim_to_json(claim) for claim in found if _may_see(caller, claim.actor)]}
 
     @router.get("/blame", summary="Who set an attribute, for what goal, why then")

@@ -1,4 +1,4 @@
-"""The AWS wire format as a `ports.Dialect`: head checked, operation routed and classed, a mutation's body parsed in full."""
+"""The AWS wire format as a `ports.RequestDecoder`: head checked, operation routed and classed, a mutation's body parsed in full."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -34,7 +34,7 @@ class AwsDoor:
 
     pipeline: Pipeline
     authenticator: Authenticator
-    dialect: RequestDecoder
+    decoder: RequestDecoder
     reads: Reads
     clock: Clock
     max_body_bytes: int
@@ -44,7 +44,7 @@ class AwsDoor:
         body = RequestBody(receive, self.max_body_bytes)
         inbound = inbound_of(scope, body, self.clock)
         try:
-            caller, request = await self.pipeline.admit(inbound, self.authenticator, self.dialect)
+            caller, request = await self.pipeline.admit(inbound, self.authenticator, self.decoder)
             if not request.call_class.changes_state:
                 await self._forward(receive, send, inbound, request.call)
                 return

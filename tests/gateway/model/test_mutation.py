@@ -1,4 +1,4 @@
-"""A call's digest is equal for identical calls and for nothing else; a mutation without effects is not understood."""
+"""Digests are equal only for identical calls; a mutation without effects is not understood."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""A decision: nothing is a denial, the strongest finding wins, an approval lifts holds only."""
+"""A decision: no findings are a denial, the strongest finding wins, an approval lifts only holds."""
 
 from dataclasses import replace
 
@@ -30,12 +30,12 @@ ABSOLUTE = replace(DENY, absolute=True)
         ((), "", Mode.OBSERVE, Verdict.DENY, False),
     ],
 )
-def test_what_findings_add_up_to(
+def test_the_verdict_of_findings(
     findings: tuple[Finding, ...], approval: str, mode: Mode, verdict: Verdict, carried_out: bool
 ) -> None:
     decision = Decision(findings=findings, approval=approval, mode=mode)
     assert (decision.verdict, decision.carried_out) == (verdict, carried_out)
 
 
-def test_objections_leave_out_what_allows_and_begin_with_denials() -> None:
+def test_objections_are_the_denials_then_the_holds() -> None:
     assert Decision(findings=(ALLOW, HOLD, DENY)).objections == (DENY, HOLD)

@@ -56,12 +56,12 @@ def store() -> Store:
 @pytest.fixture
 def context(store: Store) -> Context:
     unused: Any = SimpleNamespace()
-    ports: Any = {"archive": store, "keys": store, "blamer": store}
+    ports: Any = {"queries": store, "keys": store, "blamer": store}
     return Context(
         pipeline=unused,
         authenticator=unused,
-        dialect=unused,
-        desk=unused,
+        decoder=unused,
+        commands=unused,
         clock=FixedClock(),
         max_body_bytes=100,
         **ports,

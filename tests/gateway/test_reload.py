@@ -1,4 +1,4 @@
-"""Never without law: what is broken at the start is refused, what breaks later leaves the last good version in force, loudly."""
+"""Invalid code, contracts or policies refuse the start; if they become invalid later, the last valid version stays in use and is reported."""
 
 import asyncio
 import shutil
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
 @pytest.fixture
 def gate(tmp_path: Path) -> Iterator[Gate]:
-    """A gateway of the test's own: its law is going to change."""
+    """A gateway for one test, which changes its code or contracts."""
     with Gate(directory=tmp_path) as running_gate:
         yield running_gate
 
@@ -44,11 +44,11 @@ def _allows(gate: Gate, capacity: int) -> bool:
         "motive": {"intent": "availability", "motivation": "incident", "evidence": ["A-1"]},
         "dry_run": True,
     }
-    told = httpx.post(f"{gate.url}/v1/mutations", json=body, headers=gate.bearer()).json()
-    return bool(told["decision"]["verdict"] == "allow")
+    reply = httpx.post(f"{gate.url}/v1/mutations", json=body, headers=gate.bearer()).json()
+    return bool(reply["decision"]["verdict"] == "allow")
 
 
-def test_a_changed_contract_is_taken_up_and_a_broken_one_is_not(gate: Gate) -> None:
+def test_a_changed_contract_is_loaded_and_a_broken_one_is_not(gate: Gate) -> None:
     contract = gate.stack / "kafka.sentinel.hcl"
     good = contract.read_text()
     assert _allows(gate, 6)
@@ -93,7 +93,7 @@ def test_broken_code_or_state_leaves_the_last_good_version(gate: Gate, file: str
         ("terraform.tfstate", "{", "terraform.tfstate"),
     ],
 )
-async def test_broken_law_refuses_the_start(tmp_path: Path, file: str, text: str, names: str) -> None:
+async def test_broken_code_or_contracts_refuse_the_start(tmp_path: Path, file: str, text: str, names: str) -> None:
     stack = tmp_path / "stack"
     await asyncio.to_thread(shutil.copytree, STACK, stack)
     (stack / file).write_text(text)
