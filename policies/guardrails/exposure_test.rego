@@ -8,7 +8,7 @@ verdicts := {"agent": "deny", "service": "deny", "human": "hold", "pipeline": "h
 policy(type, statement) := fixtures.effect(type, "set", "policy", json.marshal({"Version": "2012-10-17", "Statement": statement}))
 
 found(kind, effect) := findings if {
-	findings := exposure.findings with input as fixtures.asks(kind, [effect])
+	findings := exposure.findings with input as fixtures.document(kind, [effect])
 	fixtures.complete(findings)
 }
 
@@ -21,7 +21,7 @@ as_declared(effect) := json.patch(effect, [{"op": "replace", "path": "/declared_
 test_a_policy_for_everybody if {
 	every type in ["aws_s3_bucket_policy", "aws_sqs_queue", "aws_sns_topic_policy", "aws_kms_key", "aws_secretsmanager_secret_policy"] {
 		every kind, verdict in verdicts {
-			fixtures.said(found(kind, policy(type, [everybody]))) == {concat(" ", ["SEN-X001", verdict])}
+			fixtures.verdicts(found(kind, policy(type, [everybody]))) == {concat(" ", ["SEN-X001", verdict])}
 		}
 	}
 }
@@ -39,7 +39,7 @@ test_every_way_to_say_everybody if {
 		with_condition({"ArnLike": {"aws:SourceArn": ["arn:aws:sns:us-east-1:123456789012:x", "arn:*:s3:::x"]}}),
 		with_condition({"StringEqualsIfExists": {"aws:SourceAccount": "123456789012"}}),
 	] {
-		fixtures.said(found("agent", policy("aws_sqs_queue", statement))) == {"SEN-X001 deny"}
+		fixtures.verdicts(found("agent", policy("aws_sqs_queue", statement))) == {"SEN-X001 deny"}
 	}
 }
 
@@ -57,7 +57,7 @@ test_narrow_policies_pass if {
 
 test_a_policy_that_cannot_be_read if {
 	every value in ["no JSON", "[]", "{}", {"sha256": "x"}, 7, "{\"Statement\": [1]}"] {
-		"SEN-X002 deny" in fixtures.said(found("agent", fixtures.effect("aws_s3_bucket_policy", "create", "policy", value)))
+		"SEN-X002 deny" in fixtures.verdicts(found("agent", fixtures.effect("aws_s3_bucket_policy", "create", "policy", value)))
 	}
 }
 
@@ -75,8 +75,8 @@ test_every_switch if {
 	every switch in data.data.exposure.switches {
 		every value in switch.open {
 			every kind, verdict in verdicts {
-				said := fixtures.said(found(kind, fixtures.effect("aws_thing", "set", switch.attribute, value)))
-				said == {concat(" ", ["SEN-X003", verdict])}
+				reported := fixtures.verdicts(found(kind, fixtures.effect("aws_example", "set", switch.attribute, value)))
+				reported == {concat(" ", ["SEN-X003", verdict])}
 			}
 		}
 	}
@@ -105,6 +105,6 @@ test_closing_passes if {
 test_removing_the_shield if {
 	every kind, verdict in verdicts {
 		shield := fixtures.effect("aws_s3_bucket_public_access_block", "delete", "*", null)
-		fixtures.said(found(kind, shield)) == {concat(" ", ["SEN-X004", verdict])}
+		fixtures.verdicts(found(kind, shield)) == {concat(" ", ["SEN-X004", verdict])}
 	}
 }

@@ -45,7 +45,7 @@ def test_every_check_is_run_and_its_result_printed(
         (ci.check_metadata, ("guardrails/motive.rego", "#   severity: medium", "#   severity: whatever")),
         (ci.check_metadata, ("guardrails/motive.rego", '"SEN-M001"', '"M1"')),
         (ci.check_metadata, ("guardrails/motive.rego", "SEN-M001", "SEN-C001")),
-        (ci.check_bundle, ("guardrails/motive.rego", "An agent must say", "An agent should say")),
+        (ci.check_bundle, ("guardrails/motive.rego", "An agent must state", "An agent should state")),
         (ci.check_bundle, ("data/network.json", "443", "8443")),
         (ci.check_bundle, ("bundle/manifest.json", "1.22.0", "1.21.0")),
     ],

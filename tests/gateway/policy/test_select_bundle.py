@@ -12,7 +12,7 @@ from gateway.policy.select_bundle import select_bundle
 
 def _edit(policies: Path) -> None:
     path = policies / "guardrails" / "motive.rego"
-    path.write_text(path.read_text().replace("and this call says nothing", "and this call does not"))
+    path.write_text(path.read_text().replace("and this call has none", "and this call does not"))
 
 
 def test_unchanged_sources_run_the_shipped_bundle(policies: Path, tmp_path: Path, shipped_bundle: Bundle) -> None:
