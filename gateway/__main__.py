@@ -21,7 +21,7 @@ app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Sentinel: the one door through which cloud infrastructure is changed.",
+    help="Sentinel: a gateway for every change to cloud infrastructure.",
 )
 app.command()(up)
 app.command()(tour)

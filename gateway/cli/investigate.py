@@ -172,9 +172,9 @@ _ADDRESS = re.compile(r"((?:module\.[\w-]+(?:\[[^\]]+\])?\.)*(?:data\.)?[\w-]+\.
 
 def _split(what: str) -> tuple[str, str]:
     """Address and attribute path. Raises `errors.Malformed` if they cannot be separated."""
-    found = _ADDRESS.fullmatch(what)
-    if not found:
+    match = _ADDRESS.fullmatch(what)
+    if not match:
         raise Malformed(
             f"{what[:200]!r} is not an address and an attribute; give e.g. aws_autoscaling_group.web.desired_capacity."
         )
-    return found[1], found[2]
+    return match[1], match[2]

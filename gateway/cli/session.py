@@ -31,7 +31,7 @@ def session(
     evidence: Annotated[list[str] | None, typer.Option(help="An alert, a CVE or a ticket. May be repeated.")] = None,
     lasts: Annotated[str, typer.Option("--for", help="How long the session is valid, at most 12h.")] = "1h",
     wanted_for: Annotated[
-        str, typer.Option(help="How long the changes are wanted, e.g. 1h. Default: without end.")
+        str, typer.Option(help="How long the changes are wanted, e.g. 1h. Default: until superseded.")
     ] = "",
     actor: As = "agent",
     as_json: Json = False,

@@ -54,8 +54,8 @@ def _masked(value: Any) -> Any:
     return _PASSWORD.sub(_mask, value) if isinstance(value, str) else value
 
 
-def _mask(found: re.Match[str]) -> str:
-    return f"{found[1]}***@" if found[1] else f"{found[2]}***"
+def _mask(match: re.Match[str]) -> str:
+    return f"{match[1]}***@" if match[1] else f"{match[2]}***"
 
 
 def _cell(value: Any) -> str:

@@ -167,10 +167,10 @@ class WasmInstance:
         return ctypes.addressof(self._memory.data_ptr(self._store).contents)
 
     def _global(self, name: str) -> int:
-        found = self._exports[name]
-        if not isinstance(found, wasmtime.Global):
+        export = self._exports[name]
+        if not isinstance(export, wasmtime.Global):
             raise PolicyInvalid(f"The policy bundle has no {name}, so it was not built by opa.")
-        return int(found.value(self._store))
+        return int(export.value(self._store))
 
     def _call(self, name: str, *arguments: int) -> Any:
         return _function(self._exports, name)(self._store, *arguments)

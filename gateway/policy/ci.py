@@ -69,8 +69,8 @@ def check_metadata(policies: Path, tool: Path) -> str:
 
 def check_bundle(policies: Path, tool: Path) -> str:
     """The shipped bundle is exactly what the pinned opa builds from the sources. Raises `errors.PolicyInvalid`."""
-    if (found := opa_command.opa_version(tool)) != PINNED:
-        raise PolicyInvalid(f"The shipped bundle must be built with opa {PINNED}, but this is opa {found}.")
+    if (version := opa_command.opa_version(tool)) != PINNED:
+        raise PolicyInvalid(f"The shipped bundle must be built with opa {PINNED}, but this is opa {version}.")
     committed, built = read_bundle(policies / SHIPPED), build(read_sources(policies), tool)
     for name, expected, actual in (
         ("manifest.json", (policies / SHIPPED / "manifest.json").read_bytes(), built.manifest_bytes),

@@ -71,7 +71,7 @@ class Embedded:
         return self._revision
 
     def packages(self) -> frozenset[str]:
-        """The guardrail packages of the bundle, each of which must be evaluated in every decision."""
+        """The guardrail packages of the bundle. Each must be evaluated in every decision."""
         return self._bundle.packages
 
     @property

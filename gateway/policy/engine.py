@@ -21,7 +21,7 @@ class RunningEngine(PolicyEngine, Protocol):
     """An open policy engine."""
 
     def packages(self) -> Collection[str]:
-        """The guardrail packages in force, each of which must be evaluated in every decision."""
+        """The guardrail packages in force. Each must be evaluated in every decision."""
         ...
 
     @property

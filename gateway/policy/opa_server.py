@@ -54,7 +54,7 @@ class OpaServer:
         return self._revision
 
     def packages(self) -> Collection[str]:
-        """The guardrail packages, each of which must be evaluated in every decision."""
+        """The guardrail packages. Each must be evaluated in every decision."""
         return self._packages()
 
     @property
@@ -126,8 +126,8 @@ def _is_loopback(host: str) -> bool:
 
 
 def _revision(provenance: object) -> str:
-    found = provenance if isinstance(provenance, Mapping) else {}
-    bundles = found.get("bundles")
+    members = provenance if isinstance(provenance, Mapping) else {}
+    bundles = members.get("bundles")
     named = [bundles[name] for name in sorted(bundles)] if isinstance(bundles, Mapping) else []
     revisions = [str(bundle["revision"]) for bundle in named if isinstance(bundle, Mapping) and bundle.get("revision")]
-    return " ".join(revisions) or f"opa {found.get('version', 'unknown')}"
+    return " ".join(revisions) or f"opa {members.get('version', 'unknown')}"

@@ -12,27 +12,27 @@ found(kind, effect) := findings if {
 	fixtures.complete(findings)
 }
 
-everybody := {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "*"}
+open_statement := {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "*"}
 
-with_condition(condition) := object.union(everybody, {"Condition": condition})
+with_condition(condition) := object.union(open_statement, {"Condition": condition})
 
 as_declared(effect) := json.patch(effect, [{"op": "replace", "path": "/declared_value", "value": effect.value}])
 
 test_a_policy_for_everybody if {
 	every type in ["aws_s3_bucket_policy", "aws_sqs_queue", "aws_sns_topic_policy", "aws_kms_key", "aws_secretsmanager_secret_policy"] {
 		every kind, verdict in verdicts {
-			fixtures.verdicts(found(kind, policy(type, [everybody]))) == {concat(" ", ["SEN-X001", verdict])}
+			fixtures.verdicts(found(kind, policy(type, [open_statement]))) == {concat(" ", ["SEN-X001", verdict])}
 		}
 	}
 }
 
 test_every_way_to_say_everybody if {
 	every statement in [
-		everybody,
-		object.union(everybody, {"Principal": ["*"]}),
-		object.union(everybody, {"Principal": {"AWS": "*"}}),
-		object.union(everybody, {"Principal": {"AWS": ["arn:aws:iam::123456789012:root", "*"]}}),
-		object.union(object.remove(everybody, ["Principal"]), {"NotPrincipal": {"AWS": "arn:aws:iam::123456789012:root"}}),
+		open_statement,
+		object.union(open_statement, {"Principal": ["*"]}),
+		object.union(open_statement, {"Principal": {"AWS": "*"}}),
+		object.union(open_statement, {"Principal": {"AWS": ["arn:aws:iam::123456789012:root", "*"]}}),
+		object.union(object.remove(open_statement, ["Principal"]), {"NotPrincipal": {"AWS": "arn:aws:iam::123456789012:root"}}),
 		with_condition({"Bool": {"aws:SecureTransport": "true"}}),
 		with_condition({"StringNotEquals": {"aws:SourceAccount": "123456789012"}}),
 		with_condition({"StringLike": {"aws:SourceArn": "*"}}),
@@ -45,9 +45,9 @@ test_every_way_to_say_everybody if {
 
 test_narrow_policies_pass if {
 	every statement in [
-		object.union(everybody, {"Principal": {"AWS": "arn:aws:iam::123456789012:root"}}),
-		object.union(everybody, {"Principal": {"Service": "sns.amazonaws.com"}}),
-		object.union(everybody, {"Effect": "Deny"}),
+		object.union(open_statement, {"Principal": {"AWS": "arn:aws:iam::123456789012:root"}}),
+		object.union(open_statement, {"Principal": {"Service": "sns.amazonaws.com"}}),
+		object.union(open_statement, {"Effect": "Deny"}),
 		with_condition({"StringEquals": {"aws:SourceAccount": ["123456789012"]}}),
 		with_condition({"ArnLike": {"AWS:SourceArn": "arn:aws:sns:us-east-1:123456789012:*"}}),
 	] {
@@ -68,7 +68,7 @@ test_no_policy_lets_nobody_in if {
 }
 
 test_policies_of_iam_are_left_to_identity if {
-	count(found("human", policy("aws_iam_policy", [everybody]))) == 0
+	count(found("human", policy("aws_iam_policy", [open_statement]))) == 0
 }
 
 test_every_switch if {
@@ -84,7 +84,7 @@ test_every_switch if {
 
 test_what_the_code_declares_passes_for_all_but_agents if {
 	every effect in [
-		as_declared(policy("aws_s3_bucket_policy", [everybody])),
+		as_declared(policy("aws_s3_bucket_policy", [open_statement])),
 		as_declared(fixtures.effect("aws_db_instance", "create", "publicly_accessible", true)),
 	] {
 		count(found("pipeline", effect)) == 0

@@ -93,7 +93,9 @@ def test_broken_code_or_state_keeps_the_last_valid_version(gate: Gate, file: str
         ("terraform.tfstate", "{", "terraform.tfstate"),
     ],
 )
-async def test_broken_contracts_code_or_state_prevent_the_start(tmp_path: Path, file: str, text: str, names: str) -> None:
+async def test_broken_contracts_code_or_state_prevent_the_start(
+    tmp_path: Path, file: str, text: str, names: str
+) -> None:
     stack = tmp_path / "stack"
     await asyncio.to_thread(shutil.copytree, STACK, stack)
     (stack / file).write_text(text)

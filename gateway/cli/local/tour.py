@@ -67,11 +67,11 @@ async def _check_start(fixtures: TourFixtures) -> None:
 
 
 async def _group(fixtures: TourFixtures) -> Any:
-    found = await in_thread(
+    reply = await in_thread(
         lambda: fixtures.client("autoscaling", "agent").describe_auto_scaling_groups(AutoScalingGroupNames=[ASG])
     )
-    expect(found["AutoScalingGroups"], "The example stack is not applied. `sentinel up --apply` applies it.")
-    return found["AutoScalingGroups"][0]
+    expect(reply["AutoScalingGroups"], "The example stack is not applied. `sentinel up --apply` applies it.")
+    return reply["AutoScalingGroups"][0]
 
 
 def _mutation_id(response: Any) -> str:

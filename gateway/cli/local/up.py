@@ -113,7 +113,7 @@ def up(
 ) -> None:
     """Start gateway, reconciler, simulated AWS and the example stack, and keep them running until Ctrl-C.
 
-    Exit code 0 after Ctrl-C, 1 where it cannot start or a part of it ends; then the rest is ended too.
+    Exit code 0 after Ctrl-C, 1 if it cannot start or if one of its processes ends; then the others are ended too.
     """
     workspace_options = WorkspaceOptions(port=port, simulated_port=aws_port, real=real, stack=stack, fresh=fresh)
     try:
