@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gateway.cloud.credentials import FRESH, SIMULATED, Credentials, DefaultChain, FixedCredentials
+from gateway.cloud.credentials import CACHE_TIME, SIMULATED, Credentials, DefaultChain, FixedCredentials
 from gateway.errors import NotSendable
 
 
@@ -52,7 +52,7 @@ async def test_the_chain_is_asked_off_the_loop_and_not_for_every_request() -> No
     assert await chain.current() == Credentials(access_key_id="AKIA", secret="secret", token="token")
     session.frozen = frozen("AKIB", token=None)
     assert (await chain.current()).access_key_id == "AKIA"
-    clock.at += FRESH + timedelta(seconds=1)
+    clock.at += CACHE_TIME + timedelta(seconds=1)
     assert await chain.current() == Credentials(access_key_id="AKIB", secret="secret")
     assert len(session.asked) == 2
     assert threading.get_ident() not in session.asked

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from gateway.cloud.endpoints import Endpoints
-from gateway.cloud.serialize import Unsigned, idempotency_tokens, protocol_of, serialize
+from gateway.cloud.serialize import UnsignedRequest, idempotency_tokens, protocol_of, serialize
 from gateway.errors import NotSendable
 from gateway.model.mutation import Call
 
 
 def request_for(
     models: Any, service: str, operation: str, protocol: str = "", mutation_id: str = "mut_1", **parameters: object
-) -> Unsigned:
+) -> UnsignedRequest:
     call = Call(service=service, operation=operation, parameters=parameters, region="us-east-1", protocol=protocol)
     endpoint = Endpoints(models=models, regions=("us-east-1",)).of(call)
     return serialize(call, models.operation(service, operation), endpoint, mutation_id=mutation_id)
