@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from enum import StrEnum
 from typing import NoReturn, TypeVar
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from gateway.errors import Malformed
 from gateway.model.motive import Intent, Motivation, Motive
@@ -79,18 +79,6 @@ def read_motive(intent: str, motivation: str) -> Motive:
     )
 
 
-def write_motive(motive: Motive) -> dict[str, str]:
-    """The two header fields that `read_motive` reads back to an equal motive."""
-    parts = [motive.motivation.value]
-    if motive.evidence:
-        parts.append(_written("evidence", ", ".join(motive.evidence)))
-    if motive.wanted_for is not None:
-        parts.append(f"for={int(motive.wanted_for.total_seconds())}s")
-    if motive.text:
-        parts.append(_written("text", motive.text))
-    return {INTENT_HEADER: motive.intent.value, MOTIVATION_HEADER: "; ".join(parts)}
-
-
 def duration(text: str) -> timedelta:
     """`90s`, `30m`, `1h`, `2d`, `1w` or a sequence of them, more than nothing and at most a year. Raises `errors.Malformed`."""
     if not _DURATION.fullmatch(text):
@@ -125,13 +113,6 @@ def _extended(value: str) -> str:
         return unquote(value[len(_EXTENDED) :], errors="strict")
     except UnicodeDecodeError:
         _bad("A parameter whose name ends in * is not percent-encoded UTF-8.")
-
-
-def _written(name: str, value: str) -> str:
-    if not value.isascii() or not value.isprintable():
-        return f"{name}*={_EXTENDED}{quote(value, safe='')}"
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return f'{name}="{escaped}"'
 
 
 def _word(kind: type[_Word], name: str, given: str) -> _Word:

@@ -7,7 +7,7 @@ from typing import Any
 from gateway.authn import chunks
 from gateway.doors.aws import call_classes, routing_index
 from gateway.doors.aws.motive import stated_motive
-from gateway.doors.aws.operation_router import OperationRouter, Routed, likely
+from gateway.doors.aws.operation_router import OperationRouter, Routed
 from gateway.doors.aws.parse import parse
 from gateway.doors.aws.request_head import RequestHead, head_of
 from gateway.doors.aws.routing_index import Protocol, RoutingIndex, Service
@@ -73,14 +73,6 @@ class AwsDecoder:
             motive=stated_motive(head),
             idempotency_key=_idempotency_key(head, caller),
         )
-
-    def protocol_of(self, inbound: Inbound) -> tuple[Service | None, Protocol]:
-        """The likely service and protocol of a request of which nothing is known to be true; for the form of an error only."""
-        return likely(inbound, self._index)
-
-    def service(self, name: str) -> Service | None:
-        """What the index knows of a service, by botocore's name (its signing name, above all); None where there is none."""
-        return self._index.services.get(name)
 
     async def _routed(
         self, inbound: Inbound, head: RequestHead, candidates: tuple[Service, ...]

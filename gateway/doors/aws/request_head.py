@@ -6,7 +6,7 @@ ways is refused here, before routing.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gateway.authn.canonical import LITERAL_PATHS
 from gateway.authn.sigv4 import AUTH_PARAMETERS, PayloadKind, read_signature
@@ -100,12 +100,6 @@ def head_of(inbound: Inbound) -> RequestHead:
         service=service,
         signature=signature.value,
     )
-
-
-def as_read(inbound: Inbound) -> Inbound:
-    """The request without the service named in its path, as AWS must see it."""
-    _, target = unmarked(inbound.target)
-    return inbound if target == inbound.target else replace(inbound, target=target)
 
 
 def unmarked(target: str) -> tuple[str, str]:

@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.doors.aws.decoder import AwsDecoder
-from gateway.doors.aws.routing_index import Protocol
 from gateway.errors import BodyTooLarge, Malformed, SentinelError
 from gateway.model.caller import Caller
 from gateway.model.motive import Intent, Motivation
@@ -288,12 +287,6 @@ async def test_the_class_goes_with_the_request(
 ) -> None:
     signing, target, call_class = case
     assert (await dialect.read(wire.form(signing, target), caller)).call_class is call_class
-
-
-def test_the_protocol_can_be_told_before_anything_is_known(dialect: AwsDecoder, wire: Any) -> None:
-    service, protocol = dialect.protocol_of(wire.form("ec2", "x"))
-    assert service is not None
-    assert (service.name, protocol) == ("ec2", Protocol.EC2)
 
 
 _HEADERS = st.dictionaries(
