@@ -1,4 +1,4 @@
-"""A request that trickles in is ended with 408 (row 47 of the sixty); one that comes in time, and a slow answer, are not."""
+"""A request that trickles in is ended with 408 (row 47 of the sixty); one that comes in time, and a slow application, are not."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import uvicorn
 
-from gateway.doors.asgi import RequestBody, answer
+from gateway.doors.asgi import RequestBody, send_response
 from gateway.doors.timeouts import TimeoutProtocol
 from gateway.errors import Malformed
 
@@ -27,12 +27,12 @@ class Hasty(TimeoutProtocol):
 async def _application(scope: Any, receive: Any, send: Any) -> None:
     """Reads the body, takes its time, answers."""
     if scope["path"] == "/early":
-        await answer(send, 413, [("content-length", "0")], b"")
+        await send_response(send, 413, [("content-length", "0")], b"")
         return
     with suppress(Malformed):
         body = await RequestBody(receive, 1000).read()
         await asyncio.sleep(0.4 if scope["path"] == "/slow" else 0)
-        await answer(send, 200, [("content-length", str(len(body)))], body)
+        await send_response(send, 200, [("content-length", str(len(body)))], body)
 
 
 @pytest.fixture

@@ -56,12 +56,12 @@ def store() -> Store:
 @pytest.fixture
 def context(store: Store) -> Context:
     unused: Any = SimpleNamespace()
-    ports: Any = {"archive": store, "keys": store, "blamer": store}
+    ports: Any = {"queries": store, "keys": store, "blame_query": store}
     return Context(
         pipeline=unused,
         authenticator=unused,
-        dialect=unused,
-        desk=unused,
+        decoder=unused,
+        commands=unused,
         clock=FixedClock(),
         max_body_bytes=100,
         **ports,
@@ -88,7 +88,7 @@ PIPELINE = Caller(actor="pipeline", kind=ActorKind.PIPELINE, key_id="SNTLP")
     ],
 )
 async def test_who_sees_which_records(context: Context, caller: Caller, query: RecordQuery, seen: list[Record]) -> None:
-    assert list(await context.own_records(caller, query)) == seen
+    assert list(await context.visible_records(caller, query)) == seen
 
 
 async def test_a_session_is_the_callers_own_for_a_while(context: Context, store: Store) -> None:
@@ -109,4 +109,4 @@ async def test_a_session_key_makes_no_session(context: Context, store: Store) ->
 
 async def test_nothing_is_known_of_what_was_never_set(context: Context) -> None:
     with pytest.raises(NotFound, match=r"a\.b"):
-        await context.blamed(AGENT, "a", "b")
+        await context.blame(AGENT, "a", "b")

@@ -75,15 +75,15 @@ def test_who_may_do_what(gate: Gate, row: tuple[str, str, Any, tuple[Any, ...]],
 
 
 def test_no_route_is_forgotten(gate: Gate) -> None:
-    described = httpx.get(f"{gate.url}/v1/openapi.json").json()
-    routes = {(method.upper(), path) for path, methods in described["paths"].items() for method in methods}
+    schema = httpx.get(f"{gate.url}/v1/openapi.json").json()
+    routes = {(method.upper(), path) for path, methods in schema["paths"].items() for method in methods}
     known = {(row[0], row[1].partition("?")[0].replace("held", "mutation_id").replace("applied", "mutation_id").replace("mut_none", "{mutation_id}")) for row in MATRIX}  # fmt: skip
     assert routes == known | {("GET", "/readyz")}
     for method, path in known:
-        operation = described["paths"][path][method.lower()]
+        operation = schema["paths"][path][method.lower()]
         assert operation["security"] == [{"HTTPBearer": []}]
         assert operation["summary"]
-    assert "requestBody" in described["paths"]["/v1/sessions"]["post"]
+    assert "requestBody" in schema["paths"]["/v1/sessions"]["post"]
 
 
 def test_a_stranger_is_known_before_anything_is_read(gate: Gate) -> None:

@@ -1,4 +1,4 @@
-"""What the API takes: unknown members are mistakes, durations are capped, bodies are read strictly."""
+"""What the API takes: unknown members are refused, durations are capped, bodies are read strictly."""
 
 from datetime import timedelta
 from typing import Any
@@ -13,7 +13,7 @@ from gateway.doors.api.schemas import (
     RejectBody,
     SessionBody,
     body_of,
-    described,
+    openapi_body,
 )
 from gateway.errors import Malformed
 from gateway.model.motive import Intent, Motivation
@@ -94,5 +94,5 @@ async def test_what_a_mistake_says_names_the_body_and_not_the_value() -> None:
 
 
 def test_the_description_is_the_schema() -> None:
-    said = described(RejectBody, required=False)["requestBody"]
+    said = openapi_body(RejectBody, required=False)["requestBody"]
     assert (said["required"], "reason" in str(said["content"]["application/json"]["schema"])) == (False, True)

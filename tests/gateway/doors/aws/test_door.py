@@ -91,7 +91,7 @@ def _door(
     return AwsDoor(
         pipeline=line(ledger, cloud, verdict, mode),
         authenticator=both,
-        dialect=both,
+        decoder=both,
         reads=streams or Streams(),  # type: ignore[arg-type]  # a double
         clock=FixedClock(),
         max_body_bytes=1000,

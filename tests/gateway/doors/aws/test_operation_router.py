@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gateway.doors.aws.call_classes import CallClassTable
-from gateway.doors.aws.operation_router import OperationRouter, Routed, likely
+from gateway.doors.aws.operation_router import OperationRouter, Routed, guess_protocol
 from gateway.doors.aws.request_head import head_of
 from gateway.doors.aws.routing_index import Protocol, RoutingIndex
 from gateway.doors.aws.strict_parsers import form
@@ -21,7 +21,7 @@ def router(routes: RoutingIndex, table: CallClassTable) -> OperationRouter:
 def _routed(router: OperationRouter, inbound: Inbound, body: bytes = b"") -> Routed:
     head = head_of(inbound)
     candidates = router.candidates(head)
-    fields = form(body) if router.form_wanted(head, candidates) else None
+    fields = form(body) if router.needs_form(head, candidates) else None
     return router.route(head, candidates, fields)
 
 
@@ -224,4 +224,4 @@ def test_ten_services_do_not_answer_for_each_other(router: OperationRouter, wire
 def test_the_likely_protocol_can_be_told_of_any_request(
     routes: RoutingIndex, wire: Any, signing: str, headers: dict[str, str], protocol: Protocol
 ) -> None:
-    assert likely(wire.inbound(signing, headers=headers), routes)[1] is protocol
+    assert guess_protocol(wire.inbound(signing, headers=headers), routes)[1] is protocol

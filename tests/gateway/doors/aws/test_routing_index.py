@@ -19,12 +19,17 @@ def test_the_shipped_index_is_what_the_models_say() -> None:
     )
 
 
-SMALL: dict[str, Any] = {"services": {}}
+MAX_BUFFERED_BYTES: dict[str, Any] = {"services": {}}
 
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"no gzip", gzip.compress(b"no JSON"), gzip.compress(json.dumps({"botocore": "0.1", **SMALL}).encode())],
+    [
+        b"",
+        b"no gzip",
+        gzip.compress(b"no JSON"),
+        gzip.compress(json.dumps({"botocore": "0.1", **MAX_BUFFERED_BYTES}).encode()),
+    ],
     ids=["empty", "no gzip", "no JSON", "another botocore"],
 )
 def test_an_index_that_cannot_be_trusted_is_made_anew(

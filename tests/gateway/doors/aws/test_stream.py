@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gateway.authn.sigv4 import PayloadKind, Signature
-from gateway.doors.aws.stream import SMALL, Reads, forwarded, without_proof
+from gateway.doors.aws.stream import MAX_BUFFERED_BYTES, Reads, forwarded_headers, without_signature
 from gateway.errors import Malformed, UpstreamUnavailable
 from gateway.model.inbound import Inbound
 from gateway.model.mutation import Call
@@ -130,7 +130,7 @@ async def test_a_small_reply_is_sent_in_one_piece_and_as_it_came() -> None:
     assert answer.abandoned
 
 
-@pytest.mark.parametrize("length", [None, SMALL + 1])
+@pytest.mark.parametrize("length", [None, MAX_BUFFERED_BYTES + 1])
 async def test_a_long_reply_is_streamed(length: int | None) -> None:
     client = Client()
     await forward(Answer([b"a", b"b", b"c"], length=length), client)
@@ -189,7 +189,7 @@ def test_only_what_is_meant_for_aws_goes_on() -> None:
         ("accept-encoding", "identity"),
         ("if-none-match", "e"),
     ]
-    assert forwarded([*sent, *kept]) == kept
+    assert forwarded_headers([*sent, *kept]) == kept
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_only_what_is_meant_for_aws_goes_on() -> None:
     ],
 )
 async def test_a_presigned_target_goes_on_without_its_proof(target: str, expected: str) -> None:
-    assert without_proof(target) == expected
+    assert without_signature(target) == expected
     upstream = await forward(
         Answer([], length=0),
         Client(),
