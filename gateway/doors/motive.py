@@ -53,7 +53,7 @@ def motive_of(
             f"A motive names at most {MAX_EVIDENCE} pieces of evidence, each of 1 to {MAX_REFERENCE} characters."
         )
     if any(not character.isprintable() and character != "\n" for part in (text, *evidence) for character in part):
-        _refuse_motive("The motive's text or evidence holds a control character.")
+        _refuse_motive("The motive's text or evidence contains a control character.")
     return Motive(
         intent=_member(Intent, "intent", intent),
         motivation=_member(Motivation, "motivation", motivation),

@@ -292,7 +292,9 @@ def _decode_label(text: str) -> str:
     try:
         return unquote(text, errors="strict")
     except UnicodeDecodeError:
-        raise Malformed("The path holds an escape that is not UTF-8.", aws_code="InvalidURI", code="encoding") from None
+        raise Malformed(
+            "The path contains an escape that is not UTF-8.", aws_code="InvalidURI", code="encoding"
+        ) from None
 
 
 def _looks_like_form(head: RequestHead) -> bool:

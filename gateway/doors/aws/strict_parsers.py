@@ -95,7 +95,7 @@ def json_value(body: bytes) -> Any:
     except RecursionError:
         _refuse_depth()
     except ValueError as error:
-        refuse_body(f"The body is not JSON that Sentinel takes: {error}.", code="json")
+        refuse_body(f"The body is not JSON that Sentinel accepts: {error}.", code="json")
     if "\\u" in text:
         _check_strings(value)
     return value
@@ -104,9 +104,9 @@ def json_value(body: bytes) -> Any:
 def _check_nesting(text: str) -> None:
     """Refuse JSON nested deeper than `MAX_DEPTH`. Counts the brackets outside strings, without recursion."""
     depth = 0
-    for token in re.finditer(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', text):
-        mark = token[0]
-        depth += (mark in "[{") - (mark in "]}")
+    for match in re.finditer(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', text):
+        lexeme = match[0]
+        depth += (lexeme in "[{") - (lexeme in "]}")
         if depth > MAX_DEPTH:
             _refuse_depth()
 
@@ -231,7 +231,7 @@ def cbor_value(body: bytes) -> Any:
         value = parser.parse_data_item(stream)
         rest = stream.read(1)
     except (ResponseParserError, ValueError, TypeError, OverflowError, RuntimeError, OSError) as error:
-        refuse_body(f"The body is not CBOR that Sentinel takes ({type(error).__name__}).", code="cbor")
+        refuse_body(f"The body is not CBOR that Sentinel accepts ({type(error).__name__}).", code="cbor")
     if rest:
         refuse_body("Bytes follow the CBOR value.", code="cbor")
     return value

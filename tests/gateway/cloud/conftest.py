@@ -1,4 +1,4 @@
-"""A loopback server that follows a script, the doubles of ports, and an `Aws` that talks to it."""
+"""A loopback server with scripted replies, doubles of ports, and an `Aws` that talks to it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

@@ -1,4 +1,4 @@
-"""The client's own promises. What they mean for a mutation is in test_aws.py."""
+"""The HTTP client's guarantees. What they mean for a mutation is in test_aws.py."""
 
 from typing import Any
 

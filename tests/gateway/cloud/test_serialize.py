@@ -1,4 +1,4 @@
-"""From parameters to bytes."""
+"""Serializing parsed calls."""
 
 import base64
 import json
@@ -63,7 +63,7 @@ def test_a_service_is_spoken_to_in_the_callers_protocol(models: Any) -> None:
         ("arn:aws:s3:us-east-1:123456789012:accesspoint/ap", "x", "/x"),
     ],
 )
-def test_the_bucket_stands_once(models: Any, bucket: str, key: str, target: str) -> None:
+def test_the_bucket_occurs_once(models: Any, bucket: str, key: str, target: str) -> None:
     assert request_for(models, "s3", "PutObject", Bucket=bucket, Key=key).target == target
 
 

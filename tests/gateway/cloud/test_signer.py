@@ -1,4 +1,4 @@
-"""Our signature is botocore's, byte for byte."""
+"""Sentinel's signatures equal botocore's, byte for byte."""
 
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -130,7 +130,7 @@ def test_our_signature_of_any_request_is_botocores(
     check(method, target, headers, body, endpoint=endpoint)
 
 
-def test_what_changes_on_the_way_is_not_signed() -> None:
+def test_headers_that_intermediaries_change_are_not_signed() -> None:
     endpoint = Endpoint(origin="https://x", host="x", path="", signing_name="sqs", region="us-east-1")
     headers = [
         ("user-agent", "a"),

@@ -1,4 +1,4 @@
-"""From a scope to an Inbound: the target stays as it was sent, the body is read once and up to a limit."""
+"""Converting an ASGI scope: the target stays as sent, and the body is read once, up to a limit."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""The words of a motive read the same everywhere; whatever is not among them is refused with the list."""
+"""Parsing motives: invalid values are refused with a list of the allowed ones."""
 
 from datetime import timedelta
 from urllib.parse import quote

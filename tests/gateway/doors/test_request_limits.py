@@ -1,4 +1,4 @@
-"""The guard's verdict on request heads: a table of what is odd, what is too much, and what every client sends."""
+"""Validating request heads: malformed ones, ones over the limits, and ones that every client sends."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def test_a_plain_host_passes(host: bytes) -> None:
     [b"", b"a/b", b"user@a", b"a?b", b"a#b", b"a b", b"a:b", b"a:123456", b"http://a", b"a,b", b"a:1@b", b".a", b"-a",
      b"\xc3\xa4.de", b"a\\b", b"[::1", b"a%2e"],
 )  # fmt: skip
-def test_a_host_that_could_be_read_in_two_ways_is_refused(host: bytes) -> None:
+def test_an_ambiguous_host_is_refused(host: bytes) -> None:
     error = head_error(_scope((b"host", host)))
     assert error is not None
     assert error.code == "host"
@@ -62,7 +62,7 @@ def test_a_body_has_one_end(fields: tuple[tuple[bytes, bytes], ...], version: st
 
 
 @pytest.mark.parametrize("field", [(b"content-length", b"3"), (b"transfer-encoding", b"chunked"), (b"transfer-encoding", b"Chunked")])  # fmt: skip
-def test_both_lawful_framings_pass(field: tuple[bytes, bytes]) -> None:
+def test_both_valid_framings_pass(field: tuple[bytes, bytes]) -> None:
     assert head_error(_scope(HOST, field)) is None
 
 
@@ -72,7 +72,7 @@ def test_another_version_is_refused(version: str) -> None:
 
 
 @pytest.mark.parametrize("raw", [b"/a\0b", b"/a%00b", b"/a b", b"/\xff", b"/a\x7f"])
-def test_a_target_that_is_no_target_is_refused(raw: bytes) -> None:
+def test_a_malformed_target_is_refused(raw: bytes) -> None:
     error = head_error(_scope(HOST, raw=raw))
     assert error is not None
     assert error.code == "target"

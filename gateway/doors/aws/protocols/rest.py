@@ -146,7 +146,7 @@ def _from_body(shape: Shape, head: RequestHead, body: bytes, *, is_json: bool) -
         return {payload: _payload(shape, payload, head, body, is_json=is_json)} if body else {}
     if not any("location" not in member.serialization for member in shape.members.values()):
         if body.strip() not in (b"", b"{}"):
-            refuse_body("This operation takes no body.", code="unexpected_body")
+            refuse_body("This operation has no body.", code="unexpected_body")
         return {}
     if not body:
         return {}

@@ -1,4 +1,4 @@
-"""Proposals: read strictly into a call, classed as at the AWS door; reads, strange regions and odd idempotency keys are refused."""
+"""Decoding proposals: strictly, with the same classes as at the AWS door; reads, other regions and bad idempotency keys are refused."""
 
 import json
 from typing import Any
@@ -71,7 +71,7 @@ async def test_what_is_no_change_that_may_be_proposed_is_refused(
 
 
 @pytest.mark.parametrize("key", ["", "k" * 256, "k\n", "kä", "\x7f"])
-async def test_an_odd_idempotency_key_is_refused(decoder: ApiDecoder, key: str) -> None:
+async def test_an_invalid_idempotency_key_is_refused(decoder: ApiDecoder, key: str) -> None:
     with pytest.raises(Malformed) as caught:
         await _read(decoder, key)
     assert caught.value.code == "idempotency_key"

@@ -1,4 +1,4 @@
-"""One table from errors to statuses; problem documents of RFC 9457; what nobody foresaw reveals nothing."""
+"""Errors as RFC 9457 problem documents: one table of statuses, and an unexpected error reveals nothing."""
 
 import json
 from collections.abc import Iterator

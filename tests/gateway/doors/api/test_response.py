@@ -1,4 +1,4 @@
-"""AWS's answer as boto3 would return it, or nothing: the change is settled by then, so a parser may not undo it."""
+"""AWS's reply as JSON; an unreadable reply is None, because the change is already settled."""
 
 import pytest
 

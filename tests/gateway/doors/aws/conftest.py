@@ -167,7 +167,7 @@ class Generated:
         return made if made or top or not shape.members else None
 
     def _least(self, shape: Any, depth: int) -> dict[str, Any]:
-        """One member, a single value if there is one: an empty structure cannot be told from an absent one in some formats."""
+        """One member, a single value if there is one: an empty structure is the same as an absent one in some formats."""
         members = sorted(shape.members.items(), key=lambda pair: pair[1].type_name in ("structure", "list", "map"))
         name, member = members[0]
         value = self._value(member, depth - 1, member.serialization.get("location"))

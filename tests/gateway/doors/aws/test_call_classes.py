@@ -1,4 +1,4 @@
-"""Every AWS operation is in exactly one class, and nothing that changes or leaks is called a read."""
+"""Every AWS operation has exactly one class, and no operation that changes state or returns secrets is a READ."""
 
 import json
 import time

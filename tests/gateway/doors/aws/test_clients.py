@@ -1,4 +1,4 @@
-"""What boto3 really puts on the wire, headers and signature included, is read as it was called."""
+"""Requests as boto3 really sends them, with headers and signature, decode to the original call."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""The AWS decoder reads a request whole, or refuses it with AWS's own code."""
+"""The AWS decoder parses a request completely, or refuses it with AWS's own code."""
 
 import contextlib
 import gzip
@@ -70,7 +70,9 @@ async def test_the_sdks_invocation_id_binds_its_attempts_together(
 
 
 @pytest.mark.parametrize("invocation", ["", "x" * 250, "é", "a\x01b"])
-async def test_an_odd_invocation_id_is_refused(decoder: AwsDecoder, wire: Any, caller: Caller, invocation: str) -> None:
+async def test_an_invalid_invocation_id_is_refused(
+    decoder: AwsDecoder, wire: Any, caller: Caller, invocation: str
+) -> None:
     inbound = wire.form(
         "autoscaling", SET_CAPACITY, headers={"amz-sdk-invocation-id": invocation}, unsigned=("amz-sdk-invocation-id",)
     )
@@ -116,7 +118,7 @@ ATTACKS: dict[str, tuple[str, dict[str, Any], str]] = {
         {"text": SET_CAPACITY + "&desiredcapacity=9"},
         "duplicate_parameter",
     ),
-    "a parameter nobody knows": ("autoscaling", {"text": SET_CAPACITY + "&Force=true"}, "unknown_parameter"),
+    "a parameter that does not exist": ("autoscaling", {"text": SET_CAPACITY + "&Force=true"}, "unknown_parameter"),
     "a number that is none": ("autoscaling", {"text": SET_CAPACITY.replace("=6", "=six")}, "wrong_type"),
     "a number in other digits": ("autoscaling", {"text": SET_CAPACITY.replace("=6", "=%D9%A7")}, "wrong_type"),
     "a number with an underscore": ("autoscaling", {"text": SET_CAPACITY.replace("=6", "=1_0")}, "wrong_type"),
@@ -149,7 +151,7 @@ ATTACKS: dict[str, tuple[str, dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS.keys())
-async def test_a_form_that_two_readers_could_take_in_two_ways_is_refused(
+async def test_an_ambiguous_form_is_refused(
     decoder: AwsDecoder, wire: Any, caller: Caller, attack: tuple[str, dict[str, Any], str]
 ) -> None:
     signing, given, code = attack
@@ -344,8 +346,6 @@ _SIGNING = st.sampled_from(
     body=_BODIES,
 )
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-async def test_whatever_comes_is_read_or_refused_and_nothing_else(
-    decoder: AwsDecoder, wire: Any, caller: Caller, **given: Any
-) -> None:
+async def test_any_request_is_decoded_or_refused(decoder: AwsDecoder, wire: Any, caller: Caller, **given: Any) -> None:
     with contextlib.suppress(SentinelError):
         await decoder.read(wire.inbound(given.pop("signing"), **given), caller)

@@ -1,4 +1,4 @@
-"""A refusal arrives as each protocol's own exception; botocore's parsers are the judges."""
+"""Errors arrive as each protocol's own exception, according to botocore's parsers."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -79,7 +79,7 @@ SPELLED = [
 
 
 @pytest.mark.parametrize("case", SPELLED)
-def test_a_code_is_spelled_as_the_protocol_spells_it(wire: Any, case: tuple[str, dict[str, str], str, str]) -> None:
+def test_each_protocol_has_its_own_error_code(wire: Any, case: tuple[str, dict[str, str], str, str]) -> None:
     signing, headers, code, protocol_code = case
     response = errors.error_response(
         wire.inbound(signing, headers=headers), code=code, message="m", status=400, request_id="r"
@@ -88,7 +88,7 @@ def test_a_code_is_spelled_as_the_protocol_spells_it(wire: Any, case: tuple[str,
 
 
 @given(st.text(max_size=6000), st.sampled_from(sorted(CASES)))
-def test_any_message_makes_a_lawful_answer(message: str, name: str) -> None:
+def test_any_message_makes_a_valid_error(message: str, name: str) -> None:
     signing, headers, protocol, _ = CASES[name]
     response = errors.error_response(
         _inbound(signing, headers), code="AccessDenied", message=message, status=403, request_id="r"
@@ -105,7 +105,7 @@ def test_a_code_cannot_break_out_of_its_header(wire: Any) -> None:
     assert dict(response[1])["x-amzn-errortype"] == "Xsetcookieab"
 
 
-def test_a_request_that_says_nothing_still_gets_a_lawful_answer(wire: Any) -> None:
+def test_a_bare_request_still_gets_a_valid_error(wire: Any) -> None:
     bare = replace(wire.inbound("sqs"), headers=())
     response = errors.error_response(bare, code="MissingAuthenticationToken", message="m", status=403, request_id="r")
     assert _parsed(Protocol.REST_XML, response)["Error"]["Code"] == "MissingAuthenticationToken"

