@@ -25,8 +25,8 @@ _SESSION_PREFIX = "SNTS"
 """First characters of the id of every session key (`ports.Key`)."""
 
 
-class BlameQuery(Protocol):
-    """Finds who set an attribute."""
+class Blamer(Protocol):
+    """Answers who set an attribute, as `git blame` does for a line."""
 
     async def blame(self, address: str, attribute: str) -> object | None:
         """A frozen dataclass that describes the last mutation of the attribute; None if there was none."""
@@ -41,7 +41,7 @@ class Context:
     authenticator: Authenticator
     decoder: ApiDecoder
     queries: LedgerQueries
-    blame_query: BlameQuery
+    blamer: Blamer
     commands: LedgerCommands
     keys: KeyRing
     clock: Clock
@@ -92,7 +92,7 @@ class Context:
     async def blame(self, caller: Caller, address: str, attribute: str) -> dict[str, Any]:
         """Who set an attribute, and why. Any caller may read it: an agent must know whose change it would contradict."""
         del caller
-        found = await self.blame_query.blame(address, attribute)
+        found = await self.blamer.blame(address, attribute)
         if found is None:
             raise NotFound(f"No mutation through Sentinel has set {address}.{attribute}.")
         return {name: to_json(getattr(found, name)) for name in found.__dataclass_fields__}  # type: ignore[attr-defined]
