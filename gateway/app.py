@@ -25,6 +25,7 @@ from gateway.cloud.credentials import Credentials, CredentialsProvider, DefaultC
 from gateway.cloud.endpoints import Endpoints
 from gateway.cloud.http_client import Client
 from gateway.cloud.reads import AwsReads
+from gateway.cloud.signer import RequestSigner
 from gateway.doors.api.context import Context
 from gateway.doors.api.decoder import ApiDecoder
 from gateway.doors.api.problems import handle_errors
@@ -148,7 +149,7 @@ class _Wire:
     table: call_classes.CallClassTable
     models: ServiceModels
     endpoints: Endpoints
-    credentials: CredentialsProvider
+    signer: RequestSigner
 
 
 def _application(ports: Ports) -> DoorRouter:
@@ -158,14 +159,14 @@ def _application(ports: Ports) -> DoorRouter:
         table=call_classes.load(),
         models=models,
         endpoints=Endpoints(models=models, regions=settings.upstream.regions, simulated=settings.upstream.simulated),
-        credentials=_credentials(settings, ports.clock),
+        signer=RequestSigner(_credentials(settings, ports.clock), ports.clock),
     )
     pipeline = _pipeline(ports, wire)
     door = _aws_door(ports, wire, pipeline)
     app = FastAPI(title="Sentinel", docs_url="/v1/docs", openapi_url="/v1/openapi.json", redoc_url=None)
     handle_errors(app)
     _health(app, ports)
-    app.include_router(routes(_context(ports, pipeline, _api_dialect(settings, wire))))
+    app.include_router(routes(_context(ports, pipeline, _api_decoder(settings, wire))))
     app.mount("/", door)  # last: everything that is not the API is an AWS request
     # Around the application, not in it: what FastAPI does for every request is more than the AWS door's own work.
     return DoorRouter(app, aws=door, pipeline=pipeline, clock=ports.clock)
@@ -180,9 +181,8 @@ def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
         cloud=Aws(
             models=wire.models,
             endpoints=wire.endpoints,
-            credentials=wire.credentials,
+            signer=wire.signer,
             client=ports.client,
-            clock=ports.clock,
         ),
         clock=ports.clock,
     )
@@ -190,32 +190,26 @@ def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
 
 def _aws_door(ports: Ports, wire: _Wire, pipeline: Pipeline) -> AwsDoor:
     settings = ports.settings
-    reads = AwsReads(
-        endpoints=wire.endpoints,
-        models=wire.models,
-        credentials=wire.credentials,
-        client=ports.client,
-        clock=ports.clock,
-    )
-    dialect = AwsDecoder(
+    reads = AwsReads(models=wire.models, endpoints=wire.endpoints, signer=wire.signer, client=ports.client)
+    decoder = AwsDecoder(
         account=settings.account,
         regions=settings.upstream.regions,
         max_body_bytes=settings.server.max_body_bytes,
-        routes=wire.routing,
-        table=wire.table,
+        index=wire.routing,
+        classes=wire.table,
         models=wire.models,
     )
     return AwsDoor(
         pipeline=pipeline,
         authenticator=SigV4(ports.keys, ports.clock, skew_seconds=settings.server.clock_skew_seconds),
-        dialect=dialect,
+        decoder=decoder,
         reads=Reads(reads),
         clock=ports.clock,
         max_body_bytes=settings.server.max_body_bytes,
     )
 
 
-def _api_dialect(settings: Settings, wire: _Wire) -> ApiDecoder:
+def _api_decoder(settings: Settings, wire: _Wire) -> ApiDecoder:
     return ApiDecoder(
         account=settings.account,
         regions=settings.upstream.regions,
@@ -226,14 +220,14 @@ def _api_dialect(settings: Settings, wire: _Wire) -> ApiDecoder:
     )
 
 
-def _context(ports: Ports, pipeline: Pipeline, dialect: ApiDecoder) -> Context:
+def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder) -> Context:
     return Context(
         pipeline=pipeline,
         authenticator=Bearer(ports.keys, ports.clock),
-        dialect=dialect,
-        archive=ports.ledger,
+        decoder=decoder,
+        queries=ports.ledger,
         blamer=ports.ledger,
-        desk=ports.ledger,
+        commands=ports.ledger,
         keys=ports.keys,
         clock=ports.clock,
         max_body_bytes=ports.settings.server.max_body_bytes,
@@ -252,7 +246,7 @@ def _health(app: FastAPI, ports: Ports) -> None:
     async def healthz() -> dict[str, str]:
         return {"status": "alive"}
 
-    @app.get("/readyz", summary="Ready, with which law and policy; and what is wrong though it runs")
+    @app.get("/readyz", summary="Readiness, the revisions of contracts and policy in force, and current problems")
     async def readyz() -> JSONResponse:
         problems = [*ports.stacks.problems, *([ports.engine.problem] if ports.engine.problem else [])]
         body: dict[str, Any] = {
