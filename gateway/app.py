@@ -25,6 +25,7 @@ from gateway.cloud.credentials import Credentials, CredentialsProvider, DefaultC
 from gateway.cloud.endpoints import Endpoints
 from gateway.cloud.http_client import Client
 from gateway.cloud.reads import AwsReads
+from gateway.cloud.signer import RequestSigner
 from gateway.doors.api.context import Context
 from gateway.doors.api.decoder import ApiDecoder
 from gateway.doors.api.problems import handle_errors
@@ -148,7 +149,7 @@ class _Wire:
     table: call_classes.CallClassTable
     models: ServiceModels
     endpoints: Endpoints
-    credentials: CredentialsProvider
+    signer: RequestSigner
 
 
 def _application(ports: Ports) -> DoorRouter:
@@ -158,7 +159,7 @@ def _application(ports: Ports) -> DoorRouter:
         table=call_classes.load(),
         models=models,
         endpoints=Endpoints(models=models, regions=settings.upstream.regions, simulated=settings.upstream.simulated),
-        credentials=_credentials(settings, ports.clock),
+        signer=RequestSigner(_credentials(settings, ports.clock), ports.clock),
     )
     pipeline = _pipeline(ports, wire)
     door = _aws_door(ports, wire, pipeline)
@@ -180,9 +181,8 @@ def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
         cloud=Aws(
             models=wire.models,
             endpoints=wire.endpoints,
-            credentials=wire.credentials,
+            signer=wire.signer,
             client=ports.client,
-            clock=ports.clock,
         ),
         clock=ports.clock,
     )
@@ -190,19 +190,13 @@ def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
 
 def _aws_door(ports: Ports, wire: _Wire, pipeline: Pipeline) -> AwsDoor:
     settings = ports.settings
-    reads = AwsReads(
-        endpoints=wire.endpoints,
-        models=wire.models,
-        credentials=wire.credentials,
-        client=ports.client,
-        clock=ports.clock,
-    )
+    reads = AwsReads(models=wire.models, endpoints=wire.endpoints, signer=wire.signer, client=ports.client)
     decoder = AwsDecoder(
         account=settings.account,
         regions=settings.upstream.regions,
         max_body_bytes=settings.server.max_body_bytes,
-        routes=wire.routing,
-        table=wire.table,
+        index=wire.routing,
+        classes=wire.table,
         models=wire.models,
     )
     return AwsDoor(
@@ -252,7 +246,7 @@ def _health(app: FastAPI, ports: Ports) -> None:
     async def healthz() -> dict[str, str]:
         return {"status": "alive"}
 
-    @app.get("/readyz", summary="Readiness, the versions of code and policies in use, and any problems")
+    @app.get("/readyz", summary="Readiness, the revisions of contracts and policy in force, and current problems")
     async def readyz() -> JSONResponse:
         problems = [*ports.stacks.problems, *([ports.engine.problem] if ports.engine.problem else [])]
         body: dict[str, Any] = {

@@ -39,7 +39,7 @@ def traces(module: Module, address: str, path: str) -> tuple[Trace, ...]:
     if instance is None:
         return (Trace(kind="refused", refused=f"The code declares no {address} whose key is known."),)
     steps = path.split(".")
-    if steps[0] in instance.hidden:
+    if steps[0] in instance.overridden:
         reason = f"{steps[0]} is set by an override file, which is not edited."
         return (Trace(kind="refused", refused=reason),)
     if steps[0] in META:
@@ -351,7 +351,7 @@ def _argument(spot: Cursor, name: str, rest: tuple[str, ...]) -> Iterator[Trace]
 
 def _in_local(spot: Cursor, expression: Expression, name: str, rest: tuple[str, ...]) -> Iterator[Trace]:
     module = spot.module
-    if name not in module.source.locals or name in module.source.hidden_in(("locals",)):
+    if name not in module.source.locals or name in module.source.overridden_in(("locals",)):
         yield spot.refuse(f"local.{name} is not declared in a file that is edited.", expression)
         return
     document, attribute = module.source.locals[name]

@@ -1,4 +1,4 @@
-"""The JSON API as a `ports.RequestDecoder`: one proposal, read strictly, only once the caller is known."""
+"""The JSON API's `ports.RequestDecoder`: decodes one proposal strictly, after the caller is authenticated."""
 
 from typing import Any
 
@@ -13,11 +13,11 @@ from gateway.model.mutation import Call
 from gateway.ports import Request
 from gateway.service_models import ServiceModels
 
-_LONGEST_KEY = 255
+_MAX_KEY_LENGTH = 255
 
 
 class ApiDecoder:
-    """Reads `POST /v1/mutations`."""
+    """Decodes the body of `POST /v1/mutations`."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class ApiDecoder:
         self._models = models
 
     async def read(self, inbound: Inbound, caller: Caller) -> Request:  # noqa: ARG002  the protocol's shape
-        """The proposal. Raises `errors.Malformed`, `errors.UnknownOperation`, `errors.BodyTooLarge`."""
+        """The proposed call with its motive. Raises `errors.Malformed`, `errors.UnknownOperation`, `errors.BodyTooLarge`."""
         body = await body_of(inbound, MutationBody, what="proposal")
         service = self._index.services.get(body.service)
         if service is None or body.operation not in service.operations:
@@ -71,17 +71,17 @@ class ApiDecoder:
         )
 
     def operation(self, call: Call) -> Any:
-        """Botocore's model of the operation that a call names."""
+        """Botocore's model of a call's operation."""
         return self._models.operation(call.service, call.operation)
 
 
 def _idempotency_key(inbound: Inbound) -> str:
-    """The `Idempotency-Key` header; empty where there is none."""
+    """The `Idempotency-Key` header with a prefix that keeps it apart from the AWS door's keys; empty if there is none."""
     key = inbound.header("idempotency-key")
     if key is None:
         return ""
-    if not 1 <= len(key) <= _LONGEST_KEY or not key.isascii() or not key.isprintable():
+    if not 1 <= len(key) <= _MAX_KEY_LENGTH or not key.isascii() or not key.isprintable():
         raise Malformed(
-            f"Idempotency-Key must be 1 to {_LONGEST_KEY} printable ASCII characters.", code="idempotency_key"
+            f"Idempotency-Key must be 1 to {_MAX_KEY_LENGTH} printable ASCII characters.", code="idempotency_key"
         )
     return f"api:{key}"

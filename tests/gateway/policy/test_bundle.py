@@ -44,9 +44,9 @@ def test_building_again_gives_the_same_bytes(shipped_bundle: Bundle, opa_tool: P
 
 
 def test_a_written_bundle_is_read_again(shipped_bundle: Bundle, tmp_path: Path) -> None:
-    write_bundle(shipped_bundle, tmp_path / "kept")
-    assert read_bundle(tmp_path / "kept") == shipped_bundle
-    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["data.json", "manifest.json", "policy.wasm"]
+    write_bundle(shipped_bundle, tmp_path / "cache")
+    assert read_bundle(tmp_path / "cache") == shipped_bundle
+    assert sorted(path.name for path in (tmp_path / "cache").iterdir()) == ["data.json", "manifest.json", "policy.wasm"]
 
 
 @pytest.mark.parametrize("name", ["policy.wasm", "data.json", "manifest.json"])

@@ -11,7 +11,7 @@ import pytest
 from gateway.errors import PolicyInvalid, PolicyUnavailable
 from gateway.model.json import Json
 from gateway.policy.bundle import Bundle
-from gateway.policy.embedded import LARGEST_INPUT, Embedded, in_order
+from gateway.policy.embedded import LARGEST_INPUT, Embedded, sort_lists
 
 GUARDRAILS = "sentinel/guardrails/result"
 ARBITRATION = "sentinel/arbitration/result"
@@ -167,4 +167,4 @@ async def test_a_closed_engine_answers_no_more(shipped_bundle: Bundle) -> None:
 
 
 def test_order_is_canonical() -> None:
-    assert in_order([{"b": [3, 1]}, {"a": 1}, "x", 2]) == ["x", 2, {"a": 1}, {"b": [1, 3]}]
+    assert sort_lists([{"b": [3, 1]}, {"a": 1}, "x", 2]) == ["x", 2, {"a": 1}, {"b": [1, 3]}]

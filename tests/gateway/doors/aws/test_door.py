@@ -1,4 +1,4 @@
-"""The AWS door: every end of the line has its answer, nothing that may have been sent looks as if it could be sent again."""
+"""The AWS door: a response for every outcome, and no retryable response if anything may have been sent."""
 
 from typing import Any
 
@@ -169,7 +169,7 @@ async def test_a_repeated_attempt_says_so(ledger: LedgerDouble, cloud: CloudDoub
         ({"settled_fails": [RuntimeError("secret detail")]}, 409, "OutcomeUnknown", True),
     ],
 )
-async def test_after_the_first_byte_nothing_invites_to_try_again(
+async def test_no_response_after_the_first_byte_is_retryable(
     failures: dict[str, Any], status: int, code: str, sent: bool
 ) -> None:
     ledger = LedgerDouble(**failures)
@@ -179,7 +179,7 @@ async def test_after_the_first_byte_nothing_invites_to_try_again(
     assert "secret detail" not in client.text
 
 
-async def test_without_a_ledger_not_even_a_stranger_gets_another_answer() -> None:
+async def test_without_a_ledger_every_request_gets_503() -> None:
     ledger = LedgerDouble(refusal_fails=errors.LedgerUnavailable("down"))
     door = _door(ledger, CloudDouble(events=ledger.events), Reads(asked(), errors.NotAuthenticated("who?")))
     assert (await _ask(door)).status == 503
@@ -198,7 +198,7 @@ async def test_an_agent_uses_no_keys_through_the_gate(ledger: LedgerDouble, clou
     assert (client.status, ledger.refusals[0].code, ledger.events) == (403, "not_allowed", [])
 
 
-async def test_a_read_that_aws_does_not_answer_may_be_asked_again(ledger: LedgerDouble, cloud: CloudDouble) -> None:
+async def test_a_read_that_aws_does_not_answer_may_be_retried(ledger: LedgerDouble, cloud: CloudDouble) -> None:
     door = _door(
         ledger,
         cloud,
@@ -220,7 +220,7 @@ async def test_a_presigned_change_is_refused_and_recorded(ledger: LedgerDouble, 
     assert (ledger.refusals[0].code, ledger.refusals[0].actor, ledger.events) == ("not_allowed", "agent", [])
 
 
-async def test_whom_the_guard_stopped_is_recorded_answered_and_cut_off(
+async def test_a_malformed_request_is_recorded_answered_and_disconnected(
     ledger: LedgerDouble, cloud: CloudDouble
 ) -> None:
     client = Client()
@@ -229,7 +229,7 @@ async def test_whom_the_guard_stopped_is_recorded_answered_and_cut_off(
     assert (client.status, client.headers["connection"], ledger.refusals[0].code) == (400, "close", "host")
 
 
-async def test_whom_the_guard_stopped_gets_503_without_a_ledger() -> None:
+async def test_a_malformed_request_gets_503_without_a_ledger() -> None:
     ledger, client = LedgerDouble(refusal_fails=errors.LedgerUnavailable("down")), Client()
     door = _door(ledger, CloudDouble(events=ledger.events))
     await door.turn_away(_scope(), client.receive, client.send, errors.Malformed("Two hosts."))

@@ -1,4 +1,4 @@
-"""The routing index is what botocore's models say, loads fast, and is made anew for another botocore."""
+"""The routing index matches botocore's models, loads fast, and is regenerated for another botocore version."""
 
 import gzip
 import json
@@ -19,15 +19,20 @@ def test_the_shipped_index_is_what_the_models_say() -> None:
     )
 
 
-SMALL: dict[str, Any] = {"services": {}}
+MAX_BUFFERED_BYTES: dict[str, Any] = {"services": {}}
 
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"no gzip", gzip.compress(b"no JSON"), gzip.compress(json.dumps({"botocore": "0.1", **SMALL}).encode())],
+    [
+        b"",
+        b"no gzip",
+        gzip.compress(b"no JSON"),
+        gzip.compress(json.dumps({"botocore": "0.1", **MAX_BUFFERED_BYTES}).encode()),
+    ],
     ids=["empty", "no gzip", "no JSON", "another botocore"],
 )
-def test_an_index_that_cannot_be_trusted_is_made_anew(
+def test_an_index_of_another_botocore_is_regenerated(
     tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "routes.json.gz"
