@@ -1,4 +1,4 @@
-"""Arithmetic turned round is exact, or unknown."""
+"""Inverted arithmetic is exact, or unknown."""
 
 import pytest
 from hypothesis import assume, given

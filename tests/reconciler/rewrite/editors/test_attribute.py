@@ -39,7 +39,7 @@ def test_what_is_written(before: str, path: str, value: Json, after: str, tmp_pa
 @pytest.mark.parametrize(
     ("before", "path", "value", "reason"),
     [
-        ("  a = 1\n", "not a name", 2, "no name that a block can hold"),
+        ("  a = 1\n", "not a name", 2, "not a valid attribute name"),
         ("  a = 1\n", "b.c", 2, "a block is not added"),
         ("  a = 1\n", "b", [{"c": 1}], "is not certain"),
         ("  a = 1\n", "lifecycle", {"c": 1}, "Terraform itself reads it"),
