@@ -62,17 +62,17 @@ async def _measure(directory: Path, endpoint: str, rounds: int) -> None:
     bare: list[float] = []
     whole: list[float] = []
     own: list[float] = []
-    ground = ProofContext(terraform=terraform, root=root, state=root / "terraform.tfstate")
+    context = ProofContext(terraform=terraform, root=root, state=root / "terraform.tfstate")
     for value in range(3, 3 + rounds):
         group.set_desired_capacity(AutoScalingGroupName="web", DesiredCapacity=2)
         began = time.perf_counter()
-        await Terraform.plan(terraform, root, state=ground.state)
+        await Terraform.plan(terraform, root, state=context.state)
         bare.append(time.perf_counter() - began)
         group.set_desired_capacity(AutoScalingGroupName="web", DesiredCapacity=value)
         terraform.spent.clear()
         began = time.perf_counter()
         proved = await propose(
-            ground, [Wanted(address=GROUP, attribute="desired_capacity", value=value)], explain=lambda _: ""
+            context, [Wanted(address=GROUP, attribute="desired_capacity", value=value)], explain=lambda _: ""
         )
         whole.append(time.perf_counter() - began)
         own.append(whole[-1] - sum(terraform.spent))
