@@ -132,7 +132,7 @@ def _reason_to_leave(change: ResourceChange, drifted: set[tuple[str, str]], orig
         case ("delete",) | ("forget",):
             return f"The plan would delete {change.address}: the code does not declare it any more."
     if change.attribute == WHOLE:
-        return f"The plan would {' and '.join(change.actions)} {change.address}, which is no drift of a value."
+        return f"The plan would {' and '.join(change.actions)} {change.address}, which is not drift of a value."
     if change.sensitive:
         return "The value is a secret and stays out of code."
     if change.top_key not in drifted:

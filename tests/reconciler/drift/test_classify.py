@@ -109,7 +109,7 @@ def test_what_moved_and_the_plan_would_change_back_is_drift() -> None:
     assert (drift.before, drift.origin, left) == (4, origin, ())
 
 
-def test_code_that_is_ahead_is_no_drift() -> None:
+def test_code_that_is_ahead_is_not_drift() -> None:
     drifts, (left,) = classify_foreign_drift(_plan(SIZE, drift=()), {})
     assert not drifts
     assert "code is ahead" in left.reason
@@ -126,7 +126,7 @@ def test_what_code_leaves_unset_waits_for_what_it_may_only_mirror() -> None:
     [
         (ResourceChange(address="aws_x.a", attribute="*", actions=("create",)), None, "would create"),
         (ResourceChange(address="aws_x.a", attribute="*", actions=("delete",)), None, "would delete"),
-        (ResourceChange(address="aws_x.a", attribute="*", actions=("create", "forget")), None, "no drift of a value"),
+        (ResourceChange(address="aws_x.a", attribute="*", actions=("create", "forget")), None, "not drift of a value"),
         (ResourceChange(address="aws_x.a", attribute="p", live="s3cret", other="x", sensitive=True), None, "secret"),
         (
             ResourceChange(address="aws_autoscaling_group.a", attribute="suspended_processes", live=["x"]),
