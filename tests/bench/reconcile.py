@@ -1,6 +1,6 @@
-"""What writing one change back costs: `python -m tests.bench.reconcile [rounds]`, one JSON object a figure.
+"""The cost of writing one change back: `python -m tests.bench.reconcile [rounds]`, one JSON object per figure.
 
-`name, value, unit, floor, ratio, n`. Real Terraform against a moto server in a process of its own, on the stack of
+`name, value, unit, floor, ratio, n`. Real Terraform against a moto server in its own process, on the stack of
 `tests/cases/reconcile/fleet`. `reconcile_own` is the whole minus the time in terraform's processes that plan;
 `reconcile_whole` is held against one bare `terraform plan` of the same stack, alternating with it.
 """
@@ -35,7 +35,7 @@ GROUP = "aws_autoscaling_group.web"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timed(Terraform):
-    """Terraform that notes how long its plans take."""
+    """Terraform that records how long its plans take."""
 
     spent: list[float] = field(default_factory=list)
 

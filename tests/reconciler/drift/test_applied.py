@@ -52,7 +52,9 @@ async def test_what_restates_a_default_is_recognized(
 @pytest.mark.parametrize(
     "body", [{}, {"call": None}, {"call": {"service": "x", "operation": "Y"}, "effects": [3]}, {"call": 3}]
 )
-async def test_a_body_that_nobody_wrote_is_an_error(ledger: SqlLedger, applied: Apply, body: dict[str, Json]) -> None:
+async def test_a_body_that_no_release_wrote_is_an_error(
+    ledger: SqlLedger, applied: Apply, body: dict[str, Json]
+) -> None:
     await applied(("aws_x.a", "size", 4, 6))
     (record,) = await ledger.records(RecordQuery(stage=Stage.DECIDED))
     with pytest.raises((KeyError, TypeError, ValueError)):

@@ -1,4 +1,4 @@
-"""Edits are proved on the called value, then on the provider's form; what cannot be is left, and nothing stays written."""
+"""Edits are proved with the called value, then with the provider's form; any other value is left, and files are restored."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
