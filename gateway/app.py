@@ -173,7 +173,7 @@ def _application(ports: Ports) -> DoorRouter:
 
 def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
     return Pipeline(
-        understand=EffectResolver(ports.stacks),
+        resolver=EffectResolver(ports.stacks),
         survey=Survey(stacks=ports.stacks, ledger=ports.ledger, clock=ports.clock),
         checks=checks(ports.engine),
         ledger=ports.ledger,

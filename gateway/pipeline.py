@@ -52,14 +52,14 @@ class Pipeline:
     def __init__(
         self,
         *,
-        understand: EffectResolver,
+        resolver: EffectResolver,
         survey: Survey,
         checks: CheckChain,
         ledger: Ledger,
         cloud: Cloud,
         clock: Clock,
     ) -> None:
-        self._understand = understand
+        self._resolver = resolver
         self._survey = survey
         self._checks = checks
         self._ledger = ledger
@@ -198,7 +198,7 @@ class Pipeline:
         """
         facts = await self._survey.of(mutation)
         known = {subject.effect.address: subject.attributes_before for subject in facts.subjects if subject.exists}
-        effects = self._understand.effects(mutation.call, known) if known else mutation.effects
+        effects = self._resolver.effects(mutation.call, known) if known else mutation.effects
         if effects == mutation.effects:
             return mutation, facts
         mutation = replace(mutation, effects=effects)
@@ -228,7 +228,7 @@ class Pipeline:
             call=request.call,
             call_class=request.call_class,
             motive=request.motive or caller.motive,
-            effects=self._understand.effects(request.call),
+            effects=self._resolver.effects(request.call),
             idempotency_key=request.idempotency_key,
         )
 

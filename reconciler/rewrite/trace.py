@@ -31,7 +31,7 @@ def traces(module: Module, address: str, path: AttributePath) -> tuple[Place, ..
     instance = next((each for each in module.instances() if each.address == address), None)
     if instance is None:
         return (Refused(reason=f"The code declares no {address} whose key is known."),)
-    if path.top in instance.hidden:
+    if path.top in instance.overridden:
         return (Refused(reason=f"{path.top} is set by an override file, which is not edited."),)
     if path.top in META:
         return (Refused(reason=f"{path.top} is not an attribute of the resource; Terraform itself reads it."),)
@@ -344,7 +344,7 @@ def _argument(cursor: Cursor, name: str, rest: tuple[str, ...]) -> Iterator[Plac
 
 def _in_local(cursor: Cursor, expression: Expression, name: str, rest: tuple[str, ...]) -> Iterator[Place]:
     module = cursor.module
-    if name not in module.source.locals or name in module.source.hidden_in(("locals",)):
+    if name not in module.source.locals or name in module.source.overridden_in(("locals",)):
         yield cursor.refuse(f"local.{name} is not declared in a file that is edited.", expression)
         return
     document, attribute = module.source.locals[name]

@@ -114,7 +114,7 @@ async def _line(directory: Path, world: World) -> AsyncIterator[Pipeline]:
         stack.push_async_callback(engine.close)
         clock = SystemClock()
         yield Pipeline(
-            understand=EffectResolver(stacks),
+            resolver=EffectResolver(stacks),
             survey=Survey(stacks=stacks, ledger=ledger, clock=clock),
             checks=checks(engine),
             ledger=ledger,

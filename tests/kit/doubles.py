@@ -168,7 +168,7 @@ def line(
     """The real line over the doubles; no stack is guarded, so `mode` holds for all."""
     stacks = Stacks((), default_mode=mode)
     return Pipeline(
-        understand=EffectResolver(stacks, {}),
+        resolver=EffectResolver(stacks, {}),
         survey=Survey(stacks=stacks, ledger=ledger, clock=FixedClock()),
         checks=CheckChain([Says(verdict)]),
         ledger=ledger,

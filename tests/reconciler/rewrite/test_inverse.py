@@ -4,7 +4,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from gateway.terraform.lang.evaluate import EvaluationScope, evaluate_text
+from gateway.terraform.lang.evaluate import EvaluationScope, evaluate
+from gateway.terraform.lang.grammar import parse_expression
 from gateway.terraform.lang.values import Unknown
 from reconciler.rewrite.inverse import inverse, negated, then
 
@@ -23,7 +24,7 @@ def test_what_is_written_gives_what_is_wanted(operator: str, constant: int, want
         assume(False)
     assume(operator != "/" or left or written)
     text = f"({written}) {operator} ({constant})" if left else f"({constant}) {operator} ({written})"
-    assert evaluate_text(text, EvaluationScope()) == wanted
+    assert evaluate(parse_expression(text), EvaluationScope()) == wanted
 
 
 @pytest.mark.parametrize(

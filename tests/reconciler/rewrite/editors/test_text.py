@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.model.json import Json
-from gateway.terraform.lang.evaluate import EvaluationScope, evaluate_text
+from gateway.terraform.lang.evaluate import EvaluationScope, evaluate
+from gateway.terraform.lang.grammar import parse_expression
 from reconciler.rewrite.editors.text import CannotEdit, key, quoted, to_hcl
 
 
@@ -44,7 +45,7 @@ JSON: st.SearchStrategy[Json] = st.recursive(
 
 @given(JSON)
 def test_every_value_evaluates_back_to_itself(value: Json) -> None:
-    assert evaluate_text(to_hcl(value), EvaluationScope()) == value
+    assert evaluate(parse_expression(to_hcl(value)), EvaluationScope()) == value
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), "\ud800", "e\u0301", ["e\u0301"], {"\udfff": 1}])
