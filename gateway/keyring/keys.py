@@ -21,6 +21,7 @@ from gateway.ledger.tables import KEYS
 from gateway.ledger.timestamps import from_text, to_text
 from gateway.ledger.transaction import Transaction
 from gateway.model.caller import ActorKind
+from gateway.model.ids import SESSION_KEY_PREFIX, STANDING_KEY_PREFIX
 from gateway.model.motive import Motive, motive_to_json
 from gateway.ports import Clock, Key
 
@@ -90,7 +91,8 @@ class SqlKeyRing:
         if session_of:
             until = await self._until(session_of, until)
         row = {
-            "id": ("SNTS" if session_of else "SNTL") + "".join(secrets.choice(_ALPHABET) for _ in range(16)),
+            "id": (SESSION_KEY_PREFIX if session_of else STANDING_KEY_PREFIX)
+            + "".join(secrets.choice(_ALPHABET) for _ in range(16)),
             "actor": actor,
             "kind": kind.value,
             "roles": text_of(roles),

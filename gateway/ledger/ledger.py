@@ -27,6 +27,7 @@ from gateway.model.json import Json
 from gateway.model.mutation import Mutation
 from gateway.model.outcome import Sent
 from gateway.model.record import Record, Stage
+from gateway.model.refusal import Refusal
 from gateway.model.verdict import Decision
 from gateway.ports import Attempt, LedgerView, RecordQuery
 
@@ -60,9 +61,7 @@ class SqlLedger:
     async def close(self) -> None:
         """Write what is still to be written and let go of the database."""
         if self._strangers.suppressed:
-            await self._record_turned_away(
-                datetime.now(UTC), actor="", code="suppressed", reason="", peer="", key_id="", about=""
-            )
+            await self._append_refusal(Refusal(at=datetime.now(UTC), code="suppressed"))
         for part in (self._writer, self._line, self._desk, self._store):
             await asyncio.to_thread(part.close)
 
@@ -86,14 +85,10 @@ class SqlLedger:
         """The earlier attempt of this actor with this key, None where there is none."""
         return await self.read(lambda session: attempt_of(session, actor, idempotency_key))
 
-    async def record_refusal(
-        self, *, at: datetime, reason: str, code: str, peer: str, key_id: str, about: str, actor: str = ""
-    ) -> None:
-        """Record a stranger or an unreadable request; rate-limited, what is dropped is counted in the next one."""
-        if self._strangers.admit(code=code, peer=peer, now=at):
-            await self._record_turned_away(
-                at, actor=actor, code=code, reason=reason, peer=peer, key_id=key_id, about=about
-            )
+    async def record_refusal(self, refusal: Refusal) -> None:
+        """Append TURNED_AWAY. Rate-limited: the next record says how many were dropped."""
+        if self._strangers.admit(code=refusal.code, peer=refusal.peer, now=refusal.at):
+            await self._append_refusal(refusal)
 
     async def record_decision(self, mutation: Mutation, facts: Facts, decision: Decision) -> Sequence[Claim]:
         """Append DECIDED and do what it means; the claims taken.
@@ -183,20 +178,10 @@ class SqlLedger:
             total += ended
         return total
 
-    async def _record_turned_away(
-        self, at: datetime, *, actor: str, code: str, reason: str, peer: str, key_id: str, about: str
-    ) -> None:
+    async def _append_refusal(self, refusal: Refusal) -> None:
         suppressed = self._strangers.take_suppressed()
-        body = refusal_body(
-            reason=reason,
-            code=code,
-            peer=peer,
-            key_id=key_id,
-            about=about,
-            known=bool(actor),
-            suppressed=suppressed,
-        )
-        record = Record(stage=Stage.TURNED_AWAY, at=at, actor=actor, body=body)
+        body = refusal_body(refusal, suppressed=suppressed)
+        record = Record(stage=Stage.TURNED_AWAY, at=refusal.at, actor=refusal.actor, body=body)
         try:
             await self._writer.submit(lambda transaction: transaction.append(record))
         except BaseException:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from gateway.model.json import Json
+from gateway.model.refusal import Refusal
 
 RATE: Final = 10.0
 """Records a second for each (code, peer)."""
@@ -66,18 +67,16 @@ class RefusalRateLimit:
         return count
 
 
-def refusal_body(
-    *, reason: str, code: str, peer: str, key_id: str, about: str, known: bool, suppressed: int
-) -> Mapping[str, Json]:
+def refusal_body(refusal: Refusal, *, suppressed: int) -> Mapping[str, Json]:
     """The record's body. What a stranger sent is cut short, and of the key id it named only the end and a digest are kept:
     people send real AWS keys by mistake.
     """
     return {
-        "code": _text(code),
-        "reason": _text(reason),
-        "peer": _text(peer),
-        "about": _text(about),
-        "key_id": _text(key_id) if known else _masked(key_id),
+        "code": _text(refusal.code),
+        "reason": _text(refusal.reason),
+        "peer": _text(refusal.peer),
+        "about": _text(refusal.about),
+        "key_id": _text(refusal.key_id) if refusal.actor else _masked(refusal.key_id),
         "suppressed": suppressed,
     }
 

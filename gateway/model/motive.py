@@ -9,7 +9,7 @@ from gateway.model.json import Json
 
 
 class Intent(StrEnum):
-    """The goal that a change serves."""
+    """The goal of a change."""
 
     AVAILABILITY = "availability"
     COST = "cost"
@@ -20,7 +20,7 @@ class Intent(StrEnum):
 
 
 class Motivation(StrEnum):
-    """Why now."""
+    """Why the change is wanted now."""
 
     INCIDENT = "incident"
     VULNERABILITY = "vulnerability"
@@ -38,17 +38,17 @@ class Motive:
     intent: Intent
     motivation: Motivation
     text: str = ""
-    """Free words, at most 1,000 characters. Treated as data: never parsed as a rule."""
+    """Free text, at most 1,000 characters. It is data: nothing parses or executes it."""
     evidence: tuple[str, ...] = ()
     """References that support it: an alert, a CVE, a ticket. At most 10, each at most 200 characters."""
     wanted_for: timedelta | None = None
-    """How long the change is wanted; None means until something else is."""
+    """How long the change is wanted; None if it is wanted until further notice."""
 
 
 def motive_to_json(motive: Motive | None) -> dict[str, Json] | None:
-    """A motive as records, policies and replies show it: `{intent, motivation, text, evidence, wanted_seconds}`, None for none.
+    """The JSON form in records, policy input and replies: `{intent, motivation, text, evidence, wanted_seconds}`; None without a motive.
 
-    `wanted_seconds` is whole, rounded up, so that no time is cut short.
+    `wanted_seconds` is an integer, rounded up.
     """
     if motive is None:
         return None

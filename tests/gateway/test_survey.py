@@ -1,4 +1,4 @@
-"""What the checks are shown: values joined from state and ledger, after the change as before it, claims by relation, one version of the law."""
+"""The facts: values joined from state and ledger, before and after the change, claims by relation, all from one version of the code."""
 
 from collections.abc import Sequence
 from datetime import datetime

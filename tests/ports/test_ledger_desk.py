@@ -19,6 +19,7 @@ from gateway.model.motive import Intent, Motivation, Motive
 from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
 from gateway.model.outcome import Applied, InDoubt, Reply, Sent
 from gateway.model.record import Stage
+from gateway.model.refusal import Refusal
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.ports import RecordQuery
 
@@ -260,9 +261,10 @@ async def test_records_are_found_by_what_they_are_about(ledger: SqlLedger, query
 
 async def test_strangers_are_recorded_at_a_rate_and_the_rest_counted(ledger: SqlLedger) -> None:
     async def knock(at: datetime, peer: str = "10.0.0.1") -> None:
-        await ledger.record_refusal(
+        refusal = Refusal(
             at=at, reason="No.", code="not_authenticated", peer=peer, key_id="AKIAIOSFODNN7EXAMPLE", about="GET /\udce9"
         )
+        await ledger.record_refusal(refusal)
 
     for _ in range(60):
         await knock(NOW)

@@ -1,4 +1,4 @@
-"""The policy check: objections become findings, and anything odd is raised, which denies."""
+"""The policy check: objections become findings, and an invalid answer raises, which denies."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -73,7 +73,7 @@ async def test_objections_become_findings() -> None:
         {"evaluated": {"network": True}, "findings": [{"id": "x", "verdict": "deny"}]}, {"evaluated": {"network": True}, "findings": [{**FINDING, "address": None}]},
     ],
 )  # fmt: skip
-async def test_whatever_is_odd_raises(answer: Json) -> None:
+async def test_an_invalid_answer_raises(answer: Json) -> None:
     with pytest.raises(PolicyUnavailable):
         await check(answer).examine(MUTATION, FACTS)
 

@@ -8,6 +8,7 @@ import pytest
 from gateway.errors import LedgerUnavailable
 from gateway.ledger.ledger import open_ledger
 from gateway.model.record import Stage
+from gateway.model.refusal import Refusal
 from gateway.ports import RecordQuery
 
 
@@ -15,7 +16,7 @@ async def test_what_went_unrecorded_is_said_on_closing(scene: Any, tmp_path: Pat
     url = f"sqlite:///{tmp_path / 'closing.db'}"
     async with open_ledger(url) as ledger:
         for _ in range(70):
-            await ledger.record_refusal(at=scene.now, reason="No.", code="c", peer="p", key_id="", about="GET /")
+            await ledger.record_refusal(Refusal(at=scene.now, reason="No.", code="c", peer="p", about="GET /"))
     async with open_ledger(url) as ledger:
         records = await ledger.records(RecordQuery(stage=Stage.TURNED_AWAY))
         assert (len(records), records[0].body["suppressed"]) == (51, 20)
@@ -38,5 +39,5 @@ async def test_a_count_that_could_not_be_written_is_kept(scene: Any, monkeypatch
     with monkeypatch.context() as patched:
         patched.setattr(scene.ledger._writer, "submit", unavailable)
         with pytest.raises(LedgerUnavailable):
-            await scene.ledger.record_refusal(at=scene.now, reason="", code="", peer="", key_id="", about="")
+            await scene.ledger.record_refusal(Refusal(at=scene.now, code="c"))
     assert scene.ledger._strangers.suppressed == 7

@@ -6,6 +6,7 @@ import pytest
 
 from gateway.ledger import rate_limit
 from gateway.ledger.rate_limit import RefusalRateLimit, refusal_body
+from gateway.model.refusal import Refusal
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -43,8 +44,8 @@ def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def body(**members: str) -> dict[str, object]:
-    given = {"reason": "r", "code": "c", "peer": "p", "key_id": "", "about": "a", **members}
-    return dict(refusal_body(**given, known=False, suppressed=0))
+    given = {"reason": "r", "code": "c", "peer": "p", "about": "a", **members}
+    return dict(refusal_body(Refusal(at=NOW, **given), suppressed=0))
 
 
 def test_what_a_stranger_sent_is_cut_and_can_be_stored() -> None:
@@ -59,5 +60,4 @@ def test_a_strangers_key_id_is_masked_and_can_be_compared() -> None:
 
 
 def test_a_known_key_id_is_kept() -> None:
-    given = refusal_body(reason="", code="", peer="", key_id="SNTLA", about="", known=True, suppressed=0)
-    assert given["key_id"] == "SNTLA"
+    assert body(key_id="SNTLA", actor="agent")["key_id"] == "SNTLA"

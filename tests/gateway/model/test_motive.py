@@ -1,4 +1,4 @@
-"""A motive as records, policies and replies show it."""
+"""The JSON form of a motive."""
 
 from datetime import timedelta
 
@@ -7,7 +7,7 @@ import pytest
 from gateway.model.motive import Intent, Motivation, Motive, motive_to_json
 
 
-def test_no_motive_has_no_form() -> None:
+def test_without_a_motive_it_is_none() -> None:
     assert motive_to_json(None) is None
 
 
@@ -15,7 +15,7 @@ def test_no_motive_has_no_form() -> None:
     ("wanted", "seconds"),
     [(None, None), (timedelta(hours=1), 3600), (timedelta(milliseconds=1), 1), (timedelta(seconds=1.5), 2)],
 )
-def test_all_of_a_motive_is_in_its_form_and_no_time_is_cut_short(wanted: timedelta | None, seconds: int | None) -> None:
+def test_every_field_is_serialized_and_durations_are_rounded_up(wanted: timedelta | None, seconds: int | None) -> None:
     motive = Motive(
         intent=Intent.SECURITY, motivation=Motivation.VULNERABILITY, text="now", evidence=("CVE-1",), wanted_for=wanted
     )
