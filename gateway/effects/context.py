@@ -1,4 +1,4 @@
-"""What is asked, and of which thing: the call with what is known about the world, and the `Target` it is aimed at."""
+"""The context in which a call is interpreted (`CallContext`), and the resource that it is aimed at (`Target`)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from gateway.model.mutation import WHOLE, Call, Effect, EffectAction
 _ARN_COLONS = 5
 """`arn:partition:service:region:account:resource`."""
 _OFTEN_SECRET = frozenset({"user_data", "user_data_base64"})
-"""Attributes that the provider shows in the clear and people put passwords into."""
+"""Attributes that the provider shows in plain text although people put passwords into them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arn:
-    """An Amazon Resource Name, taken apart. `resource` is everything behind the account."""
+    """A parsed Amazon Resource Name. `resource` is everything after the account."""
 
     service: str
     region: str
@@ -32,29 +32,33 @@ class Arn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """One thing that a call is aimed at."""
+    """One resource that a call is aimed at."""
 
     resource_type: str
     address: str
-    """Its Terraform address, or `type{key=value}` where nothing declares it."""
+    """Its Terraform address, or `type{key=value}` if nothing declares it."""
     identity: Mapping[str, str]
     declared: bool
     recorded: Mapping[str, Json]
-    """What the state records of it; empty where it knows nothing."""
+    """Its attributes in the state; empty if the state does not have it."""
     schema: TypeSchema
 
     def whole(self, action: EffectAction) -> Effect:
-        """The effect on the thing as a whole."""
+        """The effect on the resource as a whole."""
         return self._effect(WHOLE, action, None, sensitive=False)
 
     def put(
         self, attribute: str, value: Json, *, action: EffectAction = EffectAction.SET, secret: bool = False
     ) -> Effect:
-        """The effect on one attribute, its value in the provider's form. Raises `NotUnderstood` for an attribute it has not."""
+        """The effect on one attribute; `value` is in the provider's form. Raises `NotUnderstood` if the provider has no such attribute."""
         if not self.schema.knows(attribute):
             raise NotUnderstood(f"{self.resource_type} has no attribute {attribute}")
         sensitive = secret or attribute in _OFTEN_SECRET or self.schema.is_sensitive(attribute)
         return self._effect(attribute, action, masked(value) if sensitive else value, sensitive=sensitive)
+
+    def put_all(self, values: Mapping[str, Json], *, action: EffectAction = EffectAction.SET) -> tuple[Effect, ...]:
+        """One effect per attribute, in the order of `values`. Raises `NotUnderstood` as `put` does."""
+        return tuple(self.put(attribute, value, action=action) for attribute, value in values.items())
 
     def _effect(self, attribute: str, action: EffectAction, value: Json, *, sensitive: bool) -> Effect:
         return Effect(
@@ -71,48 +75,52 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallContext:
-    """A call, and all that may be looked up to understand it."""
+    """A call, with the inventory and the schemas needed to interpret it."""
 
     call: Call
-    world: Inventory
+    inventory: Inventory
     schemas: Mapping[str, TypeSchema]
 
     @property
     def account(self) -> str:
-        """The account that the call goes to. Where no setting names it, it is the one whose things the state records: an ARN or URL
-        of another account's thing that is called as ours is must not pass for ours.
+        """The account that the call goes to: the configured one, else the one account whose resources the state records.
+
+        Without it, an ARN or URL in another account could pass for a resource of ours that has the same name.
         """
-        return self.call.account or self.world.account()
+        return self.call.account or self.inventory.account()
 
     def target(self, resource_type: str, identity: Mapping[str, str]) -> Target:
-        """The thing with this identity. Raises `NotUnderstood` for an empty identity, `errors.Ambiguous` where it fits several."""
+        """The resource with this identity. Raises `NotUnderstood` for an empty identity, `errors.Ambiguous` if several resources match."""
         if not identity or not all(identity.values()):
-            raise NotUnderstood(f"it does not say which {resource_type}")
-        return self._target(resource_type, identity, self.world.locate(resource_type, identity, self.call.account))
+            raise NotUnderstood(f"the call does not say which {resource_type}")
+        return self._target(resource_type, identity, self.inventory.locate(resource_type, identity, self.call.account))
 
     def target_where(
         self, resource_type: str, identity: Mapping[str, str], by: str, fits: Callable[[Mapping[str, Json]], bool]
     ) -> Target:
-        """The thing whose attribute `by` is as in the identity and whose recorded attributes fit, where AWS and the state write
-        the rest of the identity differently. Raises `NotUnderstood`.
+        """The resource whose attribute `by` equals `identity[by]` and whose recorded attributes satisfy `fits`.
+
+        For resource types whose other identifying attributes AWS and the state write differently. Raises `NotUnderstood` for an
+        incomplete identity, or if several resources match.
         """
         if not all(identity.values()):
-            raise NotUnderstood(f"it does not say which {resource_type}")
-        found = self.world.find(resource_type, by, identity[by])
-        fitting = [address for address in found if fits(self.world.recorded(address) or {})]
+            raise NotUnderstood(f"the call does not say which {resource_type}")
+        found = self.inventory.find(resource_type, by, identity[by])
+        fitting = [address for address in found if fits(self.inventory.recorded(address) or {})]
         if len(fitting) > 1:
-            raise NotUnderstood(f"it fits several {resource_type}")
-        return self._target(resource_type, identity, fitting[0] if fitting else self._pending(resource_type, identity))
+            raise NotUnderstood(f"several {resource_type} match")
+        address = fitting[0] if fitting else self._declared_only(resource_type, identity)
+        return self._target(resource_type, identity, address)
 
-    def _pending(self, resource_type: str, identity: Mapping[str, str]) -> str | None:
-        """What the code declares and the state does not know yet. What it knows has been looked at and does not fit."""
-        address = self.world.locate(resource_type, identity, self.call.account)
-        return None if address is None or self.world.recorded(address) else address
+    def _declared_only(self, resource_type: str, identity: Mapping[str, str]) -> str | None:
+        """The address of the resource if the code declares it and the state does not have it yet."""
+        address = self.inventory.locate(resource_type, identity, self.call.account)
+        return None if address is None or self.inventory.recorded(address) else address
 
     def _target(self, resource_type: str, identity: Mapping[str, str], address: str | None) -> Target:
-        recorded = (self.world.recorded(address) if address else None) or {}
+        recorded = (self.inventory.recorded(address) if address else None) or {}
         if not self._is_here(recorded):
-            # The same name in another region or account is another thing.
+            # The same name in another region or account is another resource.
             address, recorded = None, {}
         named = ",".join(f"{key}={value}" for key, value in sorted(identity.items()))
         return Target(
@@ -125,6 +133,7 @@ class CallContext:
         )
 
     def _is_here(self, recorded: Mapping[str, Json]) -> bool:
+        """Whether the recorded ARN, if any, is in the region and account of the call."""
         arn = recorded.get("arn")
         if not isinstance(arn, str) or arn.count(":") < _ARN_COLONS:
             return True
@@ -132,31 +141,31 @@ class CallContext:
         return region in ("", self.call.region or region) and account in ("", self.account or account)
 
     def unnamed(self, resource_type: str) -> Target:
-        """A thing that AWS will name only when it makes it; until then it is named by the call itself."""
+        """A resource that AWS names when it creates it. Until then the digest of the call identifies it."""
         return self.target(resource_type, {"call": self.call.digest[:12]})
 
     def arn(self, text: str) -> Arn:
-        """The ARN in `text`. Raises `NotUnderstood` where it is none, or is of another account or region than the call."""
+        """The parsed ARN. Raises `NotUnderstood` if `text` is not an ARN, or is in another account or region than the call."""
         parts = text.split(":", 5)
         if len(parts) != _ARN_COLONS + 1 or parts[0] != "arn":
-            raise NotUnderstood("an ARN that is none")
+            raise NotUnderstood("not a valid ARN")
         arn = Arn(service=parts[2], region=parts[3], account=parts[4], resource=parts[5])
-        for theirs, ours, what in (
+        for actual, expected, kind in (
             (arn.account, self.account, "account"),
             (arn.region, self.call.region, "region"),
         ):
-            if theirs and ours and theirs not in (ours, "aws"):
-                raise NotUnderstood(f"an ARN of another {what} than the call's")
+            if actual and expected and actual not in (expected, "aws"):
+                raise NotUnderstood(f"an ARN in another {kind} than the call")
         return arn
 
     def text(self, parameter: str) -> str:
-        """A text parameter that must be there. Raises `NotUnderstood`."""
+        """The value of a required text parameter. Raises `NotUnderstood` if it is missing, empty or not text."""
         value = self.call.parameters.get(parameter)
         if not isinstance(value, str) or not value:
             raise NotUnderstood(f"{parameter} is missing")
         return value
 
-    def only(self, *parameters: str) -> None:
-        """Make sure that nothing but these parameters is there. Raises `NotUnderstood`."""
+    def allow_only(self, *parameters: str) -> None:
+        """Raise `NotUnderstood` if the call sets any parameter other than these."""
         if unknown := {name for name, value in self.call.parameters.items() if value is not None} - set(parameters):
             raise NotUnderstood(f"parameter {', '.join(sorted(unknown))}")

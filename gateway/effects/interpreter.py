@@ -1,4 +1,4 @@
-"""Reads a call by its row of the table: every parameter becomes an effect, or the call is not understood."""
+"""Interprets a call by its row of the service's table: every parameter becomes an effect, or the call is not understood."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -9,19 +9,22 @@ from gateway.effects.values import NotUnderstood, in_kind
 from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
 
-_WHOLES = (EffectAction.DELETE, EffectAction.INVOKE)
-_KEPT = frozenset({"id", "arn", "call"})
-"""Identities that are no attribute anybody sets."""
+_ON_THE_WHOLE = (EffectAction.DELETE, EffectAction.INVOKE)
+_NOT_SETTABLE = frozenset({"id", "arn", "call"})
+"""Members of an identity that are not attributes to set."""
 
 
 def interpret(operation: Operation, context: CallContext) -> tuple[Effect, ...]:
     """All effects of the call. Raises `NotUnderstood`, `errors.Ambiguous`."""
-    if operation.special is not None:
-        return operation.special(context)
+    if operation.handler is not None:
+        return operation.handler(context)
     return tuple(effect for target in _targets(operation, context) for effect in effects_on(operation, context, target))
 
 
 def _targets(operation: Operation, context: CallContext) -> Iterator[Target]:
+    if operation.find_target is not None:
+        yield operation.find_target(context)
+        return
     given = {name: context.call.parameters[name] for name in operation.identity if context.call.parameters.get(name)}
     if not given and operation.action is EffectAction.CREATE:
         yield context.unnamed(operation.resource_type)
@@ -38,56 +41,61 @@ def _targets(operation: Operation, context: CallContext) -> Iterator[Target]:
 
 
 def _identified(operation: Operation, context: CallContext, name: str, value: object) -> Mapping[str, str]:
+    """The identifying attributes that the parameter `name` stands for."""
     if not isinstance(value, str):
-        raise NotUnderstood(f"{name} is no text")
+        raise NotUnderstood(f"{name} is not text")
     rule = operation.identity[name]
     if not isinstance(rule, str):
         return rule(context, value)
     if rule == "name" and value.startswith("arn:"):
-        # Some operations take the ARN where their model says name: it would pass for a thing that nothing declares.
+        # Some operations accept an ARN although their model says name. Taken as a name, it would match no declared resource.
         raise NotUnderstood("an ARN where a name is expected")
     return {rule: value}
 
 
 def effects_on(operation: Operation, context: CallContext, target: Target) -> Iterator[Effect]:
-    """The effects of the call on one thing. Raises `NotUnderstood`."""
-    if operation.moves:
-        yield from (target.put(attribute, None, action=operation.action) for attribute in operation.moves)
+    """The effects of the call on one resource. Raises `NotUnderstood`."""
+    if operation.after_unknown:
+        yield from (target.put(attribute, None, action=operation.action) for attribute in operation.after_unknown)
         return
-    if operation.action in _WHOLES:
+    if operation.action in _ON_THE_WHOLE:
         yield target.whole(operation.action)
         return
-    makes = operation.action is EffectAction.CREATE or (operation.puts and not target.recorded)
-    action = EffectAction.CREATE if makes else EffectAction.SET
+    creates = operation.action is EffectAction.CREATE or (operation.upserts and not target.recorded)
+    action = EffectAction.CREATE if creates else EffectAction.SET
     values: dict[str, Json] = dict(operation.constants)
-    if makes:
+    if creates:
         yield target.whole(action)
-        named = {key: value for key, value in target.identity.items() if key not in _KEPT and target.schema.knows(key)}
+        named = {
+            key: value
+            for key, value in target.identity.items()
+            if key not in _NOT_SETTABLE and target.schema.knows(key)
+        }
         values = {**named, **values}
     for attribute, value in attributes(operation, target, context.call.parameters):
         values[attribute] = value
-    if not makes:
-        values |= _reset(operation, target, values)
-    if not values and not makes:
-        raise NotUnderstood("it changes nothing that the provider knows")
+    if not creates:
+        values |= _reset_to_defaults(operation, target, values)
+    if not values and not creates:
+        raise NotUnderstood("the call changes no attribute that the provider has")
     for attribute, value in values.items():
         yield target.put(attribute, value, action=action, secret=attribute in operation.secrets)
 
 
-def _reset(operation: Operation, target: Target, given: Mapping[str, Json]) -> Mapping[str, Json]:
-    """What the call takes back by leaving it out: recorded values other than the one they fall back to."""
+def _reset_to_defaults(operation: Operation, target: Target, given: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Attribute → default, for the attributes that the call omits and whose recorded value is not the default."""
     recorded = target.recorded or {}
     return {
-        attribute: fallback
-        for attribute, fallback in operation.resets.items()
-        if attribute not in given and recorded.get(attribute) not in (None, "", [], {}, fallback)
+        attribute: default
+        for attribute, default in operation.defaults.items()
+        if attribute not in given and recorded.get(attribute) not in (None, "", [], {}, default)
     }
 
 
 def attributes(
     operation: Operation, target: Target, parameters: Mapping[str, object], prefix: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, Json]]:
-    """Attribute paths and values for all these parameters. Raises `NotUnderstood` for one that nothing accounts for."""
+    """(Attribute path, value) for all these parameters. Raises `NotUnderstood` for a parameter that nothing accounts for."""
     for name, value in parameters.items():
         steps = (*prefix, name)
         path = ".".join(steps)
@@ -104,9 +112,9 @@ def _parameter(
         return
     attribute = rule or match(target.schema, steps)
     kind = target.schema.kinds.get(attribute or "")
-    # A structure is taken apart unless the provider holds it whole, as a map or as one of several blocks.
-    apart = isinstance(value, Mapping) and value and kind in ("block", "bool", "number", "string")
-    if attribute is not None and kind is not None and not apart:
+    # A structure is interpreted member by member, unless the provider has it as one value: a map, or one of several blocks.
+    by_member = isinstance(value, Mapping) and value and kind in ("block", "bool", "number", "string")
+    if attribute is not None and kind is not None and not by_member:
         yield attribute, _value(operation, target, steps, attribute, value)
     elif isinstance(value, Mapping) and value:
         yield from attributes(operation, target, value, steps)
@@ -115,7 +123,7 @@ def _parameter(
 
 
 def _value(operation: Operation, target: Target, steps: tuple[str, ...], attribute: str, value: object) -> Json:
-    """The value in the provider's form. An empty structure empties the block, which the state writes as an empty list."""
+    """The value in the provider's form. An empty structure removes the block, which the state writes as an empty list."""
     kind = target.schema.kinds[attribute]
     if not kind.endswith("block)") and kind != "block":
         return in_kind(value, kind)
@@ -130,7 +138,7 @@ def _value(operation: Operation, target: Target, steps: tuple[str, ...], attribu
 def block_of(
     operation: Operation, target: Target, steps: tuple[str, ...], attribute: str, item: object
 ) -> Mapping[str, Json]:
-    """One block with all members of the structure."""
+    """The structure as one block: member of the block → value. Raises `NotUnderstood`."""
     if not isinstance(item, Mapping):
         raise NotUnderstood(f"parameter {'.'.join(steps)}")
     members: dict[str, Json] = {}

@@ -1,4 +1,4 @@
-"""What the effect tables must know about the code and the state: the `Inventory` Protocol, and a world of which more is known."""
+"""Read access to declared and recorded resources (`Inventory`), and an overlay for resources whose current attributes the ledger knows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,49 +8,49 @@ from gateway.model.json import Json
 
 
 class Inventory(Protocol):
-    """The things that Terraform code declares or its state records. `gateway.terraform.stacks.Stacks` is one."""
+    """The resources that Terraform code declares or its state records. `gateway.terraform.stacks.Stacks` implements it."""
 
     def locate(self, resource_type: str, identity: Mapping[str, str], account: str = "") -> str | None:
-        """The address of the one thing of this type whose attributes have all these values; None where there is none.
+        """The address of the one resource of this type whose attributes have all these values; None if there is none.
 
-        Raises `errors.Ambiguous` where there are several.
+        Raises `errors.Ambiguous` if there are several.
         """
         ...
 
     def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
-        """The addresses of all things of this type whose attribute has this value."""
+        """The addresses of all recorded resources of this type whose attribute has this value."""
         ...
 
     def recorded(self, address: str) -> Mapping[str, Json] | None:
-        """The attributes that the state records for the thing; None where it knows no such thing."""
+        """The attributes that the state records for the resource; None if the state does not have it."""
         ...
 
     def account(self) -> str:
-        """The AWS account whose things the state records; empty where it records none, or things of several."""
+        """The AWS account whose resources the state records; empty if it records none, or resources of several accounts."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InventoryOverlay:
-    """A world of which somebody knows some things' attributes better than its state does."""
+    """An `Inventory` with fresher attributes for some addresses. Addresses and identities stay those of the inventory below."""
 
-    world: Inventory
+    inventory: Inventory
     attributes: Mapping[str, Mapping[str, Json]]
-    """By address, whole."""
+    """Address → all attributes of that resource."""
 
     def locate(self, resource_type: str, identity: Mapping[str, str], account: str = "") -> str | None:
-        """As in the world: what things are called does not change."""
-        return self.world.locate(resource_type, identity, account)
+        """The address in the inventory below."""
+        return self.inventory.locate(resource_type, identity, account)
 
     def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
-        """As in the world."""
-        return self.world.find(resource_type, attribute, value)
+        """The addresses in the inventory below."""
+        return self.inventory.find(resource_type, attribute, value)
 
     def recorded(self, address: str) -> Mapping[str, Json] | None:
-        """What is known better, else what the state records."""
-        known = self.attributes.get(address)
-        return self.world.recorded(address) if known is None else known
+        """The fresher attributes, else those that the state records."""
+        current = self.attributes.get(address)
+        return self.inventory.recorded(address) if current is None else current
 
     def account(self) -> str:
-        """As in the world."""
-        return self.world.account()
+        """The account of the inventory below."""
+        return self.inventory.account()

@@ -1,4 +1,4 @@
-"""Attributes that a call carries as a map, or as a list of key and value, instead of as parameters of their own."""
+"""Attributes that a call carries in a map or a list of key-value pairs, not as parameters of their own."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from gateway.model.json import Json
 
 
 def keyed(names: Mapping[str, str]) -> Translate:
-    """Key → attribute by `names`, else by the matcher; values in the kind that the schema gives. Unknown keys are not understood."""
+    """Translates every key to its attribute: by `names` (key → attribute), else by the matcher. An unknown key is not understood."""
 
     def translate(target: Target, value: object) -> Mapping[str, Json]:
         return dict(keyed_value(target, names, key, item) for key, item in _pairs(value))
@@ -19,7 +19,7 @@ def keyed(names: Mapping[str, str]) -> Translate:
 
 
 def keyed_value(target: Target, names: Mapping[str, str], key: str, value: object) -> tuple[str, Json]:
-    """The attribute that `key` stands for, and the value in its form. Raises `NotUnderstood`."""
+    """The attribute for `key`, and the value in the kind that the schema gives. Raises `NotUnderstood`."""
     attribute = names.get(key) or match(target.schema, (key,))
     if attribute is None:
         raise NotUnderstood(f"attribute {key}")
@@ -32,5 +32,5 @@ def _pairs(value: object) -> list[tuple[str, object]]:
     if not isinstance(value, (list, tuple)) or any(
         not isinstance(pair, Mapping) or set(pair) - {"Key", "Value"} for pair in value
     ):
-        raise NotUnderstood("attributes in a form nobody knows")
+        raise NotUnderstood("attributes in an unknown form")
     return [(str(pair.get("Key")), pair.get("Value")) for pair in value]

@@ -1,32 +1,32 @@
-"""Finds the provider's attribute for a parameter of an AWS call by name alone, and only where the name is beyond doubt.
+"""Finds the provider's attribute for a parameter of an AWS call by name alone, and only if the name leaves no doubt.
 
-AWS's names in snake case are the provider's, some of them inside wrapper structures that the provider leaves out. Which wrappers
-those are is written down here: AWS adds structures all the time whose members are called like other attributes
-(`DurableConfig.KMSKeyArn` is not `kms_key_arn`). Whatever this does not find stands in a service's own table; nothing is ever guessed
-from similar words.
+The provider's names are AWS's names in snake case. Some of AWS's wrapper structures have no counterpart in the provider. Those wrappers
+are listed here, because AWS keeps adding structures whose members have the names of other attributes (`DurableConfig.KMSKeyArn` is not
+`kms_key_arn`). Parameters that this does not match belong in the service's own table; nothing is guessed from similar names.
 """
 
 from collections.abc import Iterator
 
 from gateway.effects.schema import TypeSchema
 from gateway.effects.spelling import folded, snake
+from gateway.model.path import AttributePath
 
 _NEVER = frozenset({"id", "arn", "tags_all"})
-"""Attributes that say which thing it is, or that the provider keeps for itself."""
+"""Attributes that identify the resource, or that only the provider writes."""
 
 _WRAPPERS = frozenset({
     "accelerate_configuration", "awsvpc_configuration", "bucket_logging_status", "code", "deployment_configuration",
     "hosted_zone_config", "launch_template_data", "lifecycle_configuration", "logging_enabled", "placement",
     "public_access_block_configuration", "server_side_encryption_configuration", "stream_specification", "value",
 })  # fmt: skip
-"""Structures that the provider leaves out."""
+"""Structures that have no counterpart in the provider."""
 
 _WRAPPERS_IN_BLOCKS = frozenset({"ebs", "metric", "projection", "provisioned_throughput"})
-"""Structures that it leaves out inside of what became a block."""
+"""Structures inside a block that have no counterpart in the provider."""
 
 
 def match(schema: TypeSchema, steps: tuple[str, ...]) -> str | None:
-    """The attribute path for the parameter at `steps` (e.g. `("VpcConfig", "SubnetIds")`), None where no name fits exactly one."""
+    """The attribute path for the parameter at `steps`, e.g. `("VpcConfig", "SubnetIds")`; None unless exactly one attribute fits."""
     names = tuple(snake(step) for step in steps)
     for candidate in _variants(names):
         path = ".".join(candidate)
@@ -40,11 +40,11 @@ def match(schema: TypeSchema, steps: tuple[str, ...]) -> str | None:
 
 
 def _variants(names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """The path itself, then without wrappers."""
+    """The path itself, then the path without wrappers."""
     yield names
     without = tuple(name for name in names if name not in _WRAPPERS)
     for dropped in range(len(names) - 1, 0, -1):
-        # One wrapper after the other from the left, so that a block that is called like a wrapper is still found.
+        # Drop wrappers only from the first steps, so that a block with the name of a wrapper is still found.
         head = tuple(name for name in names[:dropped] if name not in _WRAPPERS)
         if len(head) < dropped:
             yield head + names[dropped:]
@@ -53,15 +53,15 @@ def _variants(names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 
 def match_member(schema: TypeSchema, attribute: str, name: str) -> str | None:
-    """The attribute path for the member `name` of a structure that became the block `attribute`, None where no name fits."""
+    """The attribute path for the member `name` of a structure that the provider has as the block `attribute`; None if no name fits."""
     exact = f"{attribute}.{snake(name)}"
     if exact in schema.kinds:
         return exact
-    fold = (*(folded(step) for step in attribute.split(".")), folded(snake(name)))
+    fold = (*(folded(step) for step in AttributePath(attribute).steps), folded(snake(name)))
     paths = schema.folds.get(fold, ())
     return paths[0] if len(paths) == 1 else None
 
 
 def is_wrapper_in_block(name: str) -> bool:
-    """Whether the provider leaves this structure out, so that its members are members of the block."""
+    """Whether the provider omits this structure, so that its members are members of the block."""
     return snake(name) in _WRAPPERS_IN_BLOCKS

@@ -1,4 +1,4 @@
-"""How AWS names things in calls (names, ARNs, URLs), turned into attributes that the state records."""
+"""Converts the names, ARNs and URLs by which a call identifies a resource to attributes that the state records."""
 
 import re
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ _QUEUE = re.compile(r"/(?:(\d{12}|queue)/)?([A-Za-z0-9_.-]+)/?")
 
 
 def name_or_arn(key: str, kind: str = "") -> Identify:
-    """A name as it is, or the name in an ARN, of this kind of resource where one is given (`table`, `cluster`)."""
+    """Accepts a name as it is, or the name in an ARN. With `kind` (`table`, `cluster`), only ARNs of that kind of resource."""
     by_arn = arn_of(kind, key) if kind else None
 
     def identify(context: CallContext, text: str) -> Mapping[str, str]:
@@ -25,9 +25,9 @@ def name_or_arn(key: str, kind: str = "") -> Identify:
 
 
 def plain(key: str, *, lower: bool = False) -> Identify:
-    """A name that is nothing but a name; in lower case where AWS does not tell the cases apart."""
+    """Accepts a name and no ARN; `lower` converts it to lower case, where AWS compares names without case."""
 
-    def identify(_asked: CallContext, text: str) -> dict[str, str]:
+    def identify(_context: CallContext, text: str) -> dict[str, str]:
         if text.startswith("arn:"):
             raise NotUnderstood("an ARN where a name is expected")
         return {key: text.lower() if lower else text}
@@ -36,13 +36,13 @@ def plain(key: str, *, lower: bool = False) -> Identify:
 
 
 def arn(context: CallContext, text: str) -> dict[str, str]:
-    """The ARN itself, where its account and region are those of the call."""
+    """The ARN itself. Raises `NotUnderstood` if its account or region is not that of the call."""
     context.arn(text)
     return {"arn": text}
 
 
 def arn_of(kind: str, key: str) -> Identify:
-    """The name at the end of an ARN of this kind of resource (`alarm`, `table`); others are not understood."""
+    """Accepts an ARN of this kind of resource (`alarm`, `table`) and takes the name at its end."""
 
     def identify(context: CallContext, text: str) -> dict[str, str]:
         resource = context.arn(text).resource
@@ -55,36 +55,36 @@ def arn_of(kind: str, key: str) -> Identify:
 
 
 def queue_url(context: CallContext, url: str) -> dict[str, str]:
-    """The queue's name. The host of the URL says nothing: through the gateway it is the gateway's."""
+    """The queue's name. The host of the URL is ignored: a caller of the gateway sees the gateway's host."""
     parts = urlsplit(url)
     found = _QUEUE.fullmatch(parts.path if parts.scheme else f"/{url}")
     if found is None:
-        raise NotUnderstood("a queue URL that is none")
+        raise NotUnderstood("not a valid queue URL")
     if found[1] not in (None, "queue") and context.account and found[1] != context.account:
-        raise NotUnderstood("a queue of another account than the call's")
+        raise NotUnderstood("a queue in another account than the call")
     return {"name": found[2]}
 
 
 def secret_id(context: CallContext, text: str) -> dict[str, str]:
-    """The secret's name: an ARN ends with it and six more characters, which AWS lets a caller leave off."""
+    """The secret's name. An ARN ends with the name and a suffix of six characters, which AWS lets a caller omit."""
     if not text.startswith("arn:"):
         return {"name": text}
     resource = context.arn(text).resource.removeprefix("secret:")
-    partial = bool(context.world.find("aws_secretsmanager_secret", "name", resource))
-    return {"name": resource if partial else _SECRET_SUFFIX.sub("", resource)}
+    has_no_suffix = bool(context.inventory.find("aws_secretsmanager_secret", "name", resource))
+    return {"name": resource if has_no_suffix else _SECRET_SUFFIX.sub("", resource)}
 
 
 def kms_key(context: CallContext, text: str) -> dict[str, str]:
-    """The key's id, from an id, an ARN, or an alias that the state knows."""
+    """The key's id, from an id, an ARN, or an alias that the state records."""
     resource = context.arn(text).resource if text.startswith("arn:") else text
     if not resource.startswith("alias/"):
         return {"key_id": resource.removeprefix("key/")}
     alias = context.target("aws_kms_alias", {"name": resource}).recorded.get("target_key_id")
     if not isinstance(alias, str) or not alias:
-        raise NotUnderstood("an alias of a key that the state does not know")
+        raise NotUnderstood("an alias that the state does not record")
     return {"key_id": alias.rpartition("/")[2]}
 
 
 def hosted_zone(context: CallContext, text: str) -> dict[str, str]:  # noqa: ARG001  the signature of an Identify
-    """The zone's id without its path."""
+    """The zone's id: `/hostedzone/Z1` → `Z1`."""
     return {"zone_id": text.rpartition("/")[2]}

@@ -1,4 +1,4 @@
-"""One row of a service's table: what one AWS operation does to which resource, said as data."""
+"""One row of a service's table: what one AWS operation does to which resource, as data."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -8,47 +8,52 @@ from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
 
 Identify = Callable[[CallContext, str], Mapping[str, str]]
-"""Turns an identifying parameter into attributes that identify, e.g. a queue's URL into its name."""
+"""Converts an identifying parameter to identifying attributes, e.g. a queue's URL to its name. Raises `NotUnderstood`."""
+
+FindTarget = Callable[[CallContext], Target]
+"""Finds the resource that a call is aimed at. Raises `NotUnderstood`, `errors.Ambiguous`."""
 
 Translate = Callable[[Target, object], Mapping[str, Json]]
-"""Turns a parameter into attributes and their values in the provider's form, where the names alone do not do it."""
+"""Converts a parameter to attributes and their values in the provider's form. Raises `NotUnderstood`."""
 
-Special = Callable[[CallContext], tuple[Effect, ...]]
-"""Understands a whole call, where a row cannot say what it does. Raises `NotUnderstood`."""
+Handler = Callable[[CallContext], tuple[Effect, ...]]
+"""Interprets a whole call. Raises `NotUnderstood`, `errors.Ambiguous`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """What one operation does. Parameters are named by their path in botocore's model, dotted; list members have no step of their own.
+    """What one operation does. Parameters are named by their dotted path in botocore's model; members of a list have no step of their own.
 
     Every parameter of a SET or CREATE must be accounted for: by `identity`, `attributes`, `controls` or the matcher. Otherwise the
-    whole call is not understood. A DELETE or INVOKE concerns the thing as a whole, whatever else it says.
+    whole call is not understood. A DELETE or INVOKE concerns the resource as a whole, whatever other parameters the call has.
     """
 
     resource_type: str
     identity: Mapping[str, str | Identify] = field(default_factory=dict)
-    """Parameter → attribute that it identifies the thing by. A list of values means so many things."""
+    """Parameter → the attribute that it identifies the resource by. A list of values means one resource per value."""
+    find_target: FindTarget | None = None
+    """Finds the resource where the identifying parameters alone cannot; they are still listed in `identity`."""
     action: EffectAction = EffectAction.SET
     attributes: Mapping[str, str | Translate] = field(default_factory=dict)
-    """Parameter path → attribute path, where the matcher does not find it."""
+    """Parameter path → attribute path or translation, where the matcher does not find the attribute."""
     constants: Mapping[str, Json] = field(default_factory=dict)
-    """Attribute values that the operation itself means, e.g. `enable_key_rotation = true`."""
+    """Attribute values that the operation itself implies, e.g. `enable_key_rotation = true`."""
     controls: frozenset[str] = frozenset()
-    """Parameters that say how the call is made and change nothing that the provider knows."""
-    moves: tuple[str, ...] = ()
-    """Of an INVOKE: the attributes that it changes, to values that only AWS knows. Without any it leaves the thing's attributes alone."""
+    """Parameters that control how the call is made and change nothing that the provider has an attribute for."""
+    after_unknown: tuple[str, ...] = ()
+    """For INVOKE: attributes whose new value only AWS knows. Empty if the operation changes no attribute."""
     secrets: frozenset[str] = frozenset()
-    """Attributes whose value is secret although the provider does not say so."""
-    puts: bool = False
-    """Whether it makes the thing where the state knows none yet."""
-    resets: Mapping[str, Json] = field(default_factory=dict)
-    """Of an operation that overwrites the whole thing: attribute → what it falls back to where the call leaves it out."""
-    special: Special | None = None
-    """Understands the call instead of this row."""
-    also: tuple[str, ...] = ()
-    """Other resource types that `special` may speak of."""
+    """Attributes whose value is secret although the provider does not mark them as sensitive."""
+    upserts: bool = False
+    """Whether the operation creates the resource if the state does not have it."""
+    defaults: Mapping[str, Json] = field(default_factory=dict)
+    """For an operation that overwrites the whole resource: attribute → the value that AWS gives it if the call omits it."""
+    handler: Handler | None = None
+    """Interprets the call in place of this row, where data cannot say what the call does."""
+    other_types: tuple[str, ...] = ()
+    """Further resource types that `handler`, `find_target` or `identity` look up."""
 
 
 def controls(*parameters: str) -> frozenset[str]:
-    """Parameters without an effect of their own."""
+    """The parameters as a set, for `Operation.controls`."""
     return frozenset(parameters)

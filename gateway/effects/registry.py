@@ -1,4 +1,4 @@
-"""The register of all services: a new one costs a file of its own, a line here, and a test."""
+"""The registry of services. A new service costs a file in `services`, one line here, and a test."""
 
 from collections.abc import Mapping
 
@@ -42,4 +42,4 @@ SERVICES: Mapping[str, Mapping[str, Operation]] = {
     "sqs": sqs.OPERATIONS,
     "ssm": ssm.OPERATIONS,
 }
-"""botocore service name → operation name → what it does."""
+"""botocore service name → operation name → row."""

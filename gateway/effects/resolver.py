@@ -1,4 +1,4 @@
-"""Knows what a call does to which Terraform things, or says that it does not know."""
+"""Resolves a call to its effects on Terraform resources, or to no effects if any part of the call is not understood."""
 
 from collections.abc import Mapping
 
@@ -19,42 +19,42 @@ log = structlog.get_logger()
 
 
 class EffectResolver:
-    """Turns calls into effects by the tables of `gateway.effects.registry`."""
+    """Converts calls to effects by the tables of `gateway.effects.registry`."""
 
-    def __init__(self, world: Inventory, services: Mapping[str, Mapping[str, Operation]] = SERVICES) -> None:
-        """Reads the provider's schema once. Raises KeyError where a table names a resource type that the provider has not."""
-        self._world = world
+    def __init__(self, inventory: Inventory, services: Mapping[str, Mapping[str, Operation]] = SERVICES) -> None:
+        """Read the provider's schema once. Raises KeyError if a table names a resource type that the provider does not have."""
+        self._inventory = inventory
         self._services = services
         rows = [operation for table in services.values() for operation in table.values()]
-        self._schemas = read_schemas({name for row in rows for name in (row.resource_type, *row.also)})
+        self._schemas = read_schemas({name for row in rows for name in (row.resource_type, *row.other_types)})
 
-    def effects(self, call: Call, known: Mapping[str, Mapping[str, Json]] | None = None) -> tuple[Effect, ...]:
-        """What the call does, in order, no (address, attribute) twice. Empty where it is not understood as a whole. Never raises.
+    def effects(self, call: Call, current: Mapping[str, Mapping[str, Json]] | None = None) -> tuple[Effect, ...]:
+        """The effects of the call in order, at most one per (address, attribute). Empty if the call is not fully understood. Never raises.
 
-        `known` are the attributes of things, by address, where somebody knows them better than the state does.
+        `current` maps addresses to attributes that are fresher than those in the state.
         """
-        about = {"service": call.service, "operation": call.operation}
+        fields = {"service": call.service, "operation": call.operation}
         operation = self._services.get(call.service, {}).get(call.operation)
         if operation is None:
-            log.info("not_understood", **about, reason="no table has this operation")
+            log.info("not_understood", **fields, reason="no table has this operation")
             return ()
-        world = InventoryOverlay(world=self._world, attributes=known) if known else self._world
+        inventory = InventoryOverlay(inventory=self._inventory, attributes=current) if current else self._inventory
         try:
-            return _settled(interpret(operation, CallContext(call=call, world=world, schemas=self._schemas)))
+            return _distinct(interpret(operation, CallContext(call=call, inventory=inventory, schemas=self._schemas)))
         except (NotUnderstood, Ambiguous) as reason:
-            log.info("not_understood", **about, reason=str(reason))
-        except Exception as error:  # noqa: BLE001  whatever is odd in a stranger's parameters means that we do not understand them
+            log.info("not_understood", **fields, reason=str(reason))
+        except Exception as error:  # noqa: BLE001  untrusted parameters may break a handler in any way; such a call is not understood
             # No traceback: its frames would carry the call's parameters, secrets among them.
-            log.error("not_understood", **about, reason=f"reading it raised {type(error).__name__}")  # noqa: TRY400
+            log.error("not_understood", **fields, reason=f"interpreting it raised {type(error).__name__}")  # noqa: TRY400
         return ()
 
 
-def _settled(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:
-    """The effects without repetitions. Raises `NotUnderstood` for two that contradict each other, or none."""
+def _distinct(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:
+    """The effects without repetitions. Raises `NotUnderstood` if there are none, or if two contradict each other."""
     kept: dict[tuple[str, str], Effect] = {}
     for effect in effects:
         if kept.setdefault((effect.address, effect.attribute), effect) != effect:
-            raise NotUnderstood(f"it says two things about {effect.attribute}")
+            raise NotUnderstood(f"the call sets {effect.attribute} to two values")
     if not kept:
-        raise NotUnderstood("it changes nothing")
+        raise NotUnderstood("the call changes nothing")
     return tuple(kept.values())

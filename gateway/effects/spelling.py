@@ -1,4 +1,4 @@
-"""How AWS's names and the provider's are compared: snake case, and words folded to their singular."""
+"""Brings AWS's names and the provider's to one spelling: snake case, and without underscores and plurals."""
 
 import functools
 import re
@@ -16,10 +16,10 @@ def snake(name: str) -> str:
 
 @functools.lru_cache(maxsize=8192)
 def folded(name: str) -> str:
-    """A snake-case name without underscores and plurals: `ok_actions` and `o_k_action` fold to the same text."""
+    """The snake-case name without underscores and plurals: `ok_actions` and `o_k_action` both give `okaction`."""
     return "".join(_singular(word) for word in name.split("_"))
 
 
 def _singular(word: str) -> str:
-    plural = len(word) >= _SHORTEST_PLURAL and word.endswith("s") and not word.endswith("ss")
-    return word[:-1] if plural else word
+    is_plural = len(word) >= _SHORTEST_PLURAL and word.endswith("s") and not word.endswith("ss")
+    return word[:-1] if is_plural else word

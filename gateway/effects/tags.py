@@ -1,4 +1,4 @@
-"""Tags, in every form that AWS's services write them, as the provider's `tags` map."""
+"""Converts tags, in every form that AWS's services use, to the provider's `tags` map."""
 
 from collections.abc import Mapping
 
@@ -7,57 +7,60 @@ from gateway.effects.operation import Translate
 from gateway.effects.values import NotUnderstood
 from gateway.model.json import Json
 
-_NAMES = (("Key", "Value"), ("key", "value"), ("TagKey", "TagValue"))
+_PAIR_NAMES = (("Key", "Value"), ("key", "value"), ("TagKey", "TagValue"))
 
 
 def tag_map(value: object) -> Mapping[str, str]:
-    """Key → value, from a map or from a list of pairs. Raises `NotUnderstood`."""
+    """The tags as key → value, from a map or a list of pairs. Raises `NotUnderstood`."""
     if isinstance(value, Mapping):
         return {str(key): str(item or "") for key, item in value.items()}
     if not isinstance(value, (list, tuple)):
-        raise NotUnderstood("tags that are no list")
+        raise NotUnderstood("tags that are not a list")
     return dict(_pair(pair) for pair in value)
 
 
 def _pair(pair: object) -> tuple[str, str]:
-    for key, value in _NAMES:
+    for key, value in _PAIR_NAMES:
         if isinstance(pair, Mapping) and key in pair and not set(pair) - {key, value}:
             return str(pair[key]), str(pair.get(value) or "")
-    raise NotUnderstood("a tag in a form nobody knows")
+    raise NotUnderstood("a tag in an unknown form")
 
 
 def set_tags(target: Target, value: object) -> Mapping[str, Json]:
-    """The tags of the call, all others as they are."""
+    """Sets the tags of the call and leaves the others unchanged."""
     return _changes(target, tag_map(value))
 
 
 def drop_tags(target: Target, keys: object) -> Mapping[str, Json]:
-    """The tags with these keys gone; `keys` may also be pairs."""
+    """Removes the tags with these keys; `keys` may also be a list of pairs."""
     if not isinstance(keys, (list, tuple)):
-        raise NotUnderstood("tag keys that are no list")
+        raise NotUnderstood("tag keys that are not a list")
     return _changes(target, {key if isinstance(key, str) else _pair(key)[0]: None for key in keys})
 
 
 def all_tags(target: Target, value: object) -> Mapping[str, Json]:
-    """The tags of the call and no others: what is recorded and not in the call is gone."""
+    """Replaces all tags: a recorded tag that is not in the call is removed."""
     return _changes(target, {**dict.fromkeys(_recorded(target)), **tag_map(value)})
 
 
 def specified_tags(kind: str, **others: str) -> Translate:
-    """EC2's TagSpecifications for the thing of this kind; `others` name the attribute that holds the tags of what is made with it."""
+    """Translates EC2's TagSpecifications for a resource of this kind.
+
+    `others` maps further kinds that the call creates (`volume`) to the attribute that holds their tags (`volume_tags`).
+    """
 
     def translate(target: Target, value: object) -> Mapping[str, Json]:
         found: dict[str, Json] = {}
         for entry in value if isinstance(value, (list, tuple)) else [value]:
             if not isinstance(entry, Mapping) or set(entry) - {"ResourceType", "Tags"}:
-                raise NotUnderstood("tag specifications in a form nobody knows")
-            about, tags = str(entry.get("ResourceType")), entry.get("Tags") or []
-            if about == kind:
+                raise NotUnderstood("tag specifications in an unknown form")
+            entry_kind, tags = str(entry.get("ResourceType")), entry.get("Tags") or []
+            if entry_kind == kind:
                 found |= set_tags(target, tags)
-            elif about.replace("-", "_") in others:
-                found[others[about.replace("-", "_")]] = tag_map(tags)
+            elif entry_kind.replace("-", "_") in others:
+                found[others[entry_kind.replace("-", "_")]] = tag_map(tags)
             else:
-                raise NotUnderstood(f"tags of a {about}")
+                raise NotUnderstood(f"tags of a {entry_kind}")
         return found
 
     return translate
@@ -69,7 +72,7 @@ def _recorded(target: Target) -> Mapping[str, Json]:
 
 
 def _changes(target: Target, changes: Mapping[str, Json]) -> Mapping[str, Json]:
-    """One entry per key; the whole map where a key has a dot, which an attribute path could not tell from a step."""
+    """One attribute per tag. If a key contains a dot, which an attribute path cannot express, the whole map is one attribute."""
     if not any("." in key for key in changes):
         return {f"tags.{key}": value for key, value in changes.items()}
     whole = {**_recorded(target), **changes}

@@ -1,4 +1,4 @@
-"""Turns parameter values into the provider's form, by the kind its schema gives."""
+"""Converts parameter values to the provider's form, by the kind that its schema gives."""
 
 import re
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from gateway.model.json import Json, digest, to_json
 
 
 class NotUnderstood(Exception):
-    """Something in a call that its table does not account for; says what, never a value. The call then has no effects at all."""
+    """A part of a call is not accounted for by its table, so the call has no effects at all. The message names the part, never a value."""
 
 
 _NUMBER = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,20})?", re.ASCII)
@@ -16,7 +16,7 @@ _BOOLS = {"true": True, "false": False}
 
 
 def in_kind(value: object, kind: str) -> Json:
-    """The value as the provider holds it, e.g. `"60"` → `60` for a number. Raises `NotUnderstood` where it does not fit."""
+    """The value converted to `kind`, e.g. `"60"` → `60` for `number`. Raises `NotUnderstood` if it does not fit."""
     if value is None:
         return None
     outer, _, inner = kind.rstrip(")").partition("(")
@@ -34,11 +34,11 @@ def in_kind(value: object, kind: str) -> Json:
         case "dynamic":
             return to_json(value)
         case _:
-            raise NotUnderstood(f"a {type(value).__name__} where the provider has a {kind}")
+            raise NotUnderstood(f"a {type(value).__name__} where {kind} is expected")
 
 
 def masked(value: Json) -> Json:
-    """What is kept of a secret: the SHA-256 of its canonical form, as the state reader keeps it too."""
+    """The SHA-256 of a secret's canonical form, `{"sha256": …}`; the state reader masks secrets in the same way. None stays None."""
     return None if value is None else {"sha256": digest(value)}
 
 
@@ -53,19 +53,19 @@ def _text(value: object) -> str:
         case datetime():
             return str(to_json(value))
         case _:
-            raise NotUnderstood(f"a {type(value).__name__} where the provider has a text")
+            raise NotUnderstood(f"a {type(value).__name__} where text is expected")
 
 
 def _number(value: object) -> int | float:
     if isinstance(value, str):
-        # Python reads more than AWS does: "3_1", " 31", "３１".
+        # Python accepts more than AWS does: "3_1", " 31", "３１".
         if not _NUMBER.fullmatch(value):
-            raise NotUnderstood("a text where the provider has a number")
+            raise NotUnderstood("text where a number is expected")
         value = float(value) if "." in value else int(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise NotUnderstood(f"a {type(value).__name__} where the provider has a number")
-    if value != value or value in (float("inf"), float("-inf")):  # noqa: PLR0124  not a number is unequal to itself
-        raise NotUnderstood("a number that is none")
+        raise NotUnderstood(f"a {type(value).__name__} where a number is expected")
+    if value != value or value in (float("inf"), float("-inf")):  # noqa: PLR0124  NaN is unequal to itself
+        raise NotUnderstood("NaN or infinity where a number is expected")
     return int(value) if value == int(value) else value
 
 
@@ -74,4 +74,4 @@ def _bool(value: object) -> bool:
         return value
     if isinstance(value, str) and value.lower() in _BOOLS:
         return _BOOLS[value.lower()]
-    raise NotUnderstood(f"a {type(value).__name__} where the provider has true or false")
+    raise NotUnderstood(f"a {type(value).__name__} where true or false is expected")

@@ -1,4 +1,4 @@
-"""The stacks Sentinel guards: Terraform code, contracts and state, looked up by address and reloaded when files change."""
+"""The stacks that Sentinel protects: Terraform code, contracts and state, looked up by address and reloaded when files change."""
 
 import hashlib
 import re
@@ -20,13 +20,13 @@ from gateway.terraform.config.instance import attributes, declared
 from gateway.terraform.contracts.conditions import CodeConditions
 from gateway.terraform.contracts.resolve import Contracts
 from gateway.terraform.graph import Graph
-from gateway.terraform.identity_index import IdentityIndex, only
+from gateway.terraform.identity_index import IdentityIndex, only_match
 from gateway.terraform.lang.evaluate import Unknown
-from gateway.terraform.state import Roots, State, masked_like, parse_state
+from gateway.terraform.state import State, StateLookup, masked_like, parse_state
 
 
 class StackSource(Protocol):
-    """Where a stack is; `gateway.settings.StackSettings` is one."""
+    """The location of a stack; `gateway.settings.StackSettings` is one."""
 
     @property
     def name(self) -> str:
@@ -38,20 +38,20 @@ class StackSource(Protocol):
 
     @property
     def state(self) -> Path | None:
-        """State file; None: `terraform.tfstate` in `path`."""
+        """State file, `terraform.tfstate` in `path` if None."""
 
     @property
     def mode(self) -> Mode:
-        """What a verdict does."""
+        """Whether verdicts are enforced or only observed."""
 
     @property
     def account(self) -> str:
-        """AWS account id, empty for any."""
+        """AWS account id; empty matches any."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Stack:
-    """One stack as it was at one moment. Nothing in it changes; only what was looked up is remembered."""
+    """One stack at one moment. Immutable, apart from a lookup cache."""
 
     name: str
     mode: Mode
@@ -62,40 +62,40 @@ class Stack:
     code: Code = field(repr=False)
     state: State = field(repr=False)
     recorded_index: IdentityIndex = field(repr=False)
-    """What the state knows, by identity."""
+    """Recorded resources by identity."""
     pending_index: IdentityIndex = field(repr=False)
-    """What only the code declares so far, by identity."""
+    """Resources that the code declares and the state does not have yet, by identity."""
     graph: Graph = field(repr=False)
-    law: Contracts = field(repr=False)
+    contracts: Contracts = field(repr=False)
     accounts: frozenset[str] = frozenset()
-    """The AWS accounts whose things the state records, by their ARNs."""
+    """The AWS accounts of the recorded resources, by their ARNs."""
     _dependants: dict[str, tuple[Dependant, ...]] = field(default_factory=dict, repr=False)
 
     def knows(self, address: str) -> bool:
-        """Whether code or state has the address."""
+        """Whether the code or the state has the address."""
         return address in self.state.resources or address in self.code.instances
 
     def locate(self, resource_type: str, identity: Mapping[str, str]) -> str | None:
-        """The address of the thing that all members of the identity name; the state is asked first, then the code.
+        """The address of the resource that matches the whole identity, in the state or else in the code; None if there is none.
 
-        Raises `errors.Ambiguous` where it fits several.
+        Raises `errors.Ambiguous` if several match.
         """
-        hits = self.recorded_index.matching(resource_type, identity) or self.pending_index.matching(
+        matching = self.recorded_index.matching(resource_type, identity) or self.pending_index.matching(
             resource_type, identity
         )
-        return only(hits, resource_type, identity)
+        return only_match(matching, resource_type, identity)
 
     def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
         """The addresses in the state whose attribute has this value, e.g. the rules of one security group."""
         return self.recorded_index.find(resource_type, attribute, value)
 
     def recorded(self, address: str) -> Mapping[str, Json] | None:
-        """The attributes in the state, secrets as `{"sha256": …}`; None where the state does not know the address."""
+        """The attributes in the state, secrets as `{"sha256": …}`; None if the state does not have the address."""
         resource = self.state.resources.get(address)
         return None if resource is None else resource.attributes
 
     def declared(self, address: str, attribute: str) -> Json:
-        """What the code declares for an attribute, secrets as `{"sha256": …}`; None where it declares nothing or it is not known."""
+        """The declared value of an attribute, secrets as `{"sha256": …}`; None if it is not declared or not known."""
         instance = None if attribute == WHOLE else self.code.instance(address)
         if instance is None:
             return None
@@ -107,21 +107,21 @@ class Stack:
         return masked_like(value, resource_type=instance.resource_type, attribute=attribute, recorded=recorded)
 
     def contract(self, address: str) -> Contract:
-        """All law for the address; an empty contract where there is none."""
-        return self.law.contract(address)
+        """All contracts for the address in one; an empty contract if there is none."""
+        return self.contracts.contract(address)
 
     def dependants(self, address: str) -> tuple[Dependant, ...]:
-        """Everything that depends on the thing, directly or not, nearest first."""
-        known = self._dependants.get(address)
-        if known is None:
-            known = tuple(self._dependant(other, direct) for other, direct in self.graph.dependants(address))
-            self._dependants[address] = known
-        return known
+        """Everything that depends on the resource, directly or not, nearest first."""
+        found = self._dependants.get(address)
+        if found is None:
+            found = tuple(self._dependant(other, direct) for other, direct in self.graph.dependants(address))
+            self._dependants[address] = found
+        return found
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the author of the contracts should look at, each with file and line."""
-        return self.law.warnings(dict.fromkeys([*self.state.resources, *self.code.instances]), self.recorded)
+        """Likely mistakes in the contracts, each with file and line."""
+        return self.contracts.warnings(dict.fromkeys([*self.state.resources, *self.code.instances]), self.recorded)
 
     def _dependant(self, address: str, direct: bool) -> Dependant:
         contract = self.contract(address)
@@ -134,39 +134,39 @@ class Stack:
         )
 
 
-_TRIES = 5
+_ATTEMPTS = 5
 _ARN = re.compile(r"arn:[\w-]+:[\w-]+:[\w-]*:(\d{12}):")
 
-_Print = tuple[tuple[str, int, int, int], ...]
-"""Name, time of change, size and inode of each file: what tells one version on disk from another without reading it."""
+_Fingerprint = tuple[tuple[str, int, int, int], ...]
+"""Name, modification time, size and inode of each file: they change with the file, so a change is seen without reading it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Loaded:
-    """One stack's last good version, and the last version that was looked at."""
+    """The last valid version of a stack, and the fingerprint of the last version that was checked."""
 
     source: StackSource
     stack: Stack
-    code_print: _Print
-    state_print: _Print
+    code_fingerprint: _Fingerprint
+    state_fingerprint: _Fingerprint
     problem: str = ""
-    """Why the last version that was looked at could not be taken; empty where it was."""
-    loaded_code: _Print = ()
-    """The print of the code in `stack`."""
+    """Why the last version on disk could not be loaded; empty if it was."""
+    loaded_code: _Fingerprint = ()
+    """The fingerprint of the code in `stack`."""
 
 
 class Stacks:
-    """All stacks. A reload swaps the whole set at once, so whoever is looking keeps seeing one version."""
+    """All stacks. A reload replaces the whole set at once, so a snapshot stays one version."""
 
     def __init__(self, loaded: Sequence[_Loaded], *, default_mode: Mode) -> None:
-        """For `load`, which see."""
+        """Use `load` instead, which reads the stacks from disk."""
         self._loaded = tuple(loaded)
         self._default_mode = default_mode
         self._reloading = threading.Lock()
 
     @classmethod
     def load(cls, settings: Sequence[StackSource], *, default_mode: Mode) -> "Stacks":
-        """Read every stack. Raises `errors.CodeInvalid` with file and line: nothing runs without law."""
+        """Read every stack. Raises `errors.CodeInvalid` with file and line: Sentinel does not run without contracts."""
         names = [source.name for source in settings]
         for name in names:
             if names.count(name) > 1:
@@ -174,7 +174,7 @@ class Stacks:
         return cls([_load(source) for source in settings], default_mode=default_mode)
 
     def snapshot(self) -> "Stacks":
-        """All stacks as they are now, for whoever must see one version through several questions; a refresh does not reach it."""
+        """An immutable snapshot, for callers that need several lookups against the same version; later refreshes do not affect it."""
         return Stacks(self._loaded, default_mode=self._default_mode)
 
     @property
@@ -189,22 +189,22 @@ class Stacks:
 
     @property
     def default_name(self) -> str:
-        """The name of the only stack; empty where there are none or several."""
+        """The name of the only stack; empty if there are none or several."""
         return self.all[0].name if len(self._loaded) == 1 else ""
 
     @property
     def default_mode(self) -> Mode:
-        """The mode for things that no stack declares."""
+        """The mode for resources that no stack declares."""
         return self._default_mode
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Why versions on disk were not taken, one sentence per stack; then the last good version is still in force."""
+        """Why versions on disk could not be loaded, one sentence per stack. Such a stack keeps its last valid version."""
         return tuple(f"{loaded.stack.name}: {loaded.problem}" for loaded in self._loaded if loaded.problem)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What authors should look at."""
+        """Likely mistakes in contracts, and addresses that several stacks have."""
         stacks = self.all
         seen: dict[str, str] = {}
         shared: list[str] = []
@@ -218,7 +218,7 @@ class Stacks:
         return (*(f"{stack.name}: {warning}" for stack in stacks for warning in stack.warnings), *sorted(shared))
 
     def declaring(self, address: str) -> Stack | None:
-        """The stack that has the address in its code or state. Raises `errors.Ambiguous` where several have."""
+        """The stack that has the address in its code or state. Raises `errors.Ambiguous` if several have."""
         having = [stack for stack in self.all if stack.knows(address)]
         if len(having) > 1:
             names = " and ".join(stack.name for stack in having)
@@ -228,14 +228,15 @@ class Stacks:
         return having[0] if having else None
 
     def locate(self, resource_type: str, identity: Mapping[str, str], account: str = "") -> str | None:
-        """The address of the thing in any stack of the account (of any account where it is empty), None where nothing declares it.
+        """The address of the resource in any stack of the account, or of any account if that is empty; None if no stack has it.
 
-        Raises `errors.Ambiguous` where it fits several.
+        Raises `errors.Ambiguous` if several match.
         """
         stacks = [stack for stack in self.all if not account or stack.account in ("", account)]
-        hits = [hit for stack in stacks for hit in stack.recorded_index.matching(resource_type, identity)]
-        hits = hits or [hit for stack in stacks for hit in stack.pending_index.matching(resource_type, identity)]
-        return only(tuple(hits), resource_type, identity)
+        matching = [hit for stack in stacks for hit in stack.recorded_index.matching(resource_type, identity)]
+        if not matching:
+            matching = [hit for stack in stacks for hit in stack.pending_index.matching(resource_type, identity)]
+        return only_match(tuple(matching), resource_type, identity)
 
     def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
         """The recorded addresses in any stack whose attribute has this value."""
@@ -247,14 +248,14 @@ class Stacks:
         return None if stack is None else stack.recorded(address)
 
     def account(self) -> str:
-        """The AWS account whose things the states record, by their ARNs; empty where they record none, or things of several."""
+        """The AWS account of all recorded resources, by their ARNs; empty if there is none or more than one."""
         accounts = frozenset[str]().union(*(stack.accounts for stack in self.all))
         return next(iter(accounts)) if len(accounts) == 1 else ""
 
     def refresh(self) -> bool:
-        """Reload the stacks whose files changed; whether any had. A version that cannot be read is a problem, and the last good one stays.
+        """Reload the stacks whose files changed; returns whether any had.
 
-        May be called from any thread.
+        A version that cannot be loaded becomes one of `problems`, and the last valid version stays. Thread-safe.
         """
         with self._reloading:
             fresh = [_reloaded(loaded) for loaded in self._loaded]
@@ -263,11 +264,11 @@ class Stacks:
         return changed
 
 
-def _load(source: StackSource, code: Code | None = None, code_print: _Print = ()) -> _Loaded:
-    """Read a stack; `code` where it is known not to have changed. Files are looked at before they are read, so no change is missed."""
-    state_print = _prints([_state_file(source)])
+def _load(source: StackSource, code: Code | None = None, code_fingerprint: _Fingerprint = ()) -> _Loaded:
+    """Read a stack, reusing `code` if it is known to be unchanged. Fingerprints are taken before files are read, so no change is missed."""
+    state_fingerprint = _fingerprint([_state_file(source)])
     if code is None:
-        code, code_print = _settled_code(source.path, (".",))
+        code, code_fingerprint = _load_stable_code(source.path, (".",))
     state_file = _state_file(source)
     try:
         content = state_file.read_bytes()
@@ -280,21 +281,21 @@ def _load(source: StackSource, code: Code | None = None, code_print: _Print = ()
     return _Loaded(
         source=source,
         stack=_stack(source, code, state, revision),
-        code_print=code_print,
-        state_print=state_print,
-        loaded_code=code_print,
+        code_fingerprint=code_fingerprint,
+        state_fingerprint=state_fingerprint,
+        loaded_code=code_fingerprint,
     )
 
 
-def _settled_code(root: Path, directories: tuple[str, ...]) -> tuple[Code, _Print]:
-    """The code, and the print of its files taken before they were read. Which directories these are, only the code tells."""
-    for _ in range(_TRIES):
-        code_print = _code_print(root, directories)
+def _load_stable_code(root: Path, directories: tuple[str, ...]) -> tuple[Code, _Fingerprint]:
+    """The code, and the fingerprint of its files taken before they were read. Only the code says which directories it has, so this may take two attempts."""
+    for _ in range(_ATTEMPTS):
+        code_fingerprint = _fingerprint_of_code(root, directories)
         code = load_code(root)
         if code.directories == directories:
-            return code, code_print
+            return code, code_fingerprint
         directories = code.directories
-    raise CodeInvalid(f"{root}: The code changes while it is read.")
+    raise CodeInvalid(f"{root}: The code keeps changing while it is read.")
 
 
 def _stack(source: StackSource, code: Code, state: State, revision: str) -> Stack:
@@ -317,12 +318,12 @@ def _stack(source: StackSource, code: Code, state: State, revision: str) -> Stac
         ),
         pending_index=IdentityIndex(((it.resource_type, address) for address, it in pending.items()), declares),
         graph=Graph(state.resources.values(), code.instances, code.references),
-        law=Contracts(
+        contracts=Contracts(
             root=code.module,
             rules=code.rules,
             instance=code.instance,
             declared=declares,
-            guards=CodeConditions(Roots(state)),
+            code_conditions=CodeConditions(StateLookup(state)),
         ),
         accounts=frozenset(_accounts(state)),
     )
@@ -336,26 +337,28 @@ def _accounts(state: State) -> Iterator[str]:
 
 
 def _reloaded(loaded: _Loaded) -> _Loaded:
-    """The same object where nothing changed on disk."""
+    """The stack read again if its files changed, else the same object."""
     source = loaded.source
     directories = loaded.stack.code.directories
-    code_print = _code_print(source.path, directories)
-    state_print = _prints([_state_file(source)])
-    if (code_print, state_print) == (loaded.code_print, loaded.state_print):
+    code_fingerprint = _fingerprint_of_code(source.path, directories)
+    state_fingerprint = _fingerprint([_state_file(source)])
+    if (code_fingerprint, state_fingerprint) == (loaded.code_fingerprint, loaded.state_fingerprint):
         return loaded
     try:
-        if code_print == loaded.loaded_code:
-            return _load(source, loaded.stack.code, code_print)
+        if code_fingerprint == loaded.loaded_code:
+            return _load(source, loaded.stack.code, code_fingerprint)
         return _load(source)
     except CodeInvalid as error:
         problem = str(error)
-    except Exception as error:  # noqa: BLE001  whatever is wrong with the new version, the last good one goes on
-        problem = f"The new version cannot be read ({type(error).__name__}: {error}); the last good one stays in force."
+    except Exception as error:  # noqa: BLE001  whatever is wrong with the new version, the last valid one stays
+        problem = (
+            f"The new version cannot be read ({type(error).__name__}: {error}); the last valid one stays in force."
+        )
     return _Loaded(
         source=source,
         stack=loaded.stack,
-        code_print=code_print,
-        state_print=state_print,
+        code_fingerprint=code_fingerprint,
+        state_fingerprint=state_fingerprint,
         problem=problem,
         loaded_code=loaded.loaded_code,
     )
@@ -365,11 +368,11 @@ def _state_file(source: StackSource) -> Path:
     return source.state or source.path / "terraform.tfstate"
 
 
-def _code_print(root: Path, directories: Sequence[str]) -> _Print:
-    return _prints([path for directory in directories for path in code_files(root, directory)])
+def _fingerprint_of_code(root: Path, directories: Sequence[str]) -> _Fingerprint:
+    return _fingerprint([path for directory in directories for path in code_files(root, directory)])
 
 
-def _prints(paths: Sequence[Path]) -> _Print:
+def _fingerprint(paths: Sequence[Path]) -> _Fingerprint:
     found = []
     for path in paths:
         try:

@@ -1,6 +1,6 @@
 # METADATA
 # title: Data loss
-# description: Things that hold data are not deleted, and not stripped of what protects them, without a human.
+# description: Deleting resources that hold data, or removing their protection, needs a human.
 package sentinel.rules.data_loss
 
 import data.data.data_loss as config
@@ -9,7 +9,7 @@ import data.sentinel.lib.effects
 
 evaluated := true
 
-# Agents and services act alone; humans and pipelines have somebody behind them who can be asked.
+# Agents and services act without supervision and are denied. For humans and pipelines a human can approve.
 verdict := object.get({"human": "hold", "pipeline": "hold"}, input.caller.kind, "deny")
 
 # METADATA
@@ -30,8 +30,8 @@ findings contains {
 }
 
 # METADATA
-# title: Removing what protects data
-# description: Passes where the Terraform code itself declares the value and nobody but an agent asks.
+# title: Removing the protection of data
+# description: Allowed if the Terraform code declares the value and the caller is not an agent.
 # custom:
 #   id: SEN-D002
 #   severity: high
@@ -39,7 +39,7 @@ findings contains {
 	"id": "SEN-D002",
 	"verdict": verdict,
 	"message": concat("", [
-		attribute, " = ", json.marshal(value), " would take away what protects the data of ",
+		attribute, " = ", json.marshal(value), " would remove the protection of the data in ",
 		effect.address, ". ", remedy,
 	]),
 	"address": effect.address,
@@ -50,19 +50,19 @@ findings contains {
 	some [attribute, value, unsafe] in effects.given(effect, config.protections)
 	value in unsafe
 	lowers(effect)
-	not effects.declared_so(effect)
+	not effects.is_declared(effect)
 }
 
 # METADATA
-# title: Destroying data by calls on the data itself
-# description: Whoever acts alone asks a human first; an application that consumes its own data does not go through Sentinel.
+# title: Destroying data with data-plane calls
+# description: Agents and services need a human's approval. Applications that process their own data do not call AWS through Sentinel.
 # custom:
 #   id: SEN-D003
 #   severity: high
 findings contains {
 	"id": "SEN-D003",
 	"verdict": "hold",
-	"message": concat("", [operation, " destroys or overwrites data, which no plan brings back; a human must approve it."]),
+	"message": concat("", [operation, " destroys or overwrites data, and no Terraform plan can restore it; a human must approve it."]),
 	"address": "",
 	"attribute": "",
 } if {
@@ -75,7 +75,7 @@ findings contains {
 # title: Keeping data for too short a time
 # description: |
 #   Backups, logs and messages are kept for at least what `least` in data/data_loss.json says; 0 means for ever where `endless` says so.
-#   Longer than before is never too short. Passes where the Terraform code itself declares the value and nobody but an agent asks.
+#   Longer than before is never too short. Allowed if the Terraform code declares the value and the caller is not an agent.
 # custom:
 #   id: SEN-D004
 #   severity: high
@@ -94,7 +94,7 @@ findings contains {
 	some [attribute, value, least] in effects.given(effect, config.least)
 	too_short(attribute, value, least)
 	not longer(effect, value)
-	not effects.declared_so(effect)
+	not effects.is_declared(effect)
 }
 
 # METADATA
@@ -115,7 +115,7 @@ findings contains {
 	some effect in effects.writes
 	effect.changes
 	effect.resource_type in config.lifecycles
-	not effects.declared_so(effect)
+	not effects.is_declared(effect)
 	before := standing(effect)
 	some rule in documents.listed(rules(effect))
 	expires(rule)

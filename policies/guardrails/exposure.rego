@@ -1,6 +1,6 @@
 # METADATA
 # title: Exposure
-# description: What anybody in the world may use, by a resource's own policy or by a switch. The network's rules are in `network`.
+# description: Resources that anyone in the world may use, because of a resource policy or a switch. For network rules see `network`.
 package sentinel.rules.exposure
 
 import data.data.exposure as config
@@ -11,8 +11,8 @@ import data.sentinel.lib.principals
 evaluated := true
 
 # METADATA
-# title: A resource policy for everybody
-# description: Passes where the Terraform code itself declares the policy and nobody but an agent asks.
+# title: A resource policy open to everyone
+# description: Allowed if the Terraform code declares the policy and the caller is not an agent.
 # custom:
 #   id: SEN-X001
 #   severity: critical
@@ -20,7 +20,7 @@ findings contains {
 	"id": "SEN-X001",
 	"verdict": verdict,
 	"message": concat("", [
-		"This policy lets anybody in the world use ", effect.address, ": its Principal is everybody and no Condition narrows it to an ",
+		"This policy lets anyone in the world use ", effect.address, ": its Principal is everybody and no Condition narrows it to an ",
 		"account, organization, ARN or VPC. ", remedy,
 	]),
 	"address": effect.address,
@@ -39,7 +39,7 @@ findings contains {
 findings contains {
 	"id": "SEN-X002",
 	"verdict": verdict,
-	"message": concat("", ["The policy for ", effect.address, " is not a policy document of IAM's form, so nobody can tell whom it lets in. ", remedy]),
+	"message": concat("", ["The policy for ", effect.address, " is not a policy document of IAM's grammar, so it is unknown whom it allows. ", remedy]),
 	"address": effect.address,
 	"attribute": effect.attribute,
 } if {
@@ -48,8 +48,8 @@ findings contains {
 }
 
 # METADATA
-# title: A switch that opens something to the world
-# description: Passes where the Terraform code itself declares the value and nobody but an agent asks.
+# title: A switch that opens a resource to the world
+# description: Allowed if the Terraform code declares the value and the caller is not an agent.
 # custom:
 #   id: SEN-X003
 #   severity: critical
@@ -63,18 +63,18 @@ findings contains {
 	some effect in writes
 	some [attribute, value, open] in effects.given(effect, config.switches)
 	value in open
-	not effects.declared_so(effect)
+	not effects.is_declared(effect)
 }
 
 # METADATA
-# title: Removing what keeps a bucket private
+# title: Removing the public access block of a bucket
 # custom:
 #   id: SEN-X004
 #   severity: critical
 findings contains {
 	"id": "SEN-X004",
 	"verdict": verdict,
-	"message": concat("", ["Deleting ", effect.address, " would let the bucket be opened to the world. ", remedy]),
+	"message": concat("", ["Deleting ", effect.address, " would allow the bucket to be opened to the world. ", remedy]),
 	"address": effect.address,
 	"attribute": effect.attribute,
 } if {
@@ -119,12 +119,12 @@ findings contains {
 	"attribute": effect.attribute,
 } if {
 	some effect in writes
-	not effects.declared_so(effect)
+	not effects.is_declared(effect)
 	grantees := granted(effect)
 	count(grantees) > 0
 }
 
-# Agents and services act alone; humans and pipelines have somebody behind them who can be asked.
+# Agents and services act without supervision and are denied. For humans and pipelines a human can approve.
 verdict := object.get({"human": "hold", "pipeline": "hold"}, input.caller.kind, "deny")
 
 remedy := {
@@ -134,13 +134,13 @@ remedy := {
 
 writes := [effect | some effect in effects.writes; effect.changes]
 
-# The policies that stand with resources; those of IAM are judged by `identity`. An empty one lets nobody in.
+# The policies attached to resources. Those of IAM are checked in `identity`. An empty policy allows no one.
 policies := [effect |
 	some effect in writes
 	effect.attribute in config.policy_attributes
 	not startswith(effect.resource_type, "aws_iam_")
 	not effect.value in {null, ""}
-	not effects.declared_so(effect)
+	not effects.is_declared(effect)
 ]
 
 lets_in := array.concat(
@@ -155,7 +155,7 @@ lets_in := array.concat(
 		some effect in writes
 		effect.resource_type == "aws_lambda_permission"
 		effect.attribute == "principal"
-		not effects.declared_so(effect)
+		not effects.is_declared(effect)
 		strangers := principals.strangers({"Principal": callers(effect.value)})
 	],
 )

@@ -1,6 +1,6 @@
 # METADATA
 # title: Identity
-# description: Who may do what in AWS itself. Pipelines may build roles; agents may not; nobody gets everything unseen.
+# description: Changes of IAM. Pipelines may create roles, agents may not, and unrestricted permissions need a human's approval.
 package sentinel.rules.identity
 
 import data.data.identity as config
@@ -19,7 +19,7 @@ evaluated := true
 findings contains {
 	"id": "SEN-I001",
 	"verdict": "deny",
-	"message": concat("", [input.mutation.service, ":", input.mutation.operation, " changes who may do what, and an agent may never do that. Ask a human or a pipeline to do it."]),
+	"message": concat("", [input.mutation.service, ":", input.mutation.operation, " changes permissions, and an agent may never do that. Ask a human or a pipeline to do it."]),
 	"address": "",
 	"attribute": "",
 } if {
@@ -44,10 +44,10 @@ writes_iam if {
 #   severity: critical
 findings contains {
 	"id": "SEN-I002",
-	"verdict": stern,
+	"verdict": verdict,
 	"message": concat("", [
 		"This policy allows ", effects.few(actions), " on every resource. ",
-		"Name the actions and resources it is for, or let a human approve it.",
+		"Name the needed actions and resources, or let a human approve it.",
 	]),
 	"address": policy.effect.address,
 	"attribute": policy.effect.attribute,
@@ -66,8 +66,8 @@ findings contains {
 #   severity: critical
 findings contains {
 	"id": "SEN-I003",
-	"verdict": stern,
-	"message": concat("", [arn, " gives the powers of an administrator, or a way to them; a human must approve that."]),
+	"verdict": verdict,
+	"message": concat("", [arn, " grants administrator permissions, or a way to them; a human must approve that."]),
 	"address": effect.address,
 	"attribute": effect.attribute,
 } if {
@@ -84,8 +84,8 @@ findings contains {
 #   severity: high
 findings contains {
 	"id": "SEN-I004",
-	"verdict": stern,
-	"message": concat("", ["The policy for ", policy.effect.address, " is not a policy document of IAM's form, so nobody can tell what it allows."]),
+	"verdict": verdict,
+	"message": concat("", ["The policy for ", policy.effect.address, " is not a policy document of IAM's grammar, so it is unknown what it allows."]),
 	"address": policy.effect.address,
 	"attribute": policy.effect.attribute,
 } if {
@@ -94,15 +94,15 @@ findings contains {
 }
 
 # METADATA
-# title: A role that the whole world may assume
+# title: A role that anyone may assume
 # description: A condition helps only where it narrows the statement to an account, an organization, an ARN or a network.
 # custom:
 #   id: SEN-I005
 #   severity: critical
 findings contains {
 	"id": "SEN-I005",
-	"verdict": stern,
-	"message": concat("", ["This policy lets anybody in the world assume ", policy.effect.address, ": its Principal is everybody, and no Condition narrows it to an account, organization, ARN or VPC."]),
+	"verdict": verdict,
+	"message": concat("", ["This policy lets anyone in the world assume ", policy.effect.address, ": its Principal is everybody, and no Condition narrows it to an account, organization, ARN or VPC."]),
 	"address": policy.effect.address,
 	"attribute": policy.effect.attribute,
 } if {
@@ -113,14 +113,14 @@ findings contains {
 }
 
 # METADATA
-# title: An older version of a policy comes into force
+# title: Another version of a policy becomes the default
 # custom:
 #   id: SEN-I006
 #   severity: high
 findings contains {
 	"id": "SEN-I006",
-	"verdict": stern,
-	"message": "This puts another version of a policy in force, and the call does not say what it allows; a human must approve it.",
+	"verdict": verdict,
+	"message": "This makes another version of a policy the default, and the call does not contain its text; a human must approve it.",
 	"address": "",
 	"attribute": "",
 } if {
@@ -138,7 +138,7 @@ findings contains {
 #   severity: critical
 findings contains {
 	"id": "SEN-I007",
-	"verdict": stern,
+	"verdict": verdict,
 	"message": concat("", ["This changes the permissions boundary of ", effect.address, ", which keeps its other policies from granting more; a human must approve that."]),
 	"address": effect.address,
 	"attribute": effect.attribute,
@@ -147,7 +147,7 @@ findings contains {
 	effect.action == "set"
 	effect.attribute == "permissions_boundary"
 	startswith(effect.resource_type, "aws_iam_")
-	not effects.declared_so(effect)
+	not effects.is_declared(effect)
 }
 
 # METADATA
@@ -158,7 +158,7 @@ findings contains {
 #   severity: critical
 findings contains {
 	"id": "SEN-I008",
-	"verdict": stern,
+	"verdict": verdict,
 	"message": concat("", [
 		"This policy lets ", effects.few(strangers), " assume ", policy.effect.address,
 		", and that is neither of this account nor trusted (data/principals.json); a human must approve it.",
@@ -183,7 +183,7 @@ findings contains {
 #   severity: critical
 findings contains {
 	"id": "SEN-I009",
-	"verdict": stern,
+	"verdict": verdict,
 	"message": concat("", [
 		"Whoever ", provider, " vouches for could assume ", policy.effect.address, ": the statement demands no exact ",
 		concat(" and ", lacking), ". Name them in its Condition, or let a human approve it.",
@@ -209,7 +209,7 @@ findings contains {
 #   severity: high
 findings contains {
 	"id": "SEN-I010",
-	"verdict": stern,
+	"verdict": verdict,
 	"message": concat("", ["This gives ", effect.address, " a role (", effect.attribute, "), and whoever controls the one gains the rights of the other; a human must approve it."]),
 	"address": effect.address,
 	"attribute": effect.attribute,
@@ -228,7 +228,7 @@ findings contains {
 #   severity: high
 findings contains {
 	"id": "SEN-I011",
-	"verdict": stern,
+	"verdict": verdict,
 	"message": concat("", ["This attaches ", effect.value, ", and the call does not say what that allows; a human must approve it."]),
 	"address": effect.address,
 	"attribute": effect.attribute,
@@ -250,7 +250,7 @@ findings contains {
 #   severity: high
 findings contains {
 	"id": "SEN-I012",
-	"verdict": stern,
+	"verdict": verdict,
 	"message": concat("", ["This changes who may assume ", effect.address, ", which has its rights already; a human must approve it."]),
 	"address": effect.address,
 	"attribute": effect.attribute,
@@ -262,8 +262,8 @@ findings contains {
 	not reviewed(effect)
 }
 
-# Agents are refused; for everybody else a human can say yes.
-stern := object.get({"human": "hold", "pipeline": "hold", "service": "hold"}, input.caller.kind, "deny")
+# Agents are denied. For any other caller a human can approve.
+verdict := object.get({"human": "hold", "pipeline": "hold", "service": "hold"}, input.caller.kind, "deny")
 
 hands_role(effect) if {
 	not effect.value in {null, ""}
@@ -277,14 +277,14 @@ hands_role(effect) if {
 	effect.attribute == "role"
 }
 
-reviewed(effect) if effects.declared_so(effect)
+reviewed(effect) if effects.is_declared(effect)
 
 reviewed(effect) if {
 	input.caller.kind == "pipeline"
 	effect.declared
 }
 
-# The policy documents that IAM effects bring, each with its kind: an agent's, a pipeline's and a human's call are read alike.
+# The policy documents in IAM effects, each with its kind.
 policies := [{"effect": effect, "kind": config.documents[attribute], "document": document} |
 	some effect in effects.writes
 	startswith(effect.resource_type, "aws_iam_")

@@ -1,6 +1,6 @@
 # METADATA
 # title: Network
-# description: What may be reached from the whole internet. Judges only what a mutation newly opens.
+# description: What may be reachable from the whole internet. Only new openings are findings.
 package sentinel.rules.network
 
 import data.data.network as config
@@ -30,14 +30,14 @@ findings contains {
 
 # METADATA
 # title: Ingress that cannot be read
-# description: What is not in the provider's form cannot be judged.
+# description: Rules that do not have the Terraform provider's structure cannot be checked.
 # custom:
 #   id: SEN-N002
 #   severity: high
 findings contains {
 	"id": "SEN-N002",
 	"verdict": "deny",
-	"message": concat("", ["The ingress rules for ", opened.address, " are not in the form of the Terraform provider, so nobody can tell what they open."]),
+	"message": concat("", ["The ingress rules for ", opened.address, " do not have the structure of the Terraform provider, so it is unknown what they open."]),
 	"address": opened.address,
 	"attribute": opened.attribute,
 } if {
@@ -103,8 +103,8 @@ ranges[opened.group] contains opening.cidr if {
 
 groups := {"aws_security_group", "aws_default_security_group"}
 
-# Resource types that are one rule, each as a resource of its own.
-singles := {"aws_security_group_rule", "aws_vpc_security_group_ingress_rule"}
+# Resource types for a single rule.
+rule_types := {"aws_security_group_rule", "aws_vpc_security_group_ingress_rule"}
 
 # Every list of rules that the mutation writes, with what it adds to what was open before.
 lists := array.concat(
@@ -148,7 +148,7 @@ listed(effect, rules, before) := {
 	"added": openings(rules) - standing,
 	"standing": standing,
 	"prefixes": {prefix | some rule in as_list(before); some prefix in prefixes(rule)},
-	"reviewed": count([effect | effects.declared_so(effect)]) == 1,
+	"reviewed": count([effect | effects.is_declared(effect)]) == 1,
 } if {
 	standing := openings(as_list(before))
 }
@@ -161,7 +161,7 @@ as_object(value) := value if is_object(value)
 
 as_object(value) := {} if not is_object(value)
 
-# The content of a resource that is one rule, whether it comes whole or attribute by attribute.
+# The content of a single-rule resource, from one effect or from one effect per attribute.
 single(address) := object.union_n(array.concat(
 	[as_object(value) | some [attribute, value] in pairs; attribute == "*"],
 	[{attribute: value} | some [attribute, value] in pairs; attribute != "*"],
@@ -171,13 +171,13 @@ single(address) := object.union_n(array.concat(
 
 parts[effect.address] contains [effect.attribute, effect.value] if {
 	some effect in effects.writes
-	effect.resource_type in singles
+	effect.resource_type in rule_types
 }
 
 declared_prefixes := {effect.address |
 	some effect in effects.writes
 	effect.attribute in {"prefix_list_id", "prefix_list_ids"}
-	effects.declared_so(effect)
+	effects.is_declared(effect)
 }
 
 # What the rules open to ranges of addresses, but for what anybody may reach.

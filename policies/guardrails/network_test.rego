@@ -15,8 +15,8 @@ rule(from, to, protocol, cidrs) := {
 
 ingress(value) := fixtures.effect("aws_security_group", "set", "ingress", value)
 
-said(effects) := fixtures.said(found) if {
-	found := network.findings with input as fixtures.asks("pipeline", effects)
+verdicts(effects) := fixtures.verdicts(found) if {
+	found := network.findings with input as fixtures.document("pipeline", effects)
 	fixtures.complete(found)
 }
 
@@ -39,7 +39,7 @@ test_what_must_not_be_open_to_the_world if {
 		[rule(443, 443, "tcp", ["0.0.0.0/0"]), rule(22, 22, "tcp", ["0.0.0.0/0"])],
 		[{"cidr_blocks": ["0.0.0.0/0"]}],
 	] {
-		said([ingress(rules)]) == denied
+		verdicts([ingress(rules)]) == denied
 	}
 }
 
@@ -53,24 +53,24 @@ test_what_may_be_open if {
 		[{"from_port": 22, "to_port": 22, "protocol": "tcp", "ipv6_cidr_blocks": ["2001:db8::/32"]}],
 		[rule(22, 22, "tcp", [])],
 	] {
-		said([ingress(rules)]) == set()
+		verdicts([ingress(rules)]) == set()
 	}
 }
 
-test_what_was_open_before_is_not_blamed_on_this_call if {
+test_only_new_openings_are_findings if {
 	open := rule(22, 22, "tcp", ["0.0.0.0/0"])
 	effect := json.patch(ingress([open, rule(443, 443, "tcp", ["0.0.0.0/0"])]), [{"op": "replace", "path": "/before", "value": [open]}])
-	said([effect]) == set()
+	verdicts([effect]) == set()
 	whole := json.patch(
 		fixtures.effect("aws_security_group", "set", "*", {"ingress": [open]}),
 		[{"op": "replace", "path": "/before", "value": {"ingress": [open]}}],
 	)
-	said([whole]) == set()
+	verdicts([whole]) == set()
 	wider := json.patch(ingress([open, rule(23, 23, "tcp", ["0.0.0.0/0"])]), [{"op": "replace", "path": "/before", "value": [open]}])
-	said([wider]) == denied
+	verdicts([wider]) == denied
 }
 
-test_other_forms_of_the_same_thing if {
+test_other_forms_of_a_rule if {
 	every effects in [
 		[fixtures.effect("aws_security_group", "create", "*", {"ingress": [rule(22, 22, "tcp", ["0.0.0.0/0"])]})],
 		[fixtures.effect("aws_default_security_group", "create", "ingress", [rule(22, 22, "tcp", ["0.0.0.0/0"])])],
@@ -87,21 +87,21 @@ test_other_forms_of_the_same_thing if {
 			fixtures.effect("aws_vpc_security_group_ingress_rule", "create", "ip_protocol", "-1"),
 		],
 	] {
-		said(effects) == denied
+		verdicts(effects) == denied
 	}
 }
 
 test_egress_is_not_judged if {
 	rules := {"type": "egress", "from_port": 0, "to_port": 0, "protocol": "-1", "cidr_blocks": ["0.0.0.0/0"]}
-	said([fixtures.effect("aws_security_group_rule", "create", "*", rules)]) == set()
-	said([fixtures.effect("aws_security_group", "set", "egress", [rules])]) == set()
+	verdicts([fixtures.effect("aws_security_group_rule", "create", "*", rules)]) == set()
+	verdicts([fixtures.effect("aws_security_group", "set", "egress", [rules])]) == set()
 }
 
 test_deleting_rules_passes if {
-	said([fixtures.effect("aws_security_group", "delete", "*", null)]) == set()
+	verdicts([fixtures.effect("aws_security_group", "delete", "*", null)]) == set()
 }
 
-test_what_cannot_be_read_is_denied if {
+test_rules_in_another_form_are_denied if {
 	every value in [
 		"0.0.0.0/0",
 		{"cidr_blocks": ["0.0.0.0/0"]},
@@ -110,7 +110,7 @@ test_what_cannot_be_read_is_denied if {
 		[{"cidr_blocks": [7]}],
 		[{"cidr_ipv4": ["10.0.0.0/8"]}],
 	] {
-		unreadable - said([ingress(value)]) == set()
+		unreadable - verdicts([ingress(value)]) == set()
 	}
 }
 
@@ -128,31 +128,31 @@ test_ranges_are_judged_together if {
 		[rule(22, 22, "tcp", ["8.0.0.0/8", "9.0.0.0/32"])],
 		[{"from_port": 22, "to_port": 22, "protocol": "tcp", "ipv6_cidr_blocks": sixteenths}],
 	] {
-		said([ingress(rules)]) == denied
+		verdicts([ingress(rules)]) == denied
 	}
 }
 
 test_a_part_of_the_world_in_eighths if {
-	said([ingress([rule(22, 22, "tcp", eighths)])]) == denied
+	verdicts([ingress([rule(22, 22, "tcp", eighths)])]) == denied
 }
 
 test_private_ranges_are_not_the_world if {
-	said([ingress([rule(22, 22, "tcp", [cidr | some blocks in data.data.network.private_ranges; some cidr in blocks])])]) == set()
-	said([ingress([{"from_port": 22, "to_port": 22, "protocol": "tcp", "ipv6_cidr_blocks": ["fd00::/16", "fd12:3456::/32", "fe80::/16"]}])]) == set()
+	verdicts([ingress([rule(22, 22, "tcp", [cidr | some blocks in data.data.network.private_ranges; some cidr in blocks])])]) == set()
+	verdicts([ingress([{"from_port": 22, "to_port": 22, "protocol": "tcp", "ipv6_cidr_blocks": ["fd00::/16", "fd12:3456::/32", "fe80::/16"]}])]) == set()
 }
 
 test_ranges_that_only_look_narrow if {
 	every cidr in ["::ffff:0.0.0.0/96", "64:ff9b::/96", "2002::/16", "0::/16", "10.0.0.0/7", "1.2.3/8", "1.2.3.4.5/8", "256.0.0.0/8", "010.0.0.0/8", "10.0.0.0/33", "::/48", ":/48", "10.0.0.0", "10.0.0.0/08"] {
-		said([ingress([rule(22, 22, "tcp", [cidr])])]) == denied
+		verdicts([ingress([rule(22, 22, "tcp", [cidr])])]) == denied
 	}
 }
 
 test_the_world_in_two_calls if {
 	standing := [rule(22, 22, "tcp", ["8.0.0.0/8"])]
 	second := fixtures.but(ingress([rule(22, 22, "tcp", ["8.0.0.0/8", "9.0.0.0/8"])]), "before", standing)
-	said([second]) == denied
+	verdicts([second]) == denied
 	repeated := fixtures.but(ingress(standing), "before", standing)
-	said([repeated]) == set()
+	verdicts([repeated]) == set()
 }
 
 one(address, cidr) := [
@@ -161,18 +161,18 @@ fixtures.but(fixtures.effect("aws_vpc_security_group_ingress_rule", "create", at
 ]
 
 test_rules_of_their_own_add_up_in_their_group if {
-	said(array.concat(one("a.x", "8.0.0.0/8"), one("a.y", "9.0.0.0/8"))) == denied
-	said(array.concat(one("a.x", "8.0.0.0/9"), one("a.y", "9.0.0.0/9"))) == set()
+	verdicts(array.concat(one("a.x", "8.0.0.0/8"), one("a.y", "9.0.0.0/8"))) == denied
+	verdicts(array.concat(one("a.x", "8.0.0.0/9"), one("a.y", "9.0.0.0/9"))) == set()
 }
 
 test_prefix_lists_are_held if {
 	listed := object.union(rule(22, 22, "tcp", []), {"prefix_list_ids": ["pl-1"]})
-	said([ingress([listed])]) == {"SEN-N003 hold"}
-	said([fixtures.as_declared(ingress([listed]))]) == set()
-	said([fixtures.but(ingress([listed]), "before", [listed])]) == set()
-	said([ingress([object.union(listed, {"from_port": 443, "to_port": 443})])]) == set()
+	verdicts([ingress([listed])]) == {"SEN-N003 hold"}
+	verdicts([fixtures.as_declared(ingress([listed]))]) == set()
+	verdicts([fixtures.but(ingress([listed]), "before", [listed])]) == set()
+	verdicts([ingress([object.union(listed, {"from_port": 443, "to_port": 443})])]) == set()
 	single := fixtures.effect("aws_vpc_security_group_ingress_rule", "create", "prefix_list_id", "pl-1")
-	said([single]) == {"SEN-N003 hold"}
-	said([fixtures.as_declared(single)]) == set()
-	unreadable - said([ingress([object.union(listed, {"prefix_list_ids": "pl-1"})])]) == set()
+	verdicts([single]) == {"SEN-N003 hold"}
+	verdicts([fixtures.as_declared(single)]) == set()
+	unreadable - verdicts([ingress([object.union(listed, {"prefix_list_ids": "pl-1"})])]) == set()
 }

@@ -7,7 +7,7 @@ package sentinel.lib.effects
 writes := [effect | some effect in input.mutation.effects; effect.action in {"set", "create"}]
 
 # Whether people have reviewed the value: the code declares it, and nobody but an agent asks for it.
-declared_so(effect) if {
+is_declared(effect) if {
 	input.caller.kind != "agent"
 	effect.declared_value != null
 	effect.value == effect.declared_value

@@ -5,7 +5,7 @@ import data.sentinel.lib.effects
 
 table := {"a": [1], "b.c": [2]}
 
-given(attribute, value) := {[path, found] | some [path, found, _] in effects.given(fixtures.effect("aws_thing", "set", attribute, value), table)}
+given(attribute, value) := {[path, found] | some [path, found, _] in effects.given(fixtures.effect("aws_example", "set", attribute, value), table)}
 
 test_the_same_attribute_in_every_form if {
 	given("a", 7) == {["a", 7]}
@@ -19,11 +19,11 @@ test_the_same_attribute_in_every_form if {
 }
 
 test_nothing_is_declared_by_silence if {
-	effect := fixtures.effect("aws_thing", "set", "a", null)
-	not effects.declared_so(effect) with input as fixtures.asks("pipeline", [effect])
-	declared := fixtures.as_declared(fixtures.effect("aws_thing", "set", "a", 1))
-	effects.declared_so(declared) with input as fixtures.asks("pipeline", [declared])
-	not effects.declared_so(declared) with input as fixtures.asks("agent", [declared])
+	effect := fixtures.effect("aws_example", "set", "a", null)
+	not effects.is_declared(effect) with input as fixtures.document("pipeline", [effect])
+	declared := fixtures.as_declared(fixtures.effect("aws_example", "set", "a", 1))
+	effects.is_declared(declared) with input as fixtures.document("pipeline", [declared])
+	not effects.is_declared(declared) with input as fixtures.document("agent", [declared])
 }
 
 test_few_of_many if {

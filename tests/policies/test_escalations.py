@@ -17,7 +17,7 @@ import pytest
 from gateway.checks.bounds import BoundsCheck
 from gateway.checks.call_class import CallClassCheck
 from gateway.checks.policy import GuardrailsCheck
-from gateway.doors.aws.call_classes import class_of
+from gateway.doors.aws import call_classes
 from gateway.effects.resolver import EffectResolver
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.contract import Contract
@@ -29,7 +29,7 @@ from gateway.policy.bundle import read_bundle
 from gateway.policy.embedded import Embedded
 from gateway.policy.select_bundle import SHIPPED
 from gateway.policy.sources import shipped
-from tests.gateway.effects.conftest import FakeWorld
+from tests.gateway.effects.conftest import FakeInventory
 
 CASES: dict[str, Any] = json.loads(
     (Path(__file__).parent.parent / "cases" / "policies" / "escalations.json").read_text()
@@ -51,7 +51,7 @@ def engine() -> Iterator[Embedded]:
 
 @pytest.fixture(scope="module")
 def resolver() -> EffectResolver:
-    return EffectResolver(FakeWorld({}))
+    return EffectResolver(FakeInventory({}))
 
 
 async def said(engine: Embedded, resolver: EffectResolver, name: str, kind: str) -> list[Finding]:
@@ -71,7 +71,7 @@ async def said(engine: Embedded, resolver: EffectResolver, name: str, kind: str)
             actor="attacker", kind=ActorKind.PIPELINE if kind == "reviewed" else ActorKind(kind), key_id="SNTL"
         ),
         call=call,
-        call_class=class_of(service, operation),
+        call_class=call_classes.shipped().of(service, operation),
         motive=Motive(intent=Intent.AVAILABILITY, motivation=Motivation.INCIDENT, text="", evidence=("A-1",)),
         effects=effects,
     )

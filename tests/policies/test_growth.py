@@ -132,9 +132,9 @@ class Counted:
 
 
 class _Fueled(WasmInstance):
-    def _linked(self, module: wasmtime.Module) -> Any:
+    def _link(self, module: wasmtime.Module) -> Any:
         self._store.set_fuel(PLENTY)
-        return super()._linked(module)
+        return super()._link(module)
 
     def fuel(self) -> int:
         return int(self._store.get_fuel())

@@ -1,12 +1,12 @@
-"""Writes the slim provider schema that ships with the gateway, from what `terraform providers schema -json` says.
+"""Writes the reduced provider schema that ships with the gateway, from the output of `terraform providers schema -json`.
 
 Run from the project's root, with Terraform on PATH and the provider in a filesystem mirror:
 
     python tests/tools/generate_schema.py MIRROR [VERSION]
 
 The result is one gzipped line per resource type, `[type, {name: kind}]`, where a kind is a type (`number`, `set(string)`, …), with
-`!` behind it where the provider calls it sensitive, or for blocks and objects `[kind, {name: kind}]`. Attributes that only the
-provider computes are left out: no call can set them. The same provider gives the same bytes.
+`!` appended if the provider marks it as sensitive, or `[kind, {name: kind}]` for blocks and objects. Attributes that only the
+provider computes are left out, because no call can set them. The same provider gives the same bytes.
 """
 
 import gzip
@@ -41,8 +41,8 @@ def provider_schema(mirror: Path, version: str) -> dict[str, Any]:
     return dict(provider["resource_schemas"])
 
 
-def slim(schemas: dict[str, Any]) -> bytes:
-    """The slim form of all types, uncompressed: one line each, sorted by type."""
+def reduced(schemas: dict[str, Any]) -> bytes:
+    """The reduced schema, uncompressed: one line per type, sorted by type."""
     lines = (
         json.dumps([resource_type, _block(schema["block"])], separators=(",", ":"), sort_keys=True)
         for resource_type, schema in sorted(schemas.items())
@@ -63,7 +63,7 @@ def _block(block: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kind(kind: Any, mark: str) -> Any:
-    """The kind of one attribute; objects are written like blocks."""
+    """The kind of one attribute; an object is written like a block."""
     if isinstance(kind, str):
         return kind + mark
     outer, inner = kind
@@ -75,10 +75,10 @@ def _kind(kind: Any, mark: str) -> Any:
 
 
 def main(arguments: list[str]) -> None:
-    """Write the file; say how many types and bytes it holds."""
+    """Write the file and print how many types and bytes it holds."""
     version = arguments[1] if len(arguments) > 1 else _VERSION
     schemas = provider_schema(Path(arguments[0]), version)
-    TARGET.write_bytes(gzip.compress(slim(schemas), compresslevel=9, mtime=0))
+    TARGET.write_bytes(gzip.compress(reduced(schemas), compresslevel=9, mtime=0))
     print(f"{TARGET}: {len(schemas)} types of provider {version}, {TARGET.stat().st_size} bytes")
 
 

@@ -1,16 +1,16 @@
-"""What EC2 Auto Scaling's operations do.
+"""The operations of EC2 Auto Scaling.
 
-`TerminateInstanceInAutoScalingGroup` and `SetInstanceHealth` name an instance only; which group it belongs to, and so whose capacity
-changes, the state does not know: they are not understood. Operations that change the capacity to a value only AWS knows
-are an INVOKE of the group's `desired_capacity`.
+`TerminateInstanceInAutoScalingGroup` and `SetInstanceHealth` name only an instance. The state does not record which group an instance
+belongs to, so they are not understood. Operations that change the capacity to a value only AWS knows are an INVOKE of the group's
+`desired_capacity`.
 """
 
 from collections.abc import Mapping
 
 from gateway.effects.context import CallContext, Target
 from gateway.effects.interpreter import attributes
-from gateway.effects.lists import added, comma_list, recorded_list, removed
 from gateway.effects.operation import Identify, Operation, Translate, controls
+from gateway.effects.translators import added, comma_list, recorded_list, removed
 from gateway.effects.values import NotUnderstood
 from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
@@ -25,11 +25,11 @@ _PROCESSES = (
 
 
 def _tag_blocks(target: Target, value: object) -> Mapping[str, Json]:
-    """The group's `tag` blocks with those of the call added or replaced."""
+    """The group's `tag` blocks, with the tags of the call added or replaced."""
     blocks = {str(tag["key"]): tag for tag in recorded_list(target, "tag") if isinstance(tag, Mapping)}
     for tag in value if isinstance(value, (list, tuple)) else ():
         if set(tag) - {"ResourceId", "ResourceType", "Key", "Value", "PropagateAtLaunch"}:
-            raise NotUnderstood("a tag in a form nobody knows")
+            raise NotUnderstood("a tag in an unknown form")
         key = str(tag["Key"])
         blocks[key] = {
             "key": key,
@@ -40,47 +40,47 @@ def _tag_blocks(target: Target, value: object) -> Mapping[str, Json]:
 
 
 def _tags(context: CallContext) -> tuple[Effect, ...]:
-    """CreateOrUpdateTags and DeleteTags: tags name their group themselves."""
-    context.only("Tags")
+    """CreateOrUpdateTags and DeleteTags, in which every tag names its group."""
+    context.allow_only("Tags")
     groups: dict[str, list[Mapping[str, object]]] = {}
     tags = context.call.parameters.get("Tags")
     for tag in tags if isinstance(tags, (list, tuple)) else ():
         if tag.get("ResourceType", "auto-scaling-group") != "auto-scaling-group":
-            raise NotUnderstood("tags of something else than a group")
+            raise NotUnderstood("tags of another kind of resource than a group")
         groups.setdefault(str(tag.get("ResourceId") or ""), []).append(tag)
     deletes = context.call.operation == "DeleteTags"
     effects = []
-    for name, changed in groups.items():
+    for name, group_tags in groups.items():
         target = context.target(_GROUP, {"name": name})
-        keys = {str(tag["Key"]) for tag in changed}
+        keys = {str(tag["Key"]) for tag in group_tags}
         kept = [tag for tag in recorded_list(target, "tag") if isinstance(tag, Mapping) and tag.get("key") not in keys]
-        value = kept if deletes else _tag_blocks(target, changed)["tag"]
+        value = kept if deletes else _tag_blocks(target, group_tags)["tag"]
         effects.append(target.put("tag", value))
     return tuple(effects)
 
 
 def _processes(context: CallContext) -> tuple[Effect, ...]:
-    """SuspendProcesses and ResumeProcesses; no processes named means all of them."""
-    context.only("AutoScalingGroupName", "ScalingProcesses")
+    """SuspendProcesses and ResumeProcesses. A call that names no processes means all of them."""
+    context.allow_only("AutoScalingGroupName", "ScalingProcesses")
     target = context.target(_GROUP, {"name": context.text("AutoScalingGroupName")})
     named = context.call.parameters.get("ScalingProcesses") or list(_PROCESSES)
     change = added if context.call.operation == "SuspendProcesses" else removed
-    return tuple(target.put(key, value) for key, value in change("suspended_processes")(target, named).items())
+    return target.put_all(change("suspended_processes")(target, named))
 
 
 def _policy_name(context: CallContext, text: str) -> Mapping[str, str]:
-    """A policy's name, or its ARN, which names the group too."""
+    """The policy's name; from an ARN, also the name of its group."""
     if not text.startswith("arn:"):
         return {"name": text}
     group, _, name = context.arn(text).resource.partition("autoScalingGroupName/")[2].partition(":policyName/")
     if not group or not name:
-        raise NotUnderstood("an ARN of something else than a policy")
+        raise NotUnderstood("not the ARN of a scaling policy")
     return {"autoscaling_group_name": group, "name": name}
 
 
 def _execute_policy(context: CallContext) -> tuple[Effect, ...]:
-    """A policy by hand: it changes the capacity of its group, by how much only AWS knows."""
-    context.only("AutoScalingGroupName", "PolicyName", "HonorCooldown", "MetricValue", "BreachThreshold")
+    """ExecutePolicy changes the capacity of the policy's group to a value that only AWS knows."""
+    context.allow_only("AutoScalingGroupName", "PolicyName", "HonorCooldown", "MetricValue", "BreachThreshold")
     given = context.call.parameters.get("AutoScalingGroupName")
     identity = {"autoscaling_group_name": str(given or ""), **_policy_name(context, context.text("PolicyName"))}
     group = identity["autoscaling_group_name"]
@@ -91,8 +91,8 @@ def _execute_policy(context: CallContext) -> tuple[Effect, ...]:
 
 
 def _refresh(context: CallContext) -> tuple[Effect, ...]:
-    """Instances are replaced, and the group keeps the configuration that the refresh brings, if it brings one."""
-    context.only("AutoScalingGroupName", "Strategy", "DesiredConfiguration", "Preferences")
+    """StartInstanceRefresh replaces the instances and sets the desired configuration, if the call has one, on the group."""
+    context.allow_only("AutoScalingGroupName", "Strategy", "DesiredConfiguration", "Preferences")
     target = context.target(_GROUP, {"name": context.text("AutoScalingGroupName")})
     wanted = context.call.parameters.get("DesiredConfiguration") or {}
     configured = attributes(_REFRESHED, target, wanted) if isinstance(wanted, Mapping) else ()
@@ -119,8 +119,8 @@ _SCHEDULE = {"AutoScalingGroupName": "autoscaling_group_name", "ScheduledActionN
 _HOOK = {"AutoScalingGroupName": "autoscaling_group_name", "LifecycleHookName": "name"}
 
 
-def _invoked(*moves: str) -> Operation:
-    return Operation(resource_type=_GROUP, identity=_NAME, action=EffectAction.INVOKE, moves=moves)
+def _invoked(*after_unknown: str) -> Operation:
+    return Operation(resource_type=_GROUP, identity=_NAME, action=EffectAction.INVOKE, after_unknown=after_unknown)
 
 
 OPERATIONS: Mapping[str, Operation] = {
@@ -130,10 +130,10 @@ OPERATIONS: Mapping[str, Operation] = {
     "UpdateAutoScalingGroup": Operation(resource_type=_GROUP, identity=_NAME, attributes=_GROUP_ATTRIBUTES),
     "SetDesiredCapacity": Operation(resource_type=_GROUP, identity=_NAME, controls=controls("HonorCooldown")),
     "DeleteAutoScalingGroup": Operation(resource_type=_GROUP, identity=_NAME, action=EffectAction.DELETE),
-    "CreateOrUpdateTags": Operation(resource_type=_GROUP, special=_tags),
-    "DeleteTags": Operation(resource_type=_GROUP, special=_tags),
-    "SuspendProcesses": Operation(resource_type=_GROUP, special=_processes),
-    "ResumeProcesses": Operation(resource_type=_GROUP, special=_processes),
+    "CreateOrUpdateTags": Operation(resource_type=_GROUP, handler=_tags),
+    "DeleteTags": Operation(resource_type=_GROUP, handler=_tags),
+    "SuspendProcesses": Operation(resource_type=_GROUP, handler=_processes),
+    "ResumeProcesses": Operation(resource_type=_GROUP, handler=_processes),
     "EnableMetricsCollection": Operation(
         resource_type=_GROUP,
         identity=_NAME,
@@ -168,13 +168,13 @@ OPERATIONS: Mapping[str, Operation] = {
     "DetachInstances": _invoked(_CAPACITY),
     "EnterStandby": _invoked(_CAPACITY),
     "ExitStandby": _invoked(_CAPACITY),
-    "StartInstanceRefresh": Operation(resource_type=_GROUP, special=_refresh),
+    "StartInstanceRefresh": Operation(resource_type=_GROUP, handler=_refresh),
     "CancelInstanceRefresh": _invoked(),
     "RollbackInstanceRefresh": _invoked("launch_template"),
     "PutScalingPolicy": Operation(
         resource_type="aws_autoscaling_policy",
         identity=_POLICY,
-        puts=True,
+        upserts=True,
         attributes={
             "TargetTrackingConfiguration.CustomizedMetricSpecification.Dimensions": (
                 "target_tracking_configuration.customized_metric_specification.metric_dimension"
@@ -182,15 +182,17 @@ OPERATIONS: Mapping[str, Operation] = {
         },
     ),
     "DeletePolicy": Operation(resource_type="aws_autoscaling_policy", identity=_POLICY, action=EffectAction.DELETE),
-    "ExecutePolicy": Operation(resource_type=_GROUP, also=("aws_autoscaling_policy",), special=_execute_policy),
-    "PutScheduledUpdateGroupAction": Operation(resource_type="aws_autoscaling_schedule", identity=_SCHEDULE, puts=True),
+    "ExecutePolicy": Operation(resource_type=_GROUP, other_types=("aws_autoscaling_policy",), handler=_execute_policy),
+    "PutScheduledUpdateGroupAction": Operation(
+        resource_type="aws_autoscaling_schedule", identity=_SCHEDULE, upserts=True
+    ),
     "DeleteScheduledAction": Operation(
         resource_type="aws_autoscaling_schedule", identity=_SCHEDULE, action=EffectAction.DELETE
     ),
     "PutLifecycleHook": Operation(
         resource_type="aws_autoscaling_lifecycle_hook",
         identity=_HOOK,
-        puts=True,
+        upserts=True,
         attributes={"NotificationTargetARN": "notification_target_arn", "RoleARN": "role_arn"},
     ),
     "DeleteLifecycleHook": Operation(

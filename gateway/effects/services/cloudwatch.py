@@ -1,22 +1,22 @@
-"""What CloudWatch's operations do.
+"""The operations of CloudWatch.
 
-`PutMetricAlarm` overwrites the whole alarm: what the call leaves out falls back to AWS's default, and that is an effect too. A caller
-that wants one attribute changed and the others kept must send them, as Terraform does.
+`PutMetricAlarm` overwrites the whole alarm: every attribute that the call omits returns to AWS's default, and that is an effect too. A
+caller that wants to change one attribute and keep the others must send them all, as Terraform does.
 """
 
 from collections.abc import Mapping
 
-from gateway.effects.lists import name_value_map
 from gateway.effects.naming import arn_of
 from gateway.effects.operation import Operation
 from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.translators import name_value_map
 from gateway.model.json import Json
 from gateway.model.mutation import EffectAction
 
 _ALARM = "aws_cloudwatch_metric_alarm"
 _BY_ARN = {"ResourceARN": arn_of("alarm", "alarm_name")}
 
-_FALLBACKS: Mapping[str, Json] = {
+_DEFAULTS: Mapping[str, Json] = {
     "actions_enabled": True,
     "alarm_actions": [],
     "alarm_description": "",
@@ -27,14 +27,14 @@ _FALLBACKS: Mapping[str, Json] = {
     "ok_actions": [],
     "treat_missing_data": "missing",
 }
-"""What an alarm has where `PutMetricAlarm` does not say (CloudWatch API reference, PutMetricAlarm)."""
+"""Attribute → its value if `PutMetricAlarm` omits it (CloudWatch API reference, PutMetricAlarm)."""
 
 OPERATIONS: Mapping[str, Operation] = {
     "PutMetricAlarm": Operation(
         resource_type=_ALARM,
         identity={"AlarmName": "alarm_name"},
-        puts=True,
-        resets=_FALLBACKS,
+        upserts=True,
+        defaults=_DEFAULTS,
         attributes={
             "Dimensions": name_value_map("dimensions"),
             "Metrics": "metric_query",
@@ -54,7 +54,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "TagResource": Operation(resource_type=_ALARM, identity=_BY_ARN, attributes={"Tags": set_tags}),
     "UntagResource": Operation(resource_type=_ALARM, identity=_BY_ARN, attributes={"TagKeys": drop_tags}),
     "PutDashboard": Operation(
-        resource_type="aws_cloudwatch_dashboard", identity={"DashboardName": "dashboard_name"}, puts=True
+        resource_type="aws_cloudwatch_dashboard", identity={"DashboardName": "dashboard_name"}, upserts=True
     ),
     "DeleteDashboards": Operation(
         resource_type="aws_cloudwatch_dashboard",

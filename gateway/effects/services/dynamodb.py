@@ -1,13 +1,13 @@
-"""What DynamoDB's operations do. Reading and writing items is an INVOKE of the table."""
+"""The operations of DynamoDB. Writing items is an INVOKE of the table."""
 
 from collections.abc import Mapping
 
 from gateway.effects.context import CallContext, Target
 from gateway.effects.interpreter import block_of, interpret
-from gateway.effects.lists import ignored_if, recorded_list
 from gateway.effects.naming import arn_of, name_or_arn
 from gateway.effects.operation import Operation, Translate
 from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.translators import ignored_if, recorded_list
 from gateway.effects.values import NotUnderstood
 from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
@@ -22,7 +22,7 @@ def _key_schema(_target: Target, value: object) -> Mapping[str, Json]:
     keys: dict[str, Json] = {}
     for element in value if isinstance(value, (list, tuple)) else [value]:
         if not isinstance(element, Mapping) or element.get("KeyType") not in _KEYS:
-            raise NotUnderstood("a key schema in a form nobody knows")
+            raise NotUnderstood("a key schema in an unknown form")
         keys[_KEYS[str(element["KeyType"])]] = str(element["AttributeName"])
     return keys
 
@@ -37,13 +37,13 @@ def _index(parameter: str, attribute: str) -> Mapping[str, str | Translate]:
 
 def _global_index(parameter: str) -> Mapping[str, str | Translate]:
     return {
-        **_index(parameter, _GLOBAL),
-        f"{parameter}.ProvisionedThroughput.ReadCapacityUnits": f"{_GLOBAL}.read_capacity",
-        f"{parameter}.ProvisionedThroughput.WriteCapacityUnits": f"{_GLOBAL}.write_capacity",
+        **_index(parameter, _GLOBAL_INDEX),
+        f"{parameter}.ProvisionedThroughput.ReadCapacityUnits": f"{_GLOBAL_INDEX}.read_capacity",
+        f"{parameter}.ProvisionedThroughput.WriteCapacityUnits": f"{_GLOBAL_INDEX}.write_capacity",
     }
 
 
-_GLOBAL = "global_secondary_index"
+_GLOBAL_INDEX = "global_secondary_index"
 _ATTRIBUTES: Mapping[str, str | Translate] = {
     "AttributeDefinitions": "attribute",
     "AttributeDefinitions.AttributeName": "attribute.name",
@@ -62,30 +62,32 @@ _INDEX = Operation(resource_type=_TABLE, attributes=_global_index("Index"))
 
 
 def _index_updates(target: Target, value: object) -> Mapping[str, Json]:
-    """The table's global indexes after creations, changes and deletions."""
-    indexes = {str(index["name"]): index for index in recorded_list(target, _GLOBAL) if isinstance(index, Mapping)}
+    """The recorded global indexes with the creations, updates and deletions of the call."""
+    indexes = {
+        str(index["name"]): index for index in recorded_list(target, _GLOBAL_INDEX) if isinstance(index, Mapping)
+    }
     for update in value if isinstance(value, (list, tuple)) else [value]:
         match update:
             case {"Delete": {"IndexName": name, **rest}, **more} if not rest and not more:
                 indexes.pop(str(name), None)
             case {"Create": index, **more} | {"Update": index, **more} if not more and isinstance(index, Mapping):
-                changed = block_of(_INDEX, target, ("Index",), _GLOBAL, index)
+                changed = block_of(_INDEX, target, ("Index",), _GLOBAL_INDEX, index)
                 indexes[str(index["IndexName"])] = {**indexes.get(str(index["IndexName"]), {}), **changed}
             case _:
-                raise NotUnderstood("an index update in a form nobody knows")
-    return {_GLOBAL: list(indexes.values())}
+                raise NotUnderstood("an index update in an unknown form")
+    return {_GLOBAL_INDEX: list(indexes.values())}
 
 
 def _batch(context: CallContext) -> tuple[Effect, ...]:
-    """Writes to several tables, named by the keys of a map."""
+    """BatchWriteItem, in which the keys of a map name the tables."""
     tables = context.call.parameters.get("RequestItems")
     if not isinstance(tables, Mapping):
-        raise NotUnderstood("requests that are no map")
+        raise NotUnderstood("requests that are not a map")
     return tuple(_table(context, str(name)).whole(EffectAction.INVOKE) for name in tables)
 
 
 def _transaction(context: CallContext) -> tuple[Effect, ...]:
-    """Writes to several tables, each request naming its own."""
+    """TransactWriteItems, in which every request names its table."""
     items = context.call.parameters.get("TransactItems")
     requests = [request for item in items for request in item.values()] if isinstance(items, (list, tuple)) else []
     return tuple(_table(context, str(request["TableName"])).whole(EffectAction.INVOKE) for request in requests)
@@ -96,27 +98,26 @@ def _table(context: CallContext, name: str) -> Target:
 
 
 def _update(context: CallContext) -> tuple[Effect, ...]:
-    """UpdateTable. An update of indexes starts from those recorded, so it needs a table that the state knows."""
+    """UpdateTable. Index updates change the recorded list of indexes, so they need a table that the state records."""
     if (
         context.call.parameters.get("GlobalSecondaryIndexUpdates")
         and not _table(context, context.text("TableName")).recorded
     ):
-        raise NotUnderstood("index updates of a table whose indexes the state does not know")
+        raise NotUnderstood("index updates of a table that the state does not record")
     return interpret(_UPDATE, context)
 
 
-def _invoked() -> Operation:
-    return Operation(resource_type=_TABLE, identity=_NAME, action=EffectAction.INVOKE)
-
-
 def _definitions(target: Target, value: object) -> Mapping[str, Json]:
-    """The table's attribute definitions with those of the call: AWS keeps the ones that its keys still need."""
-    kept = {str(item["name"]): item for item in recorded_list(target, "attribute") if isinstance(item, Mapping)}
+    """The recorded attribute definitions with those of the call: AWS keeps the definitions that the table's keys still need."""
+    definitions = {str(item["name"]): item for item in recorded_list(target, "attribute") if isinstance(item, Mapping)}
     for item in value if isinstance(value, (list, tuple)) else [value]:
         if not isinstance(item, Mapping) or set(item) != {"AttributeName", "AttributeType"}:
-            raise NotUnderstood("an attribute definition in a form nobody knows")
-        kept[str(item["AttributeName"])] = {"name": str(item["AttributeName"]), "type": str(item["AttributeType"])}
-    return {"attribute": list(kept.values())}
+            raise NotUnderstood("an attribute definition in an unknown form")
+        definitions[str(item["AttributeName"])] = {
+            "name": str(item["AttributeName"]),
+            "type": str(item["AttributeType"]),
+        }
+    return {"attribute": list(definitions.values())}
 
 
 _UPDATE = Operation(
@@ -128,11 +129,12 @@ _UPDATE = Operation(
         "GlobalSecondaryIndexUpdates": _index_updates,
     },
 )
+_INVOKED = Operation(resource_type=_TABLE, identity=_NAME, action=EffectAction.INVOKE)
 
 OPERATIONS: Mapping[str, Operation] = {
     "CreateTable": Operation(resource_type=_TABLE, identity=_NAME, action=EffectAction.CREATE, attributes=_ATTRIBUTES),
     "DeleteTable": Operation(resource_type=_TABLE, identity=_NAME, action=EffectAction.DELETE),
-    "UpdateTable": Operation(resource_type=_TABLE, identity=_NAME, attributes=_UPDATE.attributes, special=_update),
+    "UpdateTable": Operation(resource_type=_TABLE, identity=_NAME, attributes=_UPDATE.attributes, handler=_update),
     "UpdateTimeToLive": Operation(
         resource_type=_TABLE,
         identity=_NAME,
@@ -151,9 +153,9 @@ OPERATIONS: Mapping[str, Operation] = {
     ),
     "TagResource": Operation(resource_type=_TABLE, identity=_BY_ARN, attributes={"Tags": set_tags}),
     "UntagResource": Operation(resource_type=_TABLE, identity=_BY_ARN, attributes={"TagKeys": drop_tags}),
-    "PutItem": _invoked(),
-    "UpdateItem": _invoked(),
-    "DeleteItem": _invoked(),
-    "BatchWriteItem": Operation(resource_type=_TABLE, special=_batch),
-    "TransactWriteItems": Operation(resource_type=_TABLE, special=_transaction),
+    "PutItem": _INVOKED,
+    "UpdateItem": _INVOKED,
+    "DeleteItem": _INVOKED,
+    "BatchWriteItem": Operation(resource_type=_TABLE, handler=_batch),
+    "TransactWriteItems": Operation(resource_type=_TABLE, handler=_transaction),
 }

@@ -1,4 +1,4 @@
-"""What EC2's operations do: instances, volumes, launch templates, networks, tags. Security group rules are in `security_groups`."""
+"""The operations of EC2 on instances, volumes, launch templates, networks and tags. Those on security groups are in `security_groups`."""
 
 import base64
 from collections.abc import Mapping
@@ -12,45 +12,46 @@ from gateway.effects.tags import drop_tags, set_tags, specified_tags, tag_map
 from gateway.effects.values import NotUnderstood
 from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
+from gateway.model.path import AttributePath
 
 _CREATE, _SET, _DELETE, _INVOKE = EffectAction.CREATE, EffectAction.SET, EffectAction.DELETE, EffectAction.INVOKE
-_HOW = controls("ClientToken", "DryRun")
+_REQUEST_CONTROLS = controls("ClientToken", "DryRun")
 _INSTANCE, _VOLUME, _TEMPLATE = "aws_instance", "aws_ebs_volume", "aws_launch_template"
 _VPC, _SUBNET, _ROUTE = "aws_vpc", "aws_subnet", "aws_route"
-_TAGGED = {
+_TYPE_BY_PREFIX = {
     "eipalloc": "aws_eip", "eni": "aws_network_interface", "i": _INSTANCE, "igw": "aws_internet_gateway",
     "lt": _TEMPLATE, "nat": "aws_nat_gateway", "rtb": "aws_route_table", "sg": security_groups.GROUP,
     "subnet": _SUBNET, "vol": _VOLUME, "vpc": _VPC, "vpce": "aws_vpc_endpoint", "acl": "aws_network_acl",
 }  # fmt: skip
-"""Resource type by the prefix of its ids."""
+"""Prefix of the id → resource type."""
 
 
 def _tags(context: CallContext) -> tuple[Effect, ...]:
-    """CreateTags and DeleteTags: what is tagged follows from the ids. DeleteTags without tags takes all, which is not understood."""
-    context.only("Resources", "Tags", "DryRun")
+    """CreateTags and DeleteTags; the ids say which resources. DeleteTags without tags removes all tags and is not understood."""
+    context.allow_only("Resources", "Tags", "DryRun")
     ids, tags = context.call.parameters.get("Resources"), context.call.parameters.get("Tags")
     change: Translate = set_tags if context.call.operation == "CreateTags" else drop_tags
     if not isinstance(ids, (list, tuple)) or not tags:
-        raise NotUnderstood("tags that are not named")
+        raise NotUnderstood("no list of resources, or no tags")
     effects: list[Effect] = []
     for resource in ids:
-        target = _tagged(context, str(resource))
-        effects += [target.put(attribute, value) for attribute, value in change(target, tags).items()]
+        target = _target_by_id(context, str(resource))
+        effects += target.put_all(change(target, tags))
     return tuple(effects)
 
 
-def _tagged(context: CallContext, resource: str) -> Target:
+def _target_by_id(context: CallContext, resource: str) -> Target:
     prefix = resource.rpartition("-")[0]
     if prefix == "sgr":
         return security_groups.rule_by_id(context, resource)
-    if prefix not in _TAGGED:
+    if prefix not in _TYPE_BY_PREFIX:
         raise NotUnderstood(f"tags of a {prefix}")
-    return context.target(_TAGGED[prefix], {"id": resource})
+    return context.target(_TYPE_BY_PREFIX[prefix], {"id": resource})
 
 
 def _template_tags(_target: Target, value: object) -> Mapping[str, Json]:
     if not isinstance(value, (list, tuple)):
-        raise NotUnderstood("tag specifications that are no list")
+        raise NotUnderstood("tag specifications that are not a list")
     return {
         "tag_specifications": [
             {"resource_type": str(entry["ResourceType"]), "tags": tag_map(entry.get("Tags") or [])} for entry in value
@@ -59,64 +60,67 @@ def _template_tags(_target: Target, value: object) -> Mapping[str, Json]:
 
 
 def _user_data(_target: Target, value: object) -> Mapping[str, Json]:
-    """User data as base64, which is what the provider has an attribute for."""
+    """User data in base64: the provider has an attribute for that form."""
     content = value.get("Value") if isinstance(value, Mapping) else value
     if isinstance(content, (bytes, bytearray)):
         return {"user_data_base64": base64.b64encode(content).decode()}
     if not isinstance(content, str):
-        raise NotUnderstood("user data that is no text")
+        raise NotUnderstood("user data that is not text")
     return {"user_data_base64": content}
 
 
 def _interfaces(_target: Target, value: object) -> Mapping[str, Json]:
-    """One new interface is how a subnet, groups and a public address are asked for together."""
+    """The attributes of the first network interface. To request a public address, a call must list the interface with its subnet and groups."""
     names = {"AssociatePublicIpAddress": "associate_public_ip_address", "Groups": "vpc_security_group_ids",
              "PrivateIpAddress": "private_ip", "SubnetId": "subnet_id"}  # fmt: skip
     if not isinstance(value, (list, tuple)) or len(value) != 1 or set(value[0]) - {*names, "DeviceIndex"}:
-        raise NotUnderstood("network interfaces beyond a plain first one")
+        raise NotUnderstood("network interfaces other than one new interface")
     return {names[key]: item for key, item in value[0].items() if key in names}
 
 
 def _new_version(context: CallContext) -> tuple[Effect, ...]:
-    """A version is whole: what the call leaves out is gone, or as in the version it starts from. Only of the newest does the state know
-    what it says; starting from another could bring back anything.
+    """CreateLaunchTemplateVersion. An option that the call omits is removed, or is as in the source version.
+
+    The state records the options of the latest version only, so a call with another source version is not understood.
     """
     target = _template(context)
     source = context.call.parameters.get("SourceVersion")
     if source is not None and str(source) not in ("$Latest", str(target.recorded.get("latest_version"))):
-        raise NotUnderstood("a version that starts from one that the state does not know")
+        raise NotUnderstood("a source version that the state does not record")
     effects = tuple(effects_on(_VERSION, context, target))
     if source is not None:
         return effects
-    given = {effect.attribute.partition(".")[0] for effect in effects}
-    gone = [
-        name
+    given = {AttributePath(effect.attribute).top for effect in effects}
+    removed: dict[str, Json] = {
+        name: [] if isinstance(value, list) else None
         for name, value in target.recorded.items()
         if value and name not in given | _NOT_IN_VERSIONS and target.schema.knows(name)
-    ]
-    return (*effects, *(target.put(name, [] if isinstance(target.recorded[name], list) else None) for name in gone))
+    }
+    return (*effects, *target.put_all(removed))
 
 
 def _template(context: CallContext) -> Target:
-    named = {
+    identity = {
         key: str(context.call.parameters[name])
         for name, key in _TEMPLATE_ID.items()
         if context.call.parameters.get(name)
     }
-    return context.target(_TEMPLATE, named)
+    return context.target(_TEMPLATE, identity)
 
 
-def _plain(resource_type: str, parameter: str, kind: str, **attributes: str | Translate) -> dict[str, Operation]:
-    """Creation and deletion of something that AWS names itself. The words of the operations come from the id's parameter."""
-    word = parameter.removesuffix("Id")
+def _create_and_delete(
+    resource_type: str, parameter: str, kind: str, **attributes: str | Translate
+) -> dict[str, Operation]:
+    """The rows that create and delete a resource whose id AWS chooses: `VpcId` gives `CreateVpc` and `DeleteVpc`."""
+    noun = parameter.removesuffix("Id")
     return {
-        f"Create{word}": Operation(
+        f"Create{noun}": Operation(
             resource_type=resource_type,
             action=_CREATE,
             attributes={"TagSpecifications": specified_tags(kind), **attributes},
-            controls=_HOW,
+            controls=_REQUEST_CONTROLS,
         ),
-        f"Delete{word}": Operation(resource_type=resource_type, identity={parameter: "id"}, action=_DELETE),
+        f"Delete{noun}": Operation(resource_type=resource_type, identity={parameter: "id"}, action=_DELETE),
     }
 
 
@@ -126,7 +130,7 @@ def _on_instances(action: EffectAction, **constants: Json) -> Operation:
         identity={"InstanceIds": "id"},
         action=action,
         constants=constants,
-        controls=_HOW,
+        controls=_REQUEST_CONTROLS,
     )
 
 
@@ -157,13 +161,13 @@ _VERSION = Operation(
     resource_type=_TEMPLATE,
     identity=_TEMPLATE_ID,
     attributes=_TEMPLATE_OPTIONS,
-    controls=_HOW | controls("SourceVersion"),
+    controls=_REQUEST_CONTROLS | controls("SourceVersion"),
 )
 _NOT_IN_VERSIONS = {
     "arn", "default_version", "description", "id", "latest_version", "name", "name_prefix", "tags", "tags_all",
     "update_default_version",
 }  # fmt: skip
-"""Attributes of the template itself."""
+"""Attributes of the launch template, not of its versions."""
 _BY_ROUTE = {
     "DestinationCidrBlock": "destination_cidr_block",
     "DestinationIpv6CidrBlock": "destination_ipv6_cidr_block",
@@ -173,6 +177,12 @@ _METADATA_NAMES = {
     "HttpEndpoint": "http_endpoint", "HttpProtocolIpv6": "http_protocol_ipv6", "HttpTokens": "http_tokens",
     "HttpPutResponseHopLimit": "http_put_response_hop_limit", "InstanceMetadataTags": "instance_metadata_tags",
 }  # fmt: skip
+_TAGGING = Operation(
+    resource_type=_INSTANCE,
+    other_types=(*_TYPE_BY_PREFIX.values(), *security_groups.RULE_BY_DIRECTION.values()),
+    handler=_tags,
+)
+_ATTACHMENT_ID = {"VolumeId": "volume_id", "InstanceId": "instance_id", "Device": "device_name"}
 
 OPERATIONS: Mapping[str, Operation] = {
     **security_groups.OPERATIONS,
@@ -180,7 +190,7 @@ OPERATIONS: Mapping[str, Operation] = {
         resource_type=_INSTANCE,
         action=_CREATE,
         attributes=_INSTANCE_OPTIONS,
-        controls=_HOW | controls("MaxCount", "MinCount"),
+        controls=_REQUEST_CONTROLS | controls("MaxCount", "MinCount"),
     ),
     "StartInstances": _on_instances(_INVOKE),
     "StopInstances": _on_instances(_INVOKE),
@@ -192,82 +202,77 @@ OPERATIONS: Mapping[str, Operation] = {
         resource_type=_INSTANCE,
         identity={"InstanceId": "id"},
         attributes={"Groups": "vpc_security_group_ids", "UserData": _user_data},
-        controls=_HOW,
+        controls=_REQUEST_CONTROLS,
     ),
     "ModifyInstanceMetadataOptions": Operation(
         resource_type=_INSTANCE,
         identity={"InstanceId": "id"},
         attributes={name: f"metadata_options.{attribute}" for name, attribute in _METADATA_NAMES.items()},
-        controls=_HOW,
+        controls=_REQUEST_CONTROLS,
     ),
     "AssociateIamInstanceProfile": Operation(
         resource_type=_INSTANCE,
         identity={"InstanceId": "id"},
         attributes={"IamInstanceProfile.Name": "iam_instance_profile"},
     ),
-    "CreateTags": Operation(
-        resource_type=_INSTANCE,
-        also=(*_TAGGED.values(), *security_groups.NEW_RULES.values()),
-        special=_tags,
-    ),
-    "DeleteTags": Operation(
-        resource_type=_INSTANCE,
-        also=(*_TAGGED.values(), *security_groups.NEW_RULES.values()),
-        special=_tags,
-    ),
+    "CreateTags": _TAGGING,
+    "DeleteTags": _TAGGING,
     "CreateLaunchTemplate": Operation(
         resource_type=_TEMPLATE,
         identity={"LaunchTemplateName": "name"},
         action=_CREATE,
         attributes=_TEMPLATE_OPTIONS,
-        controls=_HOW,
+        controls=_REQUEST_CONTROLS,
     ),
-    "CreateLaunchTemplateVersion": replace(_VERSION, special=_new_version),
-    "ModifyLaunchTemplate": Operation(resource_type=_TEMPLATE, identity=_TEMPLATE_ID, controls=_HOW),
+    "CreateLaunchTemplateVersion": replace(_VERSION, handler=_new_version),
+    "ModifyLaunchTemplate": Operation(resource_type=_TEMPLATE, identity=_TEMPLATE_ID, controls=_REQUEST_CONTROLS),
     "DeleteLaunchTemplate": Operation(resource_type=_TEMPLATE, identity=_TEMPLATE_ID, action=_DELETE),
-    **_plain(_VOLUME, "VolumeId", "volume", VolumeType="type"),
+    **_create_and_delete(_VOLUME, "VolumeId", "volume", VolumeType="type"),
     "ModifyVolume": Operation(
-        resource_type=_VOLUME, identity={"VolumeId": "id"}, attributes={"VolumeType": "type"}, controls=_HOW
+        resource_type=_VOLUME,
+        identity={"VolumeId": "id"},
+        attributes={"VolumeType": "type"},
+        controls=_REQUEST_CONTROLS,
     ),
     "AttachVolume": Operation(
         resource_type="aws_volume_attachment",
-        identity={"VolumeId": "volume_id", "InstanceId": "instance_id", "Device": "device_name"},
+        identity=_ATTACHMENT_ID,
         action=_CREATE,
-        controls=_HOW,
+        controls=_REQUEST_CONTROLS,
     ),
     "DetachVolume": Operation(
         resource_type="aws_volume_attachment",
-        identity={"VolumeId": "volume_id", "InstanceId": "instance_id", "Device": "device_name"},
+        identity=_ATTACHMENT_ID,
         action=_DELETE,
     ),
-    **_plain(_VPC, "VpcId", "vpc", AmazonProvidedIpv6CidrBlock="assign_generated_ipv6_cidr_block"),
+    **_create_and_delete(_VPC, "VpcId", "vpc", AmazonProvidedIpv6CidrBlock="assign_generated_ipv6_cidr_block"),
     "ModifyVpcAttribute": Operation(resource_type=_VPC, identity={"VpcId": "id"}),
-    **_plain(_SUBNET, "SubnetId", "subnet"),
+    **_create_and_delete(_SUBNET, "SubnetId", "subnet"),
     "ModifySubnetAttribute": Operation(resource_type=_SUBNET, identity={"SubnetId": "id"}),
-    **_plain("aws_route_table", "RouteTableId", "route-table"),
-    **_plain("aws_internet_gateway", "InternetGatewayId", "internet-gateway"),
+    **_create_and_delete("aws_route_table", "RouteTableId", "route-table"),
+    **_create_and_delete("aws_internet_gateway", "InternetGatewayId", "internet-gateway"),
     "AttachInternetGateway": Operation(
         resource_type="aws_internet_gateway",
         identity={"InternetGatewayId": "id"},
         attributes={"VpcId": "vpc_id"},
-        controls=_HOW,
+        controls=_REQUEST_CONTROLS,
     ),
     "DetachInternetGateway": Operation(
         resource_type="aws_internet_gateway",
         identity={"InternetGatewayId": "id"},
         attributes={"VpcId": lambda _target, _vpc: {"vpc_id": None}},
-        controls=_HOW,
+        controls=_REQUEST_CONTROLS,
     ),
     "AssociateRouteTable": Operation(
         resource_type="aws_route_table_association",
         identity={"RouteTableId": "route_table_id", "SubnetId": "subnet_id", "GatewayId": "gateway_id"},
         action=_CREATE,
-        controls=_HOW,
+        controls=_REQUEST_CONTROLS,
     ),
     "DisassociateRouteTable": Operation(
         resource_type="aws_route_table_association", identity={"AssociationId": "id"}, action=_DELETE
     ),
-    "CreateRoute": Operation(resource_type=_ROUTE, identity=_BY_ROUTE, action=_CREATE, controls=_HOW),
-    "ReplaceRoute": Operation(resource_type=_ROUTE, identity=_BY_ROUTE, controls=_HOW),
+    "CreateRoute": Operation(resource_type=_ROUTE, identity=_BY_ROUTE, action=_CREATE, controls=_REQUEST_CONTROLS),
+    "ReplaceRoute": Operation(resource_type=_ROUTE, identity=_BY_ROUTE, controls=_REQUEST_CONTROLS),
     "DeleteRoute": Operation(resource_type=_ROUTE, identity=_BY_ROUTE, action=_DELETE),
 }

@@ -1,15 +1,13 @@
-"""What ECS's operations do. A service is known by its cluster and name, either of which calls and state may write as an ARN."""
+"""The operations of ECS. A service is identified by its cluster and name; calls and the state may write either of them as an ARN."""
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 
 from gateway.effects.context import CallContext, Target
-from gateway.effects.interpreter import effects_on
-from gateway.effects.lists import as_json_text, mapped
 from gateway.effects.naming import name_or_arn
 from gateway.effects.operation import Operation, Translate, controls
 from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.translators import as_json_text, mapped
 from gateway.effects.values import NotUnderstood
 from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
@@ -17,19 +15,15 @@ from gateway.model.mutation import Effect, EffectAction
 _SERVICE = "aws_ecs_service"
 _CLUSTER = "aws_ecs_cluster"
 _TASK = "aws_ecs_task_definition"
-_PUBLIC: Mapping[str, Json] = {"ENABLED": True, "DISABLED": False}
+_ASSIGN_PUBLIC_IP: Mapping[str, Json] = {"ENABLED": True, "DISABLED": False}
 
 
 def _last(text: str) -> str:
+    """The name at the end of an ARN, or the name itself."""
     return text.rpartition("/")[2]
 
 
-def _service(context: CallContext, parameter: str) -> Target:
-    for text in (context.text(parameter), str(context.call.parameters.get("cluster") or "")):
-        if text.startswith("arn:"):
-            context.arn(text)
-    name, cluster = _last(context.text(parameter)), _last(str(context.call.parameters.get("cluster") or "default"))
-
+def _service(context: CallContext, name: str, cluster: str) -> Target:
     def fits(recorded: Mapping[str, Json]) -> bool:
         return _last(str(recorded.get("cluster") or "default")) == cluster
 
@@ -37,49 +31,48 @@ def _service(context: CallContext, parameter: str) -> Target:
 
 
 def _of_service(parameter: str, action: EffectAction) -> Operation:
-    row = Operation(
+    """A row for the service that `parameter` and `cluster` name."""
+
+    def find_target(context: CallContext) -> Target:
+        name, cluster = context.text(parameter), str(context.call.parameters.get("cluster") or "")
+        for text in (name, cluster):
+            if text.startswith("arn:"):
+                context.arn(text)
+        return _service(context, _last(name), _last(cluster or "default"))
+
+    return Operation(
         resource_type=_SERVICE,
         identity={parameter: "name"},
+        find_target=find_target,
         action=action,
         attributes=_ATTRIBUTES,
         controls=controls("clientToken", "cluster"),
     )
 
-    def special(context: CallContext) -> tuple[Effect, ...]:
-        return tuple(effects_on(row, context, _service(context, parameter)))
 
-    return replace(row, special=special)
+def _tagging(parameter: str, change: Translate) -> Operation:
+    """A row that changes the tags of a service or a cluster, whichever the ARN names."""
 
-
-def _tagging(rule: str, change: Translate) -> Operation:
-    """Tags of a service or a cluster, told apart by the ARN."""
-
-    def special(context: CallContext) -> tuple[Effect, ...]:
-        context.only("resourceArn", rule)
+    def handler(context: CallContext) -> tuple[Effect, ...]:
+        context.allow_only("resourceArn", parameter)
         kind, _, rest = context.arn(context.text("resourceArn")).resource.partition("/")
         if kind == "cluster":
             target = context.target(_CLUSTER, {"name": rest})
         elif kind == "service" and "/" in rest:
             cluster, name = rest.split("/", 1)
-            target = context.target_where(
-                _SERVICE,
-                {"name": name, "cluster": cluster},
-                "name",
-                lambda recorded: _last(str(recorded.get("cluster") or "default")) == cluster,
-            )
+            target = _service(context, name, cluster)
         else:
             raise NotUnderstood(f"tags of a {kind}")
-        changes = change(target, context.call.parameters.get(rule))
-        return tuple(target.put(attribute, value) for attribute, value in changes.items())
+        return target.put_all(change(target, context.call.parameters.get(parameter)))
 
-    return Operation(resource_type=_SERVICE, also=(_CLUSTER,), special=special)
+    return Operation(resource_type=_SERVICE, other_types=(_CLUSTER,), handler=handler)
 
 
 _AWSVPC = "networkConfiguration.awsvpcConfiguration"
 _ATTRIBUTES: Mapping[str, str | Translate] = {
     "deploymentConfiguration.maximumPercent": "deployment_maximum_percent",
     "deploymentConfiguration.minimumHealthyPercent": "deployment_minimum_healthy_percent",
-    f"{_AWSVPC}.assignPublicIp": mapped(_PUBLIC, "network_configuration.assign_public_ip"),
+    f"{_AWSVPC}.assignPublicIp": mapped(_ASSIGN_PUBLIC_IP, "network_configuration.assign_public_ip"),
     f"{_AWSVPC}.securityGroups": "network_configuration.security_groups",
     f"{_AWSVPC}.subnets": "network_configuration.subnets",
     "enableECSManagedTags": "enable_ecs_managed_tags",
@@ -95,7 +88,7 @@ def _compact(value: Json) -> str:
 
 
 def _family(context: CallContext, text: str) -> dict[str, str]:
-    """The family of a task definition: `family:revision`, or an ARN that ends so."""
+    """The family of a task definition, from `family:revision` or an ARN that ends with it."""
     name = context.arn(text).resource.rpartition("/")[2] if text.startswith("arn:") else text
     return {"family": name.partition(":")[0]}
 
@@ -107,7 +100,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "RegisterTaskDefinition": Operation(
         resource_type=_TASK,
         identity={"family": "family"},
-        puts=True,
+        upserts=True,
         attributes={
             "containerDefinitions": as_json_text("container_definitions", _compact),
             "tags": set_tags,

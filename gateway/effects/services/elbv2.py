@@ -1,15 +1,13 @@
-"""What Elastic Load Balancing's (v2) operations do. Targets that come and go are an INVOKE of their target group."""
+"""The operations of Elastic Load Balancing (v2). Registering and deregistering targets is an INVOKE of their target group."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from gateway.effects.context import CallContext, Target
-from gateway.effects.interpreter import effects_on
 from gateway.effects.keyed import keyed
-from gateway.effects.lists import first_of, mapped
 from gateway.effects.naming import arn
 from gateway.effects.operation import Operation, Translate, controls
 from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.translators import first_of, mapped
 from gateway.effects.values import NotUnderstood
 from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
@@ -19,7 +17,7 @@ _GROUP = "aws_lb_target_group"
 _LISTENER = "aws_lb_listener"
 _RULE = "aws_lb_listener_rule"
 _CREATE, _DELETE, _INVOKE = EffectAction.CREATE, EffectAction.DELETE, EffectAction.INVOKE
-_KINDS = {"loadbalancer": _BALANCER, "targetgroup": _GROUP, "listener": _LISTENER, "listener-rule": _RULE}
+_TYPE_BY_KIND = {"loadbalancer": _BALANCER, "targetgroup": _GROUP, "listener": _LISTENER, "listener-rule": _RULE}
 
 _BALANCER_KEYS = {
     "access_logs.s3.bucket": "access_logs.bucket",
@@ -82,47 +80,46 @@ def _actions(parameter: str, attribute: str) -> Mapping[str, str | Translate]:
     }
 
 
-def _tagging(rule: str, change: Translate) -> Operation:
-    """Tags of several things, each known by its ARN."""
+def _tagging(parameter: str, change: Translate) -> Operation:
+    """A row that changes the tags of several resources, each named by its ARN."""
 
-    def special(context: CallContext) -> tuple[Effect, ...]:
-        context.only("ResourceArns", rule)
+    def handler(context: CallContext) -> tuple[Effect, ...]:
+        context.allow_only("ResourceArns", parameter)
         arns = context.call.parameters.get("ResourceArns")
         effects: list[Effect] = []
         for text in arns if isinstance(arns, (list, tuple)) else ():
             target = _resource(context, str(text))
-            changes = change(target, context.call.parameters.get(rule))
-            effects += [target.put(attribute, value) for attribute, value in changes.items()]
+            effects += target.put_all(change(target, context.call.parameters.get(parameter)))
         return tuple(effects)
 
-    return Operation(resource_type=_BALANCER, also=tuple(_KINDS.values()), special=special)
+    return Operation(resource_type=_BALANCER, other_types=tuple(_TYPE_BY_KIND.values()), handler=handler)
 
 
-def _made(
+def _create_in(
     resource_type: str, parent: str, attribute: str, number: str, attributes: Mapping[str, str | Translate]
 ) -> Operation:
-    """A creation of something that its parent has several of, told apart by a number."""
-    row = Operation(
+    """A row that creates a resource within its parent, identified by the parent's ARN and a number (port or priority)."""
+
+    def find_target(context: CallContext) -> Target:
+        context.arn(context.text(parent))
+        identity = {attribute: context.text(parent), number.lower(): str(context.call.parameters.get(number) or "")}
+        return context.target(resource_type, identity)
+
+    return Operation(
         resource_type=resource_type,
         identity={parent: attribute},
+        find_target=find_target,
         action=_CREATE,
         attributes=attributes,
         controls=_FIELD,
     )
 
-    def special(context: CallContext) -> tuple[Effect, ...]:
-        context.arn(context.text(parent))
-        identity = {attribute: context.text(parent), number.lower(): str(context.call.parameters.get(number) or "")}
-        return tuple(effects_on(row, context, context.target(resource_type, identity)))
-
-    return replace(row, special=special)
-
 
 def _resource(context: CallContext, text: str) -> Target:
     kind = context.arn(text).resource.partition("/")[0]
-    if kind not in _KINDS:
+    if kind not in _TYPE_BY_KIND:
         raise NotUnderstood(f"tags of a {kind}")
-    return context.target(_KINDS[kind], {"arn": text})
+    return context.target(_TYPE_BY_KIND[kind], {"arn": text})
 
 
 _SCHEME: Mapping[str, Json] = {"internal": True, "internet-facing": False}
@@ -153,7 +150,7 @@ _LISTENER_ATTRIBUTES: Mapping[str, str | Translate] = {
     **_actions("DefaultActions", "default_action"),
 }
 _FIELD = controls("Conditions.Field")
-"""Says again which of the structures beside it is there."""
+"""Repeats which of the condition's structures is set."""
 _RULE_ATTRIBUTES: Mapping[str, str | Translate] = {
     "Conditions.HostHeaderConfig": "condition.host_header",
     "Conditions.HttpHeaderConfig": "condition.http_header",
@@ -188,10 +185,10 @@ OPERATIONS: Mapping[str, Operation] = {
     "DeleteTargetGroup": Operation(resource_type=_GROUP, identity=_BY_GROUP, action=_DELETE),
     "RegisterTargets": Operation(resource_type=_GROUP, identity=_BY_GROUP, action=_INVOKE),
     "DeregisterTargets": Operation(resource_type=_GROUP, identity=_BY_GROUP, action=_INVOKE),
-    "CreateListener": _made(_LISTENER, "LoadBalancerArn", "load_balancer_arn", "Port", _LISTENER_ATTRIBUTES),
+    "CreateListener": _create_in(_LISTENER, "LoadBalancerArn", "load_balancer_arn", "Port", _LISTENER_ATTRIBUTES),
     "ModifyListener": Operation(resource_type=_LISTENER, identity=_BY_LISTENER, attributes=_LISTENER_ATTRIBUTES),
     "DeleteListener": Operation(resource_type=_LISTENER, identity=_BY_LISTENER, action=_DELETE),
-    "CreateRule": _made(_RULE, "ListenerArn", "listener_arn", "Priority", _RULE_ATTRIBUTES),
+    "CreateRule": _create_in(_RULE, "ListenerArn", "listener_arn", "Priority", _RULE_ATTRIBUTES),
     "ModifyRule": Operation(resource_type=_RULE, identity=_BY_RULE, attributes=_RULE_ATTRIBUTES, controls=_FIELD),
     "DeleteRule": Operation(resource_type=_RULE, identity=_BY_RULE, action=_DELETE),
     "AddTags": _tagging("Tags", set_tags),

@@ -1,4 +1,4 @@
-"""What IAM's operations do. Policy documents are given as the text of the call; names are unique in an account whatever their path."""
+"""The operations of IAM. A policy document is kept as the text in the call. Names are unique in an account, whatever the path."""
 
 from collections.abc import Mapping
 
@@ -14,16 +14,16 @@ _PROFILE = "aws_iam_instance_profile"
 
 
 def _policy(context: CallContext, text: str) -> dict[str, str]:
-    """A policy's name, from its ARN. AWS's own policies cannot be changed, so a call that tries is not understood."""
+    """A policy's name, from its ARN. AWS managed policies cannot be changed, so a call that tries is not understood."""
     arn = context.arn(text)
     if arn.account == "aws":
-        raise NotUnderstood("a policy of AWS's own")
+        raise NotUnderstood("an AWS managed policy")
     return {"name": arn.name}
 
 
 def _create_version(context: CallContext) -> tuple[Effect, ...]:
-    """A new version of a policy is in force only if it becomes the default."""
-    context.only("PolicyArn", "PolicyDocument", "SetAsDefault")
+    """CreatePolicyVersion changes the policy only if the new version becomes the default."""
+    context.allow_only("PolicyArn", "PolicyDocument", "SetAsDefault")
     target = context.target(_POLICY, _policy(context, context.text("PolicyArn")))
     if context.call.parameters.get("SetAsDefault") is True:
         return (target.put("policy", context.text("PolicyDocument")),)
@@ -37,30 +37,33 @@ _PROFILE_NAME = {"InstanceProfileName": "name"}
 _BY_ARN = {"PolicyArn": _policy}
 
 
-def _principal(kind: str, parameter: str, name: Mapping[str, str], made: Mapping[str, str]) -> dict[str, Operation]:
-    """What roles and users have in common: themselves, inline policies, attachments, a boundary, tags."""
-    resource, word = f"aws_iam_{kind}", kind.capitalize()
+def _principal(kind: str, parameter: str, name: Mapping[str, str], create: Mapping[str, str]) -> dict[str, Operation]:
+    """The rows that roles and users have in common: create, delete, inline policies, attachments, permissions boundary, tags.
+
+    `create` holds the attributes that only the creation has.
+    """
+    resource, noun = f"aws_iam_{kind}", kind.capitalize()
     inline = {parameter: kind, "PolicyName": "name"}
     attached = {parameter: kind, "PolicyArn": "policy_arn"}
     return {
-        f"Create{word}": Operation(
-            resource_type=resource, identity=name, action=_CREATE, attributes={**made, "Tags": set_tags}
+        f"Create{noun}": Operation(
+            resource_type=resource, identity=name, action=_CREATE, attributes={**create, "Tags": set_tags}
         ),
-        f"Delete{word}": Operation(resource_type=resource, identity=name, action=_DELETE),
-        f"Tag{word}": Operation(resource_type=resource, identity=name, attributes={"Tags": set_tags}),
-        f"Untag{word}": Operation(resource_type=resource, identity=name, attributes={"TagKeys": drop_tags}),
-        f"Put{word}PermissionsBoundary": Operation(resource_type=resource, identity=name),
-        f"Delete{word}PermissionsBoundary": Operation(
+        f"Delete{noun}": Operation(resource_type=resource, identity=name, action=_DELETE),
+        f"Tag{noun}": Operation(resource_type=resource, identity=name, attributes={"Tags": set_tags}),
+        f"Untag{noun}": Operation(resource_type=resource, identity=name, attributes={"TagKeys": drop_tags}),
+        f"Put{noun}PermissionsBoundary": Operation(resource_type=resource, identity=name),
+        f"Delete{noun}PermissionsBoundary": Operation(
             resource_type=resource, identity=name, constants={"permissions_boundary": None}
         ),
-        f"Put{word}Policy": Operation(
-            resource_type=f"{resource}_policy", identity=inline, attributes=_DOCUMENT, puts=True
+        f"Put{noun}Policy": Operation(
+            resource_type=f"{resource}_policy", identity=inline, attributes=_DOCUMENT, upserts=True
         ),
-        f"Delete{word}Policy": Operation(resource_type=f"{resource}_policy", identity=inline, action=_DELETE),
-        f"Attach{word}Policy": Operation(
+        f"Delete{noun}Policy": Operation(resource_type=f"{resource}_policy", identity=inline, action=_DELETE),
+        f"Attach{noun}Policy": Operation(
             resource_type=f"{resource}_policy_attachment", identity=attached, action=_CREATE
         ),
-        f"Detach{word}Policy": Operation(
+        f"Detach{noun}Policy": Operation(
             resource_type=f"{resource}_policy_attachment", identity=attached, action=_DELETE
         ),
     }
@@ -81,7 +84,7 @@ OPERATIONS: Mapping[str, Operation] = {
         attributes={**_DOCUMENT, "Tags": set_tags},
     ),
     "DeletePolicy": Operation(resource_type=_POLICY, identity=_BY_ARN, action=_DELETE),
-    "CreatePolicyVersion": Operation(resource_type=_POLICY, special=_create_version),
+    "CreatePolicyVersion": Operation(resource_type=_POLICY, handler=_create_version),
     "SetDefaultPolicyVersion": Operation(resource_type=_POLICY, identity=_BY_ARN, action=EffectAction.INVOKE),
     "DeletePolicyVersion": Operation(resource_type=_POLICY, identity=_BY_ARN, action=EffectAction.INVOKE),
     "TagPolicy": Operation(resource_type=_POLICY, identity=_BY_ARN, attributes={"Tags": set_tags}),

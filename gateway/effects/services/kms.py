@@ -1,11 +1,11 @@
-"""What KMS's operations do."""
+"""The operations of KMS."""
 
 from collections.abc import Mapping
 
-from gateway.effects.lists import ignored_if
 from gateway.effects.naming import kms_key
 from gateway.effects.operation import Operation, controls
 from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.translators import ignored_if
 from gateway.model.mutation import EffectAction
 
 _KEY = "aws_kms_key"

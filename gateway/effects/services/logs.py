@@ -1,4 +1,4 @@
-"""What CloudWatch Logs' operations do."""
+"""The operations of CloudWatch Logs."""
 
 from collections.abc import Mapping
 
@@ -41,7 +41,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "PutMetricFilter": Operation(
         resource_type="aws_cloudwatch_log_metric_filter",
         identity=_FILTER,
-        puts=True,
+        upserts=True,
         attributes={
             "filterPattern": "pattern",
             "metricTransformations.metricName": "metric_transformation.name",
@@ -52,12 +52,12 @@ OPERATIONS: Mapping[str, Operation] = {
     "DeleteMetricFilter": Operation(resource_type="aws_cloudwatch_log_metric_filter", identity=_FILTER, action=_DELETE),
     "PutSubscriptionFilter": Operation(
         resource_type="aws_cloudwatch_log_subscription_filter",
-        identity={"logGroupName": "log_group_name", "filterName": "name"},
-        puts=True,
+        identity=_FILTER,
+        upserts=True,
     ),
     "DeleteSubscriptionFilter": Operation(
         resource_type="aws_cloudwatch_log_subscription_filter",
-        identity={"logGroupName": "log_group_name", "filterName": "name"},
+        identity=_FILTER,
         action=_DELETE,
     ),
 }

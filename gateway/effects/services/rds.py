@@ -1,12 +1,12 @@
-"""What RDS's operations do. Passwords are secret: effects carry their hash only."""
+"""The operations of RDS. Passwords are secret: an effect carries only their hash."""
 
 from collections.abc import Mapping
 
 from gateway.effects.context import Target
-from gateway.effects.lists import recorded_list
 from gateway.effects.naming import arn_of, plain
 from gateway.effects.operation import Operation, Translate, controls
 from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.translators import recorded_list
 from gateway.effects.values import NotUnderstood
 from gateway.model.json import Json
 from gateway.model.mutation import EffectAction
@@ -22,12 +22,12 @@ _BY_ARN = {"ResourceName": arn_of("db", "identifier")}
 
 
 def _log_exports(target: Target, value: object) -> Mapping[str, Json]:
-    """The logs that are exported after some are added and some taken away."""
+    """The recorded log exports with those of the call enabled and disabled."""
     if not isinstance(value, Mapping) or set(value) - {"EnableLogTypes", "DisableLogTypes"}:
-        raise NotUnderstood("log exports in a form nobody knows")
-    gone, new = value.get("DisableLogTypes") or [], value.get("EnableLogTypes") or []
-    kept = [log for log in recorded_list(target, _EXPORTS) if log not in gone]
-    return {_EXPORTS: kept + [log for log in new if log not in kept]}
+        raise NotUnderstood("log exports in an unknown form")
+    disabled, enabled = value.get("DisableLogTypes") or [], value.get("EnableLogTypes") or []
+    kept = [log for log in recorded_list(target, _EXPORTS) if log not in disabled]
+    return {_EXPORTS: kept + [log for log in enabled if log not in kept]}
 
 
 _EXPORTS = "enabled_cloudwatch_logs_exports"

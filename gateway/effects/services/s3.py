@@ -1,4 +1,4 @@
-"""What S3's operations do. The provider has a resource type of its own for nearly every aspect of a bucket; objects are an INVOKE of it."""
+"""The operations of S3. Most settings of a bucket are a resource type of their own; writing objects is an INVOKE of the bucket."""
 
 from collections.abc import Mapping
 
@@ -23,24 +23,23 @@ _GRANTS = ("GrantFullControl", "GrantRead", "GrantReadACP", "GrantWrite", "Grant
 
 
 def _object(context: CallContext) -> tuple[Effect, ...]:
-    """Objects are content, not infrastructure, unless the code declares this very one. Whom they are opened to is no content."""
-    if opened := {"ACL", *_GRANTS} & {name for name, value in context.call.parameters.items() if value is not None}:
-        raise NotUnderstood(f"parameter {', '.join(sorted(opened))}")
+    """An object is content, not infrastructure, unless the code declares it. A call that also grants access to it is not understood."""
+    if grants := {"ACL", *_GRANTS} & {name for name, value in context.call.parameters.items() if value is not None}:
+        raise NotUnderstood(f"parameter {', '.join(sorted(grants))}")
     bucket = context.text("Bucket")
     effects = [context.target(_BUCKET, plain("bucket")(context, bucket)).whole(EffectAction.INVOKE)]
     key = context.call.parameters.get("Key")
     if isinstance(key, str) and key:
-        declared = context.target("aws_s3_object", {"bucket": bucket, "key": key})
+        target = context.target("aws_s3_object", {"bucket": bucket, "key": key})
         action = EffectAction.DELETE if context.call.operation == "DeleteObject" else EffectAction.INVOKE
-        effects += [declared.whole(action)] if declared.declared else []
+        effects += [target.whole(action)] if target.declared else []
     return tuple(effects)
 
 
 def _untag(context: CallContext) -> tuple[Effect, ...]:
-    context.only("Bucket", "ExpectedBucketOwner")
+    context.allow_only("Bucket", "ExpectedBucketOwner")
     target = context.target(_BUCKET, {"bucket": context.text("Bucket")})
-    changes = all_tags(target, {}) or {"tags": {}}
-    return tuple(target.put(attribute, value) for attribute, value in changes.items())
+    return target.put_all(all_tags(target, {}) or {"tags": {}})
 
 
 def _tags(attribute: str) -> Translate:
@@ -52,22 +51,22 @@ def _tags(attribute: str) -> Translate:
 
 def _one_tag(_target: object, value: object) -> Mapping[str, Json]:
     if not isinstance(value, Mapping) or set(value) != {"Key", "Value"}:
-        raise NotUnderstood("a tag in a form nobody knows")
+        raise NotUnderstood("a tag in an unknown form")
     return {"tag": [{"key": str(value["Key"]), "value": str(value["Value"])}]}
 
 
 def _put(
     resource_type: str,
     attributes: Mapping[str, str | Translate] | None = None,
-    resets: Mapping[str, Json] | None = None,
+    defaults: Mapping[str, Json] | None = None,
 ) -> Operation:
     return Operation(
         resource_type=resource_type,
         identity=_NAME,
         attributes=attributes or {},
         controls=_CONTROLS,
-        puts=True,
-        resets=resets or {},
+        upserts=True,
+        defaults=defaults or {},
     )
 
 
@@ -86,7 +85,7 @@ _RULES = "LifecycleConfiguration.Rules"
 _UNBLOCKED: Mapping[str, Json] = dict.fromkeys(
     ("block_public_acls", "block_public_policy", "ignore_public_acls", "restrict_public_buckets"), False
 )
-"""What `PutPublicAccessBlock` leaves out is off (S3 API reference, PublicAccessBlockConfiguration)."""
+"""Attribute → its value if `PutPublicAccessBlock` omits it (S3 API reference, PublicAccessBlockConfiguration)."""
 
 OPERATIONS: Mapping[str, Operation] = {
     "CreateBucket": Operation(
@@ -100,7 +99,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "PutBucketTagging": Operation(
         resource_type=_BUCKET, identity=_NAME, attributes={"Tagging.TagSet": all_tags}, controls=_CONTROLS
     ),
-    "DeleteBucketTagging": Operation(resource_type=_BUCKET, special=_untag),
+    "DeleteBucketTagging": Operation(resource_type=_BUCKET, handler=_untag),
     "PutBucketVersioning": _put(
         _VERSIONING,
         {
@@ -108,7 +107,7 @@ OPERATIONS: Mapping[str, Operation] = {
             "VersioningConfiguration.Status": "versioning_configuration.status",
         },
     ),
-    "PutPublicAccessBlock": _put(_BLOCK, resets=_UNBLOCKED),
+    "PutPublicAccessBlock": _put(_BLOCK, defaults=_UNBLOCKED),
     "DeletePublicAccessBlock": _delete(_BLOCK),
     "PutBucketPolicy": _put(_POLICY),
     "DeleteBucketPolicy": _delete(_POLICY),
@@ -130,5 +129,5 @@ OPERATIONS: Mapping[str, Operation] = {
     "DeleteBucketCors": _delete(_CORS),
     "PutBucketLogging": _put("aws_s3_bucket_logging"),
     "PutBucketAccelerateConfiguration": _put("aws_s3_bucket_accelerate_configuration"),
-    **{name: Operation(resource_type=_BUCKET, also=("aws_s3_object",), special=_object) for name in _OBJECTS},
+    **{name: Operation(resource_type=_BUCKET, other_types=("aws_s3_object",), handler=_object) for name in _OBJECTS},
 }

@@ -1,4 +1,4 @@
-"""What Secrets Manager's operations do. A secret's value is never in an effect, only its hash."""
+"""The operations of Secrets Manager. An effect never carries a secret's value, only its hash."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -6,7 +6,7 @@ from dataclasses import replace
 from gateway.effects.context import CallContext
 from gateway.effects.interpreter import interpret
 from gateway.effects.naming import secret_id
-from gateway.effects.operation import Operation, controls
+from gateway.effects.operation import Identify, Operation, controls
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.model.json import Json, to_json
 from gateway.model.mutation import Effect, EffectAction
@@ -22,21 +22,20 @@ _TOKEN = controls("ClientRequestToken")
 _WITH_VALUE = _TOKEN | controls(*_VALUES)
 
 
-def _whole_id(context: CallContext, name: str) -> str:
-    """How the secret's own resources name it: by its ARN where the state knows it."""
+def _arn_or_name(context: CallContext, name: str) -> str:
+    """The value by which resources that belong to the secret refer to it: its ARN, or its name if the state does not record the secret."""
     return str(context.target(_SECRET, {"name": name}).recorded.get("arn") or name)
 
 
-def _by_secret(context: CallContext, text: str) -> dict[str, str]:
-    return {"secret_id": _whole_id(context, secret_id(context, text)["name"])}
+def _by_secret(attribute: str) -> Identify:
+    def identify(context: CallContext, text: str) -> dict[str, str]:
+        return {attribute: _arn_or_name(context, secret_id(context, text)["name"])}
 
-
-def _by_secret_arn(context: CallContext, text: str) -> dict[str, str]:
-    return {"secret_arn": _whole_id(context, secret_id(context, text)["name"])}
+    return identify
 
 
 def _value(context: CallContext, name: str) -> tuple[Effect, ...]:
-    """The effects of the secret's new value, if the call carries one."""
+    """The effects of the secret's new value; none if the call has no value."""
     given: dict[str, Json] = {
         attribute: to_json(context.call.parameters[parameter])
         for parameter, attribute in _VALUES.items()
@@ -44,7 +43,7 @@ def _value(context: CallContext, name: str) -> tuple[Effect, ...]:
     }
     if not given:
         return ()
-    target = context.target(_VERSION, {"secret_id": _whole_id(context, name)})
+    target = context.target(_VERSION, {"secret_id": _arn_or_name(context, name)})
     action = EffectAction.SET if target.recorded else EffectAction.CREATE
     whole = () if target.recorded else (target.whole(EffectAction.CREATE),)
     return (*whole, *(target.put(key, value, action=action, secret=True) for key, value in given.items()))
@@ -56,12 +55,12 @@ def _create(context: CallContext) -> tuple[Effect, ...]:
 
 def _update(context: CallContext) -> tuple[Effect, ...]:
     given = {name for name, value in context.call.parameters.items() if value is not None}
-    own = interpret(_UPDATE, context) if given - _WITH_VALUE - {"SecretId"} else ()
-    return (*own, *_value(context, secret_id(context, context.text("SecretId"))["name"]))
+    attributes = interpret(_UPDATE, context) if given - _WITH_VALUE - {"SecretId"} else ()
+    return (*attributes, *_value(context, secret_id(context, context.text("SecretId"))["name"]))
 
 
 def _put_value(context: CallContext) -> tuple[Effect, ...]:
-    context.only("SecretId", "ClientRequestToken", "VersionStages", *_VALUES)
+    context.allow_only("SecretId", "ClientRequestToken", "VersionStages", *_VALUES)
     return _value(context, secret_id(context, context.text("SecretId"))["name"])
 
 
@@ -75,28 +74,31 @@ _CREATE = Operation(
 _UPDATE = Operation(resource_type=_SECRET, identity=_ID, controls=_WITH_VALUE)
 
 OPERATIONS: Mapping[str, Operation] = {
-    "CreateSecret": replace(_CREATE, special=_create, also=(_VERSION,)),
-    "UpdateSecret": replace(_UPDATE, special=_update, also=(_VERSION,)),
-    "PutSecretValue": Operation(resource_type=_VERSION, also=(_SECRET,), special=_put_value),
+    "CreateSecret": replace(_CREATE, handler=_create, other_types=(_VERSION,)),
+    "UpdateSecret": replace(_UPDATE, handler=_update, other_types=(_VERSION,)),
+    "PutSecretValue": Operation(resource_type=_VERSION, other_types=(_SECRET,), handler=_put_value),
     "DeleteSecret": Operation(resource_type=_SECRET, identity=_ID, action=EffectAction.DELETE),
     "RestoreSecret": Operation(resource_type=_SECRET, identity=_ID, action=EffectAction.INVOKE),
     "RotateSecret": Operation(
         resource_type=_ROTATION,
-        also=(_SECRET,),
-        identity={"SecretId": _by_secret},
+        other_types=(_SECRET,),
+        identity={"SecretId": _by_secret("secret_id")},
         attributes={"RotationLambdaARN": "rotation_lambda_arn"},
         controls=_TOKEN,
-        puts=True,
+        upserts=True,
     ),
     "PutResourcePolicy": Operation(
         resource_type=_POLICY,
-        also=(_SECRET,),
-        identity={"SecretId": _by_secret_arn},
+        other_types=(_SECRET,),
+        identity={"SecretId": _by_secret("secret_arn")},
         attributes={"ResourcePolicy": "policy"},
-        puts=True,
+        upserts=True,
     ),
     "DeleteResourcePolicy": Operation(
-        resource_type=_POLICY, also=(_SECRET,), identity={"SecretId": _by_secret_arn}, action=EffectAction.DELETE
+        resource_type=_POLICY,
+        other_types=(_SECRET,),
+        identity={"SecretId": _by_secret("secret_arn")},
+        action=EffectAction.DELETE,
     ),
     "TagResource": Operation(resource_type=_SECRET, identity=_ID, attributes={"Tags": set_tags}),
     "UntagResource": Operation(resource_type=_SECRET, identity=_ID, attributes={"TagKeys": drop_tags}),

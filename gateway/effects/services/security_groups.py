@@ -1,24 +1,24 @@
-"""What EC2's operations on security group rules do.
+"""The operations of EC2 on security groups and their rules.
 
-A rule belongs to the resource that the state has for it: to the group's own `ingress` or `egress`, or, where rules of this group are
-resources of their own, to one of those. An inline effect carries the whole list that results, in the provider's shape, computed from
-the recorded list; where the state does not know the group (it was made a moment ago) it carries the rules of the call alone.
+If the state records rules of the group as separate resources, an effect is on such a resource. Otherwise it is on the group's inline
+`ingress` or `egress`: it carries the whole resulting list in the provider's form, computed from the recorded list. For a group that the
+state does not have yet, it carries only the rules of the call.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.effects.context import CallContext, Target
-from gateway.effects.lists import recorded_list
 from gateway.effects.operation import Operation
 from gateway.effects.tags import specified_tags
+from gateway.effects.translators import as_list, recorded_list
 from gateway.effects.values import NotUnderstood
 from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
 
 GROUP = "aws_security_group"
-OLD_RULE = "aws_security_group_rule"
-NEW_RULES = {"ingress": "aws_vpc_security_group_ingress_rule", "egress": "aws_vpc_security_group_egress_rule"}
+LEGACY_RULE = "aws_security_group_rule"
+RULE_BY_DIRECTION = {"ingress": "aws_vpc_security_group_ingress_rule", "egress": "aws_vpc_security_group_egress_rule"}
 _PROTOCOLS = {"1": "icmp", "6": "tcp", "17": "udp", "58": "icmpv6", "all": "-1"}
 _FLAT = ("CidrIp", "FromPort", "IpProtocol", "ToPort")
 _SOURCES = {
@@ -27,19 +27,19 @@ _SOURCES = {
     "PrefixListIds": ("PrefixListId", "prefix_list_ids"),
     "UserIdGroupPairs": ("GroupId", "security_groups"),
 }
-_NEW_SOURCE = {
+_SOURCE_ATTRIBUTE = {
     "cidr_blocks": "cidr_ipv4",
     "ipv6_cidr_blocks": "cidr_ipv6",
     "prefix_list_ids": "prefix_list_id",
     "security_groups": "referenced_security_group_id",
     "self": "referenced_security_group_id",
 }
-_LISTS = ("cidr_blocks", "ipv6_cidr_blocks", "prefix_list_ids", "security_groups")
+_INLINE_SOURCES = ("cidr_blocks", "ipv6_cidr_blocks", "prefix_list_ids", "security_groups")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grain:
-    """The smallest rule: one protocol, one range of ports, one source or destination."""
+class SingleRule:
+    """One protocol, one port range, one source or destination. An inline rule of the provider may have several sources."""
 
     protocol: str
     from_port: int
@@ -47,33 +47,33 @@ class Grain:
     kind: str
     """`cidr_blocks`, `ipv6_cidr_blocks`, `prefix_list_ids`, `security_groups`, or `self`."""
     source: str
-    """The range, list or group; of `self` the group itself."""
+    """The CIDR range, prefix list id or group id; for `self`, the id of the group itself."""
     description: str = ""
 
     @property
     def ports(self) -> tuple[str, int, int]:
-        """Protocol and ports."""
+        """Protocol, first port, last port."""
         return self.protocol, self.from_port, self.to_port
 
 
-def grains(permissions: object, group_id: str) -> tuple[Grain, ...]:
-    """EC2's IpPermissions taken apart. Raises `NotUnderstood` for a member nobody knows, or a rule without any source."""
+def single_rules(permissions: object, group_id: str) -> tuple[SingleRule, ...]:
+    """EC2's IpPermissions as single rules. Raises `NotUnderstood` for an unknown member, or a permission without a source."""
     if not isinstance(permissions, (list, tuple)):
-        raise NotUnderstood("permissions that are no list")
-    return tuple(grain for permission in permissions for grain in _grains(permission, group_id))
+        raise NotUnderstood("permissions that are not a list")
+    return tuple(rule for permission in permissions for rule in _single_rules(permission, group_id))
 
 
-def _grains(permission: Mapping[str, object], group_id: str) -> Iterator[Grain]:
+def _single_rules(permission: Mapping[str, object], group_id: str) -> Iterator[SingleRule]:
     if set(permission) - {"IpProtocol", "FromPort", "ToPort", *_SOURCES}:
-        raise NotUnderstood("a permission in a form nobody knows")
+        raise NotUnderstood("a permission in an unknown form")
     protocol = _protocol(permission.get("IpProtocol"))
     ports = (0, 0) if protocol == "-1" else (_port(permission, "FromPort"), _port(permission, "ToPort"))
-    given = [(member, source) for member in _SOURCES for source in _list(permission.get(member))]
+    given = [(member, source) for member in _SOURCES for source in _sources(permission.get(member))]
     if not given:
-        raise NotUnderstood("a permission for nobody")
+        raise NotUnderstood("a permission without a source")
     for member, source in given:
         kind, value, description = _source(member, source, group_id)
-        yield Grain(
+        yield SingleRule(
             protocol=protocol,
             from_port=ports[0],
             to_port=ports[1],
@@ -83,18 +83,18 @@ def _grains(permission: Mapping[str, object], group_id: str) -> Iterator[Grain]:
         )
 
 
-def _list(value: object) -> Sequence[object]:
+def _sources(value: object) -> Sequence[object]:
     if value is None or isinstance(value, (list, tuple)):
         return value or ()
-    raise NotUnderstood("sources that are no list")
+    raise NotUnderstood("sources that are not a list")
 
 
 def _source(member: str, source: object, group_id: str) -> tuple[str, str, str]:
     """Kind, value and description of one source."""
     key, kind = _SOURCES[member]
-    known = {key, "Description", "UserId", "VpcId"} if key == "GroupId" else {key, "Description"}
-    if not isinstance(source, Mapping) or not source.get(key) or set(source) - known:
-        raise NotUnderstood("a source in a form nobody knows")
+    allowed = {key, "Description", "UserId", "VpcId"} if key == "GroupId" else {key, "Description"}
+    if not isinstance(source, Mapping) or not source.get(key) or set(source) - allowed:
+        raise NotUnderstood("a source in an unknown form")
     value = str(source[key])
     return "self" if value == group_id else kind, value, str(source.get("Description") or "")
 
@@ -108,186 +108,192 @@ def _protocol(value: object) -> str:
 def _port(permission: Mapping[str, object], name: str) -> int:
     value = permission.get(name, -1)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise NotUnderstood("a port that is no number")
+        raise NotUnderstood("a port that is not a number")
     return value
 
 
-def with_grains(rules: Sequence[Json], new: Iterable[Grain]) -> list[Json]:
-    """The recorded rules and these, each joined to the rule of the same protocol, ports and description where there is one."""
-    result = [dict(rule) for rule in rules if isinstance(rule, Mapping)]
-    for grain in new:
-        home = next((rule for rule in result if _ports(rule) == grain.ports and _said(rule) == grain.description), None)
-        if home is None:
-            home = {
-                **{key: [] for key in _LISTS},
-                "description": grain.description,
-                "from_port": grain.from_port,
-                "protocol": grain.protocol,
-                "self": False,
-                "to_port": grain.to_port,
-            }
-            result.append(home)
-        members = _members(home, grain.kind)
-        home[grain.kind] = (
-            True if grain.kind == "self" else [*members, *([grain.source] if grain.source not in members else [])]
+def with_rules(blocks: Sequence[Json], added: Iterable[SingleRule]) -> list[Json]:
+    """The recorded blocks with the rules added, each to the block with the same protocol, ports and description if there is one."""
+    result = [dict(block) for block in blocks if isinstance(block, Mapping)]
+    for rule in added:
+        same = (block for block in result if _ports(block) == rule.ports and _description(block) == rule.description)
+        block = next(same, None)
+        if block is None:
+            block = _empty_block(rule)
+            result.append(block)
+        sources = as_list(block.get(rule.kind))
+        block[rule.kind] = (
+            True if rule.kind == "self" else [*sources, *([rule.source] if rule.source not in sources else [])]
         )
     return list(result)
 
 
-def without_grains(rules: Sequence[Json], gone: Iterable[Grain]) -> list[Json]:
-    """The recorded rules without these; a rule that has no source left is gone too. AWS does not look at the description."""
-    result = [dict(rule) for rule in rules if isinstance(rule, Mapping)]
-    for grain in gone:
-        for rule in result:
-            if _ports(rule) == grain.ports:
-                left = [source for source in _members(rule, grain.kind) if source != grain.source]
-                rule[grain.kind] = False if grain.kind == "self" else left
-    return [rule for rule in result if rule.get("self") or any(_members(rule, kind) for kind in _LISTS)]
+def _empty_block(rule: SingleRule) -> dict[str, Json]:
+    return {
+        **{kind: [] for kind in _INLINE_SOURCES},
+        "description": rule.description,
+        "from_port": rule.from_port,
+        "protocol": rule.protocol,
+        "self": False,
+        "to_port": rule.to_port,
+    }
 
 
-def _ports(rule: Mapping[str, Json]) -> tuple[str, Json, Json]:
-    protocol = _protocol(str(rule.get("protocol") or "-1"))
-    return (protocol, 0, 0) if protocol == "-1" else (protocol, rule.get("from_port"), rule.get("to_port"))
+def without_rules(blocks: Sequence[Json], removed: Iterable[SingleRule]) -> list[Json]:
+    """The recorded blocks without these rules and without blocks that have no source left. Like AWS, it ignores the description."""
+    result = [dict(block) for block in blocks if isinstance(block, Mapping)]
+    for rule in removed:
+        for block in result:
+            if _ports(block) == rule.ports:
+                left = [source for source in as_list(block.get(rule.kind)) if source != rule.source]
+                block[rule.kind] = False if rule.kind == "self" else left
+    return [block for block in result if block.get("self") or any(as_list(block.get(kind)) for kind in _INLINE_SOURCES)]
 
 
-def _said(rule: Mapping[str, Json]) -> str:
-    return str(rule.get("description") or "")
+def _ports(recorded: Mapping[str, Json]) -> tuple[str, Json, Json]:
+    """Protocol, first port, last port of a recorded block or rule."""
+    protocol = _protocol(str(recorded.get("protocol") or "-1"))
+    return (protocol, 0, 0) if protocol == "-1" else (protocol, recorded.get("from_port"), recorded.get("to_port"))
 
 
-def _members(rule: Mapping[str, Json], kind: str) -> list[Json]:
-    value = rule.get(kind)
-    return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else []
+def _description(block: Mapping[str, Json]) -> str:
+    return str(block.get("description") or "")
 
 
 def _group(context: CallContext) -> Target:
     group_id, name = context.call.parameters.get("GroupId"), context.call.parameters.get("GroupName")
     if group_id and name:
-        raise NotUnderstood("a group named twice")
+        raise NotUnderstood("a group by both id and name")
     if group_id:
         return context.target(GROUP, {"id": str(group_id)})
     return context.target(GROUP, {"name": str(name or "")})
 
 
-def _asked_grains(context: CallContext, group_id: str) -> tuple[Grain, ...]:
-    """The rules of the call, as IpPermissions or in the older flat form."""
+def _rules_of_call(context: CallContext, group_id: str) -> tuple[SingleRule, ...]:
+    """The rules of the call, from IpPermissions or from the legacy flat parameters."""
     flat = {name: context.call.parameters[name] for name in _FLAT if context.call.parameters.get(name) is not None}
     permissions = context.call.parameters.get("IpPermissions")
     if flat and permissions:
-        raise NotUnderstood("rules in two forms at once")
+        raise NotUnderstood("both IpPermissions and flat parameters")
     if not flat:
-        return grains(permissions, group_id)
+        return single_rules(permissions, group_id)
     cidr = flat.pop("CidrIp", None)
-    return grains([{**flat, "IpRanges": [{"CidrIp": cidr}]}], group_id)
+    return single_rules([{**flat, "IpRanges": [{"CidrIp": cidr}]}], group_id)
 
 
-def _separate(context: CallContext, direction: str, group_id: str) -> str:
-    """The type of rule resource that the state has for this group, empty where its rules are its own."""
+def _rule_resource_type(context: CallContext, direction: str, group_id: str) -> str:
+    """The resource type that the state records this group's rules as; empty if they are inline."""
     if not group_id:
         return ""
-    if any(context.world.find(kind, "security_group_id", group_id) for kind in NEW_RULES.values()):
-        return NEW_RULES[direction]
-    return OLD_RULE if context.world.find(OLD_RULE, "security_group_id", group_id) else ""
+    if any(context.inventory.find(kind, "security_group_id", group_id) for kind in RULE_BY_DIRECTION.values()):
+        return RULE_BY_DIRECTION[direction]
+    return LEGACY_RULE if context.inventory.find(LEGACY_RULE, "security_group_id", group_id) else ""
 
 
 def _authorize(direction: str) -> Operation:
-    def special(context: CallContext) -> tuple[Effect, ...]:
-        context.only("GroupId", "GroupName", "IpPermissions", "DryRun", "TagSpecifications", *_FLAT)
+    def handler(context: CallContext) -> tuple[Effect, ...]:
+        context.allow_only("GroupId", "GroupName", "IpPermissions", "DryRun", "TagSpecifications", *_FLAT)
         group = _group(context)
         group_id = str(group.recorded.get("id") or context.call.parameters.get("GroupId") or "")
-        new = _asked_grains(context, group_id)
-        kind = _separate(context, direction, group_id)
-        if kind:
-            return tuple(effect for grain in new for effect in _created(context, kind, direction, group_id, grain))
-        return (group.put(direction, with_grains(recorded_list(group, direction), new)),)
+        rules = _rules_of_call(context, group_id)
+        resource_type = _rule_resource_type(context, direction, group_id)
+        if resource_type:
+            return tuple(
+                effect for rule in rules for effect in _create_rule(context, resource_type, direction, group_id, rule)
+            )
+        return (group.put(direction, with_rules(recorded_list(group, direction), rules)),)
 
-    return Operation(resource_type=GROUP, also=(OLD_RULE, *NEW_RULES.values()), special=special)
+    return Operation(resource_type=GROUP, other_types=(LEGACY_RULE, *RULE_BY_DIRECTION.values()), handler=handler)
 
 
-def _created(context: CallContext, kind: str, direction: str, group_id: str, grain: Grain) -> Iterator[Effect]:
-    """A rule resource of its own that comes to be."""
-    values = _new_values(grain) if kind != OLD_RULE else _old_values(direction, grain)
+def _create_rule(
+    context: CallContext, resource_type: str, direction: str, group_id: str, rule: SingleRule
+) -> Iterator[Effect]:
+    """The effects that create a separate rule resource."""
+    legacy = resource_type == LEGACY_RULE
+    values = _legacy_rule_attributes(direction, rule) if legacy else _rule_attributes(rule)
     values = {"security_group_id": group_id, **values}
     identity = {key: str(value) for key, value in values.items() if key != "description" and value not in ("", None)}
-    target = context.target(kind, identity)
+    target = context.target(resource_type, identity)
     yield target.whole(EffectAction.CREATE)
-    for attribute, value in values.items():
-        yield target.put(attribute, value, action=EffectAction.CREATE)
-    if kind != OLD_RULE and (tags := context.call.parameters.get("TagSpecifications")):
-        for attribute, value in specified_tags("security-group-rule")(target, tags).items():
-            yield target.put(attribute, value, action=EffectAction.CREATE)
+    yield from target.put_all(values, action=EffectAction.CREATE)
+    if not legacy and (tags := context.call.parameters.get("TagSpecifications")):
+        yield from target.put_all(specified_tags("security-group-rule")(target, tags), action=EffectAction.CREATE)
 
 
-def _new_values(grain: Grain) -> dict[str, Json]:
-    ports: dict[str, Json] = {} if grain.protocol == "-1" else {"from_port": grain.from_port, "to_port": grain.to_port}
-    said: dict[str, Json] = {"description": grain.description} if grain.description else {}
-    return {"ip_protocol": grain.protocol, **ports, _NEW_SOURCE[grain.kind]: grain.source, **said}
+def _rule_attributes(rule: SingleRule) -> dict[str, Json]:
+    """The attributes of `aws_vpc_security_group_ingress_rule` or `…_egress_rule`."""
+    ports: dict[str, Json] = {} if rule.protocol == "-1" else {"from_port": rule.from_port, "to_port": rule.to_port}
+    description: dict[str, Json] = {"description": rule.description} if rule.description else {}
+    return {"ip_protocol": rule.protocol, **ports, _SOURCE_ATTRIBUTE[rule.kind]: rule.source, **description}
 
 
-def _old_values(direction: str, grain: Grain) -> dict[str, Json]:
-    source: Json = (
-        [grain.source] if grain.kind in ("cidr_blocks", "ipv6_cidr_blocks", "prefix_list_ids") else grain.source
-    )
-    attribute = {"security_groups": "source_security_group_id"}.get(grain.kind, grain.kind)
-    said: dict[str, Json] = {"description": grain.description} if grain.description else {}
+def _legacy_rule_attributes(direction: str, rule: SingleRule) -> dict[str, Json]:
+    """The attributes of `aws_security_group_rule`."""
+    is_list = rule.kind in ("cidr_blocks", "ipv6_cidr_blocks", "prefix_list_ids")
+    source: Json = [rule.source] if is_list else rule.source
+    attribute = {"security_groups": "source_security_group_id"}.get(rule.kind, rule.kind)
+    description: dict[str, Json] = {"description": rule.description} if rule.description else {}
     return {
         "type": direction,
-        "protocol": grain.protocol,
-        "from_port": grain.from_port,
-        "to_port": grain.to_port,
-        attribute: True if grain.kind == "self" else source,
-        **said,
+        "protocol": rule.protocol,
+        "from_port": rule.from_port,
+        "to_port": rule.to_port,
+        attribute: True if rule.kind == "self" else source,
+        **description,
     }
 
 
 def _revoke(direction: str) -> Operation:
-    def special(context: CallContext) -> tuple[Effect, ...]:
-        context.only("GroupId", "GroupName", "IpPermissions", "DryRun", "SecurityGroupRuleIds", *_FLAT)
+    def handler(context: CallContext) -> tuple[Effect, ...]:
+        context.allow_only("GroupId", "GroupName", "IpPermissions", "DryRun", "SecurityGroupRuleIds", *_FLAT)
         group = _group(context)
         group_id = str(group.recorded.get("id") or context.call.parameters.get("GroupId") or "")
         ids = context.call.parameters.get("SecurityGroupRuleIds") or []
-        effects = [rule_by_id(context, str(rule)).whole(EffectAction.DELETE) for rule in ids]  # type: ignore[attr-defined]  # a list in botocore's model
+        effects = [rule_by_id(context, str(rule_id)).whole(EffectAction.DELETE) for rule_id in ids]  # type: ignore[attr-defined]  # a list in botocore's model
         if ids and not context.call.parameters.get("IpPermissions"):
             return tuple(effects)
-        gone = _asked_grains(context, group_id)
-        if _separate(context, direction, group_id):
-            return (*effects, *(_revoked(context, direction, group_id, grain) for grain in gone))
-        return (*effects, group.put(direction, without_grains(recorded_list(group, direction), gone)))
+        rules = _rules_of_call(context, group_id)
+        if _rule_resource_type(context, direction, group_id):
+            return (*effects, *(_revoke_rule(context, direction, group_id, rule) for rule in rules))
+        return (*effects, group.put(direction, without_rules(recorded_list(group, direction), rules)))
 
-    return Operation(resource_type=GROUP, also=(OLD_RULE, *NEW_RULES.values()), special=special)
+    return Operation(resource_type=GROUP, other_types=(LEGACY_RULE, *RULE_BY_DIRECTION.values()), handler=handler)
 
 
-def _revoked(context: CallContext, direction: str, group_id: str, grain: Grain) -> Effect:
-    """The rule resource that is gone; of an older one with several ranges, the ranges that are left."""
-    for address in context.world.find(NEW_RULES[direction], "security_group_id", group_id):
-        recorded = context.world.recorded(address) or {}
-        if all(recorded.get(key) == value for key, value in _new_values(grain).items() if key != "description"):
-            return context.target(NEW_RULES[direction], {"id": str(recorded.get("id"))}).whole(EffectAction.DELETE)
-    for address in context.world.find(OLD_RULE, "security_group_id", group_id):
-        recorded = context.world.recorded(address) or {}
-        if recorded.get("type") == direction and _ports(recorded) == grain.ports and _holds(recorded, grain):
-            target = context.target(OLD_RULE, {"id": str(recorded.get("id"))})
-            left = [source for source in _members(recorded, grain.kind) if source != grain.source]
-            return target.put(grain.kind, left) if left else target.whole(EffectAction.DELETE)
-    values = {"security_group_id": group_id, **_new_values(grain)}
+def _revoke_rule(context: CallContext, direction: str, group_id: str, rule: SingleRule) -> Effect:
+    """The deletion of the rule resource; for a legacy resource with several sources, the list without this one."""
+    resource_type = RULE_BY_DIRECTION[direction]
+    for address in context.inventory.find(resource_type, "security_group_id", group_id):
+        recorded = context.inventory.recorded(address) or {}
+        if all(recorded.get(key) == value for key, value in _rule_attributes(rule).items() if key != "description"):
+            return context.target(resource_type, {"id": str(recorded.get("id"))}).whole(EffectAction.DELETE)
+    for address in context.inventory.find(LEGACY_RULE, "security_group_id", group_id):
+        recorded = context.inventory.recorded(address) or {}
+        if recorded.get("type") == direction and _ports(recorded) == rule.ports and _holds(recorded, rule):
+            target = context.target(LEGACY_RULE, {"id": str(recorded.get("id"))})
+            left = [source for source in as_list(recorded.get(rule.kind)) if source != rule.source]
+            return target.put(rule.kind, left) if left else target.whole(EffectAction.DELETE)
+    values = {"security_group_id": group_id, **_rule_attributes(rule)}
     identity = {key: str(value) for key, value in values.items() if key != "description"}
-    return context.target(NEW_RULES[direction], identity).whole(EffectAction.DELETE)
+    return context.target(resource_type, identity).whole(EffectAction.DELETE)
 
 
-def _holds(recorded: Mapping[str, Json], grain: Grain) -> bool:
-    if grain.kind == "self":
+def _holds(recorded: Mapping[str, Json], rule: SingleRule) -> bool:
+    if rule.kind == "self":
         return recorded.get("self") is True
-    if grain.kind == "security_groups":
-        return recorded.get("source_security_group_id") == grain.source
-    return grain.source in _members(recorded, grain.kind)
+    if rule.kind == "security_groups":
+        return recorded.get("source_security_group_id") == rule.source
+    return rule.source in as_list(recorded.get(rule.kind))
 
 
 def rule_by_id(context: CallContext, rule_id: str) -> Target:
-    """The rule resource with this id (`sgr-…`). Raises `NotUnderstood` where the state knows none: nobody could say what the rule is."""
-    for kind in NEW_RULES.values():
-        target = context.target(kind, {"id": rule_id})
+    """The rule resource with this id (`sgr-…`). Raises `NotUnderstood` if none is declared: the call does not say what the rule is."""
+    for resource_type in RULE_BY_DIRECTION.values():
+        target = context.target(resource_type, {"id": rule_id})
         if target.declared:
             return target
-    raise NotUnderstood("a rule by an id that the state does not know")
+    raise NotUnderstood("a rule id that the state does not record")
 
 
 _RULE_MEMBERS = {
@@ -304,21 +310,22 @@ _RULE_SOURCES = {"CidrIpv4", "CidrIpv6", "PrefixListId", "ReferencedGroupId"}
 
 
 def _modify(context: CallContext) -> tuple[Effect, ...]:
-    context.only("GroupId", "SecurityGroupRules", "DryRun")
+    """ModifySecurityGroupRules."""
+    context.allow_only("GroupId", "SecurityGroupRules", "DryRun")
     group, rules = context.text("GroupId"), context.call.parameters.get("SecurityGroupRules")
     effects: list[Effect] = []
     for rule in rules if isinstance(rules, (list, tuple)) else ():
-        target, wanted = rule_by_id(context, str(rule["SecurityGroupRuleId"])), rule["SecurityGroupRule"]
-        if set(wanted) - set(_RULE_MEMBERS):
-            raise NotUnderstood("a rule in a form nobody knows")
+        target, request = rule_by_id(context, str(rule["SecurityGroupRuleId"])), rule["SecurityGroupRule"]
+        if set(request) - set(_RULE_MEMBERS):
+            raise NotUnderstood("a rule in an unknown form")
         if target.recorded.get("security_group_id", group) != group:
-            raise NotUnderstood("a rule of another group")
-        # AWS takes the rule as a whole: whoever judges it must see the source beside the ports, also where only one of them changes.
-        whole = {key: value for key, value in wanted.items() if value is not None}
+            raise NotUnderstood("a rule of another group than the call")
+        # AWS replaces the whole rule, and the checks need the source together with the ports even if only one of them changes.
+        whole = {key: value for key, value in request.items() if value is not None}
         if "IpProtocol" not in whole or len(_RULE_SOURCES & set(whole)) != 1:
-            raise NotUnderstood("a part of a rule")
-        gone = {key for key, name in _RULE_MEMBERS.items() if key not in whole and target.recorded.get(name)}
-        effects += [target.put(_RULE_MEMBERS[key], whole.get(key)) for key in (*whole, *sorted(gone))]
+            raise NotUnderstood("an incomplete rule")
+        removed = {key for key, name in _RULE_MEMBERS.items() if key not in whole and target.recorded.get(name)}
+        effects += target.put_all({_RULE_MEMBERS[key]: whole.get(key) for key in (*whole, *sorted(removed))})
     return tuple(effects)
 
 
@@ -327,7 +334,9 @@ OPERATIONS: Mapping[str, Operation] = {
     "AuthorizeSecurityGroupEgress": _authorize("egress"),
     "RevokeSecurityGroupIngress": _revoke("ingress"),
     "RevokeSecurityGroupEgress": _revoke("egress"),
-    "ModifySecurityGroupRules": Operation(resource_type=GROUP, also=tuple(NEW_RULES.values()), special=_modify),
+    "ModifySecurityGroupRules": Operation(
+        resource_type=GROUP, other_types=tuple(RULE_BY_DIRECTION.values()), handler=_modify
+    ),
     "CreateSecurityGroup": Operation(
         resource_type=GROUP,
         identity={"GroupName": "name"},

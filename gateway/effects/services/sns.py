@@ -1,4 +1,4 @@
-"""What SNS's operations do. A topic's policy belongs to the resource that the state has for it: the topic, or `aws_sns_topic_policy`."""
+"""The operations of SNS. A topic's policy is an effect on `aws_sns_topic_policy` if the state records one for the topic, else on the topic."""
 
 from collections.abc import Mapping
 
@@ -17,17 +17,17 @@ _NAMES = {"SubscriptionRoleArn": "subscription_role_arn"}
 
 
 def _set_topic(context: CallContext) -> tuple[Effect, ...]:
-    context.only("TopicArn", "AttributeName", "AttributeValue")
+    context.allow_only("TopicArn", "AttributeName", "AttributeValue")
     topic = context.text("TopicArn")
     key, value = context.text("AttributeName"), context.call.parameters.get("AttributeValue", "")
     target = context.target(_TOPIC, {"name": context.arn(topic).name})
-    if key == "Policy" and context.world.find(_POLICY, "arn", topic):
+    if key == "Policy" and context.inventory.find(_POLICY, "arn", topic):
         target = context.target(_POLICY, {"arn": topic})
     return (target.put(*keyed_value(target, _NAMES, key, value)),)
 
 
 def _set_subscription(context: CallContext) -> tuple[Effect, ...]:
-    context.only("SubscriptionArn", "AttributeName", "AttributeValue")
+    context.allow_only("SubscriptionArn", "AttributeName", "AttributeValue")
     key, value = context.text("AttributeName"), context.call.parameters.get("AttributeValue", "")
     target = context.target(_SUBSCRIPTION, arn(context, context.text("SubscriptionArn")))
     return (target.put(*keyed_value(target, _NAMES, key, value)),)
@@ -41,7 +41,7 @@ OPERATIONS: Mapping[str, Operation] = {
         attributes={"Attributes": keyed(_NAMES), "Tags": set_tags},
     ),
     "DeleteTopic": Operation(resource_type=_TOPIC, identity=_ARN, action=EffectAction.DELETE),
-    "SetTopicAttributes": Operation(resource_type=_TOPIC, also=(_POLICY,), special=_set_topic),
+    "SetTopicAttributes": Operation(resource_type=_TOPIC, other_types=(_POLICY,), handler=_set_topic),
     "TagResource": Operation(
         resource_type=_TOPIC, identity={"ResourceArn": name_or_arn("name")}, attributes={"Tags": set_tags}
     ),
@@ -58,7 +58,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "Unsubscribe": Operation(
         resource_type=_SUBSCRIPTION, identity={"SubscriptionArn": arn}, action=EffectAction.DELETE
     ),
-    "SetSubscriptionAttributes": Operation(resource_type=_SUBSCRIPTION, special=_set_subscription),
+    "SetSubscriptionAttributes": Operation(resource_type=_SUBSCRIPTION, handler=_set_subscription),
     "Publish": Operation(resource_type=_TOPIC, identity=_ARN, action=EffectAction.INVOKE),
     "PublishBatch": Operation(resource_type=_TOPIC, identity=_ARN, action=EffectAction.INVOKE),
 }

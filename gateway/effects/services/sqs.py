@@ -1,4 +1,4 @@
-"""What SQS's operations do. A policy or redrive policy belongs to the resource that the state has for it: the queue, or one of its own."""
+"""The operations of SQS. A policy is an effect on its separate resource if the state records one for the queue, else on the queue."""
 
 from collections.abc import Mapping
 
@@ -18,7 +18,7 @@ _NAMES = {
     "ReceiveMessageWaitTimeSeconds": "receive_wait_time_seconds",
     "VisibilityTimeout": "visibility_timeout_seconds",
 }
-_OWN_RESOURCE = {
+_SEPARATE_RESOURCE = {
     "Policy": ("aws_sqs_queue_policy", "policy"),
     "RedrivePolicy": ("aws_sqs_queue_redrive_policy", "redrive_policy"),
     "RedriveAllowPolicy": ("aws_sqs_queue_redrive_allow_policy", "redrive_allow_policy"),
@@ -26,23 +26,23 @@ _OWN_RESOURCE = {
 
 
 def _owner(context: CallContext, queue: Target, key: str) -> Target:
-    """What the attribute belongs to: a resource of its own, where the state has one for this queue, else the queue."""
-    if key not in _OWN_RESOURCE:
+    """The resource that holds the attribute: a separate one if the state records one for this queue, else the queue."""
+    if key not in _SEPARATE_RESOURCE:
         return queue
-    resource_type, _ = _OWN_RESOURCE[key]
+    resource_type, _ = _SEPARATE_RESOURCE[key]
     urls = {context.text("QueueUrl"), str(queue.recorded.get("id") or ""), str(queue.recorded.get("url") or "")} - {""}
     for url in sorted(urls):
-        if context.world.find(resource_type, "queue_url", url):
+        if context.inventory.find(resource_type, "queue_url", url):
             return context.target(resource_type, {"queue_url": url})
     return queue
 
 
 def _set_attributes(context: CallContext) -> tuple[Effect, ...]:
-    context.only("QueueUrl", "Attributes")
+    context.allow_only("QueueUrl", "Attributes")
     queue = context.target(_QUEUE, queue_url(context, context.text("QueueUrl")))
     given = context.call.parameters.get("Attributes")
     if not isinstance(given, Mapping):
-        raise NotUnderstood("attributes that are no map")
+        raise NotUnderstood("attributes that are not a map")
     effects = []
     for key, value in given.items():
         owner = _owner(context, queue, key)
@@ -50,9 +50,7 @@ def _set_attributes(context: CallContext) -> tuple[Effect, ...]:
     return tuple(effects)
 
 
-def _invoked() -> Operation:
-    return Operation(resource_type=_QUEUE, identity=_URL, action=EffectAction.INVOKE)
-
+_INVOKED = Operation(resource_type=_QUEUE, identity=_URL, action=EffectAction.INVOKE)
 
 OPERATIONS: Mapping[str, Operation] = {
     "CreateQueue": Operation(
@@ -63,16 +61,18 @@ OPERATIONS: Mapping[str, Operation] = {
     ),
     "DeleteQueue": Operation(resource_type=_QUEUE, identity=_URL, action=EffectAction.DELETE),
     "SetQueueAttributes": Operation(
-        resource_type=_QUEUE, also=tuple(name for name, _ in _OWN_RESOURCE.values()), special=_set_attributes
+        resource_type=_QUEUE,
+        other_types=tuple(name for name, _ in _SEPARATE_RESOURCE.values()),
+        handler=_set_attributes,
     ),
     "TagQueue": Operation(resource_type=_QUEUE, identity=_URL, attributes={"Tags": set_tags}),
     "UntagQueue": Operation(resource_type=_QUEUE, identity=_URL, attributes={"TagKeys": drop_tags}),
-    "PurgeQueue": _invoked(),
-    "SendMessage": _invoked(),
-    "SendMessageBatch": _invoked(),
-    "ReceiveMessage": _invoked(),
-    "DeleteMessage": _invoked(),
-    "DeleteMessageBatch": _invoked(),
-    "ChangeMessageVisibility": _invoked(),
-    "ChangeMessageVisibilityBatch": _invoked(),
+    "PurgeQueue": _INVOKED,
+    "SendMessage": _INVOKED,
+    "SendMessageBatch": _INVOKED,
+    "ReceiveMessage": _INVOKED,
+    "DeleteMessage": _INVOKED,
+    "DeleteMessageBatch": _INVOKED,
+    "ChangeMessageVisibility": _INVOKED,
+    "ChangeMessageVisibilityBatch": _INVOKED,
 }

@@ -1,21 +1,21 @@
-"""What Systems Manager's operations on parameters do. The rest of Systems Manager runs code and is not understood on purpose."""
+"""The operations of Systems Manager on parameters. Its other operations run code and are deliberately not understood."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 
 from gateway.effects.context import CallContext
 from gateway.effects.interpreter import interpret
-from gateway.effects.lists import ignored_if
 from gateway.effects.operation import Operation, controls
 from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.translators import ignored_if
 from gateway.model.mutation import Effect, EffectAction
 
 _PARAMETER = "aws_ssm_parameter"
-_OPEN = frozenset({"String", "StringList"})
+_PLAIN_TEXT = frozenset({"String", "StringList"})
 
 
 def _name(context: CallContext, text: str) -> dict[str, str]:
-    """The name, or the one in an ARN: `parameter/a/b` is `/a/b`, `parameter/a` is `a`."""
+    """The parameter's name, from a name or an ARN: `parameter/a/b` is `/a/b`, `parameter/a` is `a`."""
     if not text.startswith("arn:"):
         return {"name": text}
     path = context.arn(text).resource.removeprefix("parameter")
@@ -26,19 +26,19 @@ _NAME = {"Name": _name}
 _PUT = Operation(
     resource_type=_PARAMETER,
     identity=_NAME,
-    puts=True,
+    upserts=True,
     attributes={"Tags": set_tags, "Policies": ignored_if("", "[]")},
     controls=controls("Overwrite"),
 )
 
 
 def _put(context: CallContext) -> tuple[Effect, ...]:
-    """The provider calls every value secret; of one that is known to be plain text, the effect carries it."""
+    """PutParameter. The provider marks every value as sensitive; the effect carries the value if its type is known to be plain text."""
     value = context.text("Value")
     target = context.target(_PARAMETER, _name(context, context.text("Name")))
     kind = context.call.parameters.get("Type") or target.recorded.get("type")
     effects = interpret(_PUT, context)
-    if kind not in _OPEN:
+    if kind not in _PLAIN_TEXT:
         return effects
     attribute = "insecure_value" if target.recorded.get("insecure_value") is not None else "value"
     return tuple(
@@ -47,19 +47,19 @@ def _put(context: CallContext) -> tuple[Effect, ...]:
     )
 
 
-def _tagging(rule: str) -> Operation:
+def _tagging(parameter: str) -> Operation:
     return Operation(
         resource_type=_PARAMETER,
         identity={"ResourceId": _name},
         attributes={
             "ResourceType": ignored_if("Parameter"),
-            rule: set_tags if rule == "Tags" else drop_tags,
+            parameter: set_tags if parameter == "Tags" else drop_tags,
         },
     )
 
 
 OPERATIONS: Mapping[str, Operation] = {
-    "PutParameter": replace(_PUT, special=_put),
+    "PutParameter": replace(_PUT, handler=_put),
     "DeleteParameter": Operation(resource_type=_PARAMETER, identity=_NAME, action=EffectAction.DELETE),
     "DeleteParameters": Operation(resource_type=_PARAMETER, identity={"Names": _name}, action=EffectAction.DELETE),
     "AddTagsToResource": _tagging("Tags"),

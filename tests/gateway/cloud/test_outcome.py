@@ -1,4 +1,4 @@
-"""What replies prove, protocol by protocol: by hand, and as a real moto gives them."""
+"""Classifying replies of every protocol: hand-written ones and those of a real moto."""
 
 import logging
 from collections.abc import Iterator

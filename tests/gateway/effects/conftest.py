@@ -1,4 +1,4 @@
-"""A small world of things by address, and a short way to ask what a call does in it."""
+"""An inventory of resources in memory, and a short way to resolve one call against it."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -19,8 +19,8 @@ CASES = Path(__file__).parents[2] / "cases" / "effects"
 ACCOUNT, REGION = "123456789012", "eu-west-1"
 
 
-class FakeWorld:
-    """Things by address; the type is the first part of the address."""
+class FakeInventory:
+    """Resources by address; the type is the first part of the address."""
 
     def __init__(self, resources: Mapping[str, Mapping[str, Json]]) -> None:
         self._resources = resources
@@ -36,7 +36,7 @@ class FakeWorld:
         groups = [set(self.find(resource_type, attribute, value)) for attribute, value in identity.items()]
         found = sorted(set.intersection(*groups))
         if len(found) > 1:
-            raise Ambiguous(f"{found} are all meant")
+            raise Ambiguous(f"several resources match: {found}")
         return found[0] if found else None
 
     def recorded(self, address: str) -> Mapping[str, Json] | None:
@@ -49,13 +49,13 @@ class FakeWorld:
 
 
 def real(value: Any) -> Any:
-    """Parameters as they were: `{"$bytes": n}` stands for n bytes."""
+    """The parameters with each `{"$bytes": n}` replaced by n bytes."""
     if isinstance(value, dict):
         return b"z" * value["$bytes"] if set(value) == {"$bytes"} else {key: real(item) for key, item in value.items()}
     return [real(item) for item in value] if isinstance(value, list) else value
 
 
-Ask = Callable[..., tuple[Effect, ...]]
+EffectsOf = Callable[..., tuple[Effect, ...]]
 
 
 @pytest.fixture(scope="session")
@@ -73,14 +73,14 @@ def stack(recording: dict[str, Any]) -> Mapping[str, Mapping[str, Json]]:
 
 
 @pytest.fixture(scope="session")
-def understand_in() -> Callable[[Mapping[str, Mapping[str, Json]]], EffectResolver]:
-    """Makes an `EffectResolver` over a world of things."""
-    return lambda resources: EffectResolver(FakeWorld(resources))
+def resolver_for() -> Callable[[Mapping[str, Mapping[str, Json]]], EffectResolver]:
+    """Makes an `EffectResolver` over these resources."""
+    return lambda resources: EffectResolver(FakeInventory(resources))
 
 
 @pytest.fixture
-def ask(stack: Mapping[str, Mapping[str, Json]]) -> Ask:
-    """The effects of a call by service, operation and parameters; `things` are the world, by default the recorded stack."""
+def effects_of(stack: Mapping[str, Mapping[str, Json]]) -> EffectsOf:
+    """Resolves a call given by service, operation and parameters, by default against the recorded stack."""
 
     def effects(
         service: str,
@@ -89,16 +89,16 @@ def ask(stack: Mapping[str, Mapping[str, Json]]) -> Ask:
         resources: Mapping[str, Any] | None = None,
         account: str = ACCOUNT,
     ) -> tuple[Effect, ...]:
-        world = EffectResolver(FakeWorld(stack if resources is None else resources), {service: SERVICES[service]})
+        inventory = FakeInventory(stack if resources is None else resources)
         call = Call(service=service, operation=operation, parameters=real(parameters), account=account, region=REGION)
-        return world.effects(call)
+        return EffectResolver(inventory, {service: SERVICES[service]}).effects(call)
 
     return effects
 
 
 @pytest.fixture
 def context() -> Callable[..., CallContext]:
-    """An `CallContext` for a call of no particular service."""
+    """A `CallContext` for a call of no particular service."""
 
     def make(
         parameters: Mapping[str, Any] | None = None,
@@ -106,14 +106,14 @@ def context() -> Callable[..., CallContext]:
         types: tuple[str, ...] = ("aws_sqs_queue", "aws_kms_alias", "aws_secretsmanager_secret", "aws_ssm_parameter"),
     ) -> CallContext:
         call = Call(service="x", operation="Y", parameters=parameters or {}, account=ACCOUNT, region=REGION)
-        return CallContext(call=call, world=FakeWorld(resources or {}), schemas=read_schemas(types))
+        return CallContext(call=call, inventory=FakeInventory(resources or {}), schemas=read_schemas(types))
 
     return make
 
 
 @pytest.fixture
 def values() -> Callable[[tuple[Effect, ...]], dict[str, Json]]:
-    """Effects as attribute → value, for effects that are all on one thing."""
+    """Effects as attribute → value, for effects that are all on one resource."""
 
     def by_attribute(effects: tuple[Effect, ...]) -> dict[str, Json]:
         assert len({effect.address for effect in effects}) == 1

@@ -1,4 +1,4 @@
-"""Targets are found, told apart, and named where nothing declares them."""
+"""Targets are located, distinguished, and named if nothing declares them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ from gateway.model.mutation import EffectAction
 QUEUE = "aws_sqs_queue"
 
 
-def test_a_target_knows_what_is_recorded(context: Callable[..., Any]) -> None:
+def test_a_target_has_the_recorded_attributes(context: Callable[..., Any]) -> None:
     target = context(resources={"aws_sqs_queue.q": {"name": "q", "delay_seconds": 3}}).target(QUEUE, {"name": "q"})
     assert (target.declared, target.recorded["delay_seconds"]) == (True, 3)
 
@@ -32,12 +32,12 @@ def test_no_identity_is_no_target(context: Callable[..., Any], identity: dict[st
         context().target(QUEUE, identity)
 
 
-def test_twins_are_ambiguous(context: Callable[..., Any]) -> None:
-    twins = {"aws_sqs_queue.a": {"name": "q"}, "aws_sqs_queue.b": {"name": "q"}}
+def test_two_resources_with_the_same_identity_are_ambiguous(context: Callable[..., Any]) -> None:
+    same_name = {"aws_sqs_queue.a": {"name": "q"}, "aws_sqs_queue.b": {"name": "q"}}
     with pytest.raises(Ambiguous):
-        context(resources=twins).target(QUEUE, {"name": "q"})
+        context(resources=same_name).target(QUEUE, {"name": "q"})
     with pytest.raises(NotUnderstood):
-        context(resources=twins).target_where(QUEUE, {"name": "q"}, "name", lambda _recorded: True)
+        context(resources=same_name).target_where(QUEUE, {"name": "q"}, "name", lambda _recorded: True)
 
 
 def test_target_where_takes_the_one_that_fits(context: Callable[..., Any]) -> None:
@@ -48,24 +48,32 @@ def test_target_where_takes_the_one_that_fits(context: Callable[..., Any]) -> No
     assert target.address == "aws_sqs_queue.b"
 
 
+def test_put_all_is_one_effect_per_attribute_in_order(context: Callable[..., Any]) -> None:
+    effects = context().target(QUEUE, {"name": "q"}).put_all({"delay_seconds": 3, "tags.a": "b"})
+    assert [(effect.attribute, effect.value) for effect in effects] == [("delay_seconds", 3), ("tags.a", "b")]
+    assert {effect.action for effect in effects} == {EffectAction.SET}
+
+
 @pytest.mark.parametrize("place", ["us-east-1:123456789012", "eu-west-1:999999999999"])
-def test_a_namesake_elsewhere_is_another_thing(context: Callable[..., Any], place: str) -> None:
+def test_the_same_name_in_another_region_or_account_is_another_resource(
+    context: Callable[..., Any], place: str
+) -> None:
     resources = {"aws_sqs_queue.q": {"name": "q", "arn": f"arn:aws:sqs:{place}:q"}}
     assert not context(resources=resources).target(QUEUE, {"name": "q"}).declared
 
 
-def test_an_attribute_that_the_provider_has_not_is_refused(context: Callable[..., Any]) -> None:
+def test_an_attribute_that_the_provider_does_not_have_is_not_understood(context: Callable[..., Any]) -> None:
     target = context().target(QUEUE, {"name": "q"})
     with pytest.raises(NotUnderstood):
         target.put("unheard_of", 1)
     assert target.put("tags.a", "b", action=EffectAction.CREATE).action is EffectAction.CREATE
 
 
-def test_only_says_what_was_not_expected_and_text_wants_text(context: Callable[..., Any]) -> None:
+def test_allow_only_names_the_unexpected_parameter_and_text_requires_text(context: Callable[..., Any]) -> None:
     call = context({"A": "x", "B": 1, "C": None})
-    call.only("A", "B")
+    call.allow_only("A", "B")
     with pytest.raises(NotUnderstood, match="B"):
-        call.only("A")
+        call.allow_only("A")
     with pytest.raises(NotUnderstood):
         call.text("B")
     assert call.text("A") == "x"

@@ -32,27 +32,35 @@ def test_parameters_become_effects_in_the_providers_form(context: Callable[..., 
         {"Name": "q", "Unheard": {}},
     ],
 )
-def test_a_parameter_that_nothing_accounts_for_is_refused(context: Callable[..., Any], parameters: Any) -> None:
+def test_a_parameter_that_nothing_accounts_for_is_not_understood(context: Callable[..., Any], parameters: Any) -> None:
     with pytest.raises(NotUnderstood):
         interpret(SET, context(parameters))
 
 
-def test_what_puts_makes_a_thing_only_where_none_is_recorded(context: Callable[..., Any]) -> None:
-    row = Operation(resource_type=QUEUE, identity={"Name": "name"}, controls=controls("Token"), puts=True)
-    made = interpret(row, context(NAMED))
+def test_an_upsert_creates_only_if_none_is_recorded(context: Callable[..., Any]) -> None:
+    row = Operation(resource_type=QUEUE, identity={"Name": "name"}, controls=controls("Token"), upserts=True)
+    created = interpret(row, context(NAMED))
     (changed,) = interpret(row, context(NAMED, {"aws_sqs_queue.q": {"name": "q"}}))
-    assert [effect.attribute for effect in made] == ["*", "name", "delay_seconds"]
+    assert [effect.attribute for effect in created] == ["*", "name", "delay_seconds"]
     assert changed.action is EffectAction.SET
 
 
-def test_a_deletion_concerns_the_whole_whatever_else_it_says(context: Callable[..., Any]) -> None:
+def test_a_deletion_concerns_the_whole_resource_whatever_its_parameters(context: Callable[..., Any]) -> None:
     row = Operation(resource_type=QUEUE, identity={"Name": "name"}, action=EffectAction.DELETE)
     (effect,) = interpret(row, context({"Name": "q", "Unheard": 1}))
     assert (effect.attribute, effect.action) == ("*", EffectAction.DELETE)
 
 
-def test_curated_secrets_are_hidden(context: Callable[..., Any]) -> None:
+def test_secrets_of_a_row_are_masked(context: Callable[..., Any]) -> None:
     row = Operation(resource_type=QUEUE, identity={"Name": "name"}, secrets=frozenset({"policy"}))
     (effect,) = interpret(row, context({"Name": "q", "Policy": "hush"}))
     assert effect.sensitive
     assert "hush" not in repr(effect)
+
+
+def test_a_row_can_find_its_target_itself(context: Callable[..., Any]) -> None:
+    row = Operation(
+        resource_type=QUEUE, identity={"Name": "name"}, find_target=lambda call: call.target(QUEUE, {"name": "other"})
+    )
+    (effect,) = interpret(row, context({"Name": "q", "DelaySeconds": 3}))
+    assert effect.address == "aws_sqs_queue{name=other}"

@@ -1,4 +1,4 @@
-"""AWS's many names of one thing lead to one identity."""
+"""The names, ARNs and URLs of one resource give one identity."""
 
 from collections.abc import Callable
 from typing import Any
@@ -54,6 +54,8 @@ def test_names_arns_and_urls(context: Callable[..., Any], identify: Any, text: s
         (kms_key, "alias/unknown"),
     ],
 )
-def test_what_may_be_something_else_is_not_understood(context: Callable[..., Any], identify: Any, text: str) -> None:
+def test_what_may_name_another_resource_is_not_understood(
+    context: Callable[..., Any], identify: Any, text: str
+) -> None:
     with pytest.raises(NotUnderstood):
         identify(context(resources=KEY), text)

@@ -4,9 +4,9 @@ from gateway.effects.operation import Operation, controls
 from gateway.model.mutation import EffectAction
 
 
-def test_a_row_sets_and_makes_nothing_unless_it_says_so() -> None:
+def test_a_row_is_a_set_and_not_an_upsert_by_default() -> None:
     row = Operation(resource_type="aws_sqs_queue")
-    assert (row.action, row.puts, row.special, row.controls) == (EffectAction.SET, False, None, frozenset())
+    assert (row.action, row.upserts, row.handler, row.controls) == (EffectAction.SET, False, None, frozenset())
 
 
 def test_controls_are_a_set() -> None:

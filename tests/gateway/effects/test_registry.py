@@ -1,4 +1,4 @@
-"""Every operation of every table: it is AWS's, its rows name what AWS and the provider have, and a case says what it does."""
+"""Every row of every table names operations, parameters and attributes that exist, and has a case with its effects."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -21,11 +21,11 @@ BOTOCORE: Any = botocore.session
 SESSION = BOTOCORE.get_session()
 ROWS = [(service, name, row) for service, table in SERVICES.items() for name, row in table.items()]
 RECORDED: list[dict[str, Any]] = [json.loads(line) for line in (CASES / "operations.jsonl").read_text().splitlines()]
-World = Callable[[Mapping[str, Mapping[str, Json]]], EffectResolver]
+ResolverFor = Callable[[Mapping[str, Mapping[str, Json]]], EffectResolver]
 
 
 def model(service: str, operation: str) -> Any:
-    """Botocore's model of the operation; it ships no types."""
+    """Botocore's model of the operation. Botocore ships no types."""
     return SESSION.get_service_model(service).operation_model(operation)
 
 
@@ -35,7 +35,7 @@ def real(value: Any) -> Any:
     return [real(item) for item in value] if isinstance(value, list) else value
 
 
-def has(shape: Any, path: str) -> bool:
+def has_path(shape: Any, path: str) -> bool:
     for step in path.split("."):
         while shape.type_name == "list":
             shape = shape.member
@@ -64,30 +64,30 @@ def test_three_hundred_operations_are_understood() -> None:
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_every_operation_is_one_of_aws(service: str) -> None:
+def test_every_operation_exists_in_botocore(service: str) -> None:
     assert set(SERVICES[service]) <= set(SESSION.get_service_model(service).operation_names)
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_every_parameter_that_only_one_row_names_exists_in_botocore(service: str) -> None:
-    """A row names no parameter that none of the operations with the same attributes has: tables are shared between operations."""
+def test_every_parameter_exists_in_botocore(service: str) -> None:
+    """Operations may share a mapping of attributes, so each of its parameters must exist in at least one of them."""
     table = SERVICES[service]
     wrong = []
     for name, row in table.items():
-        own = (*row.identity, *(row.controls if row.special is None else ()))
+        own = (*row.identity, *(row.controls if row.handler is None else ()))
         wrong += [(name, path) for path in own if not _somewhere(service, table, row, name, path)]
         wrong += [
             (name, path)
             for path in row.attributes
             if not any(_has(service, other, path) for other, it in table.items() if path in it.attributes)
         ]
-    # An index update is read by a row of its own, below the update.
+    # The parameters of the row for index updates are relative to one update.
     assert [item for item in wrong if not item[1].startswith("Index")] == []
 
 
 def _has(service: str, name: str, path: str) -> bool:
     shape = model(service, name).input_shape
-    return shape is not None and has(shape, path)
+    return shape is not None and has_path(shape, path)
 
 
 def _somewhere(service: str, table: Mapping[str, Operation], row: Operation, name: str, path: str) -> bool:
@@ -114,75 +114,75 @@ def test_every_operation_has_a_case() -> None:
 
 
 @pytest.mark.parametrize("case", RECORDED, ids=lambda case: f"{case['service']}-{case['operation']}")
-def test_parameters_of_a_case_are_what_aws_takes(case: dict[str, Any]) -> None:
+def test_the_parameters_of_a_case_are_valid(case: dict[str, Any]) -> None:
     validator: Any = ParamValidator()
     report = validator.validate(real(case["parameters"]), model(case["service"], case["operation"]).input_shape)
     assert not report.has_errors(), report.generate_report()
 
 
-def test_every_case_has_exactly_its_effects(understand_in: World, stack: Mapping[str, Mapping[str, Json]]) -> None:
-    understand = understand_in(stack)
+def test_every_case_has_exactly_its_effects(resolver_for: ResolverFor, stack: Mapping[str, Mapping[str, Json]]) -> None:
+    resolver = resolver_for(stack)
     wrong = [
         (case["service"], case["operation"], got)
         for case in RECORDED
-        if not case["effects"] or (got := written(understand.effects(call_of(case)))) != case["effects"]
+        if not case["effects"] or (got := written(resolver.effects(call_of(case)))) != case["effects"]
     ]
     assert wrong == []
 
 
-def test_an_unknown_parameter_makes_every_set_and_create_not_understood(
-    understand_in: World, stack: Mapping[str, Mapping[str, Json]]
+def test_an_unknown_parameter_makes_any_set_or_create_not_understood(
+    resolver_for: ResolverFor, stack: Mapping[str, Mapping[str, Json]]
 ) -> None:
-    """Whatever AWS adds tomorrow is not passed as harmless."""
-    understand = understand_in(stack)
+    """A parameter that AWS adds in the future is not matched for harmless."""
+    resolver = resolver_for(stack)
     passed = []
     for case in RECORDED:
         if {action for _, _, action, _ in case["effects"]} & {"set", "create"}:
             odd = {**case, "parameters": {**case["parameters"], "SomethingNew": "x"}}
-            passed += [case["operation"]] if understand.effects(call_of(odd)) else []
+            passed += [case["operation"]] if resolver.effects(call_of(odd)) else []
     assert passed == []
 
 
-def test_calls_of_another_account_are_not_taken_for_ours(
-    understand_in: World, stack: Mapping[str, Mapping[str, Json]]
+def test_calls_to_another_account_never_name_our_resources(
+    resolver_for: ResolverFor, stack: Mapping[str, Mapping[str, Json]]
 ) -> None:
-    """Things that the state knows by ARN are never named by a call in another account."""
-    understand = understand_in(stack)
-    taken = []
+    """A call to another account names no resource whose ARN the state records."""
+    resolver = resolver_for(stack)
+    matched = []
     for case in RECORDED:
         call = call_of(case)
         other = Call(service=call.service, operation=call.operation, parameters=call.parameters, account="9" * 12)
-        for effect in understand.effects(other):
-            taken += [effect.address] if effect.declared and "arn" in stack[effect.address] else []
-    assert set(taken) <= {"aws_s3_bucket.b", "aws_s3_object.o", "aws_route53_zone.z", "aws_sns_topic_subscription.s"}
+        for effect in resolver.effects(other):
+            matched += [effect.address] if effect.declared and "arn" in stack[effect.address] else []
+    assert set(matched) <= {"aws_s3_bucket.b", "aws_s3_object.o", "aws_route53_zone.z", "aws_sns_topic_subscription.s"}
 
 
-def test_everything_terraform_sends_for_a_whole_stack_is_understood(
-    recording: dict[str, Any], understand_in: World
+def test_every_call_of_terraform_for_a_whole_stack_is_understood(
+    recording: dict[str, Any], resolver_for: ResolverFor
 ) -> None:
-    """Create, change and destroy, each against the state as it stood before."""
+    """Create, change and destroy, each against the state before that phase."""
     held = []
     for phase in recording["phases"]:
-        understand = understand_in(phase["state"])
+        resolver = resolver_for(phase["state"])
         for call in phase["calls"]:
-            effects = understand.effects(call_of(call))
+            effects = resolver.effects(call_of(call))
             held += [] if effects else [(phase["phase"], call["service"], call["operation"])]
     assert held == []
     assert [len(phase["calls"]) > 50 for phase in recording["phases"]] == [True, True, True]
 
 
-def test_what_terraform_changes_and_destroys_is_found_in_the_state(
-    recording: dict[str, Any], understand_in: World
+def test_resources_that_terraform_changes_or_destroys_are_found_in_the_state(
+    recording: dict[str, Any], resolver_for: ResolverFor
 ) -> None:
     for phase in recording["phases"][1:]:
-        understand = understand_in(phase["state"])
+        resolver = resolver_for(phase["state"])
         for call in phase["calls"]:
             if not call["operation"].startswith(("Create", "Run", "Register", "Deregister")):
-                assert any(effect.declared for effect in understand.effects(call_of(call))), call["operation"]
+                assert any(effect.declared for effect in resolver.effects(call_of(call))), call["operation"]
 
 
-def test_no_secret_stands_in_any_effect(recording: dict[str, Any], understand_in: World) -> None:
+def test_no_effect_contains_a_secret(recording: dict[str, Any], resolver_for: ResolverFor) -> None:
     for phase in recording["phases"]:
-        understand = understand_in(phase["state"])
+        resolver = resolver_for(phase["state"])
         for call in phase["calls"]:
-            assert "hush" not in repr(understand.effects(call_of(call)))
+            assert "hush" not in repr(resolver.effects(call_of(call)))

@@ -1,4 +1,4 @@
-"""What is not understood as a whole has no effects, and nothing ever raises."""
+"""A call that is not fully understood has no effects, and resolving never raises."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -19,11 +19,14 @@ from gateway.terraform.stacks import Stacks
 
 KAFKA = Path(__file__).parents[2] / "cases" / "stacks" / "kafka"
 GROUP = "aws_autoscaling_group.a"
-TWINS = {GROUP: {"name": "a", "desired_capacity": 4}, "aws_autoscaling_group.b": {"name": "a", "desired_capacity": 4}}
+SAME_NAME = {
+    GROUP: {"name": "a", "desired_capacity": 4},
+    "aws_autoscaling_group.b": {"name": "a", "desired_capacity": 4},
+}
 
 
-def test_a_capacity_is_an_effect_on_the_declared_group(ask: Callable[..., Any]) -> None:
-    (effect,) = ask(
+def test_a_capacity_is_an_effect_on_the_declared_group(effects_of: Callable[..., Any]) -> None:
+    (effect,) = effects_of(
         "autoscaling", "SetDesiredCapacity", {"AutoScalingGroupName": "a", "DesiredCapacity": 7}, {GROUP: {"name": "a"}}
     )
     assert (effect.address, effect.attribute, effect.action, effect.value) == (
@@ -36,8 +39,8 @@ def test_a_capacity_is_an_effect_on_the_declared_group(ask: Callable[..., Any]) 
     assert effect.identity == {"name": "a"}
 
 
-def test_what_nothing_declares_is_named_by_its_identity(ask: Callable[..., Any]) -> None:
-    (effect,) = ask("sqs", "PurgeQueue", {"QueueUrl": "https://sqs.eu-west-1.amazonaws.com/123456789012/x"}, {})
+def test_an_undeclared_resource_is_named_by_its_identity(effects_of: Callable[..., Any]) -> None:
+    (effect,) = effects_of("sqs", "PurgeQueue", {"QueueUrl": "https://sqs.eu-west-1.amazonaws.com/123456789012/x"}, {})
     assert (effect.address, effect.declared) == ("aws_sqs_queue{name=x}", False)
 
 
@@ -45,7 +48,7 @@ def test_what_nothing_declares_is_named_by_its_identity(ask: Callable[..., Any])
     ("service", "operation", "parameters", "resources"),
     [
         ("autoscaling", "NoSuchOperation", {}, {}),
-        ("autoscaling", "SetDesiredCapacity", {"AutoScalingGroupName": "a", "DesiredCapacity": 7}, TWINS),
+        ("autoscaling", "SetDesiredCapacity", {"AutoScalingGroupName": "a", "DesiredCapacity": 7}, SAME_NAME),
         ("autoscaling", "SetDesiredCapacity", {"AutoScalingGroupName": "", "DesiredCapacity": 7}, {}),
         ("autoscaling", "SetDesiredCapacity", {"AutoScalingGroupName": 3, "DesiredCapacity": 7}, {}),
         ("autoscaling", "SetDesiredCapacity", {"AutoScalingGroupName": "a", "DesiredCapacity": "many"}, {}),
@@ -64,17 +67,17 @@ def test_what_nothing_declares_is_named_by_its_identity(ask: Callable[..., Any])
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_odd_calls_have_no_effects(
-    ask: Callable[..., Any], service: str, operation: str, parameters: dict[str, Any], resources: dict[str, Any]
+def test_calls_that_are_not_understood_have_no_effects(
+    effects_of: Callable[..., Any], service: str, operation: str, parameters: dict[str, Any], resources: dict[str, Any]
 ) -> None:
-    assert ask(service, operation, parameters, resources) == ()
+    assert effects_of(service, operation, parameters, resources) == ()
 
 
-def test_an_unknown_service_has_no_effects(understand_in: Callable[..., EffectResolver]) -> None:
-    assert understand_in({}).effects(Call(service="braket", operation="CreateJob")) == ()
+def test_an_unknown_service_has_no_effects(resolver_for: Callable[..., EffectResolver]) -> None:
+    assert resolver_for({}).effects(Call(service="braket", operation="CreateJob")) == ()
 
 
-def test_a_world_that_breaks_means_not_understood() -> None:
+def test_an_inventory_that_raises_means_not_understood() -> None:
     class Broken:
         def locate(self, resource_type: str, identity: Mapping[str, str], account: str = "") -> str | None:
             raise RuntimeError("hush")
@@ -92,9 +95,9 @@ def test_a_world_that_breaks_means_not_understood() -> None:
     assert EffectResolver(Broken()).effects(call) == ()
 
 
-def test_a_thing_of_the_same_name_in_another_region_is_another_thing(ask: Callable[..., Any]) -> None:
+def test_the_same_name_in_another_region_is_another_resource(effects_of: Callable[..., Any]) -> None:
     there = {"aws_dynamodb_table.o": {"name": "o", "arn": "arn:aws:dynamodb:us-east-1:123456789012:table/o"}}
-    (effect,) = ask("dynamodb", "DeleteTable", {"TableName": "o"}, there)
+    (effect,) = effects_of("dynamodb", "DeleteTable", {"TableName": "o"}, there)
     assert effect.address == "aws_dynamodb_table{name=o}"
 
 
@@ -118,28 +121,28 @@ _OURS = {
     ],
     ids=str,
 )
-def test_a_thing_of_the_same_name_in_another_account_never_passes_for_ours(
-    ask: Callable[..., Any], service: str, operation: str, parameters: dict[str, str]
+def test_the_same_name_in_another_account_is_never_our_resource(
+    effects_of: Callable[..., Any], service: str, operation: str, parameters: dict[str, str]
 ) -> None:
     def of(account: str) -> Any:
         named = {key: value.format(account) for key, value in parameters.items()}
-        return ask(service, operation, named, _OURS, account="")
+        return effects_of(service, operation, named, _OURS, account="")
 
     assert [effect.declared for effect in of("123456789012")] == [True]
     assert of("999999999999") == ()
 
 
-def test_what_is_known_better_than_the_state_counts() -> None:
-    understand = EffectResolver(_Things())
+def test_current_attributes_override_the_state() -> None:
+    resolver = EffectResolver(_OneGroup())
     parameters = {"AutoScalingGroupName": "a", "TargetGroupARNs": ["new"]}
     call = Call(service="autoscaling", operation="AttachLoadBalancerTargetGroups", parameters=parameters)
-    known = {"aws_autoscaling_group.a": {"name": "a", "target_group_arns": ["old", "newer"]}}
-    (by_state,), (by_both,) = understand.effects(call), understand.effects(call, known)
-    assert (by_state.value, by_both.value) == (["old", "new"], ["old", "newer", "new"])
-    assert by_state.address == by_both.address
+    current = {"aws_autoscaling_group.a": {"name": "a", "target_group_arns": ["old", "newer"]}}
+    (by_state,), (by_current,) = resolver.effects(call), resolver.effects(call, current)
+    assert (by_state.value, by_current.value) == (["old", "new"], ["old", "newer", "new"])
+    assert by_state.address == by_current.address
 
 
-class _Things:
+class _OneGroup:
     def locate(self, resource_type: str, identity: Mapping[str, str], account: str = "") -> str | None:
         return f"{resource_type}.{identity['name']}"
 
@@ -153,11 +156,13 @@ class _Things:
         return ""
 
 
-def test_two_effects_that_contradict_each_other_are_not_understood(ask: Callable[..., Any]) -> None:
+def test_two_effects_that_contradict_each_other_are_not_understood(effects_of: Callable[..., Any]) -> None:
     rule = {"SecurityGroupRuleId": "sgr-1"}
     resources = {"aws_vpc_security_group_ingress_rule.r": {"id": "sgr-1"}}
     rules = [{**rule, "SecurityGroupRule": {"FromPort": port}} for port in (1, 2)]
-    assert ask("ec2", "ModifySecurityGroupRules", {"GroupId": "sg-1", "SecurityGroupRules": rules}, resources) == ()
+    assert (
+        effects_of("ec2", "ModifySecurityGroupRules", {"GroupId": "sg-1", "SecurityGroupRules": rules}, resources) == ()
+    )
 
 
 _JSON = st.recursive(
@@ -169,21 +174,21 @@ _EVERYTHING = [(service, name) for service, table in SERVICES.items() for name i
 
 
 @given(data=st.data())
-def test_no_parameters_make_it_raise(understand_in: Callable[..., EffectResolver], data: st.DataObject) -> None:
+def test_no_parameters_make_it_raise(resolver_for: Callable[..., EffectResolver], data: st.DataObject) -> None:
     """Real parameter names with arbitrary values, for every operation."""
-    understand = _shared(understand_in)
+    resolver = _shared(resolver_for)
     service, name = data.draw(st.sampled_from(_EVERYTHING))
     row = SERVICES[service][name]
     names = sorted({path.split(".")[0] for path in (*row.identity, *row.attributes)} | {"Tags", "Attributes"})
     parameters = data.draw(st.dictionaries(st.sampled_from(names), _JSON, max_size=4))
-    understand.effects(Call(service=service, operation=name, parameters=parameters))
+    resolver.effects(Call(service=service, operation=name, parameters=parameters))
 
 
-_MADE: dict[int, EffectResolver] = {}
+_RESOLVERS: dict[int, EffectResolver] = {}
 
 
-def _shared(understand_in: Callable[..., EffectResolver]) -> EffectResolver:
-    return _MADE.setdefault(0, understand_in({}))
+def _shared(resolver_for: Callable[..., EffectResolver]) -> EffectResolver:
+    return _RESOLVERS.setdefault(0, resolver_for({}))
 
 
 @pytest.fixture(scope="module")
@@ -207,9 +212,9 @@ def kafka() -> Inventory:
         ("sqs", "CreateQueue", {"QueueName": "unheard-of"}, "aws_sqs_queue{name=unheard-of}"),
     ],
 )
-def test_the_real_stacks_are_a_world(
+def test_the_stacks_are_an_inventory(
     kafka: Inventory, service: str, operation: str, parameters: dict[str, Any], address: str
 ) -> None:
-    """Things in the state, with count, only in the code, and nowhere."""
+    """Resources in the state, with `count`, only in the code, and undeclared."""
     effects = EffectResolver(kafka).effects(Call(service=service, operation=operation, parameters=parameters))
     assert {effect.address for effect in effects} == {address}

@@ -1,4 +1,4 @@
-"""The slim schema says what the provider can be told."""
+"""The reduced schema has the attributes that a call can set."""
 
 import pytest
 
@@ -15,11 +15,11 @@ def test_kinds_of_attributes_blocks_and_objects() -> None:
     assert kinds["aws_security_group"].kinds["ingress.cidr_blocks"] == "list(string)"
 
 
-def test_what_only_the_provider_computes_is_not_there() -> None:
+def test_computed_attributes_are_left_out() -> None:
     assert "arn" not in read_schemas(["aws_sqs_queue"])["aws_sqs_queue"].kinds
 
 
-def test_secrets_are_known_by_the_providers_own_mark() -> None:
+def test_attributes_that_the_provider_marks_are_sensitive() -> None:
     schemas = read_schemas(["aws_db_instance", "aws_ssm_parameter"])
     assert schemas["aws_db_instance"].is_sensitive("password")
     assert schemas["aws_ssm_parameter"].is_sensitive("value")
@@ -29,10 +29,11 @@ def test_secrets_are_known_by_the_providers_own_mark() -> None:
 def test_keys_of_maps_are_attributes_and_others_are_not() -> None:
     queue = read_schemas(["aws_sqs_queue"])["aws_sqs_queue"]
     assert queue.knows("tags.owner")
+    assert not queue.knows("tags.")
     assert not queue.knows("policy.x")
     assert not queue.knows("unheard_of")
 
 
-def test_a_type_that_the_provider_has_not_is_an_error() -> None:
+def test_a_type_that_the_provider_does_not_have_is_an_error() -> None:
     with pytest.raises(KeyError, match="aws_unheard_of"):
         read_schemas(["aws_unheard_of"])

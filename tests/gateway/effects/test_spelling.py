@@ -1,4 +1,4 @@
-"""AWS's names in the provider's words."""
+"""AWS's names in the provider's spelling."""
 
 import pytest
 

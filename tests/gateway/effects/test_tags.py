@@ -1,4 +1,4 @@
-"""Tags in all forms become one entry per key."""
+"""Tags in all forms become one attribute per key."""
 
 from collections.abc import Callable
 from typing import Any
@@ -45,7 +45,7 @@ def test_a_key_with_a_dot_is_given_as_the_whole_map(target: Any) -> None:
     assert set_tags(target, {"k8s.io/x": "1"}) == {"tags": {"team": "a", "old": "yes", "k8s.io/x": "1"}}
 
 
-def test_tag_specifications_for_something_else_are_not_understood(target: Any) -> None:
+def test_tag_specifications_for_another_kind_are_not_understood(target: Any) -> None:
     specified = [{"ResourceType": "instance", "Tags": [{"Key": "a", "Value": "b"}]}]
     assert specified_tags("instance")(target, specified) == {"tags.a": "b"}
     assert specified_tags("x", instance="volume_tags")(target, specified) == {"volume_tags": {"a": "b"}}

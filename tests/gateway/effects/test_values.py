@@ -9,7 +9,7 @@ from gateway.model.json import Json, digest
 
 
 @pytest.mark.parametrize(
-    ("value", "kind", "wanted"),
+    ("value", "kind", "expected"),
     [
         ("60", "number", 60),
         ("0.5", "number", 0.5),
@@ -24,8 +24,8 @@ from gateway.model.json import Json, digest
         (None, "number", None),
     ],
 )
-def test_values_take_the_form_of_their_kind(value: object, kind: str, wanted: Json) -> None:
-    assert in_kind(value, kind) == wanted
+def test_values_take_the_form_of_their_kind(value: object, kind: str, expected: Json) -> None:
+    assert in_kind(value, kind) == expected
 
 
 @pytest.mark.parametrize(
@@ -55,6 +55,6 @@ def test_values_that_do_not_fit_are_not_understood(value: object, kind: str) -> 
         in_kind(value, kind)
 
 
-def test_a_secret_is_kept_as_the_state_reader_keeps_it() -> None:
+def test_a_secret_is_masked_as_the_state_reader_masks_it() -> None:
     assert masked("hush") == {"sha256": digest("hush")}
     assert masked(None) is None

@@ -1,14 +1,14 @@
-"""XML bodies of `rest-xml`: elements back into nested parameters. Namespaces are dropped, as AWS's own servers take them."""
+"""Parses XML bodies of `rest-xml` into nested parameters. Namespaces are ignored, as by AWS's own servers."""
 
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from gateway.doors.aws.protocols.values import check_members, from_text, unknown, wrong
+from gateway.doors.aws.protocols.values import check_members, from_text, refuse_unknown, refuse_value
 from gateway.service_models import Shape
 
 
 def structure(shape: Shape, element: Element, path: str, *, check: bool = True) -> dict[str, Any]:
-    """The members of a structure that stand in an element. `check=False` leaves the required ones to the caller."""
+    """The members of a structure in an element. `check=False`: the caller checks for required members."""
     children: dict[str, list[Element]] = {}
     for child in element:
         children.setdefault(_tag(child.tag), []).append(child)
@@ -29,14 +29,14 @@ def structure(shape: Shape, element: Element, path: str, *, check: bool = True) 
             used.add(key)
             result[name] = _member(member, children[key], below)
     for key in children.keys() - used:
-        unknown(path, key)
+        refuse_unknown(path, key)
     if check:
         check_members(shape, result, path)
     return result
 
 
 def value(shape: Shape, element: Element, path: str) -> Any:
-    """The value of one element, held against its shape."""
+    """The value of one element, validated against its shape."""
     match shape.type_name:
         case "structure":
             return structure(shape, element, path)
@@ -46,7 +46,7 @@ def value(shape: Shape, element: Element, path: str) -> Any:
         case "map":
             return _map(shape, list(element), path)
     if len(element):
-        wrong(path, f"must be a {shape.type_name}")
+        refuse_value(path, f"must be a {shape.type_name}")
     return from_text(shape, element.text or "", path)
 
 
@@ -63,7 +63,7 @@ def _member(shape: Shape, elements: list[Element], path: str) -> Any:
     if shape.serialization.get("flattened") and shape.type_name == "map":
         return _map(shape, elements, path)
     if len(elements) > 1:
-        wrong(path, "was sent more than once", code="duplicate_parameter")
+        refuse_value(path, "was sent more than once", code="duplicate_parameter")
     return value(shape, elements[0], path)
 
 
@@ -74,10 +74,10 @@ def _map(shape: Shape, entries: list[Element], path: str) -> dict[str, Any]:
     for entry in entries:
         parts = {_tag(child.tag): child for child in entry}
         if parts.keys() != {key_name, value_name} or len(entry) != len(parts):
-            wrong(path, f"must have entries of {key_name} and {value_name}")
+            refuse_value(path, f"must have entries of {key_name} and {value_name}")
         key = value(shape.key, parts[key_name], path)
         if key in result:
-            wrong(path, "names the same key twice", code="duplicate_parameter")
+            refuse_value(path, "names the same key twice", code="duplicate_parameter")
         result[key] = value(shape.value, parts[value_name], f"{path}.{key}")
     return result
 
@@ -93,4 +93,4 @@ def _tag(tag: str) -> str:
 
 def _no_text(element: Element, path: str) -> None:
     if (element.text or "").strip() or any((child.tail or "").strip() for child in element):
-        wrong(path or "body", "has text where elements must be")
+        refuse_value(path or "body", "has text where elements must be")

@@ -1,4 +1,4 @@
-"""Groups, and the many ways to change their capacity."""
+"""Groups, and the ways to change their capacity."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 from gateway.model.mutation import EffectAction
 
-THINGS = {
+RESOURCES = {
     "aws_autoscaling_group.a": {
         "name": "a",
         "suspended_processes": ["Launch"],
@@ -19,28 +19,30 @@ THINGS = {
 POLICY = "arn:aws:autoscaling:eu-west-1:123456789012:scalingPolicy:1-2:autoScalingGroupName/a:policyName/p"
 
 
-def test_the_size_of_a_group_by_update(ask: Callable[..., Any], values: Callable[..., Any]) -> None:
-    effects = ask(
+def test_the_size_of_a_group_by_update(effects_of: Callable[..., Any], values: Callable[..., Any]) -> None:
+    effects = effects_of(
         "autoscaling",
         "UpdateAutoScalingGroup",
         {"AutoScalingGroupName": "a", "MinSize": 0, "DesiredCapacity": 9},
-        THINGS,
+        RESOURCES,
     )
     assert values(effects) == {"min_size": 0, "desired_capacity": 9}
 
 
 @pytest.mark.parametrize("operation", ["AttachInstances", "DetachInstances", "EnterStandby", "ExitStandby"])
-def test_a_capacity_that_only_aws_knows_is_an_invoke_of_the_capacity(ask: Callable[..., Any], operation: str) -> None:
-    (effect,) = ask("autoscaling", operation, {"AutoScalingGroupName": "a", "InstanceIds": ["i-1"]}, THINGS)
+def test_a_capacity_that_only_aws_knows_is_an_invoke_of_the_capacity(
+    effects_of: Callable[..., Any], operation: str
+) -> None:
+    (effect,) = effects_of("autoscaling", operation, {"AutoScalingGroupName": "a", "InstanceIds": ["i-1"]}, RESOURCES)
     assert (effect.address, effect.action) == ("aws_autoscaling_group.a", EffectAction.INVOKE)
     assert (effect.attribute, effect.value) == ("desired_capacity", None)
 
 
-def test_a_refresh_brings_the_configuration_it_says(ask: Callable[..., Any]) -> None:
+def test_a_refresh_sets_its_desired_configuration(effects_of: Callable[..., Any]) -> None:
     group = {"AutoScalingGroupName": "a"}
-    (plain,) = ask("autoscaling", "StartInstanceRefresh", group, THINGS)
+    (plain,) = effects_of("autoscaling", "StartInstanceRefresh", group, RESOURCES)
     wanted = {"LaunchTemplate": {"LaunchTemplateName": "t", "Version": "7"}}
-    effects = ask("autoscaling", "StartInstanceRefresh", {**group, "DesiredConfiguration": wanted}, THINGS)
+    effects = effects_of("autoscaling", "StartInstanceRefresh", {**group, "DesiredConfiguration": wanted}, RESOURCES)
     assert (plain.action, plain.attribute) == (EffectAction.INVOKE, "*")
     assert [(effect.attribute, effect.action, effect.value) for effect in effects] == [
         ("*", EffectAction.INVOKE, None),
@@ -50,44 +52,49 @@ def test_a_refresh_brings_the_configuration_it_says(ask: Callable[..., Any]) -> 
 
 
 @pytest.mark.parametrize("named", [{"AutoScalingGroupName": "a", "PolicyName": "p"}, {"PolicyName": POLICY}])
-def test_executing_a_policy_concerns_its_group_too(ask: Callable[..., Any], named: dict[str, str]) -> None:
-    effects = ask("autoscaling", "ExecutePolicy", named, THINGS)
+def test_executing_a_policy_also_affects_its_group(effects_of: Callable[..., Any], named: dict[str, str]) -> None:
+    effects = effects_of("autoscaling", "ExecutePolicy", named, RESOURCES)
     assert [effect.address for effect in effects] == ["aws_autoscaling_policy.p", "aws_autoscaling_group.a"]
 
 
-def test_a_policy_is_found_by_its_arn_alone(ask: Callable[..., Any]) -> None:
-    (effect,) = ask("autoscaling", "DeletePolicy", {"PolicyName": POLICY}, THINGS)
+def test_a_policy_is_found_by_its_arn_alone(effects_of: Callable[..., Any]) -> None:
+    (effect,) = effects_of("autoscaling", "DeletePolicy", {"PolicyName": POLICY}, RESOURCES)
     assert effect.address == "aws_autoscaling_policy.p"
 
 
-def test_terminating_an_instance_of_some_group_is_not_understood(ask: Callable[..., Any]) -> None:
+def test_terminating_an_instance_of_an_unnamed_group_is_not_understood(effects_of: Callable[..., Any]) -> None:
     parameters = {"InstanceId": "i-1", "ShouldDecrementDesiredCapacity": True}
-    assert ask("autoscaling", "TerminateInstanceInAutoScalingGroup", parameters, THINGS) == ()
+    assert effects_of("autoscaling", "TerminateInstanceInAutoScalingGroup", parameters, RESOURCES) == ()
 
 
-def test_suspending_adds_resuming_takes_away_and_none_means_all(ask: Callable[..., Any]) -> None:
+def test_suspending_adds_resuming_removes_and_none_means_all(effects_of: Callable[..., Any]) -> None:
     group = {"AutoScalingGroupName": "a"}
-    (more,) = ask("autoscaling", "SuspendProcesses", {**group, "ScalingProcesses": ["Terminate"]}, THINGS)
-    (none,) = ask("autoscaling", "ResumeProcesses", group, THINGS)
-    (every,) = ask("autoscaling", "SuspendProcesses", group, THINGS)
+    (more,) = effects_of("autoscaling", "SuspendProcesses", {**group, "ScalingProcesses": ["Terminate"]}, RESOURCES)
+    (none,) = effects_of("autoscaling", "ResumeProcesses", group, RESOURCES)
+    (every,) = effects_of("autoscaling", "SuspendProcesses", group, RESOURCES)
     assert more.value == ["Launch", "Terminate"]
     assert none.value == []
     assert {"Launch", "AlarmNotification", "ScheduledActions"} <= set(every.value)
 
 
-def test_tags_of_a_group_are_blocks(ask: Callable[..., Any]) -> None:
+def test_tags_of_a_group_are_blocks(effects_of: Callable[..., Any]) -> None:
     tag = {"ResourceId": "a", "ResourceType": "auto-scaling-group", "Key": "team", "Value": "y"}
-    (changed,) = ask("autoscaling", "CreateOrUpdateTags", {"Tags": [tag]}, THINGS)
-    (gone,) = ask("autoscaling", "DeleteTags", {"Tags": [tag]}, THINGS)
+    (changed,) = effects_of("autoscaling", "CreateOrUpdateTags", {"Tags": [tag]}, RESOURCES)
+    (deleted,) = effects_of("autoscaling", "DeleteTags", {"Tags": [tag]}, RESOURCES)
     assert changed.value == [{"key": "team", "value": "y", "propagate_at_launch": False}]
-    assert gone.value == []
+    assert deleted.value == []
 
 
-def test_the_minimum_of_a_warm_pool_is_not_the_groups(ask: Callable[..., Any], values: Callable[..., Any]) -> None:
-    effects = ask("autoscaling", "PutWarmPool", {"AutoScalingGroupName": "a", "MinSize": 3}, THINGS)
+def test_the_minimum_of_a_warm_pool_is_not_the_groups(
+    effects_of: Callable[..., Any], values: Callable[..., Any]
+) -> None:
+    effects = effects_of("autoscaling", "PutWarmPool", {"AutoScalingGroupName": "a", "MinSize": 3}, RESOURCES)
     assert values(effects) == {"warm_pool.min_size": 3}
 
 
-def test_a_group_by_arn_where_a_name_is_expected_is_not_understood(ask: Callable[..., Any]) -> None:
+def test_a_group_by_arn_where_a_name_is_expected_is_not_understood(effects_of: Callable[..., Any]) -> None:
     arn = "arn:aws:autoscaling:eu-west-1:123456789012:autoScalingGroup:1:autoScalingGroupName/a"
-    assert ask("autoscaling", "SetDesiredCapacity", {"AutoScalingGroupName": arn, "DesiredCapacity": 1}, THINGS) == ()
+    assert (
+        effects_of("autoscaling", "SetDesiredCapacity", {"AutoScalingGroupName": arn, "DesiredCapacity": 1}, RESOURCES)
+        == ()
+    )

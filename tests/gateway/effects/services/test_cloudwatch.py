@@ -3,25 +3,34 @@
 from collections.abc import Callable
 from typing import Any
 
-THINGS = {"aws_cloudwatch_metric_alarm.a": {"alarm_name": "a", "threshold": 1, "alarm_actions": ["x"]}}
+RESOURCES = {"aws_cloudwatch_metric_alarm.a": {"alarm_name": "a", "threshold": 1, "alarm_actions": ["x"]}}
 
 
-def test_a_threshold_is_set_and_what_is_kept_has_no_effect(ask: Callable[..., Any], values: Callable[..., Any]) -> None:
+def test_a_threshold_is_set_and_the_actions_of_the_call_are_kept(
+    effects_of: Callable[..., Any], values: Callable[..., Any]
+) -> None:
     call = {"AlarmName": "a", "Threshold": 500000.0, "AlarmActions": ["x"]}
-    assert values(ask("cloudwatch", "PutMetricAlarm", call, THINGS)) == {"threshold": 500000, "alarm_actions": ["x"]}
+    assert values(effects_of("cloudwatch", "PutMetricAlarm", call, RESOURCES)) == {
+        "threshold": 500000,
+        "alarm_actions": ["x"],
+    }
 
 
-def test_what_a_whole_overwrite_leaves_out_is_taken_back(ask: Callable[..., Any], values: Callable[..., Any]) -> None:
-    effects = ask("cloudwatch", "PutMetricAlarm", {"AlarmName": "a", "Threshold": 500000.0}, THINGS)
+def test_an_attribute_that_the_call_omits_returns_to_its_default(
+    effects_of: Callable[..., Any], values: Callable[..., Any]
+) -> None:
+    effects = effects_of("cloudwatch", "PutMetricAlarm", {"AlarmName": "a", "Threshold": 500000.0}, RESOURCES)
     assert values(effects) == {"threshold": 500000, "alarm_actions": []}
 
 
-def test_dimensions_are_a_map_and_metrics_are_blocks(ask: Callable[..., Any], values: Callable[..., Any]) -> None:
+def test_dimensions_are_a_map_and_metrics_are_blocks(
+    effects_of: Callable[..., Any], values: Callable[..., Any]
+) -> None:
     dimensions = [{"Name": "n", "Value": "v"}]
     stat = {"Metric": {"Namespace": "x", "MetricName": "m", "Dimensions": dimensions}, "Period": 60, "Stat": "Sum"}
     metrics = [{"Id": "e", "Expression": "m*2", "ReturnData": True}, {"Id": "m", "MetricStat": stat}]
-    effects = ask(
-        "cloudwatch", "PutMetricAlarm", {"AlarmName": "a", "Dimensions": dimensions, "Metrics": metrics}, THINGS
+    effects = effects_of(
+        "cloudwatch", "PutMetricAlarm", {"AlarmName": "a", "Dimensions": dimensions, "Metrics": metrics}, RESOURCES
     )
     metric = {"namespace": "x", "metric_name": "m", "dimensions": {"n": "v"}, "period": 60, "stat": "Sum"}
     assert values(effects) == {
@@ -31,6 +40,9 @@ def test_dimensions_are_a_map_and_metrics_are_blocks(ask: Callable[..., Any], va
     }
 
 
-def test_tags_of_something_else_than_an_alarm_are_held(ask: Callable[..., Any]) -> None:
+def test_tags_of_another_kind_than_an_alarm_are_not_understood(effects_of: Callable[..., Any]) -> None:
     rule = "arn:aws:cloudwatch:eu-west-1:123456789012:insight-rule/r"
-    assert ask("cloudwatch", "TagResource", {"ResourceARN": rule, "Tags": [{"Key": "a", "Value": "b"}]}, THINGS) == ()
+    assert (
+        effects_of("cloudwatch", "TagResource", {"ResourceARN": rule, "Tags": [{"Key": "a", "Value": "b"}]}, RESOURCES)
+        == ()
+    )

@@ -9,9 +9,9 @@ from gateway.effects.values import masked
 from gateway.model.mutation import EffectAction
 
 
-def test_a_new_instance_is_named_by_its_call(ask: Callable[..., Any], values: Callable[..., Any]) -> None:
+def test_a_new_instance_is_named_by_its_call(effects_of: Callable[..., Any], values: Callable[..., Any]) -> None:
     interface = {"DeviceIndex": 0, "SubnetId": "subnet-1", "Groups": ["sg-1"], "AssociatePublicIpAddress": True}
-    effects = ask(
+    effects = effects_of(
         "ec2",
         "RunInstances",
         {
@@ -35,10 +35,10 @@ def test_a_new_instance_is_named_by_its_call(ask: Callable[..., Any], values: Ca
     }
 
 
-def test_tags_go_to_what_the_ids_name(ask: Callable[..., Any]) -> None:
+def test_the_ids_say_which_resources_are_tagged(effects_of: Callable[..., Any]) -> None:
     resources = {"aws_instance.i": {"id": "i-1"}, "aws_subnet.s": {"id": "subnet-1"}}
     tags = {"Resources": ["i-1", "subnet-1"], "Tags": [{"Key": "owner", "Value": "x"}]}
-    effects = ask("ec2", "CreateTags", tags, resources)
+    effects = effects_of("ec2", "CreateTags", tags, resources)
     assert [(effect.address, effect.attribute) for effect in effects] == [
         ("aws_instance.i", "tags.owner"),
         ("aws_subnet.s", "tags.owner"),
@@ -55,29 +55,37 @@ def test_tags_go_to_what_the_ids_name(ask: Callable[..., Any]) -> None:
         ("RunInstances", {"ImageId": "ami-1", "NetworkInterfaces": [{"NetworkInterfaceId": "eni-1"}]}),
     ],
 )
-def test_what_the_tables_do_not_account_for_is_held(
-    ask: Callable[..., Any], operation: str, parameters: dict[str, Any]
+def test_parameters_that_no_row_accounts_for_are_not_understood(
+    effects_of: Callable[..., Any], operation: str, parameters: dict[str, Any]
 ) -> None:
-    assert ask("ec2", operation, parameters, {}) == ()
+    assert effects_of("ec2", operation, parameters, {}) == ()
 
 
-def test_user_data_is_known_by_its_digest_only(ask: Callable[..., Any]) -> None:
-    (effect,) = ask("ec2", "ModifyInstanceAttribute", {"InstanceId": "i-1", "UserData": {"Value": {"$bytes": 3}}}, {})
+def test_user_data_is_masked(effects_of: Callable[..., Any]) -> None:
+    (effect,) = effects_of(
+        "ec2", "ModifyInstanceAttribute", {"InstanceId": "i-1", "UserData": {"Value": {"$bytes": 3}}}, {}
+    )
     assert (effect.attribute, effect.sensitive) == ("user_data_base64", True)
     assert effect.value == masked("enp6")
 
 
-def test_a_launch_template_version_changes_the_template(ask: Callable[..., Any], values: Callable[..., Any]) -> None:
+def test_a_launch_template_version_changes_the_template(
+    effects_of: Callable[..., Any], values: Callable[..., Any]
+) -> None:
     data = {"InstanceType": "m6i.xlarge", "BlockDeviceMappings": [{"DeviceName": "a", "Ebs": {"VolumeSize": 30}}]}
-    effects = ask("ec2", "CreateLaunchTemplateVersion", {"LaunchTemplateName": "t", "LaunchTemplateData": data}, {})
+    effects = effects_of(
+        "ec2", "CreateLaunchTemplateVersion", {"LaunchTemplateName": "t", "LaunchTemplateData": data}, {}
+    )
     assert values(effects) == {
         "instance_type": "m6i.xlarge",
         "block_device_mappings": [{"device_name": "a", "ebs": [{"volume_size": 30}]}],
     }
 
 
-def test_several_instances_are_several_effects(ask: Callable[..., Any]) -> None:
-    effects = ask("ec2", "TerminateInstances", {"InstanceIds": ["i-1", "i-2"]}, {"aws_instance.i": {"id": "i-1"}})
+def test_several_instances_are_several_effects(effects_of: Callable[..., Any]) -> None:
+    effects = effects_of(
+        "ec2", "TerminateInstances", {"InstanceIds": ["i-1", "i-2"]}, {"aws_instance.i": {"id": "i-1"}}
+    )
     assert [(effect.address, effect.action) for effect in effects] == [
         ("aws_instance.i", EffectAction.DELETE),
         ("aws_instance{id=i-2}", EffectAction.DELETE),
@@ -90,21 +98,23 @@ TEMPLATE = {"aws_launch_template.t": {
 }}  # fmt: skip
 
 
-def _version(ask: Callable[..., Any], **more: Any) -> dict[str, Any]:
+def _version(effects_of: Callable[..., Any], **more: Any) -> dict[str, Any]:
     given = {"LaunchTemplateId": "lt-1", "LaunchTemplateData": {"InstanceType": "m5.xlarge"}, **more}
-    return {effect.attribute: effect.value for effect in ask("ec2", "CreateLaunchTemplateVersion", given, TEMPLATE)}
+    return {
+        effect.attribute: effect.value for effect in effects_of("ec2", "CreateLaunchTemplateVersion", given, TEMPLATE)
+    }
 
 
-def test_a_version_loses_what_it_leaves_out(ask: Callable[..., Any]) -> None:
-    gone: dict[str, Any] = {"image_id": None, "user_data": None, "vpc_security_group_ids": []}
-    assert _version(ask) == {"instance_type": "m5.xlarge", **gone}
+def test_a_version_removes_the_options_that_it_omits(effects_of: Callable[..., Any]) -> None:
+    removed: dict[str, Any] = {"image_id": None, "user_data": None, "vpc_security_group_ids": []}
+    assert _version(effects_of) == {"instance_type": "m5.xlarge", **removed}
 
 
 @pytest.mark.parametrize("source", ["4", "$Latest"])
-def test_a_version_that_starts_from_the_newest_keeps_the_rest(ask: Callable[..., Any], source: str) -> None:
-    assert _version(ask, SourceVersion=source) == {"instance_type": "m5.xlarge"}
+def test_a_version_that_starts_from_the_newest_keeps_the_rest(effects_of: Callable[..., Any], source: str) -> None:
+    assert _version(effects_of, SourceVersion=source) == {"instance_type": "m5.xlarge"}
 
 
 @pytest.mark.parametrize("source", ["1", "$Default", "04"])
-def test_a_version_that_starts_from_an_older_one_is_not_understood(ask: Callable[..., Any], source: str) -> None:
-    assert _version(ask, SourceVersion=source) == {}
+def test_a_version_that_starts_from_an_older_one_is_not_understood(effects_of: Callable[..., Any], source: str) -> None:
+    assert _version(effects_of, SourceVersion=source) == {}

@@ -5,7 +5,7 @@ from typing import Any
 
 from gateway.model.mutation import EffectAction
 
-THINGS = {
+RESOURCES = {
     "aws_iam_role.r": {"name": "r"},
     "aws_iam_role_policy_attachment.a": {"role": "r", "policy_arn": "arn:aws:iam::aws:policy/ReadOnlyAccess"},
     "aws_iam_policy.m": {"name": "m"},
@@ -13,26 +13,26 @@ THINGS = {
 M = "arn:aws:iam::123456789012:policy/team/m"
 
 
-def test_a_new_attachment_is_a_new_thing(ask: Callable[..., Any]) -> None:
+def test_a_new_attachment_is_a_new_resource(effects_of: Callable[..., Any]) -> None:
     admin = "arn:aws:iam::aws:policy/AdministratorAccess"
-    effects = ask("iam", "AttachRolePolicy", {"RoleName": "r", "PolicyArn": admin}, THINGS)
+    effects = effects_of("iam", "AttachRolePolicy", {"RoleName": "r", "PolicyArn": admin}, RESOURCES)
     assert effects[0].action is EffectAction.CREATE
     assert not effects[0].declared
 
 
-def test_an_attachment_is_known_by_both_ends(ask: Callable[..., Any]) -> None:
+def test_an_attachment_is_identified_by_role_and_policy(effects_of: Callable[..., Any]) -> None:
     both = {"RoleName": "r", "PolicyArn": "arn:aws:iam::aws:policy/ReadOnlyAccess"}
-    (effect,) = ask("iam", "DetachRolePolicy", both, THINGS)
+    (effect,) = effects_of("iam", "DetachRolePolicy", both, RESOURCES)
     assert effect.address == "aws_iam_role_policy_attachment.a"
 
 
-def test_only_a_default_version_changes_the_policy(ask: Callable[..., Any]) -> None:
+def test_only_a_default_version_changes_the_policy(effects_of: Callable[..., Any]) -> None:
     version = {"PolicyArn": M, "PolicyDocument": "{}"}
-    (quiet,) = ask("iam", "CreatePolicyVersion", version, THINGS)
-    (loud,) = ask("iam", "CreatePolicyVersion", {**version, "SetAsDefault": True}, THINGS)
-    assert (quiet.address, quiet.action) == ("aws_iam_policy.m", EffectAction.INVOKE)
-    assert (loud.attribute, loud.value) == ("policy", "{}")
+    (not_default,) = effects_of("iam", "CreatePolicyVersion", version, RESOURCES)
+    (default,) = effects_of("iam", "CreatePolicyVersion", {**version, "SetAsDefault": True}, RESOURCES)
+    assert (not_default.address, not_default.action) == ("aws_iam_policy.m", EffectAction.INVOKE)
+    assert (default.attribute, default.value) == ("policy", "{}")
 
 
-def test_a_policy_of_awss_own_is_held(ask: Callable[..., Any]) -> None:
-    assert ask("iam", "DeletePolicy", {"PolicyArn": "arn:aws:iam::aws:policy/m"}, THINGS) == ()
+def test_an_aws_managed_policy_is_not_understood(effects_of: Callable[..., Any]) -> None:
+    assert effects_of("iam", "DeletePolicy", {"PolicyArn": "arn:aws:iam::aws:policy/m"}, RESOURCES) == ()

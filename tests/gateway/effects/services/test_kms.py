@@ -3,20 +3,20 @@
 from collections.abc import Callable
 from typing import Any
 
-THINGS = {"aws_kms_key.k": {"key_id": "1-2"}, "aws_kms_alias.a": {"name": "alias/a", "target_key_id": "1-2"}}
+RESOURCES = {"aws_kms_key.k": {"key_id": "1-2"}, "aws_kms_alias.a": {"name": "alias/a", "target_key_id": "1-2"}}
 
 
-def test_operations_that_mean_a_value(ask: Callable[..., Any]) -> None:
+def test_operations_that_imply_a_value(effects_of: Callable[..., Any]) -> None:
     for operation, attribute, value in (
         ("EnableKeyRotation", "enable_key_rotation", True),
         ("DisableKeyRotation", "enable_key_rotation", False),
         ("DisableKey", "is_enabled", False),
     ):
-        (effect,) = ask("kms", operation, {"KeyId": "alias/a"}, THINGS)
+        (effect,) = effects_of("kms", operation, {"KeyId": "alias/a"}, RESOURCES)
         assert (effect.address, effect.attribute, effect.value) == ("aws_kms_key.k", attribute, value)
 
 
-def test_a_key_of_foreign_origin_or_a_grant_is_held(ask: Callable[..., Any]) -> None:
-    assert ask("kms", "CreateKey", {"Origin": "EXTERNAL"}, THINGS) == ()
-    assert ask("kms", "CreateGrant", {"KeyId": "1-2"}, THINGS) == ()
-    assert ask("kms", "PutKeyPolicy", {"KeyId": "1-2", "PolicyName": "other", "Policy": "{}"}, THINGS) == ()
+def test_a_key_of_foreign_origin_or_a_grant_is_not_understood(effects_of: Callable[..., Any]) -> None:
+    assert effects_of("kms", "CreateKey", {"Origin": "EXTERNAL"}, RESOURCES) == ()
+    assert effects_of("kms", "CreateGrant", {"KeyId": "1-2"}, RESOURCES) == ()
+    assert effects_of("kms", "PutKeyPolicy", {"KeyId": "1-2", "PolicyName": "other", "Policy": "{}"}, RESOURCES) == ()

@@ -3,20 +3,20 @@
 from collections.abc import Callable
 from typing import Any
 
-THINGS = {"aws_cloudwatch_log_group.l": {"name": "/a/l"}}
+RESOURCES = {"aws_cloudwatch_log_group.l": {"name": "/a/l"}}
 
 
-def test_no_retention_is_nought(ask: Callable[..., Any]) -> None:
-    (effect,) = ask("logs", "DeleteRetentionPolicy", {"logGroupName": "/a/l"}, THINGS)
+def test_deleting_the_retention_policy_sets_zero_days(effects_of: Callable[..., Any]) -> None:
+    (effect,) = effects_of("logs", "DeleteRetentionPolicy", {"logGroupName": "/a/l"}, RESOURCES)
     assert (effect.address, effect.attribute, effect.value) == ("aws_cloudwatch_log_group.l", "retention_in_days", 0)
 
 
-def test_an_arn_may_end_with_a_star(ask: Callable[..., Any]) -> None:
+def test_an_arn_may_end_with_a_star(effects_of: Callable[..., Any]) -> None:
     arn = "arn:aws:logs:eu-west-1:123456789012:log-group:/a/l:*"
-    (effect,) = ask("logs", "TagResource", {"resourceArn": arn, "tags": {"a": "b"}}, THINGS)
+    (effect,) = effects_of("logs", "TagResource", {"resourceArn": arn, "tags": {"a": "b"}}, RESOURCES)
     assert effect.address == "aws_cloudwatch_log_group.l"
 
 
-def test_tags_of_something_else_are_held(ask: Callable[..., Any]) -> None:
+def test_tags_of_another_kind_are_not_understood(effects_of: Callable[..., Any]) -> None:
     arn = "arn:aws:logs:eu-west-1:123456789012:destination:d"
-    assert ask("logs", "TagResource", {"resourceArn": arn, "tags": {"a": "b"}}, THINGS) == ()
+    assert effects_of("logs", "TagResource", {"resourceArn": arn, "tags": {"a": "b"}}, RESOURCES) == ()

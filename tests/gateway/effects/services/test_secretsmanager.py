@@ -1,4 +1,4 @@
-"""Secrets change without their value ever standing in an effect."""
+"""No effect contains a secret's value."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,22 +9,22 @@ from gateway.model.json import digest
 from gateway.model.mutation import EffectAction
 
 ARN = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:db-AbCdEf"
-THINGS = {
+RESOURCES = {
     "aws_secretsmanager_secret.s": {"name": "db", "arn": ARN},
     "aws_secretsmanager_secret_version.v": {"secret_id": ARN},
 }
 
 
 @pytest.mark.parametrize("name", ["db", ARN])
-def test_a_new_value_is_known_by_its_hash(ask: Callable[..., Any], name: str) -> None:
-    (effect,) = ask("secretsmanager", "PutSecretValue", {"SecretId": name, "SecretString": "hush"}, THINGS)
+def test_a_new_value_is_a_hash(effects_of: Callable[..., Any], name: str) -> None:
+    (effect,) = effects_of("secretsmanager", "PutSecretValue", {"SecretId": name, "SecretString": "hush"}, RESOURCES)
     assert (effect.address, effect.attribute) == ("aws_secretsmanager_secret_version.v", "secret_string")
     assert effect.sensitive
     assert effect.value == {"sha256": digest("hush")}
 
 
-def test_making_a_secret_with_a_value_makes_two_things(ask: Callable[..., Any]) -> None:
-    effects = ask("secretsmanager", "CreateSecret", {"Name": "x", "SecretBinary": {"$bytes": 4}}, {})
+def test_creating_a_secret_with_a_value_creates_two_resources(effects_of: Callable[..., Any]) -> None:
+    effects = effects_of("secretsmanager", "CreateSecret", {"Name": "x", "SecretBinary": {"$bytes": 4}}, {})
     assert {effect.resource_type for effect in effects} == {
         "aws_secretsmanager_secret",
         "aws_secretsmanager_secret_version",
@@ -33,5 +33,5 @@ def test_making_a_secret_with_a_value_makes_two_things(ask: Callable[..., Any]) 
     assert "zzzz" not in repr(effects)
 
 
-def test_an_update_that_changes_nothing_is_not_understood(ask: Callable[..., Any]) -> None:
-    assert ask("secretsmanager", "UpdateSecret", {"SecretId": "db"}, THINGS) == ()
+def test_an_update_that_changes_nothing_is_not_understood(effects_of: Callable[..., Any]) -> None:
+    assert effects_of("secretsmanager", "UpdateSecret", {"SecretId": "db"}, RESOURCES) == ()

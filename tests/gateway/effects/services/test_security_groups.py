@@ -1,11 +1,11 @@
-"""Rules are added to and taken from the recorded ones, and belong to whichever resource the state has for them."""
+"""Rules are added to and removed from the recorded ones, on the resource that the state records them as."""
 
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from gateway.effects.services.security_groups import Grain, grains, with_grains, without_grains
+from gateway.effects.services.security_groups import SingleRule, single_rules, with_rules, without_rules
 from gateway.effects.values import NotUnderstood
 from gateway.model.mutation import EffectAction
 
@@ -32,7 +32,7 @@ NEW = {
         "cidr_ipv4": "10.0.0.0/8",
     },
 }
-OLD = {
+LEGACY = {
     **INLINE,
     "aws_security_group_rule.r": {
         "id": "sgrule-1",
@@ -50,78 +50,78 @@ def rule(port: int, cidr: str, **more: Any) -> dict[str, Any]:
     return {"IpProtocol": "tcp", "FromPort": port, "ToPort": port, "IpRanges": [{"CidrIp": cidr, **more}]}
 
 
-def grain(port: int, source: str, kind: str = "cidr_blocks", description: str = "") -> Grain:
-    return Grain(protocol="tcp", from_port=port, to_port=port, kind=kind, source=source, description=description)
+def single_rule(port: int, source: str, kind: str = "cidr_blocks", description: str = "") -> SingleRule:
+    return SingleRule(protocol="tcp", from_port=port, to_port=port, kind=kind, source=source, description=description)
 
 
-def ingress(ask: Callable[..., Any], operation: str, resources: Any, *permissions: Any) -> Any:
-    return ask("ec2", operation, {"GroupId": "sg-1", "IpPermissions": list(permissions)}, resources)
+def ingress(effects_of: Callable[..., Any], operation: str, resources: Any, *permissions: Any) -> Any:
+    return effects_of("ec2", operation, {"GroupId": "sg-1", "IpPermissions": list(permissions)}, resources)
 
 
-def test_a_new_port_is_a_new_rule_after_the_recorded_ones(ask: Callable[..., Any]) -> None:
-    (effect,) = ingress(ask, "AuthorizeSecurityGroupIngress", INLINE, rule(22, "0.0.0.0/0"))
+def test_a_new_port_is_a_new_rule_after_the_recorded_ones(effects_of: Callable[..., Any]) -> None:
+    (effect,) = ingress(effects_of, "AuthorizeSecurityGroupIngress", INLINE, rule(22, "0.0.0.0/0"))
     assert (effect.address, effect.attribute) == ("aws_security_group.a", "ingress")
     opened = {**HTTPS, "cidr_blocks": ["0.0.0.0/0"], "from_port": 22, "to_port": 22}
     assert effect.value == [HTTPS, opened]
 
 
-def test_a_new_range_joins_the_rule_of_the_same_ports(ask: Callable[..., Any]) -> None:
-    (effect,) = ingress(ask, "AuthorizeSecurityGroupIngress", INLINE, rule(443, "172.16.0.0/12"))
+def test_a_new_range_joins_the_rule_of_the_same_ports(effects_of: Callable[..., Any]) -> None:
+    (effect,) = ingress(effects_of, "AuthorizeSecurityGroupIngress", INLINE, rule(443, "172.16.0.0/12"))
     assert effect.value == [{**HTTPS, "cidr_blocks": ["10.0.0.0/8", "172.16.0.0/12"]}]
 
 
-def test_the_older_flat_form_is_the_same_rule(ask: Callable[..., Any]) -> None:
+def test_the_legacy_flat_form_is_the_same_rule(effects_of: Callable[..., Any]) -> None:
     flat = {"GroupId": "sg-1", "IpProtocol": "6", "FromPort": 443, "ToPort": 443, "CidrIp": "0.0.0.0/0"}
-    (effect,) = ask("ec2", "AuthorizeSecurityGroupIngress", flat, INLINE)
+    (effect,) = effects_of("ec2", "AuthorizeSecurityGroupIngress", flat, INLINE)
     assert effect.value == [{**HTTPS, "cidr_blocks": ["10.0.0.0/8", "0.0.0.0/0"]}]
 
 
-def test_all_protocols_have_no_ports_and_a_group_itself_is_self(ask: Callable[..., Any]) -> None:
+def test_all_protocols_have_no_ports_and_a_group_itself_is_self(effects_of: Callable[..., Any]) -> None:
     all_of_itself = {"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": "sg-1"}]}
-    (effect,) = ingress(ask, "AuthorizeSecurityGroupEgress", INLINE, all_of_itself)
+    (effect,) = ingress(effects_of, "AuthorizeSecurityGroupEgress", INLINE, all_of_itself)
     (value,) = effect.value
     assert (value["protocol"], value["from_port"], value["to_port"], value["self"]) == ("-1", 0, 0, True)
 
 
-def test_the_last_range_takes_its_rule_with_it(ask: Callable[..., Any]) -> None:
-    (effect,) = ingress(ask, "RevokeSecurityGroupIngress", INLINE, rule(443, "10.0.0.0/8"))
+def test_the_last_range_takes_its_rule_with_it(effects_of: Callable[..., Any]) -> None:
+    (effect,) = ingress(effects_of, "RevokeSecurityGroupIngress", INLINE, rule(443, "10.0.0.0/8"))
     assert effect.value == []
 
 
-def test_in_a_group_with_rule_resources_a_new_rule_is_a_new_resource(ask: Callable[..., Any]) -> None:
-    effects = ingress(ask, "AuthorizeSecurityGroupIngress", NEW, rule(443, "10.0.0.0/8"), rule(80, "0.0.0.0/0"))
-    made = [effect for effect in effects if effect.attribute == "*"]
-    assert [effect.action for effect in made] == [EffectAction.CREATE, EffectAction.CREATE]
-    assert {effect.resource_type for effect in made} == {"aws_vpc_security_group_ingress_rule"}
+def test_in_a_group_with_rule_resources_a_new_rule_is_a_new_resource(effects_of: Callable[..., Any]) -> None:
+    effects = ingress(effects_of, "AuthorizeSecurityGroupIngress", NEW, rule(443, "10.0.0.0/8"), rule(80, "0.0.0.0/0"))
+    created = [effect for effect in effects if effect.attribute == "*"]
+    assert [effect.action for effect in created] == [EffectAction.CREATE, EffectAction.CREATE]
+    assert {effect.resource_type for effect in created} == {"aws_vpc_security_group_ingress_rule"}
     assert "0.0.0.0/0" in {effect.value for effect in effects if effect.attribute == "cidr_ipv4"}
 
 
-def test_in_a_group_with_older_rule_resources_it_is_an_older_one(ask: Callable[..., Any]) -> None:
-    effects = ingress(ask, "AuthorizeSecurityGroupIngress", OLD, rule(443, "0.0.0.0/0"))
+def test_in_a_group_with_legacy_rule_resources_it_is_a_legacy_one(effects_of: Callable[..., Any]) -> None:
+    effects = ingress(effects_of, "AuthorizeSecurityGroupIngress", LEGACY, rule(443, "0.0.0.0/0"))
     assert {effect.resource_type for effect in effects} == {"aws_security_group_rule"}
     assert ["0.0.0.0/0"] in [effect.value for effect in effects]
 
 
-def test_a_revoked_rule_resource_is_deleted(ask: Callable[..., Any]) -> None:
-    (effect,) = ingress(ask, "RevokeSecurityGroupIngress", NEW, rule(22, "10.0.0.0/8"))
+def test_a_revoked_rule_resource_is_deleted(effects_of: Callable[..., Any]) -> None:
+    (effect,) = ingress(effects_of, "RevokeSecurityGroupIngress", NEW, rule(22, "10.0.0.0/8"))
     assert (effect.address, effect.action) == ("aws_vpc_security_group_ingress_rule.r", EffectAction.DELETE)
     by_id = {"GroupId": "sg-1", "SecurityGroupRuleIds": ["sgr-1"]}
-    assert [it.address for it in ask("ec2", "RevokeSecurityGroupIngress", by_id, NEW)] == [effect.address]
+    assert [it.address for it in effects_of("ec2", "RevokeSecurityGroupIngress", by_id, NEW)] == [effect.address]
 
 
-def test_a_rule_resource_with_several_ranges_keeps_the_others(ask: Callable[..., Any]) -> None:
-    (effect,) = ingress(ask, "RevokeSecurityGroupIngress", OLD, rule(22, "10.0.0.0/8"))
+def test_a_rule_resource_with_several_ranges_keeps_the_others(effects_of: Callable[..., Any]) -> None:
+    (effect,) = ingress(effects_of, "RevokeSecurityGroupIngress", LEGACY, rule(22, "10.0.0.0/8"))
     assert (effect.attribute, effect.value) == ("cidr_blocks", ["192.168.0.0/16"])
 
 
-def test_a_rule_that_no_resource_has_is_undeclared(ask: Callable[..., Any]) -> None:
-    (effect,) = ingress(ask, "RevokeSecurityGroupIngress", NEW, rule(8080, "10.0.0.0/8"))
+def test_a_rule_that_no_resource_has_is_undeclared(effects_of: Callable[..., Any]) -> None:
+    (effect,) = ingress(effects_of, "RevokeSecurityGroupIngress", NEW, rule(8080, "10.0.0.0/8"))
     assert not effect.declared
 
 
-def test_a_rule_by_an_unknown_id_is_not_understood(ask: Callable[..., Any]) -> None:
+def test_a_rule_by_an_unknown_id_is_not_understood(effects_of: Callable[..., Any]) -> None:
     unknown = {"GroupId": "sg-1", "SecurityGroupRuleIds": ["sgr-9"]}
-    assert ask("ec2", "RevokeSecurityGroupIngress", unknown, NEW) == ()
+    assert effects_of("ec2", "RevokeSecurityGroupIngress", unknown, NEW) == ()
 
 
 @pytest.mark.parametrize(
@@ -136,19 +136,23 @@ def test_a_rule_by_an_unknown_id_is_not_understood(ask: Callable[..., Any]) -> N
         [{"IpProtocol": "tcp", "New": [], "IpRanges": [{"CidrIp": "10.0.0.0/8"}]}],
     ],
 )
-def test_permissions_in_forms_nobody_knows_are_refused(permissions: Any) -> None:
+def test_permissions_in_an_unknown_form_are_not_understood(permissions: Any) -> None:
     with pytest.raises(NotUnderstood):
-        grains(permissions, "sg-1")
+        single_rules(permissions, "sg-1")
 
 
-def test_taking_away_what_was_added_leaves_what_was_there() -> None:
-    new = (grain(22, "0.0.0.0/0"), grain(443, "10.9.0.0/16"), grain(80, "sg-2", "security_groups", "web"))
-    assert without_grains(with_grains([HTTPS], new), new) == [HTTPS]
+def test_removing_the_added_rules_leaves_the_recorded_ones() -> None:
+    new = (
+        single_rule(22, "0.0.0.0/0"),
+        single_rule(443, "10.9.0.0/16"),
+        single_rule(80, "sg-2", "security_groups", "web"),
+    )
+    assert without_rules(with_rules([HTTPS], new), new) == [HTTPS]
 
 
 def test_adding_twice_is_adding_once() -> None:
-    once = with_grains([HTTPS], [grain(22, "0.0.0.0/0")])
-    assert with_grains(once, [grain(22, "0.0.0.0/0")]) == once
+    once = with_rules([HTTPS], [single_rule(22, "0.0.0.0/0")])
+    assert with_rules(once, [single_rule(22, "0.0.0.0/0")]) == once
 
 
 RULE = {"aws_vpc_security_group_ingress_rule.r": {
@@ -157,14 +161,14 @@ RULE = {"aws_vpc_security_group_ingress_rule.r": {
 }}  # fmt: skip
 
 
-def _modified(ask: Callable[..., Any], group: str = "sg-1", **rule: Any) -> dict[str, Any]:
+def _modified(effects_of: Callable[..., Any], group: str = "sg-1", **rule: Any) -> dict[str, Any]:
     rules = [{"SecurityGroupRuleId": "sgr-1", "SecurityGroupRule": rule}]
-    effects = ask("ec2", "ModifySecurityGroupRules", {"GroupId": group, "SecurityGroupRules": rules}, RULE)
+    effects = effects_of("ec2", "ModifySecurityGroupRules", {"GroupId": group, "SecurityGroupRules": rules}, RULE)
     return {effect.attribute: effect.value for effect in effects}
 
 
-def test_a_modified_rule_is_seen_whole_with_what_it_loses(ask: Callable[..., Any]) -> None:
-    assert _modified(ask, IpProtocol="tcp", FromPort=22, ToPort=22, CidrIpv6="::/0") == {
+def test_a_modified_rule_has_all_its_members_and_those_it_loses(effects_of: Callable[..., Any]) -> None:
+    assert _modified(effects_of, IpProtocol="tcp", FromPort=22, ToPort=22, CidrIpv6="::/0") == {
         "ip_protocol": "tcp", "from_port": 22, "to_port": 22, "cidr_ipv6": "::/0", "cidr_ipv4": None, "description": None,
     }  # fmt: skip
 
@@ -179,5 +183,5 @@ def test_a_modified_rule_is_seen_whole_with_what_it_loses(ask: Callable[..., Any
     ],
     ids=str,
 )
-def test_a_part_of_a_rule_is_not_understood(ask: Callable[..., Any], rule: dict[str, Any]) -> None:
-    assert _modified(ask, **rule) == {}
+def test_an_incomplete_rule_is_not_understood(effects_of: Callable[..., Any], rule: dict[str, Any]) -> None:
+    assert _modified(effects_of, **rule) == {}

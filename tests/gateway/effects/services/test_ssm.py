@@ -1,4 +1,4 @@
-"""Parameters: plain text is shown, everything else is secret."""
+"""Parameters: plain text is shown, every other value is masked."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,18 +26,18 @@ def value_of(effects: Any) -> Any:
         ({}, {}, {"value": ({"sha256": digest("x")}, True)}),
     ],
 )
-def test_only_what_is_known_to_be_plain_is_shown(
-    ask: Callable[..., Any], kind: Any, resources: Any, shown: Any
+def test_only_a_value_known_to_be_plain_text_is_shown(
+    effects_of: Callable[..., Any], kind: Any, resources: Any, shown: Any
 ) -> None:
-    effects = ask("ssm", "PutParameter", {"Name": "/a/p", "Value": "x", **kind}, resources)
+    effects = effects_of("ssm", "PutParameter", {"Name": "/a/p", "Value": "x", **kind}, resources)
     assert value_of(effects) == shown
 
 
-def test_an_arn_names_the_same_parameter(ask: Callable[..., Any]) -> None:
+def test_an_arn_names_the_same_parameter(effects_of: Callable[..., Any]) -> None:
     arn = "arn:aws:ssm:eu-west-1:123456789012:parameter/a/p"
-    (effect,) = ask("ssm", "DeleteParameter", {"Name": arn}, PLAIN)
+    (effect,) = effects_of("ssm", "DeleteParameter", {"Name": arn}, PLAIN)
     assert effect.address == "aws_ssm_parameter.p"
 
 
-def test_running_code_is_never_understood(ask: Callable[..., Any]) -> None:
-    assert ask("ssm", "SendCommand", {"DocumentName": "AWS-RunShellScript"}, {}) == ()
+def test_running_code_is_never_understood(effects_of: Callable[..., Any]) -> None:
+    assert effects_of("ssm", "SendCommand", {"DocumentName": "AWS-RunShellScript"}, {}) == ()

@@ -1,4 +1,4 @@
-"""Single values fit their shape exactly, or are refused without being named."""
+"""Single values fit their shape exactly, or are refused without quoting them."""
 
 from datetime import UTC, datetime
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Elements become nested parameters again."""
+"""XML elements become nested parameters."""
 
 import pytest
 

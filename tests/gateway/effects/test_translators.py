@@ -1,11 +1,11 @@
-"""Lists that result from adding and taking away."""
+"""Parameters take the provider's form, or are not understood."""
 
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from gateway.effects.lists import (
+from gateway.effects.translators import (
     added,
     as_json_text,
     comma_list,
@@ -26,13 +26,13 @@ def target(context: Callable[..., Any]) -> Any:
     )
 
 
-def test_adding_and_taking_away_keep_the_order(target: Any) -> None:
+def test_adding_and_removing_keep_the_order(target: Any) -> None:
     assert added("l")(target, ["b", "c"]) == {"l": ["a", "b", "c"]}
     assert removed("l")(target, ["a", "x"]) == {"l": ["b"]}
     assert recorded_list(target, "t") == []
 
 
-def test_other_forms_of_lists(target: Any) -> None:
+def test_other_forms(target: Any) -> None:
     assert comma_list("l")(target, "a, b,") == {"l": ["a", "b"]}
     assert name_value_map("m")(target, [{"Name": "a", "Value": "1"}]) == {"m": {"a": "1"}}
     assert first_of("c", "Arn")(target, [{"Arn": "x"}]) == {"c": "x"}
@@ -56,6 +56,6 @@ def test_other_forms_of_lists(target: Any) -> None:
         (ignored_if("AWS_KMS"), "EXTERNAL"),
     ],
 )
-def test_odd_values_are_not_understood(target: Any, translate: Any, value: object) -> None:
+def test_unknown_values_are_not_understood(target: Any, translate: Any, value: object) -> None:
     with pytest.raises(NotUnderstood):
         translate(target, value)

@@ -1,4 +1,4 @@
-"""Lists that a call adds to or takes from, as the whole lists that result."""
+"""Translators for parameters that have another form in the provider: lists that a call adds to, pairs, enum values, JSON text."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -8,14 +8,18 @@ from gateway.effects.values import NotUnderstood
 from gateway.model.json import Json, to_json
 
 
-def recorded_list(target: Target, attribute: str) -> list[Json]:
-    """What the state records for a list or set, empty where nothing."""
-    value = target.recorded.get(attribute)
+def as_list(value: Json) -> list[Json]:
+    """A copy of a recorded list or set; empty for any other value."""
     return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else []
 
 
+def recorded_list(target: Target, attribute: str) -> list[Json]:
+    """The list or set that the state records; empty if it records none."""
+    return as_list(target.recorded.get(attribute))
+
+
 def added(attribute: str) -> Translate:
-    """The recorded members and those of the call."""
+    """The recorded list with the members of the call appended."""
 
     def translate(target: Target, value: object) -> Mapping[str, Json]:
         before = recorded_list(target, attribute)
@@ -25,17 +29,17 @@ def added(attribute: str) -> Translate:
 
 
 def removed(attribute: str) -> Translate:
-    """The recorded members without those of the call."""
+    """The recorded list without the members of the call."""
 
     def translate(target: Target, value: object) -> Mapping[str, Json]:
-        gone = _items(value)
-        return {attribute: [item for item in recorded_list(target, attribute) if item not in gone]}
+        items = _items(value)
+        return {attribute: [item for item in recorded_list(target, attribute) if item not in items]}
 
     return translate
 
 
 def comma_list(attribute: str) -> Translate:
-    """A text with commas that the provider holds as a list."""
+    """Comma-separated text → list."""
 
     def translate(_target: Target, value: object) -> Mapping[str, Json]:
         return {attribute: [part.strip() for part in str(value).split(",") if part.strip()]}
@@ -44,7 +48,7 @@ def comma_list(attribute: str) -> Translate:
 
 
 def name_value_map(attribute: str) -> Translate:
-    """A list of `{Name, Value}` that the provider holds as a map."""
+    """A list of `{Name, Value}` → map."""
 
     def translate(_target: Target, value: object) -> Mapping[str, Json]:
         pairs = value if isinstance(value, (list, tuple)) else [value]
@@ -55,12 +59,12 @@ def name_value_map(attribute: str) -> Translate:
 
 def _name_and_value(pair: object) -> tuple[str, str]:
     if not isinstance(pair, Mapping) or set(pair) != {"Name", "Value"}:
-        raise NotUnderstood("pairs of name and value in a form nobody knows")
+        raise NotUnderstood("pairs of name and value in an unknown form")
     return str(pair["Name"]), str(pair["Value"])
 
 
 def first_of(attribute: str, member: str) -> Translate:
-    """The one member of a list of structures that the provider holds as a plain value."""
+    """A list of at most one structure, which has only `member` → the value of that member."""
 
     def translate(_target: Target, value: object) -> Mapping[str, Json]:
         match value:
@@ -75,7 +79,7 @@ def first_of(attribute: str, member: str) -> Translate:
 
 
 def ignored_if(*harmless: Json) -> Translate:
-    """A parameter without effect while it has one of these values; with another the call is not understood."""
+    """No effect for one of these values; any other value is not understood."""
 
     def translate(_target: Target, value: object) -> Mapping[str, Json]:
         if value not in harmless:
@@ -86,18 +90,18 @@ def ignored_if(*harmless: Json) -> Translate:
 
 
 def mapped(values: Mapping[str, Json], attribute: str) -> Translate:
-    """A word of AWS's that the provider writes differently."""
+    """An enum value of AWS → the provider's value for it."""
 
     def translate(_target: Target, value: object) -> Mapping[str, Json]:
         if not isinstance(value, str) or value not in values:
-            raise NotUnderstood(f"a value of {attribute} that nobody knows")
+            raise NotUnderstood(f"an unknown value of {attribute}")
         return {attribute: values[value]}
 
     return translate
 
 
 def as_json_text(attribute: str, dump: Callable[[Json], str]) -> Translate:
-    """A structure that the provider holds as JSON text."""
+    """A structure → JSON text."""
 
     def translate(_target: Target, value: object) -> Mapping[str, Json]:
         return {attribute: dump(to_json(value))}
@@ -107,5 +111,5 @@ def as_json_text(attribute: str, dump: Callable[[Json], str]) -> Translate:
 
 def _items(value: object) -> list[Json]:
     if not isinstance(value, (list, tuple)):
-        raise NotUnderstood("no list where a list is expected")
+        raise NotUnderstood("a value that is not a list where a list is expected")
     return [to_json(item) for item in value]

@@ -1,0 +1,45 @@
+"""Counts the work of a call, so that a test can say how it grows without measuring time."""
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+LINEAR = 2.3
+"""How much more work twice the input may cost: 2 for a linear cost, with room for what does not grow evenly."""
+
+
+def work(call: Callable[[], object]) -> int:
+    """How many lines of Python run in `call`, calls of C functions included as one each.
+
+    What happens inside a C function is not seen: a membership test on a list, or a backtracking regular expression, counts once.
+    """
+    count = 0
+
+    def line(_frame: FrameType, event: str, _argument: Any) -> Any:
+        nonlocal count
+        count += event == "line"
+        return line
+
+    def profile(_frame: FrameType, event: str, _argument: Any) -> None:
+        nonlocal count
+        count += event == "c_call"
+
+    before_trace, before_profile = sys.gettrace(), sys.getprofile()
+    sys.settrace(line)
+    sys.setprofile(profile)
+    try:
+        call()
+    finally:
+        sys.setprofile(before_profile)
+        sys.settrace(before_trace)
+    return count
+
+
+def assert_linear(make: Callable[[int], Callable[[], object]], size: int, *, limit: float = LINEAR) -> None:
+    """Assert that twice the input costs about twice the work, twice in a row. `make(n)` gives the call over an input of size n."""
+    for call in (make(size), make(2 * size), make(4 * size)):
+        call()  # caches are filled before anything is counted
+    small, medium, large = (work(make(size * factor)) for factor in (1, 2, 4))
+    assert medium <= limit * small, f"{size} → {2 * size}: {small} → {medium} lines"
+    assert large <= limit * medium, f"{2 * size} → {4 * size}: {medium} → {large} lines"
