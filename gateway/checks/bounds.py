@@ -32,18 +32,17 @@ class BoundsCheck:
         if len(facts.subjects) != len(mutation.effects):
             reason = "Sentinel could not look at everything this call changes, so it was refused; nothing was sent."
             return Opinion(findings=(_denial("unsurveyed", reason),))
-        findings: list[Finding] = []
         restates = not any(subject.changes for subject in facts.subjects)
-        for subject in facts.subjects:
-            # The same contract speaks once, however many attributes of the thing are changed.
-            findings += [finding for finding in _found(mutation, subject, restates) if finding not in findings]
-        return Opinion(findings=tuple(findings)) if findings else passed(self)
+        # The same contract speaks once, however many attributes of the resource are changed.
+        told = (finding for subject in facts.subjects for finding in _found(mutation, subject, restates))
+        findings = {(each.rule, each.address, each.attribute, each.source, each.reason): each for each in told}
+        return Opinion(findings=tuple(findings.values())) if findings else passed(self)
 
 
 def _found(mutation: Mutation, subject: Subject, restates: bool) -> Iterator[Finding]:
     if mutation.caller.kind is ActorKind.AGENT:
         # Beside a change, a value that stays may be one that the operation demands, as PutMetricAlarm does.
-        yield from _for_agents(subject, sets=subject.changes or restates)
+        yield from _for_agents(mutation, subject, sets=subject.changes or restates)
     if not subject.changes:
         return
     yield from _for_all(subject)
@@ -56,14 +55,37 @@ def _found(mutation: Mutation, subject: Subject, restates: bool) -> Iterator[Fin
 # What agents may touch ----------------------------------------------------------------------------------------------
 
 
-def _for_agents(subject: Subject, *, sets: bool) -> Iterator[Finding]:
+def _for_agents(mutation: Mutation, subject: Subject, *, sets: bool) -> Iterator[Finding]:
     effect, contract = subject.effect, subject.contract
     if not effect.declared:
         yield _undeclared(effect)
-    elif not contract.managed_by_agent:
+        return
+    if not contract.managed_by_agent:
         yield _skeleton(effect, contract)
-    elif sets and (effect.action in _PUTS or _moves(effect)) and not _may_set(subject):
+        return
+    yield from _withheld(mutation, effect, contract)
+    if sets and (effect.action in _PUTS or _moves(effect)) and not _may_set(subject):
         yield _not_mutable(effect, contract)
+
+
+def _withheld(mutation: Mutation, effect: Effect, contract: Contract) -> Iterator[Finding]:
+    """A denial if an agent deletes or invokes what not every matching block of the contract grants."""
+    service, operation = mutation.call.service, mutation.call.operation
+    if (
+        effect.action is EffectAction.DELETE
+        and not contract.prevent_delete
+        and (sources := contract.withholding_delete())
+    ):
+        yield _not_granted("delete", f"delete {effect.address}", "`allow_delete = true`", effect, sources)
+    if effect.action is EffectAction.INVOKE and (sources := contract.withholding_invoke(service, operation)):
+        what, wanted = f"invoke {service}:{operation} on {effect.address}", f'`allow_invoke = ["{operation}"]`'
+        yield _not_granted("invoke", what, wanted, effect, sources)
+
+
+def _not_granted(rule: str, what: str, wanted: str, effect: Effect, sources: Sequence[str]) -> Finding:
+    blocks = f"the block at {sources[0]} does" if len(sources) == 1 else f"the blocks at {', '.join(sources)} do"
+    reason = f"Agents may not {what}: {blocks} not say so. Its owners would have to add {wanted} there, or a human makes the change; nothing was sent."
+    return _denial(f"{rule}_not_allowed", reason, effect, source=sources[0])
 
 
 def _undeclared(effect: Effect) -> Finding:
