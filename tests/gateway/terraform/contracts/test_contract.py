@@ -131,7 +131,7 @@ def test_what_agents_may_delete_and_invoke_is_off_by_default_and_written_out() -
     )
 
     assert (nothing.allow_delete, nothing.allow_invoke) == (False, frozenset())
-    assert (granted.allow_delete, granted.allow_invoke) == (True, {"PurgeQueue", "sqs:SendMessage"})
+    assert (granted.allow_delete, granted.allow_invoke) == (True, frozenset({"PurgeQueue", "sqs:SendMessage"}))
 
 
 @pytest.mark.parametrize(
