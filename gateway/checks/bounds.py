@@ -34,12 +34,56 @@ class BoundsCheck:
             return Opinion(findings=(_denial("unsurveyed", reason),))
         restates = not any(subject.changes for subject in facts.subjects)
         # The same contract speaks once, however many attributes of the resource are changed.
-        told = (finding for subject in facts.subjects for finding in _found(mutation, subject, restates))
+        judge = _Judge()
+        told = (finding for subject in facts.subjects for finding in _found(mutation, subject, restates, judge))
         findings = {(each.rule, each.address, each.attribute, each.source, each.reason): each for each in told}
         return Opinion(findings=tuple(findings.values())) if findings else passed(self)
 
 
-def _found(mutation: Mutation, subject: Subject, restates: bool) -> Iterator[Finding]:
+class _Judge:
+    """Judges each bound of a resource once, however many of its attributes one call changes: else the cost would grow with the square."""
+
+    def __init__(self) -> None:
+        self._bounds: dict[str, tuple[Subject, tuple[Bound, ...]]] = {}
+        self._breaches: dict[tuple[str, ...], str] = {}
+
+    def bounds(self, subject: Subject) -> tuple[Bound, ...]:
+        """The bounds of the subject's resource, evaluated for the state after the change."""
+        address = subject.effect.address
+        known = self._bounds.get(address)
+        if known is not None and _same_state(known[0], subject):
+            return known[1]
+        if known is not None:
+            self._breaches.clear()
+        found = subject.contract.evaluate(subject.attributes_after, subject.attributes_before)
+        self._bounds[address] = subject, found
+        return found
+
+    def breach(self, bound: Bound, subject: Subject) -> str:
+        """How the value that the bound is about breaks it; empty if it does not."""
+        effect = subject.effect
+        if bound.attribute == effect.attribute:
+            return _breach(bound, subject)
+        # The bound is about what holds the attribute, or is in it, and the state after the change says what that is.
+        key = (effect.address, effect.action.value, bound.attribute, bound.name, bound.source)
+        if key not in self._breaches:
+            self._breaches[key] = _breach(bound, subject)
+        return self._breaches[key]
+
+
+def _same_state(one: Subject, other: Subject) -> bool:
+    pairs = ((one.attributes_after, other.attributes_after), (one.attributes_before, other.attributes_before))
+    return one.contract is other.contract and all(left is right or left == right for left, right in pairs)
+
+
+def _breach(bound: Bound, subject: Subject) -> str:
+    wanted, before = _values(bound, subject)
+    if _left_to_aws(bound, wanted, subject):
+        return ""
+    return breach(bound, wanted, before, created=_created(subject))
+
+
+def _found(mutation: Mutation, subject: Subject, restates: bool, judge: _Judge) -> Iterator[Finding]:
     if mutation.caller.kind is ActorKind.AGENT:
         # Beside a change, a value that stays may be one that the operation demands, as PutMetricAlarm does.
         yield from _for_agents(mutation, subject, sets=subject.changes or restates)
@@ -47,7 +91,7 @@ def _found(mutation: Mutation, subject: Subject, restates: bool) -> Iterator[Fin
         return
     yield from _for_all(subject)
     if subject.effect.action in _PUTS:
-        yield from _broken_bounds(subject)
+        yield from _broken_bounds(subject, judge)
     elif _moves(subject.effect) and any(_touch(path, subject.effect.attribute) for path in subject.contract.bounded):
         yield _unforeseeable(mutation, subject)
 
@@ -146,15 +190,11 @@ def _prevented(subject: Subject) -> Finding:
 # Bounds -------------------------------------------------------------------------------------------------------------
 
 
-def _broken_bounds(subject: Subject) -> Iterator[Finding]:
-    bounds = subject.contract.evaluate(subject.attributes_after, subject.attributes_before)
+def _broken_bounds(subject: Subject, judge: _Judge) -> Iterator[Finding]:
+    bounds = judge.bounds(subject)
     concerned = [bound for bound in bounds if not bound.attribute or _touch(bound.attribute, subject.effect.attribute)]
     for bound in concerned:
-        wanted, before = _values(bound, subject)
-        if _left_to_aws(bound, wanted, subject):
-            continue
-        broken = breach(bound, wanted, before, created=_created(subject))
-        if broken:
+        if broken := judge.breach(bound, subject):
             beside = [other for other in concerned if other.attribute == bound.attribute and other.name != CONDITION]
             yield _broken(subject, bound, broken, beside)
 
