@@ -96,6 +96,8 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
         stacks = await asyncio.to_thread(Stacks.load, settings.stacks, default_mode=settings.mode)
         for warning in stacks.warnings:
             log.warning("contract_warning", warning=warning)
+        for warning in stacks.origin_warnings:
+            log.warning("contract_origin", warning=warning)
         ledger = await stack.enter_async_context(open_ledger(settings.ledger_url))
         master = master_key(settings.master_key.get_secret_value(), settings.data)
         keys = SqlKeyRing(ledger, master=master, clock=clock)
@@ -255,5 +257,6 @@ def _health(app: FastAPI, ports: Ports) -> None:
             "code": ports.stacks.revision,
             "policy": ports.engine.revision,
             "stacks": {stack.name: stack.mode.value for stack in ports.stacks.all},
+            "contracts": dict(ports.stacks.origins),
         }
         return JSONResponse(body)

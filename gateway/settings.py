@@ -27,9 +27,12 @@ class StackSettings(BaseModel):
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
     path: Path
-    """The root module's directory: a checkout of the protected branch."""
+    """The root module's directory, in a git checkout that has the protected branch."""
     state: Path | None = None
     """State file; default `terraform.tfstate` in `path`. Format version 4."""
+    protected_branch: str = ""
+    """Branch whose commit holds the code and contracts that count, e.g. `main` or `origin/main`; `HEAD` for what is checked out.
+    Default: the upstream of the branch that is checked out at the start, else `main`. A stack outside git is read as it is on disk."""
     mode: Mode = Mode.ENFORCE
     account: str = ""
     """AWS account id of the stack; empty if the gateway serves only one account."""

@@ -29,6 +29,7 @@ class Source:
     state: Path | None = None
     mode: Mode = Mode.ENFORCE
     account: str = ""
+    protected_branch: str = ""
 
 
 def load(*sources: Source) -> Stacks:
