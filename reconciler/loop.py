@@ -14,7 +14,7 @@ from reconciler.backlog import Backlog
 from reconciler.commit_message import commit_message
 from reconciler.drift.applied import AppliedMutation
 from reconciler.drift.classify import ClassifiedDrift, all_left, classify_mutation
-from reconciler.errors import BranchConflict
+from reconciler.errors import BranchConflict, CodeRefused, ForeignCommit
 from reconciler.model import Left, ProposedEdit
 from reconciler.proof.propose import ProofContext, ProvedEdit, propose
 from reconciler.proof.undeclared import DeclaredCache, undeclared
@@ -55,8 +55,8 @@ class Line:
         """
         classified = classify_mutation(applied, superseded=backlog.superseded(applied))
         try:
-            branch = await self._branch()
-        except BranchConflict as error:
+            branch = await self._branch(backlog)
+        except (BranchConflict, ForeignCommit) as error:
             return _without_edits(classified, left=all_left(classified.wanted, str(error)))
         if (commit := await branch.find(applied.id)) or not classified.wanted:
             return _without_edits(classified, commit=commit)
@@ -81,7 +81,7 @@ class Line:
         """
         if not proposal.files and not proposal.commit:
             return proposal.record_body(branch=self.branch, commit="", diff="")
-        branch = await self._branch()
+        branch = await self._branch(backlog)
         commit = await branch.find(applied.id)
         if not commit and await branch.head() != proposal.base:
             proposal = await self.prove(applied, backlog)
@@ -105,8 +105,10 @@ class Line:
         for mutation in backlog.committed & await mutations_in(self.source):
             await self.commands.record_reconciliation(mutation, at=self.clock.now(), body={"merged": True})
 
-    async def _branch(self) -> Branch:
-        branch = await open_branch(source=self.source, worktree=self.worktree, name=self.branch)
+    async def _branch(self, backlog: Backlog) -> Branch:
+        branch = await open_branch(
+            source=self.source, worktree=self.worktree, name=self.branch, recorded=frozenset(backlog.commits)
+        )
         await add_untracked_files(branch)
         return branch
 
