@@ -175,7 +175,7 @@ def _application(ports: Ports) -> DoorRouter:
 def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
     return Pipeline(
         resolver=EffectResolver(ports.stacks),
-        survey=Survey(stacks=ports.stacks, ledger=ports.ledger, clock=ports.clock),
+        survey=Survey(stacks=ports.stacks, ledger=ports.ledger, policy=ports.engine, clock=ports.clock),
         checks=checks(ports.engine),
         ledger=ports.ledger,
         cloud=Aws(

@@ -122,6 +122,11 @@ class PolicyEngine(Protocol):
         """Digest of the policy bundle in use."""
         ...
 
+    @property
+    def flip_window(self) -> timedelta:
+        """How far back changes of an attribute's holder are counted: `oscillation.window_seconds` of the policy's data."""
+        ...
+
     async def ask(self, entrypoint: str, document: Json) -> Json:
         """The value of a rule, e.g. `sentinel/guardrails/result`, with `document` as input; sets in canonical order.
 
@@ -140,6 +145,7 @@ class LedgerView:
     """The last value that Sentinel applied, by (address, attribute). Absent once that value was merged into code."""
     approval: Approval | None = None
     flips: Mapping[str, int] = field(default_factory=dict)
+    """How often each `address.attribute` changed its holder within the flip window; absent where never."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,8 +161,12 @@ class Attempt:
 class Ledger(Protocol):
     """What the pipeline reads and writes. Every write is one durable transaction: when it returns, it is on disk."""
 
-    async def view(self, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime) -> LedgerView:
-        """What is known about these addresses, and the actor's unused approval for this call. Raises `errors.LedgerUnavailable`."""
+    async def view(
+        self, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime, flip_window: timedelta
+    ) -> LedgerView:
+        """What is known about these addresses, and the actor's unused approval for this call. Flips are counted over the
+        `flip_window` before `now`. Raises `errors.LedgerUnavailable`.
+        """
         ...
 
     async def attempt(self, actor: str, idempotency_key: str) -> Attempt | None:

@@ -10,7 +10,7 @@ from gateway.model.json import Json
 from gateway.model.mutation import WHOLE, Effect, EffectAction, Mutation
 from gateway.model.path import AttributePath
 from gateway.model.verdict import Mode
-from gateway.ports import Clock, Ledger, LedgerView
+from gateway.ports import Clock, Ledger, LedgerView, PolicyEngine
 from gateway.terraform.stacks import Stack, Stacks
 
 
@@ -22,9 +22,10 @@ def nothing_known(now: datetime) -> Facts:
 class Survey:
     """Joins what the Terraform code declares with what the ledger has recorded."""
 
-    def __init__(self, *, stacks: Stacks, ledger: Ledger, clock: Clock) -> None:
+    def __init__(self, *, stacks: Stacks, ledger: Ledger, policy: PolicyEngine, clock: Clock) -> None:
         self._stacks = stacks
         self._ledger = ledger
+        self._policy = policy
         self._clock = clock
 
     async def of(self, mutation: Mutation) -> Facts:
@@ -36,7 +37,11 @@ class Survey:
         dependants = {address: stack.dependants(address) if stack else () for address, stack in stacks.items()}
         addresses = {*stacks, *(dependant.address for group in dependants.values() for dependant in group)}
         view = await self._ledger.view(
-            addresses=sorted(addresses), actor=mutation.caller.actor, call_digest=mutation.call.digest, now=now
+            addresses=sorted(addresses),
+            actor=mutation.caller.actor,
+            call_digest=mutation.call.digest,
+            now=now,
+            flip_window=self._policy.flip_window,
         )
         declaring = [stack for stack in stacks.values() if stack is not None]
         return Facts(

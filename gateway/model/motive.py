@@ -1,9 +1,11 @@
 """Why a change is wanted: the goal (intent) and why now (motivation)."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
+from typing import Any
 
 from gateway.model.json import Json
 
@@ -59,3 +61,17 @@ def motive_to_json(motive: Motive | None) -> dict[str, Json] | None:
         "evidence": list(motive.evidence),
         "wanted_seconds": None if motive.wanted_for is None else max(1, math.ceil(motive.wanted_for.total_seconds())),
     }
+
+
+def motive_from_json(form: Mapping[str, Any] | None) -> Motive | None:
+    """The motive of its JSON form (see `motive_to_json`), None of null."""
+    if form is None:
+        return None
+    seconds = form["wanted_seconds"]
+    return Motive(
+        intent=Intent(form["intent"]),
+        motivation=Motivation(form["motivation"]),
+        text=form["text"],
+        evidence=tuple(form["evidence"]),
+        wanted_for=None if seconds is None else timedelta(seconds=seconds),
+    )

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from gateway.checks.chain import CheckChain, Opinion
 from gateway.effects.resolver import EffectResolver
@@ -11,6 +11,7 @@ from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim
 from gateway.model.facts import Facts
 from gateway.model.inbound import Inbound
+from gateway.model.json import Json
 from gateway.model.mutation import Call, CallClass, Mutation
 from gateway.model.outcome import Applied, Reply, Sent
 from gateway.model.refusal import Refusal
@@ -49,10 +50,15 @@ class LedgerDouble:
     refusals: list[Refusal] = field(default_factory=list)
     known: LedgerView = field(default_factory=LedgerView)
     refusal_fails: Exception | None = None
+    flip_window: timedelta | None = None
+    """The window of the last call of `view`."""
 
-    async def view(self, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime) -> LedgerView:
+    async def view(
+        self, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime, flip_window: timedelta
+    ) -> LedgerView:
         """The value of `known`."""
         self.events.append("view")
+        self.flip_window = flip_window
         _fail(self.view_fails)
         return self.known
 
@@ -86,6 +92,18 @@ class LedgerDouble:
 def _fail(failures: list[Exception | None]) -> None:
     if failures and (failure := failures.pop(0)):
         raise failure
+
+
+@dataclass(frozen=True)
+class PolicyDouble:
+    """A policy engine that answers every question with an empty object."""
+
+    revision: str = "r-1"
+    flip_window: timedelta = timedelta(hours=1)
+
+    async def ask(self, entrypoint: str, document: Json) -> Json:
+        """An empty object."""
+        return {}
 
 
 @dataclass
@@ -168,7 +186,7 @@ def line(
     stacks = Stacks((), default_mode=mode)
     return Pipeline(
         resolver=EffectResolver(stacks, {}),
-        survey=Survey(stacks=stacks, ledger=ledger, clock=FixedClock()),
+        survey=Survey(stacks=stacks, ledger=ledger, policy=PolicyDouble(), clock=FixedClock()),
         checks=CheckChain([Says(verdict)]),
         ledger=ledger,
         cloud=cloud,

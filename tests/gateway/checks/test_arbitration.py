@@ -98,6 +98,7 @@ class Answers:
     """An engine that gives one answer."""
 
     revision = "r1"
+    flip_window = timedelta(days=1)
 
     def __init__(self, answer: Json) -> None:
         self._answer = answer

@@ -1,7 +1,7 @@
 """The policy check: objections become findings, and an invalid answer raises, which denies."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -30,6 +30,7 @@ class Answers:
     """An engine that gives one answer."""
 
     revision = "r1"
+    flip_window = timedelta(days=1)
 
     def __init__(self, answer: Json) -> None:
         self._answer = answer

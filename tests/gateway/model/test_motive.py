@@ -3,8 +3,10 @@
 from datetime import timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from gateway.model.motive import Intent, Motivation, Motive, motive_to_json
+from gateway.model.motive import Intent, Motivation, Motive, motive_from_json, motive_to_json
 
 
 def test_without_a_motive_it_is_none() -> None:
@@ -26,3 +28,18 @@ def test_every_field_is_serialized_and_durations_are_rounded_up(wanted: timedelt
         "evidence": ["CVE-1"],
         "wanted_seconds": seconds,
     }
+
+
+@given(
+    st.none()
+    | st.builds(
+        Motive,
+        intent=st.sampled_from(Intent),
+        motivation=st.sampled_from(Motivation),
+        text=st.text(),
+        evidence=st.lists(st.text(), max_size=3).map(tuple),
+        wanted_for=st.none() | st.integers(1, 365 * 86_400).map(lambda seconds: timedelta(seconds=seconds)),
+    )
+)
+def test_a_motive_reads_back(motive: Motive | None) -> None:
+    assert motive_from_json(motive_to_json(motive)) == motive
