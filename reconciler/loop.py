@@ -60,6 +60,14 @@ class Line:
             return _without_edits(classified, left=all_left(classified.wanted, str(error)))
         if (commit := await branch.find(applied.id)) or not classified.wanted:
             return _without_edits(classified, commit=commit)
+        try:
+            return await self._propose(branch, applied, backlog, classified)
+        except CodeRefused as error:
+            return _without_edits(classified, left=all_left(classified.wanted, str(error)))
+
+    async def _propose(
+        self, branch: Branch, applied: AppliedMutation, backlog: Backlog, classified: ClassifiedDrift
+    ) -> Proposal:
         head = await branch.head()
         context = ProofContext(terraform=self.terraform, root=branch.root, state=self.state)
         missing = await undeclared(context, self.declared_cache, applied, classified.wanted, head=head)
@@ -81,7 +89,11 @@ class Line:
         """
         if not proposal.files and not proposal.commit:
             return proposal.record_body(branch=self.branch, commit="", diff="")
-        branch = await self._branch(backlog)
+        try:
+            branch = await self._branch(backlog)
+        except (BranchConflict, ForeignCommit):
+            left = await self.prove(applied, backlog)  # the branch was moved since the proof
+            return left.record_body(branch=self.branch, commit="", diff="")
         commit = await branch.find(applied.id)
         if not commit and await branch.head() != proposal.base:
             proposal = await self.prove(applied, backlog)

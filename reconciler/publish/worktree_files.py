@@ -24,7 +24,13 @@ async def add_untracked_files(branch: Branch) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    if source.name.lower().endswith(_CODE) or source.is_symlink() or not source.is_file() or source.stat().st_size > _LARGEST or target.exists():
+    if (
+        source.name.lower().endswith(_CODE)
+        or source.is_symlink()
+        or not source.is_file()
+        or source.stat().st_size > _LARGEST
+        or target.exists()
+    ):
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy2(source, target)
