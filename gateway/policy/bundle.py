@@ -7,6 +7,7 @@ import tarfile
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,12 @@ class Bundle:
     def packages(self) -> frozenset[str]:
         """Names of the guardrail packages."""
         return frozenset(self.manifest.packages)
+
+    @property
+    def flip_window(self) -> timedelta:
+        """How far back changes of an attribute's holder are counted (`data/priorities.json`: `oscillation.window_seconds`)."""
+        priorities = json.loads(self.data)["data"]["priorities"]
+        return timedelta(seconds=priorities["oscillation"]["window_seconds"])
 
     def built_from(self, sources: Sources) -> bool:
         """Whether this bundle was built from exactly these sources."""

@@ -15,15 +15,19 @@ Rank = Annotated[StrictInt, Field(ge=0, lt=1000)]
 Seconds = Annotated[StrictInt, Field(gt=0)]
 
 
+_YEAR = 365 * 24 * 3600
+
+
 class _Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Oscillation(_Strict):
-    """When an attribute is frozen because actors keep changing it back."""
+    """When an attribute whose holder keeps changing is frozen."""
 
     limit: Annotated[StrictInt, Field(ge=2)]
-    window_seconds: Seconds
+    window_seconds: Annotated[StrictInt, Field(gt=0, le=_YEAR)]
+    """How far back the ledger counts changes of the holder, and when a refused caller may come back."""
 
 
 class Priorities(_Strict):

@@ -5,6 +5,7 @@ import threading
 import time
 import weakref
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 import structlog
@@ -64,11 +65,17 @@ class Embedded:
             self._end()
             raise PolicyInvalid(f"The policy bundle has no {', '.join(sorted(missing))}.")
         self._instance: WasmInstance | None = instance
+        self._flip_window = bundle.flip_window
 
     @property
     def revision(self) -> str:
         """Digest of the bundle in force, 64 hex digits."""
         return self._revision
+
+    @property
+    def flip_window(self) -> timedelta:
+        """How far back changes of an attribute's holder are counted, from the data of the bundle in force."""
+        return self._flip_window
 
     def packages(self) -> frozenset[str]:
         """The guardrail packages of the bundle. Each must be evaluated in every decision."""

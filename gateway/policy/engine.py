@@ -49,6 +49,11 @@ async def open_engine(settings: PolicySettings, data: Path) -> RunningEngine:
     if not settings.opa_url:
         raise SettingsInvalid('policy.engine = "opa" needs policy.opa_url, the URL of the OPA server.')
     bundle = await asyncio.to_thread(select_bundle, policies, cache)
-    server = OpaServer(settings.opa_url, deadline_ms=settings.deadline_ms, packages=lambda: bundle.packages)
+    server = OpaServer(
+        settings.opa_url,
+        deadline_ms=settings.deadline_ms,
+        packages=lambda: bundle.packages,
+        flip_window=bundle.flip_window,
+    )
     await server.open()
     return server

@@ -4,6 +4,7 @@ import asyncio
 import ipaddress
 import json
 from collections.abc import Callable, Collection, Mapping
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,12 +24,17 @@ _GUARDRAILS = "sentinel/guardrails/result"
 class OpaServer:
     """Evaluates rules on an OPA server. Never retries; anything but a defined result in time is a denial."""
 
-    def __init__(self, url: str, *, deadline_ms: int, packages: Callable[[], Collection[str]]) -> None:
-        """`packages` returns the guardrail packages that the server must have. Raises `errors.SettingsInvalid` for an invalid URL."""
+    def __init__(
+        self, url: str, *, deadline_ms: int, packages: Callable[[], Collection[str]], flip_window: timedelta
+    ) -> None:
+        """`packages` returns the guardrail packages that the server must have; `flip_window` comes from the data of the same
+        bundle. Raises `errors.SettingsInvalid` for an invalid URL.
+        """
         host, port, tls = _address(url)
         self._url = url
         self._deadline = deadline_ms / 1000
         self._packages = packages
+        self._flip_window = flip_window
         client: Callable[..., Any] = AsyncOpaClient
         self._client = client(host=host, port=port, ssl=tls, retries=0, timeout=self._deadline)
         self._revision = "unknown"
@@ -52,6 +58,11 @@ class OpaServer:
     def revision(self) -> str:
         """The bundle revision in the server's last reply; `opa <version>` if the server runs without a bundle."""
         return self._revision
+
+    @property
+    def flip_window(self) -> timedelta:
+        """How far back changes of an attribute's holder are counted, from the data of the bundle that the server must have."""
+        return self._flip_window
 
     def packages(self) -> Collection[str]:
         """The guardrail packages. Each must be evaluated in every decision."""

@@ -3,6 +3,7 @@
 import threading
 import weakref
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 
 import structlog
@@ -44,6 +45,11 @@ class Watched:
     def revision(self) -> str:
         """Digest of the bundle in force."""
         return self._engine.revision
+
+    @property
+    def flip_window(self) -> timedelta:
+        """How far back changes of an attribute's holder are counted, from the data in force."""
+        return self._engine.flip_window
 
     def packages(self) -> frozenset[str]:
         """The guardrail packages in force."""

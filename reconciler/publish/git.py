@@ -1,4 +1,4 @@
-"""Commits to a branch of the stack's repository, in a worktree of our own: the user's checkout and index are never touched."""
+"""Commits to a branch of the stack's repository, in our own worktree: the user's checkout and index never change."""
 
 import asyncio
 import os
@@ -10,9 +10,9 @@ from pathlib import Path
 from reconciler.errors import BranchConflict, GitFailed
 
 _SAFE = (
-    "core.hooksPath=/dev/null",  # the repository's hooks are not ours to run
-    "protocol.file.allow=never",  # no submodule may reach into this machine
-    "core.fsmonitor=false",  # a program named by the repository's configuration
+    "core.hooksPath=/dev/null",  # do not run the repository's hooks
+    "protocol.file.allow=never",  # a submodule must not read repositories of this machine
+    "core.fsmonitor=false",  # would run a program that the repository's configuration names
     "core.autocrlf=false",  # the bytes we edit are the bytes that are committed
     "commit.gpgSign=false",  # would ask for a pass phrase
     "gc.auto=0",
@@ -26,14 +26,14 @@ _IDENTITY = re.compile(r"[A-Za-z0-9_-]{1,80}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branch:
-    """A branch of the repository that holds the stack, checked out in a worktree of our own."""
+    """A branch of the repository that holds the stack, checked out in our own worktree."""
 
     name: str
     source: Path
     """The stack's directory in the user's checkout of the protected branch."""
     worktree: Path
     prefix: Path
-    """The stack's directory relative to the repository's top."""
+    """The stack's directory relative to the top of the repository."""
 
     @property
     def root(self) -> Path:
@@ -41,9 +41,9 @@ class Branch:
         return self.worktree / self.prefix
 
     async def find(self, mutation_id: str) -> str:
-        """The commit on the branch that carries this mutation's trailer, empty where there is none."""
+        """The commit on the branch with this mutation's trailer; empty if there is none."""
         if not _IDENTITY.fullmatch(mutation_id):
-            message = f"{mutation_id!r} is no mutation id, so no commit can be looked for."
+            message = f"{mutation_id!r} is not a mutation id, so its commit cannot be looked up."
             raise GitFailed(message)
         listed = await git(
             self.worktree,
@@ -61,7 +61,7 @@ class Branch:
         return ""
 
     async def commit(self, files: Mapping[Path, bytes], message: str) -> str:
-        """Write `files` (relative to the stack), commit exactly them, and return the commit. Raises `errors.GitFailed`."""
+        """Write `files` (relative to the stack), commit only those, and return the commit. Raises `errors.GitFailed`."""
         for path, content in files.items():
             _inside(self.root, path).write_bytes(content)
         names = [str(self.prefix / path) for path in files]
@@ -72,7 +72,7 @@ class Branch:
         return await self.head()
 
     async def tracked(self, paths: Sequence[Path]) -> frozenset[Path]:
-        """Those of `paths` (relative to the stack) that are in git."""
+        """The subset of `paths` (relative to the stack) that git tracks."""
         names = [str(self.prefix / path) for path in paths]
         listed = (await git(self.worktree, "ls-files", "-z", "--", *names)).split("\0")
         return frozenset(path for path in paths if str(self.prefix / path) in listed)
@@ -86,12 +86,12 @@ class Branch:
         return (await git(self.worktree, "rev-parse", "HEAD")).strip()
 
     async def is_merged(self) -> bool:
-        """Whether the protected branch has the same code as ours."""
+        """Whether the protected branch has the same code as this branch."""
         protected = (await git(self.source, "rev-parse", "--verify", "HEAD^{commit}")).strip()
         return not (await git(self.worktree, "diff", "--name-only", protected, "HEAD", "--")).strip()
 
     async def clean(self) -> None:
-        """Throw away whatever a killed run left in our worktree."""
+        """Discard changes that a killed run left in our worktree."""
         await git(self.worktree, "reset", "--hard", "--quiet", "HEAD")
 
     @property
@@ -101,9 +101,9 @@ class Branch:
 
 
 async def open_branch(*, source: Path, worktree: Path, name: str) -> Branch:
-    """The branch, made at the protected branch's commit where it does not exist, brought up to it where it does.
+    """The branch; created at the protected branch's commit if it does not exist, else with the protected branch merged into it.
 
-    `source` is the stack's directory in the user's checkout; what is committed there at HEAD is the protected branch.
+    `source` is the stack's directory in the user's checkout; its HEAD is the protected branch.
     Raises `errors.GitFailed` (no repository, a bad name), `errors.BranchConflict`.
     """
     if not _BRANCH.fullmatch(name) or ".." in name or name.endswith((".lock", ".")):
@@ -116,7 +116,7 @@ async def open_branch(*, source: Path, worktree: Path, name: str) -> Branch:
         await _add_worktree(branch, top, head)
     await _unlock(branch)
     await branch.clean()
-    await _bring_up(branch, head)
+    await _merge_protected(branch, head)
     return branch
 
 
@@ -126,7 +126,7 @@ async def protected_head(source: Path) -> str:
 
 
 async def mutations_in(source: Path) -> frozenset[str]:
-    """The mutations whose trailers the protected branch's commits carry, however they were merged. Raises `errors.GitFailed`."""
+    """The ids of the mutations that have a trailer in the protected branch's commits, however they were merged. Raises `errors.GitFailed`."""
     form = f"--format=%(trailers:key={_TRAILER},valueonly,separator=%x20)"
     return frozenset((await git(source, "log", "--fixed-strings", f"--grep={_TRAILER}: ", form, "HEAD", "--")).split())
 
@@ -137,7 +137,7 @@ def _branch(name: str, source: Path, worktree: Path, top: Path) -> Branch:
 
 
 async def _is_worktree(branch: Branch, top: Path) -> bool:
-    """Whether our worktree is there, belongs to this repository, and has the branch checked out."""
+    """Whether our worktree exists, belongs to this repository, and has the branch checked out."""
     if not (branch.worktree / ".git").is_file():
         return False
     try:
@@ -162,14 +162,14 @@ async def _add_worktree(branch: Branch, top: Path, head: str) -> None:
 
 
 async def _unlock(branch: Branch) -> None:
-    """Remove the locks of a git that was killed in our worktree; nobody else works there."""
+    """Remove the lock files of a git process that was killed in our worktree; no other process works there."""
     directory = Path((await git(branch.worktree, "rev-parse", "--absolute-git-dir")).strip())
     for name in ("index.lock", "HEAD.lock"):
         (directory / name).unlink(missing_ok=True)
 
 
-async def _bring_up(branch: Branch, head: str) -> None:
-    """Merge the protected branch into ours where it moved on."""
+async def _merge_protected(branch: Branch, head: str) -> None:
+    """Merge the protected branch into ours if it moved on."""
     behind = await git(branch.worktree, "rev-list", "--count", f"HEAD..{head}", "--")
     if behind.strip() == "0":
         return
@@ -181,13 +181,13 @@ async def _bring_up(branch: Branch, head: str) -> None:
         await branch.clean()
         message = (
             f"The branch {branch.name} and the protected branch changed the same lines, so nothing was written. "
-            f"Merge {head[:12]} into {branch.name} by hand, or merge or delete the branch; then it goes on."
+            f"Merge {head[:12]} into {branch.name} by hand, or merge or delete the branch; then Sentinel continues."
         )
         raise BranchConflict(message) from error
 
 
 def _inside(root: Path, path: Path) -> Path:
-    """The file to write; refuses a path or a link that leads out of the stack."""
+    """The file to write. Raises `GitFailed` for a path or link that leads out of the stack."""
     target = (root / path).resolve()
     if not target.is_relative_to(root.resolve()):
         message = f"{path} leads out of the stack's directory, so it was not written."
@@ -216,7 +216,7 @@ async def git(directory: Path, *argv: str, stdin: str = "") -> str:
         raise GitFailed(message) from error
     out, err = await process.communicate(stdin.encode())
     if process.returncode:
-        said = (err or out).decode(errors="replace").strip().splitlines()[-10:]
-        message = f"`git {argv[0]}` failed in {directory}, and nothing more was written. It said:\n" + "\n".join(said)
+        output = (err or out).decode(errors="replace").strip().splitlines()[-10:]
+        message = f"`git {argv[0]}` failed in {directory}, and nothing more was written. It said:\n" + "\n".join(output)
         raise GitFailed(message)
     return out.decode(errors="replace")

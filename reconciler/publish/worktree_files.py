@@ -1,19 +1,19 @@
-"""Brings into our worktree what a plan needs and git does not have: the lock file, built archives, untracked variables."""
+"""Copies the untracked files that a plan needs into our worktree: the lock file, built archives, variable files."""
 
 import shutil
 from pathlib import Path
 
 from reconciler.publish.git import Branch, git
 
-_NOT = (".terraform/", "*.tfstate", "*.tfstate.*", "crash.log", ".*.lock.info")
+_EXCLUDED = (".terraform/", "*.tfstate", "*.tfstate.*", "crash.log", ".*.lock.info")
 _LARGEST = 64 * 1024 * 1024
-"""Larger files, in bytes, are no input of a plan."""
+"""Larger files, in bytes, are assumed not to be input of a plan."""
 
 
 async def add_untracked_files(branch: Branch) -> None:
-    """Copy the untracked files of the stack's directory to the worktree, fresh each time. Raises `errors.GitFailed`."""
+    """Copy the untracked files of the stack's directory to the worktree, replacing earlier copies. Raises `errors.GitFailed`."""
     await git(branch.worktree, "clean", "-ffdxq", "--", ".")
-    excluded = [f"--exclude={pattern}" for pattern in _NOT]
+    excluded = [f"--exclude={pattern}" for pattern in _EXCLUDED]
     listed = await git(branch.source, "ls-files", "--others", "-z", *excluded, "--", ".")
     for name in filter(None, listed.split("\0")):
         _copy(branch.source / name, branch.root / name)

@@ -26,7 +26,7 @@ async def demo_keys(keyring: KeyRing) -> Mapping[str, Key]:
     known = {
         (key.actor, key.kind, key.roles, key.motive): key
         for key in reversed(await keyring.all())  # oldest first, so that the newest key of an actor wins
-        if not key.revoked and not key.id.startswith("SNTS") and (key.expires_at is None or key.expires_at > soon)
+        if not key.is_session and not key.ended(soon)
     }
     return {
         name: known.get((actor, kind, roles, motive))

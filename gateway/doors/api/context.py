@@ -12,7 +12,7 @@ from gateway.doors.api.schemas import SessionBody
 from gateway.doors.asgi import RequestBody, inbound_of
 from gateway.doors.serialize import time_to_json
 from gateway.errors import NotAllowed, NotFound
-from gateway.model.caller import ActorKind, Caller
+from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
 from gateway.model.json import Json, to_json
 from gateway.model.mutation import Call
@@ -20,9 +20,6 @@ from gateway.model.outcome import Reply
 from gateway.model.record import Record, Stage
 from gateway.pipeline import Pipeline
 from gateway.ports import Authenticator, Clock, KeyRing, LedgerCommands, LedgerQueries, RecordQuery, Request
-
-_SESSION_PREFIX = "SNTS"
-"""First characters of the id of every session key (`ports.Key`)."""
 
 
 class Blamer(Protocol):
@@ -63,7 +60,7 @@ class Context:
 
         Raises `errors.NotAllowed` if the caller itself used a session key: sessions could otherwise renew themselves for ever.
         """
-        if caller.key_id.startswith(_SESSION_PREFIX):
+        if caller.in_session:
             raise NotAllowed("A session key cannot make further session keys; use the standing key it was made with.")
         key = await self.keys.issue(
             actor=caller.actor,
@@ -78,7 +75,7 @@ class Context:
 
     async def visible_records(self, caller: Caller, query: RecordQuery) -> Sequence[Record]:
         """The matching records that the caller may see: people and pipelines see all, agents and services their own."""
-        if caller.kind in (ActorKind.HUMAN, ActorKind.PIPELINE):
+        if caller.sees_all:
             return await self.queries.records(query)
         if query.mutation_id:
             found = await self.queries.records(query)

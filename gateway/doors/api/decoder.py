@@ -9,12 +9,11 @@ from gateway.doors.aws.routing_index import RoutingIndex
 from gateway.errors import Malformed, UnknownOperation
 from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
-from gateway.model.mutation import Call, CallClass
+from gateway.model.mutation import Call
 from gateway.ports import Request
 from gateway.service_models import ServiceModels
 
 _MAX_KEY_LENGTH = 255
-_READS = frozenset({CallClass.READ, CallClass.SECRET, CallClass.CRYPTO})
 
 
 class ApiDecoder:
@@ -46,7 +45,7 @@ class ApiDecoder:
                 f"AWS has no operation {body.service}:{body.operation}. Service and operation are named as boto3's models name them."
             )
         call_class = self._classes.of(body.service, body.operation)
-        if call_class in _READS:
+        if not call_class.changes_state:
             raise Malformed(
                 f"{body.service}:{body.operation} changes nothing. Send reads to the AWS endpoint; they need no motive."
             )

@@ -21,7 +21,7 @@ from gateway.doors.serialize import (
     time_to_json,
 )
 from gateway.errors import Malformed, NotFound, SentinelError
-from gateway.model.caller import ActorKind, Caller
+from gateway.model.caller import Caller
 from gateway.model.outcome import Applied, Failed, InDoubt, Refused
 from gateway.model.record import Stage
 from gateway.model.verdict import Verdict
@@ -217,4 +217,4 @@ def _aware(time: datetime | None) -> datetime | None:
 
 def _may_see(caller: Caller, actor: str) -> bool:
     """Whether the caller may see this actor's claims: people and pipelines see all, agents and services their own."""
-    return caller.kind in (ActorKind.HUMAN, ActorKind.PIPELINE) or caller.actor == actor
+    return caller.sees_all or caller.actor == actor

@@ -15,12 +15,10 @@ from gateway.doors.aws.strict_parsers import form, gunzipped, unique
 from gateway.errors import Malformed
 from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
-from gateway.model.mutation import Call, CallClass
+from gateway.model.mutation import Call
 from gateway.ports import Request
 from gateway.service_models import ServiceModels
 
-_FORWARDED_CLASSES = frozenset({CallClass.READ, CallClass.SECRET, CallClass.CRYPTO})
-"""Classes that are forwarded unchanged, so their parameters are usually not parsed."""
 _INVOCATION = "amz-sdk-invocation-id"
 _MAX_KEY_LENGTH = 255
 _CHARSETS = frozenset({"", "utf-8", "utf8", '"utf-8"'})
@@ -57,7 +55,7 @@ class AwsDecoder:
         routed, fields = await self._routed(inbound, head, candidates)
         call_class = self._classes.of(routed.service.name, routed.operation)
         parameters: Mapping[str, Any] = {}
-        if call_class not in _FORWARDED_CLASSES or routed.operation in routed.service.labelled_hosts:
+        if call_class.changes_state or routed.operation in routed.service.labelled_hosts:
             parameters = await self._parameters(inbound, head, routed, fields)
         return Request(
             call=Call(

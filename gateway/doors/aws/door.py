@@ -17,16 +17,13 @@ from gateway.doors.refusal import refusal_text
 from gateway.model.caller import Caller
 from gateway.model.ids import new_id
 from gateway.model.inbound import Inbound
-from gateway.model.mutation import Call, CallClass
+from gateway.model.mutation import Call
 from gateway.model.outcome import Applied, Failed, InDoubt, Refused
 from gateway.model.verdict import Mode, Verdict
 from gateway.pipeline import MutationResult, Pipeline
 from gateway.ports import Authenticator, Clock, RequestDecoder
 
 log = structlog.get_logger()
-
-_STREAMED = frozenset({CallClass.READ, CallClass.SECRET, CallClass.CRYPTO})
-"""Classes that change nothing and are streamed. `Pipeline.admit` has already decided whether the caller may read secrets."""
 
 _CLOSE = (("connection", "close"),)
 """Closes the connection after the response."""
@@ -52,7 +49,7 @@ class AwsDoor:
         inbound = inbound_of(scope, body, self.clock)
         try:
             caller, request = await self.pipeline.admit(inbound, self.authenticator, self.decoder)
-            if request.call_class in _STREAMED:
+            if not request.call_class.changes_state:
                 await self._forward(receive, send, inbound, request.call)
                 return
             await self._refuse_presigned(inbound, caller)

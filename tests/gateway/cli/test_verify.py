@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from gateway.ledger.ledger import open_ledger
+from gateway.model.refusal import Refusal
 from gateway.settings import Settings
 
 Document = Callable[..., tuple[int, Any]]
@@ -24,14 +25,13 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     async def write() -> None:
         async with open_ledger(f"sqlite:///{path}") as ledger:
             for number in range(5):
-                await ledger.record_refusal(
+                refusal = Refusal(
                     at=datetime.now(UTC),
                     reason=f"stranger {number}",
                     code="not_authenticated",
                     peer=f"10.0.0.{number}",
-                    key_id="",
-                    about="",
                 )
+                await ledger.record_refusal(refusal)
 
     asyncio.run(write())
     return path

@@ -112,11 +112,11 @@ async def test_a_malformed_api_request_is_a_recorded_problem(path: str) -> None:
     start, body = fixture.sent
     assert (start["status"], dict(start["headers"])[b"connection"]) == (400, b"close")
     assert b'"code":"host"' in body["body"]
-    assert fixture.ledger.strangers[0]["code"] == "host"
+    assert fixture.ledger.refusals[0].code == "host"
     assert fixture.app.served == []
 
 
 async def test_what_cannot_be_recorded_is_503() -> None:
-    fixture = Fixture(LedgerDouble(stranger_fails=LedgerUnavailable("down")))
+    fixture = Fixture(LedgerDouble(refusal_fails=LedgerUnavailable("down")))
     await fixture.request(_scope("/v1/records", BEARER))
     assert fixture.sent[0]["status"] == 503

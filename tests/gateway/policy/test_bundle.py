@@ -1,6 +1,8 @@
 """Bundles: whole or refused, and equal sources give equal bytes."""
 
 import json
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,13 @@ def test_the_shipped_bundle_is_of_the_shipped_sources(shipped_bundle: Bundle) ->
         "comprehension",
         "exposure",
     }
+
+
+def test_the_flip_window_is_the_one_of_the_data(shipped_bundle: Bundle) -> None:
+    assert shipped_bundle.flip_window == timedelta(days=1)
+    data = json.loads(shipped_bundle.data)
+    data["data"]["priorities"]["oscillation"]["window_seconds"] = 60
+    assert replace(shipped_bundle, data=json.dumps(data).encode()).flip_window == timedelta(minutes=1)
 
 
 @pytest.mark.opa

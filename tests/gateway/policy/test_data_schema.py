@@ -32,7 +32,7 @@ def test_data_of_your_own_is_not_validated(data: dict[str, Any]) -> None:
     ("path", "value"),
     [
         ("priorities.intents.cost", 1000), ("priorities.intents.cost", -1), ("priorities.intents.cost", "9"), ("priorities.intents.cost", 1.5), ("priorities.intents.cost", True),
-        ("priorities.motivations.panic", 1), ("priorities.close_call", 0), ("priorities.claim_seconds.incident", 0), ("priorities.oscillation.limit", 1), ("priorities.proof.incident", "x"),
+        ("priorities.motivations.panic", 1), ("priorities.close_call", 0), ("priorities.claim_seconds.incident", 0), ("priorities.oscillation.limit", 1), ("priorities.oscillation.window_seconds", 0), ("priorities.oscillation.window_seconds", 10**9), ("priorities.proof.incident", "x"),
         ("priorities.more", 1), ("network.public_ports", [0]), ("network.public_ports", "443"), ("network.shortest_public_prefix.ipv4", 0), ("identity.admin_policies", ["Admin"]), ("data_loss.stores", [1]), ("data_loss.destructive", ["PurgeQueue"]), ("exposure.switches", ["acl"]), ("exposure.narrowing", ["aws:SourceArn"]),
     ],
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,15 @@ async def test_an_edit_is_swapped_in(watched: Watched, policies: Path) -> None:
     answer = await watched.ask(GUARDRAILS, {})
     assert isinstance(answer, dict)
     assert "extra" in answer["evaluated"]
+
+
+@pytest.mark.opa
+async def test_an_edit_of_the_data_changes_the_flip_window(watched: Watched, policies: Path) -> None:
+    assert watched.flip_window == timedelta(days=1)
+    path = policies / "data" / "priorities.json"
+    path.write_text(path.read_text().replace('"window_seconds": 86400', '"window_seconds": 600'))
+    watched.reload_if_changed()
+    assert watched.flip_window == timedelta(minutes=10)
 
 
 @pytest.mark.opa

@@ -1,4 +1,4 @@
-"""Commits go to a branch in a worktree of our own; the user's checkout, index and hooks are never touched."""
+"""Commits go to a branch in our own worktree; the user's checkout, index and hooks are never touched."""
 
 import shutil
 from collections.abc import Callable
@@ -76,7 +76,9 @@ async def test_the_branch_takes_in_what_the_protected_branch_got(repository: Pat
     assert await (await _open(repository, tmp_path)).is_merged()
 
 
-async def test_a_conflict_is_told_and_leaves_the_branch_as_it_was(repository: Path, tmp_path: Path, git: Git) -> None:
+async def test_a_conflict_is_reported_and_leaves_the_branch_as_it_was(
+    repository: Path, tmp_path: Path, git: Git
+) -> None:
     branch = await _open(repository, tmp_path)
     commit = await branch.commit({MAIN: b"locals {\n  a = 2\n}\n"}, _message("mut_1"))
     (repository / "main.tf").write_text("locals {\n  a = 3\n}\n")

@@ -87,6 +87,6 @@ async def test_only_the_given_environment_is_passed_on(tmp_path: Path, monkeypat
 
 
 @pytest.mark.terraform
-async def test_the_real_one_tells_its_version(tmp_path: Path) -> None:
+async def test_the_real_terraform_reports_its_version(tmp_path: Path) -> None:
     terraform = Terraform(environment={"PATH": os.environ["PATH"], "CHECKPOINT_DISABLE": "1"}, workdir=tmp_path)
     assert (await terraform.version()).startswith("1.")

@@ -180,7 +180,7 @@ async def test_no_response_after_the_first_byte_is_retryable(
 
 
 async def test_without_a_ledger_every_request_gets_503() -> None:
-    ledger = LedgerDouble(stranger_fails=errors.LedgerUnavailable("down"))
+    ledger = LedgerDouble(refusal_fails=errors.LedgerUnavailable("down"))
     door = _door(ledger, CloudDouble(events=ledger.events), Reads(asked(), errors.NotAuthenticated("who?")))
     assert (await _ask(door)).status == 503
 
@@ -195,7 +195,7 @@ async def test_what_changes_nothing_is_streamed(
 
 async def test_an_agent_uses_no_keys_through_the_gate(ledger: LedgerDouble, cloud: CloudDouble) -> None:
     client = await _ask(_door(ledger, cloud, Reads(asked(call_class=CallClass.CRYPTO))))
-    assert (client.status, ledger.strangers[0]["code"], ledger.events) == (403, "not_allowed", [])
+    assert (client.status, ledger.refusals[0].code, ledger.events) == (403, "not_allowed", [])
 
 
 async def test_a_read_that_aws_does_not_answer_may_be_retried(ledger: LedgerDouble, cloud: CloudDouble) -> None:
@@ -217,7 +217,7 @@ async def test_a_read_that_breaks_off_half_way_is_cut_off(ledger: LedgerDouble, 
 async def test_a_presigned_change_is_refused_and_recorded(ledger: LedgerDouble, cloud: CloudDouble) -> None:
     client = await _ask(_door(ledger, cloud), _scope(query=b"X-Amz-Signature=00", headers=[(b"host", b"h")]))
     assert client.status == 403
-    assert (ledger.strangers[0]["code"], ledger.strangers[0]["actor"], ledger.events) == ("not_allowed", "agent", [])
+    assert (ledger.refusals[0].code, ledger.refusals[0].actor, ledger.events) == ("not_allowed", "agent", [])
 
 
 async def test_a_malformed_request_is_recorded_answered_and_disconnected(
@@ -226,11 +226,11 @@ async def test_a_malformed_request_is_recorded_answered_and_disconnected(
     client = Client()
     error = errors.Malformed("Two hosts.", aws_code="InvalidRequest", code="host")
     await _door(ledger, cloud).turn_away(_scope(), client.receive, client.send, error)
-    assert (client.status, client.headers["connection"], ledger.strangers[0]["code"]) == (400, "close", "host")
+    assert (client.status, client.headers["connection"], ledger.refusals[0].code) == (400, "close", "host")
 
 
 async def test_a_malformed_request_gets_503_without_a_ledger() -> None:
-    ledger, client = LedgerDouble(stranger_fails=errors.LedgerUnavailable("down")), Client()
+    ledger, client = LedgerDouble(refusal_fails=errors.LedgerUnavailable("down")), Client()
     door = _door(ledger, CloudDouble(events=ledger.events))
     await door.turn_away(_scope(), client.receive, client.send, errors.Malformed("Two hosts."))
     assert client.status == 503
