@@ -12,6 +12,7 @@ from gateway.errors import Ambiguous, CodeInvalid
 from gateway.model.contract import Contract
 from gateway.model.facts import Dependant
 from gateway.model.json import Json
+from gateway.model.masking import PER_RUN, Masker
 from gateway.model.mutation import WHOLE
 from gateway.model.path import AttributePath
 from gateway.model.verdict import Mode
@@ -22,7 +23,8 @@ from gateway.terraform.contracts.resolve import Contracts
 from gateway.terraform.graph import Graph
 from gateway.terraform.identity_index import IdentityIndex, only_match
 from gateway.terraform.lang.evaluate import Unknown
-from gateway.terraform.state import State, StateLookup, masked_like, parse_state
+from gateway.terraform.secrets import masked
+from gateway.terraform.state import State, StateLookup, parse_state
 
 
 class StackSource(Protocol):
@@ -90,12 +92,12 @@ class Stack:
         return self.recorded_index.find(resource_type, attribute, value)
 
     def recorded(self, address: str) -> Mapping[str, Json] | None:
-        """The attributes in the state, secrets as `{"sha256": …}`; None if the state does not have the address."""
+        """The attributes in the state, secrets masked; None if the state does not have the address."""
         resource = self.state.resources.get(address)
         return None if resource is None else resource.attributes
 
     def declared(self, address: str, attribute: str) -> Json:
-        """The declared value of an attribute, secrets as `{"sha256": …}`; None if it is not declared or not known."""
+        """The declared value of an attribute, secrets masked; None if it is not declared or not known."""
         instance = None if attribute == WHOLE else self.code.instance(address)
         if instance is None:
             return None
@@ -104,7 +106,13 @@ class Stack:
         except Unknown:
             return None
         recorded = AttributePath(attribute).value_at(self.recorded(address) or {})
-        return masked_like(value, resource_type=instance.resource_type, attribute=attribute, recorded=recorded)
+        return masked(
+            value,
+            resource_type=instance.resource_type,
+            attribute=attribute,
+            masker=self.state.masker,
+            recorded=recorded,
+        )
 
     def contract(self, address: str) -> Contract:
         """All contracts for the address in one; an empty contract if there is none."""
@@ -165,13 +173,13 @@ class Stacks:
         self._reloading = threading.Lock()
 
     @classmethod
-    def load(cls, settings: Sequence[StackSource], *, default_mode: Mode) -> "Stacks":
-        """Read every stack. Raises `errors.CodeInvalid` with file and line: Sentinel does not run without contracts."""
+    def load(cls, settings: Sequence[StackSource], *, default_mode: Mode, masker: Masker = PER_RUN) -> "Stacks":
+        """Read every stack and mask the secrets in it. Raises `errors.CodeInvalid` with file and line: Sentinel does not run without contracts."""
         names = [source.name for source in settings]
         for name in names:
             if names.count(name) > 1:
                 raise CodeInvalid(f"Two stacks have the name {name!r}; give each its own.")
-        return cls([_load(source) for source in settings], default_mode=default_mode)
+        return cls([_load(source, masker) for source in settings], default_mode=default_mode)
 
     def snapshot(self) -> "Stacks":
         """An immutable snapshot, for callers that need several lookups against the same version; later refreshes do not affect it."""
@@ -264,7 +272,9 @@ class Stacks:
         return changed
 
 
-def _load(source: StackSource, code: Code | None = None, code_fingerprint: _Fingerprint = ()) -> _Loaded:
+def _load(
+    source: StackSource, masker: Masker, code: Code | None = None, code_fingerprint: _Fingerprint = ()
+) -> _Loaded:
     """Read a stack, reusing `code` if it is known to be unchanged. Fingerprints are taken before files are read, so no change is missed."""
     state_fingerprint = _fingerprint([_state_file(source)])
     if code is None:
@@ -276,7 +286,7 @@ def _load(source: StackSource, code: Code | None = None, code_fingerprint: _Fing
         content = b""
     except OSError as error:
         raise CodeInvalid(f"{state_file.name}:1: The state file cannot be read: {error.strerror}.") from error
-    state = parse_state(content, state_file.name) if content else State()
+    state = parse_state(content, state_file.name, masker) if content else State(masker=masker)
     revision = hashlib.sha256(code.digest.encode() + hashlib.sha256(content).digest()).hexdigest()
     return _Loaded(
         source=source,
@@ -346,8 +356,8 @@ def _reloaded(loaded: _Loaded) -> _Loaded:
         return loaded
     try:
         if code_fingerprint == loaded.loaded_code:
-            return _load(source, loaded.stack.code, code_fingerprint)
-        return _load(source)
+            return _load(source, loaded.stack.state.masker, loaded.stack.code, code_fingerprint)
+        return _load(source, loaded.stack.state.masker)
     except CodeInvalid as error:
         problem = str(error)
     except Exception as error:  # noqa: BLE001  whatever is wrong with the new version, the last valid one stays
