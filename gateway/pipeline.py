@@ -15,6 +15,7 @@ from gateway.errors import (
     ApprovalSpent,
     AttemptInFlight,
     AttemptMismatch,
+    CallTooLarge,
     ClaimTaken,
     Malformed,
     NotAllowed,
@@ -26,7 +27,7 @@ from gateway.model.caller import ActorKind, Caller
 from gateway.model.facts import Facts
 from gateway.model.ids import new_id
 from gateway.model.inbound import Inbound
-from gateway.model.mutation import CallClass, Mutation
+from gateway.model.mutation import Call, CallClass, Mutation
 from gateway.model.outcome import InDoubt, Outcome, Refused, Sent
 from gateway.model.verdict import Decision, Finding, Verdict
 from gateway.ports import Authenticator, Clock, Cloud, Ledger, Prepared, Request, RequestDecoder
@@ -109,7 +110,7 @@ class Pipeline:
 
         Raises an `errors.SentinelError` only where nothing was sent; whatever happened after that is the outcome.
         """
-        mutation = self._mutation(caller, request)
+        mutation = await self._mutation(caller, request)
         if (earlier := await self._earlier(mutation)) is not None:
             return earlier
         if request.dry_run:
@@ -125,20 +126,22 @@ class Pipeline:
     async def _decide_and_apply(self, mutation: Mutation) -> MutationResult:
         try:
             return await self._execute(mutation)
-        except (ClaimTaken, ApprovalSpent) as lost:
+        except (ClaimTaken, ApprovalSpent, CallTooLarge) as lost:
             # A race that was lost stored nothing of the decision, and an investigator must see that it was asked.
-            caller, call = mutation.caller, mutation.call
-            about = f"{call.service}:{call.operation}"
-            await self._ledger.record_refusal(
-                at=self._clock.now(),
-                reason=str(lost),
-                code=lost.code,
-                peer="",
-                key_id=caller.key_id,
-                about=about,
-                actor=caller.actor,
-            )
+            await self._refused(mutation.caller, mutation.call, lost)
             raise
+
+    async def _refused(self, caller: Caller, call: Call, error: SentinelError) -> None:
+        """Record that a known caller's call was refused before there was a decision."""
+        await self._ledger.record_refusal(
+            at=self._clock.now(),
+            reason=str(error),
+            code=error.code,
+            peer="",
+            key_id=caller.key_id,
+            about=f"{call.service}:{call.operation}",
+            actor=caller.actor,
+        )
 
     async def _execute(self, mutation: Mutation) -> MutationResult:
         try:
@@ -181,6 +184,8 @@ class Pipeline:
         """Gather the facts, run the checks; the mutation as the facts show it. Facts that cannot be gathered deny."""
         try:
             mutation, facts = await self._surveyed(mutation)
+        except CallTooLarge:
+            raise
         except Exception:
             log.exception("survey_broke", mutation=mutation.id)
             broken = Finding(
@@ -221,14 +226,20 @@ class Pipeline:
             mutation=replace(mutation, id=attempt.mutation_id), decision=None, outcome=attempt.outcome
         )
 
-    def _mutation(self, caller: Caller, request: Request) -> Mutation:
+    async def _mutation(self, caller: Caller, request: Request) -> Mutation:
+        """What is asked, with its effects. Raises `errors.CallTooLarge`."""
+        try:
+            effects = self._resolver.effects(request.call)
+        except CallTooLarge as error:
+            await self._refused(caller, request.call, error)
+            raise
         return Mutation(
             id=new_id("mut"),
             caller=caller,
             call=request.call,
             call_class=request.call_class,
             motive=request.motive or caller.motive,
-            effects=self._resolver.effects(request.call),
+            effects=effects,
             idempotency_key=request.idempotency_key,
         )
 

@@ -1,6 +1,7 @@
 """The second check: what else a change reaches through what depends on the thing."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from gateway.checks.chain import Opinion, passed
 from gateway.model.caller import ActorKind
@@ -19,12 +20,12 @@ class DependenciesCheck:
 
     async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
         """A finding for each thing that others depend on in a way that matters, else one that allows."""
-        going = _going(facts)
+        left = _left(facts)
         findings: list[Finding] = []
         for subject in facts.subjects:
             if subject.changes:
-                findings += [each for each in _found(mutation, subject, going) if each not in findings]
-        return Opinion(findings=tuple(findings)) if findings else passed(self)
+                findings += _found(mutation, subject, left[subject.effect.address])
+        return Opinion(findings=tuple(dict.fromkeys(findings))) if findings else passed(self)
 
 
 def _going(facts: Facts) -> set[str]:
@@ -33,17 +34,36 @@ def _going(facts: Facts) -> set[str]:
     return now | {standing.claim.address for standing in facts.claims if standing.claim.attribute == WHOLE}
 
 
-def _found(mutation: Mutation, subject: Subject, going: set[str]) -> Iterator[Finding]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Left:
+    """What still depends on one resource."""
+
+    all: Sequence[Dependant]
+    critical: Sequence[Dependant]
+    """The critical ones that agents may not touch."""
+
+
+def _left(facts: Facts) -> dict[str, _Left]:
+    """What still depends on each address, worked out once however many attributes of it change."""
+    going = _going(facts)
+    found: dict[str, _Left] = {}
+    for subject in facts.subjects:
+        if subject.effect.address not in found:
+            left = [dependant for dependant in subject.dependants if dependant.address not in going]
+            critical = [dependant for dependant in left if dependant.critical and not dependant.managed_by_agent]
+            found[subject.effect.address] = _Left(all=left, critical=critical)
+    return found
+
+
+def _found(mutation: Mutation, subject: Subject, left: _Left) -> Iterator[Finding]:
     effect = subject.effect
-    left = [dependant for dependant in subject.dependants if dependant.address not in going]
-    if effect.action is EffectAction.DELETE and left:
-        reason = f"{effect.address} cannot be deleted, because {_named(left)} depend on it. Delete or detach what depends on it first; nothing was sent."
+    if effect.action is EffectAction.DELETE and left.all:
+        reason = f"{effect.address} cannot be deleted, because {_named(left.all)} depend on it. Delete or detach what depends on it first; nothing was sent."
         yield _finding(subject, Verdict.DENY, "in_use", reason)
-    if effect.action is EffectAction.SET and mutation.caller.kind is ActorKind.AGENT and not _spoken_for(subject):
-        critical = [dependant for dependant in left if dependant.critical and not dependant.managed_by_agent]
-        if critical:
-            reason = f"Critical resources depend on {effect.address}: {_named(critical)}. No contract bounds its {effect.attribute}, so a human decides: `sentinel approve {mutation.id}`, then repeat the identical call."
-            yield _finding(subject, Verdict.HOLD, "critical", reason)
+    agent_sets = effect.action is EffectAction.SET and mutation.caller.kind is ActorKind.AGENT
+    if agent_sets and left.critical and not _spoken_for(subject):
+        reason = f"Critical resources depend on {effect.address}: {_named(left.critical)}. No contract bounds its {effect.attribute}, so a human decides: `sentinel approve {mutation.id}`, then repeat the identical call."
+        yield _finding(subject, Verdict.HOLD, "critical", reason)
 
 
 def _spoken_for(subject: Subject) -> bool:

@@ -102,8 +102,10 @@ def _claim(standing: StandingClaim) -> Json:
 def _dependants(facts: Facts) -> list[Json]:
     """Each dependant once, whichever effects it depends on; direct if it is so to any of them."""
     by_address: dict[str, Dependant] = {}
-    for subject in facts.subjects:
-        for dependant in subject.dependants:
+    # All effects on one resource have the same dependants.
+    groups = {subject.effect.address: subject.dependants for subject in facts.subjects}
+    for dependants in groups.values():
+        for dependant in dependants:
             if dependant.address not in by_address or dependant.direct:
                 by_address[dependant.address] = dependant
     return [

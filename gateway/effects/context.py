@@ -1,9 +1,10 @@
 """The context in which a call is interpreted (`CallContext`), and the resource that it is aimed at (`Target`)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gateway.effects.inventory import Inventory
+from gateway.effects.limits import EffectBudget
 from gateway.effects.schema import TypeSchema
 from gateway.effects.values import NotUnderstood, masked
 from gateway.model.json import Json
@@ -42,10 +43,12 @@ class Target:
     recorded: Mapping[str, Json]
     """Its attributes in the state; empty if the state does not have it."""
     schema: TypeSchema
+    budget: EffectBudget = field(default_factory=EffectBudget, compare=False, repr=False)
+    """Shared by all targets of one call."""
 
-    def whole(self, action: EffectAction) -> Effect:
-        """The effect on the resource as a whole."""
-        return self._effect(WHOLE, action, None, sensitive=False)
+    def whole(self, action: EffectAction, value: Json = None) -> Effect:
+        """The effect on the resource as a whole; `value` is what a DELETE or INVOKE carries of the call's parameters."""
+        return self._effect(WHOLE, action, value, sensitive=False)
 
     def put(
         self, attribute: str, value: Json, *, action: EffectAction = EffectAction.SET, secret: bool = False
@@ -61,6 +64,7 @@ class Target:
         return tuple(self.put(attribute, value, action=action) for attribute, value in values.items())
 
     def _effect(self, attribute: str, action: EffectAction, value: Json, *, sensitive: bool) -> Effect:
+        self.budget.spend()
         return Effect(
             address=self.address,
             attribute=attribute,
@@ -80,6 +84,7 @@ class CallContext:
     call: Call
     inventory: Inventory
     schemas: Mapping[str, TypeSchema]
+    budget: EffectBudget = field(default_factory=EffectBudget, compare=False, repr=False)
 
     @property
     def account(self) -> str:
@@ -106,7 +111,16 @@ class CallContext:
         if not all(identity.values()):
             raise NotUnderstood(f"the call does not say which {resource_type}")
         found = self.inventory.find(resource_type, by, identity[by])
-        fitting = [address for address in found if fits(self.inventory.recorded(address) or {})]
+        fitting = tuple(address for address in found if fits(self.inventory.recorded(address) or {}))
+        return self.target_among(resource_type, identity, fitting)
+
+    def target_among(self, resource_type: str, identity: Mapping[str, str], fitting: tuple[str, ...]) -> Target:
+        """The one resource of `fitting`, addresses of recorded ones; if there is none, the one that only the code declares.
+
+        Raises `NotUnderstood` for an incomplete identity, or if several resources match.
+        """
+        if not all(identity.values()):
+            raise NotUnderstood(f"the call does not say which {resource_type}")
         if len(fitting) > 1:
             raise NotUnderstood(f"several {resource_type} match")
         address = fitting[0] if fitting else self._declared_only(resource_type, identity)
@@ -130,6 +144,7 @@ class CallContext:
             declared=address is not None,
             recorded=recorded,
             schema=self.schemas[resource_type],
+            budget=self.budget,
         )
 
     def _is_here(self, recorded: Mapping[str, Json]) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from gateway.effects.arguments import account_for
 from gateway.effects.context import CallContext, Target
 from gateway.effects.matcher import is_wrapper_in_block, match, match_member
 from gateway.effects.operation import Operation
@@ -55,11 +56,11 @@ def _identified(operation: Operation, context: CallContext, name: str, value: ob
 
 def effects_on(operation: Operation, context: CallContext, target: Target) -> Iterator[Effect]:
     """The effects of the call on one resource. Raises `NotUnderstood`."""
-    if operation.after_unknown:
-        yield from (target.put(attribute, None, action=operation.action) for attribute in operation.after_unknown)
-        return
     if operation.action in _ON_THE_WHOLE:
-        yield target.whole(operation.action)
+        accounted = (frozenset(operation.identity), operation.controls, operation.content)
+        carried = account_for(operation.arguments, accounted, context, target)
+        yield target.whole(operation.action, carried)
+        yield from (target.put(name, None, action=operation.action) for name in operation.after_unknown)
         return
     creates = operation.action is EffectAction.CREATE or (operation.upserts and not target.recorded)
     action = EffectAction.CREATE if creates else EffectAction.SET

@@ -3,15 +3,16 @@
 import functools
 import re
 
-_ACRONYM = re.compile(r"([A-Z]+)([A-Z][a-z])")
-_WORD = re.compile(r"([a-z0-9])([A-Z])")
+# Both match a place between two letters, so that each letter is looked at once: `[A-Z]+` would start over at every capital.
+_AFTER_ACRONYM = re.compile(r"(?<=[A-Z])(?=[A-Z][a-z])")
+_BEFORE_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SHORTEST_PLURAL = 4
 
 
 @functools.lru_cache(maxsize=8192)
 def snake(name: str) -> str:
     """`HealthCheckGracePeriod` → `health_check_grace_period`; `MultiAZ` → `multi_az`."""
-    return _WORD.sub(r"\1_\2", _ACRONYM.sub(r"\1_\2", name)).lower().replace("-", "_")
+    return _BEFORE_WORD.sub("_", _AFTER_ACRONYM.sub("_", name)).lower().replace("-", "_")
 
 
 @functools.lru_cache(maxsize=8192)

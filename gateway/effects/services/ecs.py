@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 
+from gateway.effects.arguments import as_recorded
 from gateway.effects.context import CallContext, Target
 from gateway.effects.naming import name_or_arn
 from gateway.effects.operation import Operation, Translate, controls
@@ -46,6 +47,7 @@ def _of_service(parameter: str, action: EffectAction) -> Operation:
         find_target=find_target,
         action=action,
         attributes=_ATTRIBUTES,
+        arguments={"force": as_recorded("force_delete")},
         controls=controls("clientToken", "cluster"),
     )
 

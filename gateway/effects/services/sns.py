@@ -33,6 +33,17 @@ def _set_subscription(context: CallContext) -> tuple[Effect, ...]:
     return (target.put(*keyed_value(target, _NAMES, key, value)),)
 
 
+_PUBLISHED = Operation(
+    resource_type=_TOPIC,
+    identity=_ARN,
+    action=EffectAction.INVOKE,
+    # A phone number or another target beside the topic is no content.
+    content=frozenset({
+        "Message", "MessageAttributes", "MessageDeduplicationId", "MessageGroupId", "MessageStructure",
+        "PublishBatchRequestEntries", "Subject",
+    }),
+)  # fmt: skip
+
 OPERATIONS: Mapping[str, Operation] = {
     "CreateTopic": Operation(
         resource_type=_TOPIC,
@@ -59,6 +70,6 @@ OPERATIONS: Mapping[str, Operation] = {
         resource_type=_SUBSCRIPTION, identity={"SubscriptionArn": arn}, action=EffectAction.DELETE
     ),
     "SetSubscriptionAttributes": Operation(resource_type=_SUBSCRIPTION, handler=_set_subscription),
-    "Publish": Operation(resource_type=_TOPIC, identity=_ARN, action=EffectAction.INVOKE),
-    "PublishBatch": Operation(resource_type=_TOPIC, identity=_ARN, action=EffectAction.INVOKE),
+    "Publish": _PUBLISHED,
+    "PublishBatch": _PUBLISHED,
 }
