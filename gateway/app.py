@@ -92,7 +92,12 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
     clock = SystemClock()
     settings.data.mkdir(parents=True, exist_ok=True)
     async with AsyncExitStack() as stack:
-        stacks = await asyncio.to_thread(Stacks.load, settings.stacks, default_mode=settings.mode)
+        stacks = await asyncio.to_thread(
+            Stacks.load,
+            settings.stacks,
+            default_mode=settings.mode,
+            default_region=settings.upstream.default_region,
+        )
         for warning in stacks.warnings:
             log.warning("contract_warning", warning=warning)
         ledger = await stack.enter_async_context(open_ledger(settings.ledger_url))

@@ -33,6 +33,8 @@ class StackSettings(BaseModel):
     mode: Mode = Mode.ENFORCE
     account: str = ""
     """AWS account id of the stack, empty where the gate serves one account."""
+    region: Annotated[str, Field(pattern=r"^([a-z]{2}(-[a-z]+)+-\d)?$")] = ""
+    """AWS region of the stack's resources where neither their ARNs nor the code's provider says it; default: the default region."""
 
 
 class ServerSettings(BaseModel):

@@ -32,6 +32,8 @@ class Operation:
     resource_type: str
     identity: Mapping[str, str | Identify] = field(default_factory=dict)
     """Parameter → the attribute that it identifies the resource by. A list of values means one resource per value."""
+    one_of: frozenset[str] = frozenset()
+    """Parameters of `identity` that name the same resource in different ways. A call with several of them may name two resources."""
     find_target: FindTarget | None = None
     """Finds the resource where the identifying parameters alone cannot; they are still listed in `identity`."""
     action: EffectAction = EffectAction.SET

@@ -1,9 +1,8 @@
 """The stacks Sentinel guards: Terraform code, contracts and state, looked up by address and reloaded when files change."""
 
 import hashlib
-import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -22,6 +21,7 @@ from gateway.terraform.contracts.resolve import Contracts
 from gateway.terraform.graph import Graph
 from gateway.terraform.identity_index import IdentityIndex, only
 from gateway.terraform.lang.evaluate import Unknown
+from gateway.terraform.places import Place, Places
 from gateway.terraform.state import Roots, State, masked_like, parse_state
 
 
@@ -48,6 +48,10 @@ class StackSource(Protocol):
     def account(self) -> str:
         """AWS account id, empty for any."""
 
+    @property
+    def region(self) -> str:
+        """AWS region of what neither an ARN nor the code's provider places, empty where the settings do not say."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Stack:
@@ -67,8 +71,8 @@ class Stack:
     """What only the code declares so far, by identity."""
     graph: Graph = field(repr=False)
     law: Contracts = field(repr=False)
-    accounts: frozenset[str] = frozenset()
-    """The AWS accounts whose things the state records, by their ARNs."""
+    places: Places = field(repr=False)
+    """In which account and region each resource is."""
     _dependants: dict[str, tuple[Dependant, ...]] = field(default_factory=dict, repr=False)
 
     def knows(self, address: str) -> bool:
@@ -135,7 +139,6 @@ class Stack:
 
 
 _TRIES = 5
-_ARN = re.compile(r"arn:[\w-]+:[\w-]+:[\w-]*:(\d{12}):")
 
 _Print = tuple[tuple[str, int, int, int], ...]
 """Name, time of change, size and inode of each file: what tells one version on disk from another without reading it."""
@@ -158,24 +161,26 @@ class _Loaded:
 class Stacks:
     """All stacks. A reload swaps the whole set at once, so whoever is looking keeps seeing one version."""
 
-    def __init__(self, loaded: Sequence[_Loaded], *, default_mode: Mode) -> None:
+    def __init__(self, loaded: Sequence[_Loaded], *, default_mode: Mode, default_region: str = "") -> None:
         """For `load`, which see."""
         self._loaded = tuple(loaded)
+        self._default_region = default_region
         self._default_mode = default_mode
         self._reloading = threading.Lock()
 
     @classmethod
-    def load(cls, settings: Sequence[StackSource], *, default_mode: Mode) -> "Stacks":
-        """Read every stack. Raises `errors.CodeInvalid` with file and line: nothing runs without law."""
+    def load(cls, settings: Sequence[StackSource], *, default_mode: Mode, default_region: str = "") -> "Stacks":
+        """Read every stack. `default_region` is that of resources which nothing else places. Raises `errors.CodeInvalid` with file and line: nothing runs without law."""
         names = [source.name for source in settings]
         for name in names:
             if names.count(name) > 1:
                 raise CodeInvalid(f"Two stacks have the name {name!r}; give each its own.")
-        return cls([_load(source) for source in settings], default_mode=default_mode)
+        loaded = [_load(source, default_region) for source in settings]
+        return cls(loaded, default_mode=default_mode, default_region=default_region)
 
     def snapshot(self) -> "Stacks":
         """All stacks as they are now, for whoever must see one version through several questions; a refresh does not reach it."""
-        return Stacks(self._loaded, default_mode=self._default_mode)
+        return Stacks(self._loaded, default_mode=self._default_mode, default_region=self._default_region)
 
     @property
     def all(self) -> tuple[Stack, ...]:
@@ -227,15 +232,22 @@ class Stacks:
             )
         return having[0] if having else None
 
-    def locate(self, resource_type: str, identity: Mapping[str, str], account: str = "") -> str | None:
-        """The address of the thing in any stack of the account (of any account where it is empty), None where nothing declares it.
+    def locate(
+        self, resource_type: str, identity: Mapping[str, str], account: str = "", region: str = ""
+    ) -> str | None:
+        """The address of the resource in this account and region (in any where they are empty), None where nothing declares it.
 
         Raises `errors.Ambiguous` where it fits several.
         """
-        stacks = [stack for stack in self.all if not account or stack.account in ("", account)]
-        hits = [hit for stack in stacks for hit in stack.recorded_index.matching(resource_type, identity)]
-        hits = hits or [hit for stack in stacks for hit in stack.pending_index.matching(resource_type, identity)]
-        return only(tuple(hits), resource_type, identity)
+        recorded = [
+            (stack, hit) for stack in self.all for hit in stack.recorded_index.matching(resource_type, identity)
+        ]
+        pending = [(stack, hit) for stack in self.all for hit in stack.pending_index.matching(resource_type, identity)]
+        for found in (recorded, pending):
+            hits = tuple(hit for stack, hit in found if stack.places.of(hit).may_be(account, region))
+            if hits:
+                return only(hits, resource_type, identity)
+        return None
 
     def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
         """The recorded addresses in any stack whose attribute has this value."""
@@ -246,10 +258,14 @@ class Stacks:
         stack = self.declaring(address)
         return None if stack is None else stack.recorded(address)
 
-    def account(self) -> str:
-        """The AWS account whose things the states record, by their ARNs; empty where they record none, or things of several."""
-        accounts = frozenset[str]().union(*(stack.accounts for stack in self.all))
-        return next(iter(accounts)) if len(accounts) == 1 else ""
+    def place(self, address: str) -> Place:
+        """The account and region of the resource at this address. Raises `errors.Ambiguous`."""
+        stack = self.declaring(address)
+        return Place() if stack is None else stack.places.of(address)
+
+    def accounts(self) -> frozenset[str]:
+        """The AWS accounts whose resources the states record, by their ARNs, and those of the settings."""
+        return frozenset[str]().union(*(stack.places.accounts for stack in self.all))
 
     def refresh(self) -> bool:
         """Reload the stacks whose files changed; whether any had. A version that cannot be read is a problem, and the last good one stays.
@@ -257,13 +273,13 @@ class Stacks:
         May be called from any thread.
         """
         with self._reloading:
-            fresh = [_reloaded(loaded) for loaded in self._loaded]
+            fresh = [_reloaded(loaded, self._default_region) for loaded in self._loaded]
             changed = any(new is not old for new, old in zip(fresh, self._loaded, strict=True))
             self._loaded = tuple(fresh)
         return changed
 
 
-def _load(source: StackSource, code: Code | None = None, code_print: _Print = ()) -> _Loaded:
+def _load(source: StackSource, region: str, code: Code | None = None, code_print: _Print = ()) -> _Loaded:
     """Read a stack; `code` where it is known not to have changed. Files are looked at before they are read, so no change is missed."""
     state_print = _prints([_state_file(source)])
     if code is None:
@@ -279,7 +295,7 @@ def _load(source: StackSource, code: Code | None = None, code_print: _Print = ()
     revision = hashlib.sha256(code.digest.encode() + hashlib.sha256(content).digest()).hexdigest()
     return _Loaded(
         source=source,
-        stack=_stack(source, code, state, revision),
+        stack=_stack(source, region, code, state, revision),
         code_print=code_print,
         state_print=state_print,
         loaded_code=code_print,
@@ -297,7 +313,7 @@ def _settled_code(root: Path, directories: tuple[str, ...]) -> tuple[Code, _Prin
     raise CodeInvalid(f"{root}: The code changes while it is read.")
 
 
-def _stack(source: StackSource, code: Code, state: State, revision: str) -> Stack:
+def _stack(source: StackSource, region: str, code: Code, state: State, revision: str) -> Stack:
     pending = {address: it for address, it in code.instances.items() if address not in state.resources}
 
     def declares(address: str) -> Mapping[str, Json]:
@@ -324,18 +340,11 @@ def _stack(source: StackSource, code: Code, state: State, revision: str) -> Stac
             declared=declares,
             guards=CodeConditions(Roots(state)),
         ),
-        accounts=frozenset(_accounts(state)),
+        places=Places(state, code, account=source.account, region=source.region or region),
     )
 
 
-def _accounts(state: State) -> Iterator[str]:
-    for resource in state.resources.values():
-        arn = resource.attributes.get("arn")
-        if isinstance(arn, str) and (found := _ARN.match(arn)):
-            yield found[1]
-
-
-def _reloaded(loaded: _Loaded) -> _Loaded:
+def _reloaded(loaded: _Loaded, region: str) -> _Loaded:
     """The same object where nothing changed on disk."""
     source = loaded.source
     directories = loaded.stack.code.directories
@@ -345,8 +354,8 @@ def _reloaded(loaded: _Loaded) -> _Loaded:
         return loaded
     try:
         if code_print == loaded.loaded_code:
-            return _load(source, loaded.stack.code, code_print)
-        return _load(source)
+            return _load(source, region, loaded.stack.code, code_print)
+        return _load(source, region)
     except CodeInvalid as error:
         problem = str(error)
     except Exception as error:  # noqa: BLE001  whatever is wrong with the new version, the last good one goes on

@@ -39,6 +39,8 @@ class Recorded:
     """The address, read apart."""
     attributes: Mapping[str, Json]
     """As the provider's schema names them. A secret is `{"sha256": digest of its JSON}`."""
+    provider: str = ""
+    """The provider configuration that manages it, e.g. `provider["registry.terraform.io/hashicorp/aws"].west`."""
     dependencies: tuple[str, ...] = ()
     """Blocks it depends on, directly or not, as addresses without any key."""
 
@@ -151,6 +153,7 @@ def _recorded(block: Mapping[str, Any], instance: Mapping[str, Any]) -> Recorded
         address=address,
         where=where,
         attributes=_without_secrets(block["type"], attributes, instance.get("sensitive_attributes") or []),
+        provider=str(block.get("provider") or ""),
         dependencies=tuple(sorted(set(instance.get("dependencies") or []))),
     )
 

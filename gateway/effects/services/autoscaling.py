@@ -7,7 +7,7 @@ belongs to, so they are not understood. Operations that change the capacity to a
 
 from collections.abc import Mapping
 
-from gateway.effects.arguments import Argument, as_recorded, carried
+from gateway.effects.arguments import Argument, carried
 from gateway.effects.context import CallContext, Target
 from gateway.effects.interpreter import attributes
 from gateway.effects.operation import Identify, Operation, Translate, controls
@@ -84,6 +84,8 @@ def _execute_policy(context: CallContext) -> tuple[Effect, ...]:
     context.allow_only("AutoScalingGroupName", "PolicyName", "HonorCooldown", "MetricValue", "BreachThreshold")
     given = context.call.parameters.get("AutoScalingGroupName")
     identity = {"autoscaling_group_name": str(given or ""), **_policy_name(context, context.text("PolicyName"))}
+    if given and identity["autoscaling_group_name"] != given:
+        raise NotUnderstood("a policy of another group than the call names")
     group = identity["autoscaling_group_name"]
     return (
         context.target("aws_autoscaling_policy", identity).whole(EffectAction.INVOKE),
@@ -153,7 +155,7 @@ OPERATIONS: Mapping[str, Operation] = {
         resource_type=_GROUP,
         identity=_NAME,
         action=EffectAction.DELETE,
-        arguments={"ForceDelete": as_recorded("force_delete")},
+        arguments={"ForceDelete": carried},
     ),
     "CreateOrUpdateTags": Operation(resource_type=_GROUP, handler=_tags),
     "DeleteTags": Operation(resource_type=_GROUP, handler=_tags),

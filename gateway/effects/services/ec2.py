@@ -106,6 +106,8 @@ def _template(context: CallContext) -> Target:
         for name, key in _TEMPLATE_ID.items()
         if context.call.parameters.get(name)
     }
+    if len(identity) > 1:
+        raise NotUnderstood("a launch template by both id and name")
     return context.target(_TEMPLATE, identity)
 
 
@@ -161,9 +163,11 @@ _TEMPLATE_OPTIONS: Mapping[str, str | Translate] = {
     "VersionDescription": "description",
 }
 _TEMPLATE_ID = {"LaunchTemplateId": "id", "LaunchTemplateName": "name"}
+_ONE_TEMPLATE = frozenset(_TEMPLATE_ID)
 _VERSION = Operation(
     resource_type=_TEMPLATE,
     identity=_TEMPLATE_ID,
+    one_of=_ONE_TEMPLATE,
     attributes=_TEMPLATE_OPTIONS,
     controls=_REQUEST_CONTROLS | controls("SourceVersion"),
 )
@@ -231,9 +235,15 @@ OPERATIONS: Mapping[str, Operation] = {
         controls=_REQUEST_CONTROLS,
     ),
     "CreateLaunchTemplateVersion": replace(_VERSION, handler=_new_version),
-    "ModifyLaunchTemplate": Operation(resource_type=_TEMPLATE, identity=_TEMPLATE_ID, controls=_REQUEST_CONTROLS),
+    "ModifyLaunchTemplate": Operation(
+        resource_type=_TEMPLATE, identity=_TEMPLATE_ID, one_of=_ONE_TEMPLATE, controls=_REQUEST_CONTROLS
+    ),
     "DeleteLaunchTemplate": Operation(
-        resource_type=_TEMPLATE, identity=_TEMPLATE_ID, action=_DELETE, controls=_REQUEST_CONTROLS
+        resource_type=_TEMPLATE,
+        identity=_TEMPLATE_ID,
+        one_of=_ONE_TEMPLATE,
+        action=_DELETE,
+        controls=_REQUEST_CONTROLS,
     ),
     **_create_and_delete(_VOLUME, "VolumeId", "volume", VolumeType="type"),
     "ModifyVolume": Operation(

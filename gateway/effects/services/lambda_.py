@@ -21,8 +21,12 @@ _URL = "aws_lambda_function_url"
 _PROVISIONED = "aws_lambda_provisioned_concurrency_config"
 _QUALIFIER = {"Qualifier": "qualifier"}
 _FUNCTION_NAME = re.compile(
-    r"(?:arn:[\w-]+:lambda:)?(?:[a-z]{2}-[\w-]+:)?(?:\d{12}:)?(?:function:)?([\w-]+)(?::([\w$-]+))?"
+    r"(?:arn:aws[a-zA-Z-]*:lambda:)?"
+    r"(?:(?P<region>(?:eusc-)?[a-z]{2}(?:-gov|-iso[a-z]?)?-[a-z]+-\d):)?(?:(?P<account>\d{12}):)?(?:function:)?"
+    r"(?P<name>[a-zA-Z0-9._-]+)(?::(?P<qualifier>\$LATEST(?:\.PUBLISHED)?|[a-zA-Z0-9_-]+))?",
+    re.ASCII,
 )
+"""AWS's own pattern of FunctionName: each part before the name may be left out, and what is there says where the function is."""
 
 
 def _name_and_qualifier(context: CallContext, text: str) -> tuple[str, str]:
@@ -30,13 +34,20 @@ def _name_and_qualifier(context: CallContext, text: str) -> tuple[str, str]:
     if text.startswith("arn:"):
         context.arn(text)
     found = _FUNCTION_NAME.fullmatch(text)
-    if found is None or (context.account and text[:12].isdigit() and not text.startswith(context.account)):
-        raise NotUnderstood("not a valid function name, or in another account than the call")
-    return found[1], found[2] or ""
+    if found is None:
+        raise NotUnderstood("not a valid function name")
+    context.require_here(found["account"] or "", found["region"] or "")
+    return found["name"], found["qualifier"] or ""
 
 
 def _function(context: CallContext, text: str) -> dict[str, str]:
     return {"function_name": _name_and_qualifier(context, text)[0]}
+
+
+def _as_given(context: CallContext, text: str) -> dict[str, str]:
+    """The function as the call writes it, which is how a mapping's state records it."""
+    _name_and_qualifier(context, text)
+    return {"function_name": text}
 
 
 def _unqualified(context: CallContext, text: str) -> dict[str, str]:
@@ -181,7 +192,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "DeleteFunctionUrlConfig": _child_row(_URL, _DELETE, {}),
     "CreateEventSourceMapping": Operation(
         resource_type=_MAPPING,
-        identity={"EventSourceArn": "event_source_arn", "FunctionName": "function_name"},
+        identity={"EventSourceArn": "event_source_arn", "FunctionName": _as_given},
         action=_CREATE,
         attributes=_MAPPING_ATTRIBUTES,
     ),

@@ -307,6 +307,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "DeleteSecurityGroup": Operation(
         resource_type=GROUP,
         identity={"GroupId": "id", "GroupName": "name"},
+        one_of=frozenset({"GroupId", "GroupName"}),
         action=EffectAction.DELETE,
         controls=frozenset({"DryRun"}),
     ),

@@ -149,8 +149,17 @@ class Indexed(FakeInventory):
     def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
         return self._index.find(resource_type, attribute, value)
 
-    def locate(self, resource_type: str, identity: Mapping[str, str], account: str = "") -> str | None:
+    def locate(
+        self,
+        resource_type: str,
+        identity: Mapping[str, str],
+        account: str = "",
+        region: str = "",
+    ) -> str | None:
         return only(self._index.matching(resource_type, identity), resource_type, identity)
+
+    def accounts(self) -> frozenset[str]:
+        return frozenset({ACCOUNT})
 
 
 @pytest.fixture(scope="module")

@@ -28,6 +28,7 @@ class Source:
     state: Path | None = None
     mode: Mode = Mode.ENFORCE
     account: str = ""
+    region: str = ""
 
 
 def load(*sources: Source) -> Stacks:
@@ -99,9 +100,9 @@ def test_the_account_is_the_one_whose_things_are_recorded(copy: Path, tmp_path: 
     state = other / "terraform.tfstate"
     state.write_text(state.read_text().replace("123456789012", "999999999999"))
 
-    assert load(Source(copy)).account() == "123456789012"
-    assert load(Source(copy), Source(other, name="other")).account() == ""
-    assert load().account() == ""
+    assert load(Source(copy)).accounts() == {"123456789012"}
+    assert load(Source(copy), Source(other, name="other")).accounts() == {"123456789012", "999999999999"}
+    assert load().accounts() == frozenset()
 
 
 def test_what_the_state_records_is_known_and_secrets_are_not(kafka: Stack) -> None:
@@ -224,14 +225,16 @@ def test_nothing_runs_without_law(copy: Path) -> None:
 
 
 def test_an_address_in_two_stacks_is_ambiguous_and_warned_of(copy: Path) -> None:
-    stacks = load(Source(KAFKA, name="one", account="111111111111"), Source(copy, name="two", account="222222222222"))
+    state = copy / "terraform.tfstate"
+    state.write_text(state.read_text().replace("123456789012", "222222222222"))
+    stacks = load(Source(KAFKA, name="one", account="123456789012"), Source(copy, name="two", account="222222222222"))
 
     assert stacks.default_name == ""
     with pytest.raises(Ambiguous, match="in the stacks one and two"):
         stacks.declaring(GROUP)
     with pytest.raises(Ambiguous):
         stacks.locate("aws_autoscaling_group", {"name": "kafka-consumer-processor-asg"})
-    assert stacks.locate("aws_autoscaling_group", {"name": "kafka-consumer-processor-asg"}, "111111111111") == GROUP
+    assert stacks.locate("aws_autoscaling_group", {"name": "kafka-consumer-processor-asg"}, "123456789012") == GROUP
     assert stacks.locate("aws_autoscaling_group", {"name": "kafka-consumer-processor-asg"}, "333333333333") is None
     assert any(f"{GROUP} is in the stacks one and two" in warning for warning in stacks.warnings)
 
