@@ -1,4 +1,4 @@
-"""Gather the `Facts` a mutation will be judged by, before any check runs."""
+"""Gathers the `Facts` that the checks decide by, before any check runs."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,53 +11,60 @@ from gateway.model.json import Json
 from gateway.model.mutation import WHOLE, Effect, EffectAction, Mutation
 from gateway.model.path import AttributePath, put_all
 from gateway.model.verdict import Mode
-from gateway.ports import Clock, Ledger, LedgerView
+from gateway.ports import Clock, Ledger, LedgerView, PolicyEngine
 from gateway.terraform.stacks import Stack, Stacks
 
 
 def nothing_known(now: datetime) -> Facts:
-    """The facts where none could be gathered: enough to record the denial that follows."""
+    """Empty facts, for the record of a denial because facts could not be gathered."""
     return Facts(now=now, stack="", mode=Mode.ENFORCE, subjects=())
 
 
 class Survey:
-    """Joins what the Terraform code says with what the ledger says."""
+    """Joins what the Terraform code declares with what the ledger has recorded."""
 
-    def __init__(self, *, stacks: Stacks, ledger: Ledger, clock: Clock) -> None:
+    def __init__(self, *, stacks: Stacks, ledger: Ledger, policy: PolicyEngine, clock: Clock) -> None:
         self._stacks = stacks
         self._ledger = ledger
+        self._policy = policy
         self._clock = clock
 
     async def of(self, mutation: Mutation) -> Facts:
-        """All facts about the things this mutation touches. Raises whatever breaks; the line turns that into a denial."""
+        """All facts about the resources that this mutation affects. Any exception is passed on; the pipeline turns it into a denial."""
         now = self._clock.now()
-        # The code may be reloaded while the ledger is asked; what is judged and what is recorded as judged must be one version.
-        law = self._stacks.snapshot()
-        stacks = {effect.address: law.declaring(effect.address) for effect in mutation.effects}
+        # The code may be reloaded while the ledger is read. The checks and the record must see the same version.
+        loaded = self._stacks.snapshot()
+        stacks = {effect.address: loaded.declaring(effect.address) for effect in mutation.effects}
         dependants = {address: stack.dependants(address) if stack else () for address, stack in stacks.items()}
         addresses = {*stacks, *(dependant.address for group in dependants.values() for dependant in group)}
         view = await self._ledger.view(
-            addresses=sorted(addresses), actor=mutation.caller.actor, call_digest=mutation.call.digest, now=now
+            addresses=sorted(addresses),
+            actor=mutation.caller.actor,
+            call_digest=mutation.call.digest,
+            now=now,
+            flip_window=self._policy.flip_window,
         )
-        named = [stack for stack in stacks.values() if stack is not None]
+        declaring = [stack for stack in stacks.values() if stack is not None]
         return Facts(
             now=now,
-            stack=named[0].name if named else law.default_name,
-            mode=_strictest([law.default_mode if stack is None else stack.mode for stack in stacks.values()], law),
+            stack=declaring[0].name if declaring else loaded.default_name,
+            mode=_strictest(
+                [loaded.default_mode if stack is None else stack.mode for stack in stacks.values()], loaded
+            ),
             subjects=_subjects(mutation.effects, stacks, dependants, view),
             claims=_standing(view.claims, mutation.effects),
             approval=view.approval,
             flips=view.flips,
-            code=law.revision,
+            code=loaded.revision,
         )
 
 
-def _strictest(modes: Sequence[Mode], law: Stacks) -> Mode:
-    """Things that no stack declares count with the default mode. A call of which nothing is understood may reach into any stack, so
-    it is only observed where all of them are.
+def _strictest(modes: Sequence[Mode], loaded: Stacks) -> Mode:
+    """The strictest of the modes of the affected resources. A call with no known effects might touch any stack, so it is observed only
+    if every stack is in observe mode.
     """
-    anywhere = [law.default_mode, *(stack.mode for stack in law.all)]
-    return Mode.ENFORCE if Mode.ENFORCE in (modes or anywhere) else Mode.OBSERVE
+    every = [loaded.default_mode, *(stack.mode for stack in loaded.all)]
+    return Mode.ENFORCE if Mode.ENFORCE in (modes or every) else Mode.OBSERVE
 
 
 def _subjects(

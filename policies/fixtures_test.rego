@@ -1,8 +1,8 @@
-# Documents for the tests: a plain one, and functions that change one thing about it.
+# Input documents for the tests.
 package sentinel.fixtures
 
-# A document about `effects`, asked for by an actor of `kind`.
-asks(kind, effects) := {
+# An input document with these effects, requested by an actor of this kind.
+document(kind, effects) := {
 	"now_ns": 1000000000000,
 	"stack": "kafka",
 	"mode": "enforce",
@@ -31,7 +31,7 @@ motive(intent, motivation) := {
 	"wanted_seconds": null,
 }
 
-# One effect on `aws_thing.x` of a type.
+# One effect on a resource `<type>.x`.
 effect(type, action, attribute, value) := {
 	"address": concat("", [type, ".x"]),
 	"attribute": attribute,
@@ -47,10 +47,10 @@ effect(type, action, attribute, value) := {
 	"contract": {"managed_by_agent": true, "critical": false, "prevent_delete": false, "owner": ""},
 }
 
-# The ids and verdicts of findings, as a set of "ID verdict".
-said(findings) := {concat(" ", [finding.id, finding.verdict]) | some finding in findings}
+# The findings as a set of "ID verdict".
+verdicts(findings) := {concat(" ", [finding.id, finding.verdict]) | some finding in findings}
 
-# Whether every finding has what the gateway asks of one.
+# Whether every finding has the members that the gateway requires.
 complete(findings) if {
 	every finding in findings {
 		is_string(finding.address)

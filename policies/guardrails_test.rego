@@ -4,7 +4,7 @@ import data.sentinel.fixtures
 import data.sentinel.guardrails
 
 test_every_package_answers if {
-	document := fixtures.asks("human", [fixtures.effect("aws_instance", "set", "instance_type", "t3.micro")])
+	document := fixtures.document("human", [fixtures.effect("aws_instance", "set", "instance_type", "t3.micro")])
 	answer := guardrails.result with input as document
 	answer.findings == set()
 	answer.evaluated == {name: true |
@@ -14,9 +14,9 @@ test_every_package_answers if {
 
 test_findings_of_all_packages_are_joined if {
 	document := json.patch(
-		fixtures.asks("agent", [fixtures.effect("aws_dynamodb_table", "delete", "*", null)]),
+		fixtures.document("agent", [fixtures.effect("aws_dynamodb_table", "delete", "*", null)]),
 		[{"op": "replace", "path": "/motive", "value": null}],
 	)
 	answer := guardrails.result with input as document
-	fixtures.said(answer.findings) == {"SEN-D001 deny", "SEN-M001 deny"}
+	fixtures.verdicts(answer.findings) == {"SEN-D001 deny", "SEN-M001 deny"}
 }

@@ -1,4 +1,4 @@
-"""The `Check` protocol, and the `CheckChain` that runs every check and gathers one decision."""
+"""The `Check` protocol, and the `CheckChain` that runs every check and combines the results into one decision."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,31 +17,31 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinion:
-    """What one check has to say. No finding at all is no answer, and that denies."""
+    """The result of one check. An opinion without findings denies."""
 
     findings: tuple[Finding, ...]
     supersedes: tuple[str, ...] = ()
-    """Ids of standing claims that end if the mutation is carried out."""
+    """Ids of the standing claims that end if the mutation is carried out."""
     obligations: Mapping[str, Json] = field(default_factory=dict)
     bundle: str = ""
-    """Digest of the policy bundle that was asked, where one was."""
+    """Digest of the policy bundle that was evaluated; empty if the check uses none."""
 
 
 class Check(Protocol):
-    """One rule. It may only look: mutation and facts are frozen, and nothing is taken before the ledger commits."""
+    """Decides one aspect of a mutation. It has no side effects: mutation and facts are frozen, and only the ledger takes claims."""
 
     @property
     def name(self) -> str:
-        """Unique name, as it stands in findings."""
+        """Unique name, used in findings."""
         ...
 
     async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
-        """The check's opinion. Raising, or an opinion without findings, is a denial."""
+        """The check's opinion. An exception or an opinion without findings is a denial."""
         ...
 
 
 def passed(check: Check) -> Opinion:
-    """The opinion of a check that has nothing against it."""
+    """The opinion of a check without objections: one finding that allows."""
     return Opinion(
         findings=(
             Finding(check=check.name, verdict=Verdict.ALLOW, rule=f"{check.name}.passed", reason="Nothing against it."),
@@ -50,10 +50,10 @@ def passed(check: Check) -> Opinion:
 
 
 class CheckChain:
-    """Runs every check, in order, so that a caller hears all that stands against its call at once."""
+    """Runs every check in order, so that the caller gets all objections at once."""
 
     def __init__(self, checks: Sequence[Check]) -> None:
-        """Raises ValueError for no checks (it would have no opinion) or two of one name."""
+        """Raises ValueError if there are no checks or two have the same name."""
         names = [check.name for check in checks]
         if not checks or len(set(names)) != len(names):
             message = f"a chain needs checks with different names, not {names}"
@@ -61,11 +61,11 @@ class CheckChain:
         self._checks = tuple(checks)
 
     async def decide(self, mutation: Mutation, facts: Facts) -> Decision:
-        """One decision from every check's findings."""
+        """The decision from the findings of every check."""
         opinions = [await _examine(check, mutation, facts) for check in self._checks]
         supersedes = {claim for opinion in opinions for claim in opinion.supersedes}
         if facts.mode is Mode.OBSERVE:
-            # Whatever is observed is applied, so it holds the attribute afterwards, whoever would have won.
+            # An observed mutation is applied, so it holds the attribute afterwards, whatever arbitration would have decided.
             supersedes |= {standing.claim.id for standing in facts.claims if standing.relation is Relation.SAME}
         return Decision(
             findings=tuple(finding for opinion in opinions for finding in opinion.findings),
@@ -79,7 +79,7 @@ class CheckChain:
 
 
 async def _examine(check: Check, mutation: Mutation, facts: Facts) -> Opinion:
-    """A check that breaks, or says nothing, is a check that denies."""
+    """The check's opinion; a denial if it raises or returns no findings."""
     try:
         opinion = await check.examine(mutation, facts)
     except Exception:

@@ -1,4 +1,4 @@
-"""From an ASGI scope to an `Inbound`: exact bytes, and a body that is read once, up to a limit."""
+"""Converts an ASGI scope to an `Inbound`, reads its body up to a limit, and sends complete responses."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, TypeAlias
@@ -14,7 +14,7 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 
 class RequestBody:
-    """The body of one request."""
+    """The body of one request, read at most once."""
 
     def __init__(self, receive: Receive, limit: int) -> None:
         self._receive = receive
@@ -22,12 +22,12 @@ class RequestBody:
         self._bytes: bytes | None = None
 
     async def read(self) -> bytes:
-        """The whole body. Raises `errors.BodyTooLarge`, and `errors.Malformed` if the client hung up half-way."""
+        """The whole body. Raises `errors.BodyTooLarge`, and `errors.Malformed` if the client disconnected before its end."""
         if self._bytes is None:
-            self._bytes = await self._collect()
+            self._bytes = await self._receive_all()
         return self._bytes
 
-    async def _collect(self) -> bytes:
+    async def _receive_all(self) -> bytes:
         parts: list[bytes] = []
         size = 0
         while True:
@@ -44,7 +44,7 @@ class RequestBody:
 
 
 def inbound_of(scope: Scope, body: RequestBody, clock: Clock) -> Inbound:
-    """The request as it arrived. The path is taken undecoded: `scope["path"]` has lost the difference of `%2F` and `/`."""
+    """The request as it arrived. Uses the raw path, because in `scope["path"]` an encoded `%2F` has become `/`."""
     raw: bytes = scope.get("raw_path") or scope["path"].encode()
     query: bytes = scope["query_string"]
     target = raw.partition(b"?")[0] + (b"?" + query if query else b"")
@@ -59,8 +59,8 @@ def inbound_of(scope: Scope, body: RequestBody, clock: Clock) -> Inbound:
     )
 
 
-async def answer(send: Send, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
-    """Send one whole reply."""
+async def send_response(send: Send, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
+    """Send one complete response."""
     raw = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
     await send({"type": "http.response.start", "status": status, "headers": raw})
     await send({"type": "http.response.body", "body": body})

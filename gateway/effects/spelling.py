@@ -3,16 +3,16 @@
 import functools
 import re
 
-# Both match a place between two letters, so that each letter is looked at once: `[A-Z]+` would start over at every capital.
-_AFTER_ACRONYM = re.compile(r"(?<=[A-Z])(?=[A-Z][a-z])")
-_BEFORE_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_ACRONYM_END = re.compile(r"(?<=[A-Z])(?=[A-Z][a-z])")
+_WORD_END = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+# Places, not spans: a pattern with a repeat takes quadratic time over a long run of capitals, and keys of maps come from callers.
 _SHORTEST_PLURAL = 4
 
 
 @functools.lru_cache(maxsize=8192)
 def snake(name: str) -> str:
     """`HealthCheckGracePeriod` → `health_check_grace_period`; `MultiAZ` → `multi_az`."""
-    return _BEFORE_WORD.sub("_", _AFTER_ACRONYM.sub("_", name)).lower().replace("-", "_")
+    return _WORD_END.sub("_", _ACRONYM_END.sub("_", name)).lower().replace("-", "_")
 
 
 @functools.lru_cache(maxsize=8192)

@@ -1,4 +1,4 @@
-"""JSON values as types, and the one canonical byte form that is hashed, compared and stored."""
+"""JSON types, and the canonical serialization that is hashed and stored."""
 
 import base64
 import hashlib
@@ -16,9 +16,9 @@ Parameters: TypeAlias = Mapping[str, object]
 
 
 def to_json(value: object) -> Json:
-    """Turn a parsed AWS value into plain JSON: bytes become base64 text, times ISO 8601 in UTC, sets sorted lists.
+    """A parsed AWS value as plain JSON: bytes become base64 text, times ISO 8601 in UTC, sets sorted lists.
 
-    Raises TypeError for anything that has no lawful JSON form, so that nothing is stored by accident.
+    Raises TypeError for any other type, so that nothing is stored by accident.
     """
     match value:
         case None | bool() | int() | float() | str():
@@ -41,7 +41,7 @@ def to_json(value: object) -> Json:
 
 
 def canonical(value: object) -> bytes:
-    """The one byte form of a value: keys sorted, no spaces, UTF-8, no NaN (RFC 8785 in spirit, Python's number text)."""
+    """The canonical JSON of a value as UTF-8: keys sorted, no spaces, no NaN. Like RFC 8785, except that numbers are written as Python does."""
     return json.dumps(
         to_json(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     ).encode()

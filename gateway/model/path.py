@@ -6,18 +6,18 @@ from gateway.model.json import Json
 
 
 class AttributePath(str):
-    """A dotted path as text: it is stored, compared and hashed as that text."""
+    """A dotted path. It is a string, so that it is stored, compared and hashed as its text."""
 
     __slots__ = ()
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """The names and indexes between the dots; at least one."""
+        """The names and indexes between the dots. At least one."""
         return tuple(self.split("."))
 
     @property
     def top(self) -> str:
-        """The resource's own attribute that the path begins with: `tags` of `tags.owner`."""
+        """The first step, an attribute of the resource itself: `tags` of `tags.owner`."""
         return self.partition(".")[0]
 
     @property
@@ -27,7 +27,7 @@ class AttributePath(str):
 
     @property
     def enclosing(self) -> "tuple[AttributePath, ...]":
-        """The path itself and every path around it, nearest first: `a.b.c`, `a.b`, `a`."""
+        """The path itself and its ancestors, nearest first: `a.b.c`, `a.b`, `a`."""
         steps = self.steps
         return tuple(AttributePath(".".join(steps[:count])) for count in range(len(steps), 0, -1))
 
@@ -36,7 +36,7 @@ class AttributePath(str):
         return other == self or other.startswith(f"{self}.")
 
     def value_at(self, attributes: Json) -> Json:
-        """The value at this path, None where there is none. A list of one block counts as the block."""
+        """The value at this path; None if there is none. A list with one block is treated as the block."""
         value = attributes
         for step in self.steps:
             value = _step(value, step)

@@ -1,4 +1,4 @@
-"""What the policies' data must look like; mistakes are found when a bundle is loaded, not when a decision needs the number."""
+"""Schema of the policies' data, validated when a bundle is loaded rather than when a decision needs a value."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -11,8 +11,11 @@ from gateway.model.json import Json
 from gateway.model.motive import Intent, Motivation
 
 Rank = Annotated[StrictInt, Field(ge=0, lt=1000)]
-"""A rank: scores are sums of ranks, so a rank of another order of magnitude is a slip of the pen."""
+"""A rank. Scores are sums of ranks, so a rank of another order of magnitude is a mistake."""
 Seconds = Annotated[StrictInt, Field(gt=0)]
+
+
+_YEAR = 365 * 24 * 3600
 
 
 class _Strict(BaseModel):
@@ -20,14 +23,15 @@ class _Strict(BaseModel):
 
 
 class Oscillation(_Strict):
-    """When an attribute that changes hands is frozen."""
+    """When an attribute whose holder keeps changing is frozen."""
 
     limit: Annotated[StrictInt, Field(ge=2)]
-    window_seconds: Seconds
+    window_seconds: Annotated[StrictInt, Field(gt=0, le=_YEAR)]
+    """How far back the ledger counts changes of the holder, and when a refused caller may come back."""
 
 
 class Priorities(_Strict):
-    """`policies/data/priorities.json`. Every intent, motivation and kind has its rank."""
+    """`policies/data/priorities.json`. Every intent, motivation and kind needs a rank."""
 
     intents: dict[Intent, Rank]
     motivations: dict[Motivation, Rank]
@@ -42,7 +46,7 @@ class Priorities(_Strict):
 
 
 class ShortestPrefix(_Strict):
-    """The shortest prefixes that are not the world."""
+    """The shortest CIDR prefixes that do not count as the whole internet."""
 
     ipv4: Annotated[StrictInt, Field(ge=1, le=32)]
     ipv6: Annotated[StrictInt, Field(ge=1, le=128)]
@@ -62,7 +66,7 @@ class IdentityData(_Strict):
 
 
 class Protection(_Strict):
-    """An attribute and the values of it that take protection away."""
+    """An attribute and its values that remove a protection."""
 
     attribute: StrictStr
     unsafe: list[StrictBool | StrictInt | StrictStr]
@@ -77,7 +81,7 @@ class DataLossData(_Strict):
 
 
 class Switch(_Strict):
-    """An attribute and the values of it that open something to the world."""
+    """An attribute and its values that open a resource to the world."""
 
     attribute: StrictStr
     open: list[StrictBool | StrictInt | StrictStr]
@@ -101,29 +105,29 @@ _KNOWN: Mapping[str, type[BaseModel]] = {
 _COMPLETE = (("intents", Intent), ("motivations", Motivation), ("kinds", ActorKind), ("claim_seconds", Motivation))
 
 
-def check(data: Mapping[str, Any]) -> None:
-    """Check the data of a bundle (`{"data": {"priorities": …}}`). Data that only your own policies use is not looked at.
+def check_data(data: Mapping[str, Any]) -> None:
+    """Validate the data of a bundle (`{"data": {"priorities": …}}`). Data of your own policies is not validated.
 
-    Raises `errors.PolicyInvalid` that lists every mistake.
+    Raises `errors.PolicyInvalid` with every mistake.
     """
     content = data.get("data")
     if not isinstance(content, Mapping):
         raise PolicyInvalid("The policies have no data: policies/data/*.json are missing.")
     mistakes = [mistake for name in _KNOWN for mistake in _mistakes(name, content)]
     if mistakes:
-        raise PolicyInvalid("The policies' data cannot be used:\n" + "\n".join(f"  {mistake}" for mistake in mistakes))
+        raise PolicyInvalid("The policies' data is invalid:\n" + "\n".join(f"  {mistake}" for mistake in mistakes))
 
 
 def _mistakes(name: str, content: Mapping[str, Json]) -> list[str]:
-    """The mistakes under one name; policies that leave a shipped guardrail out may leave out its data."""
+    """The mistakes under one name. Policies without a shipped guardrail need not have its data."""
     if name not in content:
-        return ["data/priorities.json: is missing, and arbitration needs it"] if name == "priorities" else []
+        return ["data/priorities.json: missing, and arbitration needs it"] if name == "priorities" else []
     try:
         model = _KNOWN[name].model_validate(content[name])
     except ValidationError as error:
         return [
-            f"data/{name}.json: {'.'.join(str(part) for part in found['loc'])}: {found['msg']}"
-            for found in error.errors()
+            f"data/{name}.json: {'.'.join(str(part) for part in mistake['loc'])}: {mistake['msg']}"
+            for mistake in error.errors()
         ]
     return [
         f"data/{name}.json: {table}: {member} has no entry"

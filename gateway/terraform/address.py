@@ -1,4 +1,4 @@
-"""Terraform resource addresses: read them apart and put them together.
+"""Parses and writes Terraform resource addresses.
 
 Source: developer.hashicorp.com/terraform/cli/state/resource-addressing. A string key is written as an HCL string.
 """
@@ -8,19 +8,19 @@ import re
 from dataclasses import dataclass, replace
 
 Key = int | str | None
-"""The key of one instance: a number for `count`, a string for `for_each`, None where there is only one."""
+"""The key of one instance: a number for `count`, a string for `for_each`, None if there is only one."""
 
 _NAME = r"[^\W\d][\w-]*"
 _KEY = r'\[(?:\d+|"(?:[^"\\]|\\.)*")\]'
 _STEP = re.compile(rf"module\.({_NAME})({_KEY})?\.")
-_THING = re.compile(rf"(data\.)?(?!module\.|data\.)({_NAME})\.({_NAME})({_KEY})?")
+_RESOURCE = re.compile(rf"(data\.)?(?!module\.|data\.)({_NAME})\.({_NAME})({_KEY})?")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _UNESCAPES = {escaped[1]: plain for plain, escaped in _ESCAPES.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """A resource instance's address, or with the key left out a block's."""
+    """The address of a resource instance, or without its key of a block."""
 
     modules: tuple[tuple[str, Key], ...] = ()
     """Module calls from the root inwards: (name, key)."""
@@ -35,42 +35,42 @@ class Address:
 
     @property
     def module(self) -> str:
-        """The module instance it is in, e.g. `module.jobs["a"]`; empty for the root."""
+        """The address of its module instance, e.g. `module.jobs["a"]`; empty for the root."""
         return ".".join(f"module.{name}{written_key(key)}" for name, key in self.modules)
 
     @property
     def block(self) -> "Address":
-        """The same without its own key: the block in its module instance."""
+        """The address without its own key: the block in its module instance."""
         return self if self.key is None else replace(self, key=None)
 
     @property
     def bare(self) -> "Address":
-        """The same without any key, as the state writes dependencies."""
+        """The address without any key, as the state writes dependencies."""
         return replace(self, key=None, modules=tuple((name, None) for name, _ in self.modules))
 
 
 @functools.lru_cache(maxsize=65536)
 def parse_address(text: str) -> Address | None:
-    """The address in `text`; None where it is none (e.g. `aws_sqs_queue{name=x}`, a thing that nothing declares)."""
+    """The address in `text`; None if it is not an address, as `aws_sqs_queue{name=x}`, which stands for an undeclared resource."""
     modules: list[tuple[str, Key]] = []
     at = 0
     while (step := _STEP.match(text, at)) is not None:
-        modules.append((step[1], _read_key(step[2])))
+        modules.append((step[1], _parse_key(step[2])))
         at = step.end()
-    resource = _THING.fullmatch(text, at)
+    resource = _RESOURCE.fullmatch(text, at)
     if resource is None:
         return None
     return Address(
         modules=tuple(modules),
         resource_type=resource[2],
         name=resource[3],
-        key=_read_key(resource[4]),
+        key=_parse_key(resource[4]),
         data=resource[1] is not None,
     )
 
 
 def written_key(key: Key) -> str:
-    """The key as it stands in an address: `[0]`, `["a"]`, or nothing."""
+    """The key as part of an address: `[0]`, `["a"]`, or empty."""
     if key is None:
         return ""
     if isinstance(key, int):
@@ -79,7 +79,7 @@ def written_key(key: Key) -> str:
     return '["' + escaped.replace("${", "$${").replace("%{", "%%{") + '"]'
 
 
-def _read_key(written: str | None) -> Key:
+def _parse_key(written: str | None) -> Key:
     if written is None:
         return None
     inner = written[1:-1]

@@ -1,6 +1,7 @@
-"""The code half of a stack: its Terraform files and contracts, loaded once and looked up by address."""
+"""The code of a stack: its Terraform files and contracts, loaded once and looked up by address."""
 
 import hashlib
+import io
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from gateway.terraform.config.instance import ResourceInstance
 from gateway.terraform.config.module import Module, load_module
 from gateway.terraform.config.references import references
 from gateway.terraform.contracts.contract import SUFFIX, ResourceRule, parse_contracts
+from gateway.terraform.files import FileTree, file_tree
 from gateway.terraform.lang.evaluate import EvaluationScope
 from gateway.terraform.lang.values import Opaque
 
@@ -20,7 +22,7 @@ CODE_SUFFIXES = (".tf", ".tf.json", ".tfvars", ".tfvars.json", SUFFIX)
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Code:
-    """Terraform code and contracts of one root, as they were at one moment."""
+    """The Terraform code and contracts of one root at one moment."""
 
     module: Module
     rules: Mapping[str, tuple[ResourceRule, ...]]
@@ -28,6 +30,7 @@ class Code:
     instances: Mapping[str, ResourceInstance]
     """Every instance whose key is known, by address."""
     references: Mapping[str, frozenset[str]]
+    """The addresses that each resource refers to; see `gateway.terraform.config.references`."""
     modules: Mapping[str, Module]
     """Every module instance by address, empty for the root."""
     digest: str
@@ -39,11 +42,11 @@ class Code:
         return tuple(sorted(self.module.sources))
 
     def instance(self, address: str) -> ResourceInstance | None:
-        """The instance at an address. Where the code leaves its keys open but has its block, that block for the address's key."""
-        known = self.instances.get(address)
+        """The instance at an address; None if the code has no block for it. If the keys of the block are unknown, its instance for the address's key."""
+        instance = self.instances.get(address)
         where = parse_address(address)
-        if known is not None or where is None or where.data:
-            return known
+        if instance is not None or where is None or where.data:
+            return instance
         module = self.modules.get(where.module)
         block = module.source.resources.get(f"{where.resource_type}.{where.name}") if module else None
         if module is None or block is None or where.key is None:
@@ -62,71 +65,73 @@ class Code:
             block=block[1],
             scope=scope,
             module=module,
-            hidden=module.source.hidden_in(block[0].header(block[1])),
+            overridden=module.source.overridden_in(block[0].header(block[1])),
         )
 
     def source_of(self, address: str) -> str:
-        """`file:line` of the block behind an address; empty where the code has none."""
+        """`file:line` of the block that declares an address; empty if the code does not declare it."""
         instance = self.instance(address)
         if instance is None:
             return ""
-        # The row is the node's own, so this costs nothing in a large file; `Document.at` counts line ends.
+        # A node knows its row, so this is cheap in a large file; `Document.at` would count line ends.
         return f"{instance.document.path}:{instance.block.start_point.row + 1}"
 
 
-def load_code(root: Path) -> Code:
+def load_code(root: Path | FileTree) -> Code:
     """The code at `root` with its local modules. Raises `errors.CodeInvalid` with file and line."""
-    if not root.is_dir():
-        raise CodeInvalid(f"{root}: There is no such directory, so there is no code and no law to read.")
-    module = load_module(root)
-    rules = {directory: tuple(_rules(root, directory)) for directory in module.sources}
+    files = file_tree(root)
+    files.check()
+    module = load_module(files)
+    rules = {directory: tuple(_rules(files, directory)) for directory in module.sources}
     return Code(
         module=module,
         rules=rules,
         instances={instance.address: instance for instance in module.instances()},
         references=references(module),
         modules={each.address: each for each in module.modules()},
-        digest=_digest(root, module.sources),
+        digest=_digest(files, module.sources),
     )
 
 
 def code_files(root: Path, directory: str) -> Iterator[Path]:
-    """The Terraform and contract files in one directory of a stack, by name. Nothing where it cannot be read."""
-    place = root / directory
+    """The Terraform and contract files in one directory of a stack, by name. None if it cannot be read."""
+    folder = root / directory
     try:
-        names = sorted(entry.name for entry in place.iterdir() if entry.name.endswith(CODE_SUFFIXES))
+        names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(CODE_SUFFIXES))
     except OSError:
         names = []
-    return (place / name for name in names if not name.startswith("."))
+    return (folder / name for name in names if not name.startswith("."))
 
 
-def _rules(root: Path, directory: str) -> Iterator[ResourceRule]:
+def _code_names(files: FileTree, directory: str) -> list[str]:
+    return sorted(name for name in files.names(directory) if name.endswith(CODE_SUFFIXES) and not name.startswith("."))
+
+
+def _rules(files: FileTree, directory: str) -> Iterator[ResourceRule]:
     contracts: dict[str, str] = {}
-    for path in code_files(root, directory):
-        if not path.name.endswith(SUFFIX):
+    for file in _code_names(files, directory):
+        if not file.endswith(SUFFIX):
             continue
-        shown = posixpath.normpath(posixpath.join(directory, path.name))
-        for rule in parse_contracts(_text(path, shown), shown):
-            first = contracts.setdefault(rule.contract, shown)
-            if first != shown:
+        name = posixpath.normpath(posixpath.join(directory, file))
+        for rule in parse_contracts(_text(files, name), name):
+            first = contracts.setdefault(rule.contract, name)
+            if first != name:
                 raise CodeInvalid(f"{rule.source}: The contract {rule.contract!r} is already in {first}.")
             yield rule
 
 
-def _text(path: Path, shown: str) -> str:
+def _text(files: FileTree, name: str) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return io.TextIOWrapper(io.BytesIO(files.read(name)), encoding="utf-8-sig").read()
     except UnicodeDecodeError as error:
-        raise CodeInvalid(f"{shown}:1: The file is not UTF-8 text.") from error
-    except OSError as error:
-        raise CodeInvalid(f"{shown}:1: The file cannot be read: {error.strerror}.") from error
+        raise CodeInvalid(f"{name}:1: The file is not UTF-8 text.") from error
 
 
-def _digest(root: Path, directories: Iterable[str]) -> str:
+def _digest(files: FileTree, directories: Iterable[str]) -> str:
     whole = hashlib.sha256()
     for directory in sorted(directories):
-        for path in code_files(root, directory):
-            content = path.read_bytes()
-            whole.update(f"{directory}/{path.name}\0{len(content)}\0".encode())
+        for name in _code_names(files, directory):
+            content = files.read(posixpath.normpath(posixpath.join(directory, name)))
+            whole.update(f"{directory}/{name}\0{len(content)}\0".encode(errors="surrogateescape"))
             whole.update(content)
     return whole.hexdigest()

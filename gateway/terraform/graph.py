@@ -1,7 +1,7 @@
-"""What depends on what: the dependencies that the state recorded, and the references in the code.
+"""The dependency graph of resources, from the dependencies in the state and the references in the code.
 
 Nodes are blocks in their module instance (`module.jobs["a"].aws_sqs_queue.this`), so a `count` of a thousand is one node.
-The state lists all ancestors of a resource, near and far; a far one is recognised by being an ancestor of another ancestor.
+The state lists all ancestors of a resource, direct and indirect; one that is an ancestor of another ancestor is indirect.
 """
 
 from collections import deque
@@ -12,7 +12,7 @@ from gateway.terraform.state import Recorded
 
 
 class Graph:
-    """The dependants of every address. Built once; what was asked is remembered."""
+    """The dependants of every address. Built once; results are cached."""
 
     def __init__(
         self,
@@ -20,46 +20,46 @@ class Graph:
         declared: Iterable[str],
         references: Mapping[str, Iterable[str]],
     ) -> None:
-        """`declared` are the instances in the code, `references` the addresses (of instances or blocks) that each one refers to."""
-        kept = tuple(recorded)
-        self._instances = _grouped([*(resource.address for resource in kept), *declared])
-        self._from_state = _StateEdges(kept)
+        """`declared` are the addresses of instances in the code, `references` the addresses (of instances or blocks) that each refers to."""
+        resources = tuple(recorded)
+        self._instances = _by_block([*(resource.address for resource in resources), *declared])
+        self._from_state = _StateEdges(resources)
         self._referring: dict[str, set[str]] = {}
         for source, targets in references.items():
             for target in targets:
                 self._referring.setdefault(_block(target), set()).add(_block(source))
-        self._known: dict[str, tuple[tuple[str, bool], ...]] = {}
+        self._cache: dict[str, tuple[tuple[str, bool], ...]] = {}
 
     def dependants(self, address: str) -> tuple[tuple[str, bool], ...]:
-        """Everything that depends on the thing at `address`, nearest first: (address, whether directly)."""
+        """Everything that depends on the resource at `address`, nearest first, as (address, whether directly)."""
         block = _block(address)
-        if block not in self._known:
-            self._known[block] = tuple(self._walk(block))
-        return self._known[block]
+        if block not in self._cache:
+            self._cache[block] = tuple(self._walk(block))
+        return self._cache[block]
 
     def _walk(self, start: str) -> Iterable[tuple[str, bool]]:
         distance = {start: 0}
         queue = deque([start])
         while queue:
-            near = queue.popleft()
-            for follower in sorted(self._followers(near)):
-                if follower not in distance:
-                    distance[follower] = distance[near] + 1
-                    queue.append(follower)
-        for follower in sorted(self._from_state.dependants(start)):
-            distance.setdefault(follower, len(distance) + 1)
+            block = queue.popleft()
+            for dependant in sorted(self._direct_dependants(block)):
+                if dependant not in distance:
+                    distance[dependant] = distance[block] + 1
+                    queue.append(dependant)
+        for dependant in sorted(self._from_state.dependants(start)):
+            distance.setdefault(dependant, len(distance) + 1)
         for block, steps in distance.items():
             if block != start:
                 for instance in self._instances.get(block, ()):
                     yield instance, steps == 1
 
-    def _followers(self, block: str) -> set[str]:
+    def _direct_dependants(self, block: str) -> set[str]:
         recorded = {other for other in self._from_state.dependants(block) if self._from_state.is_direct(other, block)}
         return recorded | self._referring.get(block, set())
 
 
 class _StateEdges:
-    """The state's dependencies between blocks."""
+    """The dependencies between blocks that the state records."""
 
     def __init__(self, recorded: Iterable[Recorded]) -> None:
         blocks = {_block(resource.address): resource.where.block for resource in recorded}
@@ -73,23 +73,23 @@ class _StateEdges:
             text = _block(resource.address)
             ancestors = self._ancestors.setdefault(text, set())
             for dependency in resource.dependencies:
-                ancestors.update(self._meant(resource.where, dependency))
+                ancestors.update(self._targets(resource.where, dependency))
             ancestors.discard(text)
         for text, ancestors in self._ancestors.items():
             for ancestor in ancestors:
                 self._dependants.setdefault(ancestor, set()).add(text)
 
     def dependants(self, block: str) -> set[str]:
-        """All blocks that list this one, near or far."""
+        """All blocks that list this one as a dependency, direct or indirect."""
         return self._dependants.get(block, set())
 
     def is_direct(self, dependant: str, block: str) -> bool:
-        """Whether no other ancestor of the dependant stands between the two."""
+        """Whether no other ancestor of the dependant is between the two."""
         ancestors = self._ancestors.get(dependant, set())
         return not any(block in self._ancestors.get(other, ()) for other in ancestors if other != block)
 
-    def _meant(self, where: Address, dependency: str) -> Iterable[str]:
-        """The blocks that a dependency means, which the state writes without keys: those in the same module instances."""
+    def _targets(self, where: Address, dependency: str) -> Iterable[str]:
+        """The blocks that a dependency refers to. The state writes it without keys, so these are the blocks in the same module instances."""
         target = parse_address(dependency)
         if target is None:
             return ()
@@ -100,12 +100,12 @@ class _StateEdges:
             if one != other:
                 break
             shared += 1
-        own = where.modules[:shared]
+        prefix = where.modules[:shared]
         if shared == len(target.modules):
-            exact = Address(modules=own, resource_type=target.resource_type, name=target.name, data=target.data)
+            exact = Address(modules=prefix, resource_type=target.resource_type, name=target.name, data=target.data)
             return (str(exact),) if str(exact) in self._blocks else ()
         candidates = self._by_bare.get(str(target.bare), ())
-        return [text for text in candidates if self._blocks[text].modules[:shared] == own]
+        return [text for text in candidates if self._blocks[text].modules[:shared] == prefix]
 
 
 def _block(address: str) -> str:
@@ -113,8 +113,8 @@ def _block(address: str) -> str:
     return address if parsed is None or parsed.key is None else str(parsed.block)
 
 
-def _grouped(addresses: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
-    """Managed instances by block, in a settled order."""
+def _by_block(addresses: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+    """Sorted instance addresses by block."""
     groups: dict[str, dict[str, None]] = {}
     for address in addresses:
         groups.setdefault(_block(address), {})[address] = None

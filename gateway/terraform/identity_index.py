@@ -1,6 +1,6 @@
-"""Finds declared things by how AWS names them: an index over (resource type, attribute, value), built where it is first asked for.
+"""Finds resources by their AWS names: an index by resource type, attribute and value, built at the first lookup.
 
-Values alone are never looked up: a name may belong to several types, and an ARN may be mentioned by others.
+Never look up a value alone: several types may use the same name, and other resources may contain an ARN.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -10,14 +10,14 @@ from gateway.model.json import Json
 from gateway.model.path import AttributePath
 
 _Table = Mapping[str, Mapping[str, None]]
-"""Value → the addresses that have it, in order; as keys, so that whether one is among them is found at once."""
+"""Value → the addresses that have it, in order: the keys of a mapping, so that whether one is among them is found at once."""
 
 
 class IdentityIndex:
-    """Addresses by type, attribute and value. Its content never changes; only how much of it is already built does."""
+    """Addresses by type, attribute and value. Immutable; each table is built at its first lookup."""
 
     def __init__(self, resources: Iterable[tuple[str, str]], attributes: Callable[[str], Mapping[str, Json]]) -> None:
-        """`things` are pairs of (resource type, address); `attributes` gives those of one address, asked at most once per attribute."""
+        """`resources` are pairs of (resource type, address). `attributes` returns the attributes of an address; it is called at most once per attribute."""
         self._addresses: dict[str, list[str]] = {}
         for resource_type, address in resources:
             self._addresses.setdefault(resource_type, []).append(address)
@@ -25,11 +25,11 @@ class IdentityIndex:
         self._tables: dict[tuple[str, str], _Table] = {}
 
     def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
-        """The addresses of this type whose attribute has this value, written as text. Nothing has an empty value."""
+        """The addresses of this type whose attribute has this value as text. An empty value matches nothing."""
         return tuple(self._having(resource_type, attribute, value))
 
     def matching(self, resource_type: str, identity: Mapping[str, str]) -> tuple[str, ...]:
-        """The addresses that fit every member of the identity. An empty identity fits nothing."""
+        """The addresses that match every attribute of the identity. An empty identity matches nothing."""
         groups = [self._having(resource_type, attribute, value) for attribute, value in identity.items()]
         if not groups:
             return ()
@@ -55,7 +55,7 @@ class IdentityIndex:
 
 
 def as_text(value: Json) -> str:
-    """A scalar as it stands in an AWS call; empty for what is none."""
+    """A scalar as text, as an AWS call contains it; empty for any other value."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer():
@@ -63,8 +63,8 @@ def as_text(value: Json) -> str:
     return str(value) if isinstance(value, str | int | float) else ""
 
 
-def only(addresses: tuple[str, ...], resource_type: str, identity: Mapping[str, str]) -> str | None:
-    """The one address, None for none. Raises `errors.Ambiguous` for several."""
+def only_match(addresses: tuple[str, ...], resource_type: str, identity: Mapping[str, str]) -> str | None:
+    """The only address, None if there is none. Raises `errors.Ambiguous` if there are several."""
     if len(addresses) > 1:
         named = ", ".join(f"{name} = {value!r}" for name, value in identity.items())
         raise Ambiguous(

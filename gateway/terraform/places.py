@@ -62,7 +62,7 @@ class Places:
     """The place of every resource of one stack."""
 
     def __init__(self, state: State, code: Code, *, account: str, region: str) -> None:
-        """`account` and `region` hold for resources of which nothing else tells; each may be empty."""
+        """`account` and `region` are those of resources whose place nothing else tells; each may be empty."""
         self._state = state
         self._code = code
         self._region = region
@@ -134,7 +134,7 @@ def _blocks(module: Module, name: str) -> Iterator[str | None]:
         own = document.text(document.expression(given["alias"])).strip('"') if "alias" in given else ""
         header = document.header(block)
         if header == ("provider", kind) and own == alias:
-            hidden = module.source.hidden_in(header)
+            hidden = module.source.overridden_in(header)
             try:
                 region = (
                     value_of(read_attribute(document, given["region"]), module.scope) if "region" in given else None

@@ -1,4 +1,4 @@
-"""Finds a Terraform provider mirror on this machine and makes the environment that terraform runs in."""
+"""Finds Terraform provider mirrors on this machine and builds the environment that terraform runs in."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -8,10 +8,10 @@ from pathlib import Path
 from gateway.errors import SettingsInvalid
 
 CONFIG_NAME = "sentinel.tfrc"
-"""The CLI configuration file we write, in our own working directory."""
+"""The name of the Terraform CLI configuration file that Sentinel writes into its working directory."""
 
 _ADD_ONS = Path("/opt")
-"""Where add-on software lives, one directory a package (Filesystem Hierarchy Standard 3.0, section 3.13)."""
+"""The directory for add-on software, one folder per package (Filesystem Hierarchy Standard 3.0, section 3.13)."""
 
 _DROPPED = ("SENTINEL_", "TF_CLI_ARGS", "TF_LOG", "TF_REATTACH", "GIT_")
 _DROPPED_NAMES = {"TF_DATA_DIR", "TF_WORKSPACE"}
@@ -19,7 +19,7 @@ _DROPPED_NAMES = {"TF_DATA_DIR", "TF_WORKSPACE"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mirror:
-    """A directory laid out as a provider mirror, and the providers in it."""
+    """A directory with the layout of a provider mirror, and the providers in it."""
 
     path: Path
     providers: tuple[str, ...]
@@ -27,10 +27,10 @@ class Mirror:
 
 
 def read_mirror(path: Path) -> Mirror | None:
-    """The mirror at `path`, None where its tree holds no provider.
+    """The mirror at `path`, None if it has no provider.
 
     Both layouts of the Terraform CLI documentation ("Filesystem mirror") count: `…/<version>/<os_arch>/` unpacked and
-    `…/terraform-provider-*.zip` packed. Host names are told from other directories by their dot.
+    `…/terraform-provider-*.zip` packed. A host name contains a dot; other directories do not.
     """
     found = {
         f"{host.name}/{namespace.name}/{kind.name}"
@@ -44,34 +44,34 @@ def read_mirror(path: Path) -> Mirror | None:
 
 
 def find_mirrors(base: Mapping[str, str], add_ons: Path = _ADD_ONS) -> tuple[Mirror, ...]:
-    """Mirrors in the folders that Terraform itself looks in, then those of add-on software; each provider only once."""
+    """The mirrors in the folders that Terraform itself searches, then those of add-on software; each provider only once."""
     mirrors: list[Mirror] = []
     seen: set[str] = set()
     for path in (*_usual_folders(base), *_directories(add_ons)):
         if (mirror := read_mirror(path)) is None:
             continue
-        fresh = tuple(provider for provider in mirror.providers if provider not in seen)
-        seen.update(fresh)
-        if fresh:
-            mirrors.append(Mirror(path=mirror.path, providers=fresh))
+        new = tuple(provider for provider in mirror.providers if provider not in seen)
+        seen.update(new)
+        if new:
+            mirrors.append(Mirror(path=mirror.path, providers=new))
     return tuple(mirrors)
 
 
 def terraform_environment(*, mirror: Path | None, workdir: Path, base: Mapping[str, str]) -> dict[str, str]:
-    """The environment for terraform: `base` without what would change our commands, with a mirror where one is of use.
+    """The environment for terraform: `base` without variables that would change our commands, with a mirror if there is one.
 
-    `mirror` is the directory from the settings; without one, and unless the user configured Terraform's CLI already, the
-    mirrors found on this machine serve the providers they hold and the registry serves all others. This asks no network,
-    and is what Terraform does for its own plug-in folders. The configuration file is written into `workdir`.
-    Raises `errors.SettingsInvalid` where the directory from the settings holds no provider.
+    `mirror` is the directory from the settings. Without one, unless the user has configured Terraform's CLI, the mirrors
+    found on this machine serve the providers they have and the registry serves all others, which is also what Terraform
+    does with its own plug-in folders. No network access. The configuration file is written into `workdir`.
+    Raises `errors.SettingsInvalid` if the directory from the settings has no provider.
     """
-    environment = {name: value for name, value in base.items() if _kept(name)}
+    environment = {name: value for name, value in base.items() if _is_inherited(name)}
     inherited = environment.get("TF_CLI_CONFIG_FILE")
     if inherited is not None and not Path(inherited).is_file():
         del environment["TF_CLI_CONFIG_FILE"]
     environment |= {"TF_IN_AUTOMATION": "1", "TF_INPUT": "0", "CHECKPOINT_DISABLE": "1"}
     if environment.get("AWS_ENDPOINT_URL", "").startswith("http://"):
-        # A bundle for TLS is of no use to plain HTTP, and the provider fails its second configuration with one.
+        # Plain HTTP needs no TLS bundle, and with one the provider fails its second configuration.
         environment.pop("AWS_CA_BUNDLE", None)
     if mirrors := _mirrors_to_use(mirror, environment):
         environment["TF_CLI_CONFIG_FILE"] = str(_write_config(mirrors, workdir))
@@ -112,7 +112,7 @@ def _holds_provider(kind: Path) -> bool:
     return unpacked or next(kind.glob("terraform-provider-*.zip"), None) is not None
 
 
-def _kept(name: str) -> bool:
+def _is_inherited(name: str) -> bool:
     return not name.startswith(_DROPPED) and name not in _DROPPED_NAMES
 
 
@@ -123,9 +123,9 @@ def _write_config(mirrors: tuple[Mirror, ...], workdir: Path) -> Path:
     workdir.mkdir(parents=True, exist_ok=True)
     path = (workdir / CONFIG_NAME).absolute()
     if not path.is_file() or path.read_text() != text:
-        fresh = path.with_suffix(".new")
-        fresh.write_text(text)
-        fresh.replace(path)
+        written = path.with_suffix(".new")
+        written.write_text(text)
+        written.replace(path)
     return path
 
 

@@ -1,4 +1,4 @@
-"""The stacks Sentinel guards: Terraform code, contracts and state, looked up by address and reloaded when files change."""
+"""The stacks that Sentinel protects: Terraform code, contracts and state, looked up by address and reloaded when files change."""
 
 import hashlib
 import threading
@@ -14,19 +14,20 @@ from gateway.model.json import Json
 from gateway.model.mutation import WHOLE
 from gateway.model.path import AttributePath
 from gateway.model.verdict import Mode
-from gateway.terraform.code import Code, code_files, load_code
+from gateway.terraform.code import Code
 from gateway.terraform.config.instance import attributes, declared
 from gateway.terraform.contracts.conditions import CodeConditions
 from gateway.terraform.contracts.resolve import Contracts
 from gateway.terraform.graph import Graph
-from gateway.terraform.identity_index import IdentityIndex, only
+from gateway.terraform.identity_index import IdentityIndex, only_match
 from gateway.terraform.lang.evaluate import Unknown
+from gateway.terraform.origin import CodeOrigin, Version, code_origin, fingerprint
 from gateway.terraform.places import Place, Places
-from gateway.terraform.state import Roots, State, masked_like, parse_state
+from gateway.terraform.state import State, StateLookup, masked_like, parse_state
 
 
 class StackSource(Protocol):
-    """Where a stack is; `gateway.settings.StackSettings` is one."""
+    """The location of a stack; `gateway.settings.StackSettings` is one."""
 
     @property
     def name(self) -> str:
@@ -38,24 +39,28 @@ class StackSource(Protocol):
 
     @property
     def state(self) -> Path | None:
-        """State file; None: `terraform.tfstate` in `path`."""
+        """State file, `terraform.tfstate` in `path` if None."""
+
+    @property
+    def protected_branch(self) -> str:
+        """Branch whose commit holds the code and contracts that count; empty for the default of `Checkout.protected_ref`."""
 
     @property
     def mode(self) -> Mode:
-        """What a verdict does."""
+        """Whether verdicts are enforced or only observed."""
 
     @property
     def account(self) -> str:
-        """AWS account id, empty for any."""
+        """AWS account id; empty matches any."""
 
     @property
     def region(self) -> str:
-        """AWS region of what neither an ARN nor the code's provider places, empty where the settings do not say."""
+        """AWS region of resources for which neither an ARN nor the code's provider says it; empty if the settings do not say."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Stack:
-    """One stack as it was at one moment. Nothing in it changes; only what was looked up is remembered."""
+    """One stack at one moment. Immutable, apart from a lookup cache."""
 
     name: str
     mode: Mode
@@ -66,40 +71,40 @@ class Stack:
     code: Code = field(repr=False)
     state: State = field(repr=False)
     recorded_index: IdentityIndex = field(repr=False)
-    """What the state knows, by identity."""
+    """Recorded resources by identity."""
     pending_index: IdentityIndex = field(repr=False)
-    """What only the code declares so far, by identity."""
+    """Resources that the code declares and the state does not have yet, by identity."""
     graph: Graph = field(repr=False)
-    law: Contracts = field(repr=False)
+    contracts: Contracts = field(repr=False)
     places: Places = field(repr=False)
     """In which account and region each resource is."""
     _dependants: dict[str, tuple[Dependant, ...]] = field(default_factory=dict, repr=False)
 
     def knows(self, address: str) -> bool:
-        """Whether code or state has the address."""
+        """Whether the code or the state has the address."""
         return address in self.state.resources or address in self.code.instances
 
     def locate(self, resource_type: str, identity: Mapping[str, str]) -> str | None:
-        """The address of the thing that all members of the identity name; the state is asked first, then the code.
+        """The address of the resource that matches the whole identity, in the state or else in the code; None if there is none.
 
-        Raises `errors.Ambiguous` where it fits several.
+        Raises `errors.Ambiguous` if several match.
         """
-        hits = self.recorded_index.matching(resource_type, identity) or self.pending_index.matching(
+        matching = self.recorded_index.matching(resource_type, identity) or self.pending_index.matching(
             resource_type, identity
         )
-        return only(hits, resource_type, identity)
+        return only_match(matching, resource_type, identity)
 
     def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
         """The addresses in the state whose attribute has this value, e.g. the rules of one security group."""
         return self.recorded_index.find(resource_type, attribute, value)
 
     def recorded(self, address: str) -> Mapping[str, Json] | None:
-        """The attributes in the state, secrets as `{"sha256": …}`; None where the state does not know the address."""
+        """The attributes in the state, secrets as `{"sha256": …}`; None if the state does not have the address."""
         resource = self.state.resources.get(address)
         return None if resource is None else resource.attributes
 
     def declared(self, address: str, attribute: str) -> Json:
-        """What the code declares for an attribute, secrets as `{"sha256": …}`; None where it declares nothing or it is not known."""
+        """The declared value of an attribute, secrets as `{"sha256": …}`; None if it is not declared or not known."""
         instance = None if attribute == WHOLE else self.code.instance(address)
         if instance is None:
             return None
@@ -111,21 +116,21 @@ class Stack:
         return masked_like(value, resource_type=instance.resource_type, attribute=attribute, recorded=recorded)
 
     def contract(self, address: str) -> Contract:
-        """All law for the address; an empty contract where there is none."""
-        return self.law.contract(address)
+        """All contracts for the address in one; an empty contract if there is none."""
+        return self.contracts.contract(address)
 
     def dependants(self, address: str) -> tuple[Dependant, ...]:
-        """Everything that depends on the thing, directly or not, nearest first."""
-        known = self._dependants.get(address)
-        if known is None:
-            known = tuple(self._dependant(other, direct) for other, direct in self.graph.dependants(address))
-            self._dependants[address] = known
-        return known
+        """Everything that depends on the resource, directly or not, nearest first."""
+        found = self._dependants.get(address)
+        if found is None:
+            found = tuple(self._dependant(other, direct) for other, direct in self.graph.dependants(address))
+            self._dependants[address] = found
+        return found
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the author of the contracts should look at, each with file and line."""
-        return self.law.warnings(dict.fromkeys([*self.state.resources, *self.code.instances]), self.recorded)
+        """Likely mistakes in the contracts, each with file and line."""
+        return self.contracts.warnings(dict.fromkeys([*self.state.resources, *self.code.instances]), self.recorded)
 
     def _dependant(self, address: str, direct: bool) -> Dependant:
         contract = self.contract(address)
@@ -138,31 +143,26 @@ class Stack:
         )
 
 
-_TRIES = 5
-
-_Print = tuple[tuple[str, int, int, int], ...]
-"""Name, time of change, size and inode of each file: what tells one version on disk from another without reading it."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Loaded:
-    """One stack's last good version, and the last version that was looked at."""
+    """The last valid version of a stack, and the last version that was checked."""
 
     source: StackSource
+    origin: CodeOrigin
     stack: Stack
-    code_print: _Print
-    state_print: _Print
+    code_version: Version
+    state_version: Version
     problem: str = ""
-    """Why the last version that was looked at could not be taken; empty where it was."""
-    loaded_code: _Print = ()
-    """The print of the code in `stack`."""
+    """Why the last version could not be loaded; empty if it was."""
+    loaded_code: Version = ()
+    """The version of the code in `stack`."""
 
 
 class Stacks:
-    """All stacks. A reload swaps the whole set at once, so whoever is looking keeps seeing one version."""
+    """All stacks. A reload replaces the whole set at once, so a snapshot stays one version."""
 
     def __init__(self, loaded: Sequence[_Loaded], *, default_mode: Mode, default_region: str = "") -> None:
-        """For `load`, which see."""
+        """Use `load` instead, which reads the stacks from disk."""
         self._loaded = tuple(loaded)
         self._default_region = default_region
         self._default_mode = default_mode
@@ -170,16 +170,20 @@ class Stacks:
 
     @classmethod
     def load(cls, settings: Sequence[StackSource], *, default_mode: Mode, default_region: str = "") -> "Stacks":
-        """Read every stack. `default_region` is that of resources which nothing else places. Raises `errors.CodeInvalid` with file and line: nothing runs without law."""
+        """Read every stack. `default_region` is the region of resources for which nothing else says it.
+
+        Raises `errors.CodeInvalid` with file and line: Sentinel does not run without contracts.
+        """
         names = [source.name for source in settings]
         for name in names:
             if names.count(name) > 1:
                 raise CodeInvalid(f"Two stacks have the name {name!r}; give each its own.")
-        loaded = [_load(source, default_region) for source in settings]
+        origins = [code_origin(source.path, source.protected_branch) for source in settings]
+        loaded = [_load(source, default_region, origin) for source, origin in zip(settings, origins, strict=True)]
         return cls(loaded, default_mode=default_mode, default_region=default_region)
 
     def snapshot(self) -> "Stacks":
-        """All stacks as they are now, for whoever must see one version through several questions; a refresh does not reach it."""
+        """An immutable snapshot, for callers that need several lookups against the same version; later refreshes do not affect it."""
         return Stacks(self._loaded, default_mode=self._default_mode, default_region=self._default_region)
 
     @property
@@ -194,22 +198,22 @@ class Stacks:
 
     @property
     def default_name(self) -> str:
-        """The name of the only stack; empty where there are none or several."""
+        """The name of the only stack; empty if there are none or several."""
         return self.all[0].name if len(self._loaded) == 1 else ""
 
     @property
     def default_mode(self) -> Mode:
-        """The mode for things that no stack declares."""
+        """The mode for resources that no stack declares."""
         return self._default_mode
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Why versions on disk were not taken, one sentence per stack; then the last good version is still in force."""
+        """Why newer versions could not be loaded, one sentence per stack. Such a stack keeps its last valid version."""
         return tuple(f"{loaded.stack.name}: {loaded.problem}" for loaded in self._loaded if loaded.problem)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What authors should look at."""
+        """Likely mistakes in contracts, and addresses that several stacks have."""
         stacks = self.all
         seen: dict[str, str] = {}
         shared: list[str] = []
@@ -222,8 +226,18 @@ class Stacks:
                 seen[address] = stack.name
         return (*(f"{stack.name}: {warning}" for stack in stacks for warning in stack.warnings), *sorted(shared))
 
+    @property
+    def origins(self) -> Mapping[str, str]:
+        """Where the code and contracts of each stack are read, by the stack's name."""
+        return {loaded.stack.name: loaded.origin.description for loaded in self._loaded}
+
+    @property
+    def origin_warnings(self) -> tuple[str, ...]:
+        """Which stacks' contracts are not protected, and which files do not count."""
+        return tuple(f"{each.stack.name}: {warning}" for each in self._loaded for warning in each.origin.warnings())
+
     def declaring(self, address: str) -> Stack | None:
-        """The stack that has the address in its code or state. Raises `errors.Ambiguous` where several have."""
+        """The stack that has the address in its code or state. Raises `errors.Ambiguous` if several have."""
         having = [stack for stack in self.all if stack.knows(address)]
         if len(having) > 1:
             names = " and ".join(stack.name for stack in having)
@@ -235,18 +249,16 @@ class Stacks:
     def locate(
         self, resource_type: str, identity: Mapping[str, str], account: str = "", region: str = ""
     ) -> str | None:
-        """The address of the resource in this account and region (in any where they are empty), None where nothing declares it.
+        """The address of the resource in this account and region, each of which may be empty for any; None if no stack has it.
 
-        Raises `errors.Ambiguous` where it fits several.
+        Raises `errors.Ambiguous` if several match.
         """
-        recorded = [
-            (stack, hit) for stack in self.all for hit in stack.recorded_index.matching(resource_type, identity)
-        ]
-        pending = [(stack, hit) for stack in self.all for hit in stack.pending_index.matching(resource_type, identity)]
-        for found in (recorded, pending):
-            hits = tuple(hit for stack, hit in found if stack.places.of(hit).may_be(account, region))
-            if hits:
-                return only(hits, resource_type, identity)
+        for pending in (False, True):
+            indexes = [(stack, stack.pending_index if pending else stack.recorded_index) for stack in self.all]
+            matching = [(stack, hit) for stack, index in indexes for hit in index.matching(resource_type, identity)]
+            here = tuple(hit for stack, hit in matching if stack.places.of(hit).may_be(account, region))
+            if here:
+                return only_match(here, resource_type, identity)
         return None
 
     def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
@@ -264,13 +276,13 @@ class Stacks:
         return Place() if stack is None else stack.places.of(address)
 
     def accounts(self) -> frozenset[str]:
-        """The AWS accounts whose resources the states record, by their ARNs, and those of the settings."""
+        """The AWS accounts of the recorded resources, by their ARNs, and those of the settings."""
         return frozenset[str]().union(*(stack.places.accounts for stack in self.all))
 
     def refresh(self) -> bool:
-        """Reload the stacks whose files changed; whether any had. A version that cannot be read is a problem, and the last good one stays.
+        """Reload the stacks whose files changed; returns whether any had.
 
-        May be called from any thread.
+        A version that cannot be loaded becomes one of `problems`, and the last valid version stays. Thread-safe.
         """
         with self._reloading:
             fresh = [_reloaded(loaded, self._default_region) for loaded in self._loaded]
@@ -279,11 +291,13 @@ class Stacks:
         return changed
 
 
-def _load(source: StackSource, region: str, code: Code | None = None, code_print: _Print = ()) -> _Loaded:
-    """Read a stack; `code` where it is known not to have changed. Files are looked at before they are read, so no change is missed."""
-    state_print = _prints([_state_file(source)])
+def _load(
+    source: StackSource, region: str, origin: CodeOrigin, code: Code | None = None, code_version: Version = ()
+) -> _Loaded:
+    """Read a stack, reusing `code` if it is known to be unchanged. Versions are taken before files are read, so no change is missed."""
+    state_version = fingerprint([_state_file(source)])
     if code is None:
-        code, code_print = _settled_code(source.path, (".",))
+        code, code_version = origin.load()
     state_file = _state_file(source)
     try:
         content = state_file.read_bytes()
@@ -295,22 +309,12 @@ def _load(source: StackSource, region: str, code: Code | None = None, code_print
     revision = hashlib.sha256(code.digest.encode() + hashlib.sha256(content).digest()).hexdigest()
     return _Loaded(
         source=source,
+        origin=origin,
         stack=_stack(source, region, code, state, revision),
-        code_print=code_print,
-        state_print=state_print,
-        loaded_code=code_print,
+        code_version=code_version,
+        state_version=state_version,
+        loaded_code=code_version,
     )
-
-
-def _settled_code(root: Path, directories: tuple[str, ...]) -> tuple[Code, _Print]:
-    """The code, and the print of its files taken before they were read. Which directories these are, only the code tells."""
-    for _ in range(_TRIES):
-        code_print = _code_print(root, directories)
-        code = load_code(root)
-        if code.directories == directories:
-            return code, code_print
-        directories = code.directories
-    raise CodeInvalid(f"{root}: The code changes while it is read.")
 
 
 def _stack(source: StackSource, region: str, code: Code, state: State, revision: str) -> Stack:
@@ -333,38 +337,40 @@ def _stack(source: StackSource, region: str, code: Code, state: State, revision:
         ),
         pending_index=IdentityIndex(((it.resource_type, address) for address, it in pending.items()), declares),
         graph=Graph(state.resources.values(), code.instances, code.references),
-        law=Contracts(
+        contracts=Contracts(
             root=code.module,
             rules=code.rules,
             instance=code.instance,
             declared=declares,
-            guards=CodeConditions(Roots(state)),
+            code_conditions=CodeConditions(StateLookup(state)),
         ),
         places=Places(state, code, account=source.account, region=source.region or region),
     )
 
 
 def _reloaded(loaded: _Loaded, region: str) -> _Loaded:
-    """The same object where nothing changed on disk."""
-    source = loaded.source
-    directories = loaded.stack.code.directories
-    code_print = _code_print(source.path, directories)
-    state_print = _prints([_state_file(source)])
-    if (code_print, state_print) == (loaded.code_print, loaded.state_print):
+    """The stack read again if its code or state changed, else the same object."""
+    source, origin = loaded.source, loaded.origin
+    code_version = origin.version(loaded.stack.code.directories)
+    state_version = fingerprint([_state_file(source)])
+    if (code_version, state_version) == (loaded.code_version, loaded.state_version):
         return loaded
     try:
-        if code_print == loaded.loaded_code:
-            return _load(source, region, loaded.stack.code, code_print)
-        return _load(source, region)
+        if code_version == loaded.loaded_code:
+            return _load(source, region, origin, loaded.stack.code, code_version)
+        return _load(source, region, origin)
     except CodeInvalid as error:
         problem = str(error)
-    except Exception as error:  # noqa: BLE001  whatever is wrong with the new version, the last good one goes on
-        problem = f"The new version cannot be read ({type(error).__name__}: {error}); the last good one stays in force."
+    except Exception as error:  # noqa: BLE001  whatever is wrong with the new version, the last valid one stays
+        problem = (
+            f"The new version cannot be read ({type(error).__name__}: {error}); the last valid one stays in force."
+        )
     return _Loaded(
         source=source,
+        origin=origin,
         stack=loaded.stack,
-        code_print=code_print,
-        state_print=state_print,
+        code_version=code_version,
+        state_version=state_version,
         problem=problem,
         loaded_code=loaded.loaded_code,
     )
@@ -372,18 +378,3 @@ def _reloaded(loaded: _Loaded, region: str) -> _Loaded:
 
 def _state_file(source: StackSource) -> Path:
     return source.state or source.path / "terraform.tfstate"
-
-
-def _code_print(root: Path, directories: Sequence[str]) -> _Print:
-    return _prints([path for directory in directories for path in code_files(root, directory)])
-
-
-def _prints(paths: Sequence[Path]) -> _Print:
-    found = []
-    for path in paths:
-        try:
-            status = path.stat()
-        except OSError:
-            continue
-        found.append((str(path), status.st_mtime_ns, status.st_size, status.st_ino))
-    return tuple(found)

@@ -1,13 +1,13 @@
 # METADATA
 # title: Data loss
-# description: Things that hold data are not deleted, and not stripped of what protects them, without a human.
+# description: Deleting resources that hold data, or removing their protection, needs a human.
 package sentinel.rules.data_loss
 
-import data.data.data_loss as law
+import data.data.data_loss
 
 evaluated := true
 
-# Agents and services act alone; humans and pipelines have somebody behind them who can be asked.
+# Agents and services act without supervision and are denied. For humans and pipelines a human can approve.
 verdict := object.get({"human": "hold", "pipeline": "hold"}, input.caller.kind, "deny")
 
 # METADATA
@@ -24,12 +24,12 @@ findings contains {
 } if {
 	some effect in input.mutation.effects
 	effect.action == "delete"
-	effect.resource_type in law.stores
+	effect.resource_type in data_loss.stores
 }
 
 # METADATA
-# title: Removing what protects data
-# description: Passes where the Terraform code itself declares the value and nobody but an agent asks.
+# title: Removing the protection of data
+# description: Allowed if the Terraform code declares the value and the caller is not an agent.
 # custom:
 #   id: SEN-D002
 #   severity: high
@@ -37,7 +37,7 @@ findings contains {
 	"id": "SEN-D002",
 	"verdict": verdict,
 	"message": concat("", [
-		effect.attribute, " = ", json.marshal(effect.value), " would take away what protects the data of ",
+		effect.attribute, " = ", json.marshal(effect.value), " would remove the protection of the data in ",
 		effect.address, ". ", remedy,
 	]),
 	"address": effect.address,
@@ -46,31 +46,31 @@ findings contains {
 	some effect in input.mutation.effects
 	effect.action == "set"
 	effect.changes
-	some protection in law.protections
+	some protection in data_loss.protections
 	effect.attribute == protection.attribute
 	effect.value in protection.unsafe
-	not declared_so(effect)
+	not is_declared(effect)
 }
 
 # METADATA
-# title: Destroying data by calls on the data itself
-# description: Whoever acts alone asks a human first; an application that consumes its own data does not go through Sentinel.
+# title: Destroying data with data-plane calls
+# description: Agents and services need a human's approval. Applications that process their own data do not call AWS through Sentinel.
 # custom:
 #   id: SEN-D003
 #   severity: high
 findings contains {
 	"id": "SEN-D003",
 	"verdict": "hold",
-	"message": concat("", [operation, " destroys or overwrites data, which no plan brings back; a human must approve it."]),
+	"message": concat("", [operation, " destroys or overwrites data, and no Terraform plan can restore it; a human must approve it."]),
 	"address": "",
 	"attribute": "",
 } if {
 	input.caller.kind in {"agent", "service"}
 	operation := concat(":", [input.mutation.service, input.mutation.operation])
-	operation in law.destructive
+	operation in data_loss.destructive
 }
 
-declared_so(effect) if {
+is_declared(effect) if {
 	input.caller.kind != "agent"
 	effect.value == effect.declared_value
 }

@@ -8,28 +8,28 @@ verdicts := {"agent": "deny", "service": "deny", "human": "hold", "pipeline": "h
 test_deleting_each_kind_of_store if {
 	every type in data.data.data_loss.stores {
 		every kind, verdict in verdicts {
-			found := data_loss.findings with input as fixtures.asks(kind, [fixtures.effect(type, "delete", "*", null)])
-			fixtures.said(found) == {concat(" ", ["SEN-D001", verdict])}
+			found := data_loss.findings with input as fixtures.document(kind, [fixtures.effect(type, "delete", "*", null)])
+			fixtures.verdicts(found) == {concat(" ", ["SEN-D001", verdict])}
 			fixtures.complete(found)
 		}
 	}
 }
 
-test_deleting_something_else_passes if {
-	found := data_loss.findings with input as fixtures.asks("agent", [fixtures.effect("aws_sns_topic", "delete", "*", null)])
+test_deleting_another_resource_passes if {
+	found := data_loss.findings with input as fixtures.document("agent", [fixtures.effect("aws_sns_topic", "delete", "*", null)])
 	count(found) == 0
 }
 
 test_creating_a_store_passes if {
-	found := data_loss.findings with input as fixtures.asks("agent", [fixtures.effect("aws_s3_bucket", "create", "*", {})])
+	found := data_loss.findings with input as fixtures.document("agent", [fixtures.effect("aws_s3_bucket", "create", "*", {})])
 	count(found) == 0
 }
 
 test_removing_protection if {
 	effect := fixtures.effect("aws_dynamodb_table", "set", "deletion_protection_enabled", false)
 	every kind, verdict in verdicts {
-		found := data_loss.findings with input as fixtures.asks(kind, [effect])
-		fixtures.said(found) == {concat(" ", ["SEN-D002", verdict])}
+		found := data_loss.findings with input as fixtures.document(kind, [effect])
+		fixtures.verdicts(found) == {concat(" ", ["SEN-D002", verdict])}
 		fixtures.complete(found)
 	}
 }
@@ -39,10 +39,10 @@ test_removing_protection_as_the_code_declares if {
 		fixtures.effect("aws_db_instance", "set", "deletion_protection", false),
 		[{"op": "replace", "path": "/declared_value", "value": false}],
 	)
-	by_pipeline := data_loss.findings with input as fixtures.asks("pipeline", [effect])
+	by_pipeline := data_loss.findings with input as fixtures.document("pipeline", [effect])
 	count(by_pipeline) == 0
-	by_agent := data_loss.findings with input as fixtures.asks("agent", [effect])
-	fixtures.said(by_agent) == {"SEN-D002 deny"}
+	by_agent := data_loss.findings with input as fixtures.document("agent", [effect])
+	fixtures.verdicts(by_agent) == {"SEN-D002 deny"}
 }
 
 test_keeping_or_adding_protection_passes if {
@@ -51,7 +51,7 @@ test_keeping_or_adding_protection_passes if {
 		[{"op": "replace", "path": "/changes", "value": false}],
 	)
 	every effect in [unchanged, fixtures.effect("aws_db_instance", "set", "deletion_protection", true)] {
-		found := data_loss.findings with input as fixtures.asks("agent", [effect])
+		found := data_loss.findings with input as fixtures.document("agent", [effect])
 		count(found) == 0
 	}
 }
@@ -60,12 +60,12 @@ test_destroying_data_itself if {
 	every name in data.data.data_loss.destructive {
 		[service, operation] := split(name, ":")
 		every kind, wanted in {"agent": {"SEN-D003 hold"}, "service": {"SEN-D003 hold"}, "human": set(), "pipeline": set()} {
-			document := json.patch(fixtures.asks(kind, [fixtures.effect("aws_thing", "invoke", "*", null)]), [
+			document := json.patch(fixtures.document(kind, [fixtures.effect("aws_example", "invoke", "*", null)]), [
 				{"op": "replace", "path": "/mutation/service", "value": service},
 				{"op": "replace", "path": "/mutation/operation", "value": operation},
 			])
 			found := data_loss.findings with input as document
-			fixtures.said(found) == wanted
+			fixtures.verdicts(found) == wanted
 			fixtures.complete(found)
 		}
 	}

@@ -1,15 +1,15 @@
 # METADATA
 # title: Exposure
-# description: What anybody in the world may use, by a resource's own policy or by a switch. The network's rules are in `network`.
+# description: Resources that anyone in the world may use, because of a resource policy or a switch. For network rules see `network`.
 package sentinel.rules.exposure
 
-import data.data.exposure as law
+import data.data.exposure
 
 evaluated := true
 
 # METADATA
-# title: A resource policy for everybody
-# description: Passes where the Terraform code itself declares the policy and nobody but an agent asks.
+# title: A resource policy open to everyone
+# description: Allowed if the Terraform code declares the policy and the caller is not an agent.
 # custom:
 #   id: SEN-X001
 #   severity: critical
@@ -17,7 +17,7 @@ findings contains {
 	"id": "SEN-X001",
 	"verdict": verdict,
 	"message": concat("", [
-		"This policy lets anybody in the world use ", effect.address, ": its Principal is * and no Condition narrows it to an ",
+		"This policy lets anyone in the world use ", effect.address, ": its Principal is * and no Condition narrows it to an ",
 		"account, organization, ARN or VPC. ", remedy,
 	]),
 	"address": effect.address,
@@ -26,7 +26,7 @@ findings contains {
 	some effect in policies
 	some statement in statements(effect.value)
 	object.get(statement, "Effect", "") != "Deny"
-	anybody(statement)
+	open_to_everyone(statement)
 	not narrowed(statement)
 }
 
@@ -38,7 +38,7 @@ findings contains {
 findings contains {
 	"id": "SEN-X002",
 	"verdict": verdict,
-	"message": concat("", ["The policy for ", effect.address, " is not a JSON policy document, so nobody can tell whom it lets in. ", remedy]),
+	"message": concat("", ["The policy for ", effect.address, " is not a JSON policy document, so it is unknown whom it allows. ", remedy]),
 	"address": effect.address,
 	"attribute": effect.attribute,
 } if {
@@ -47,8 +47,8 @@ findings contains {
 }
 
 # METADATA
-# title: A switch that opens something to the world
-# description: Passes where the Terraform code itself declares the value and nobody but an agent asks.
+# title: A switch that opens a resource to the world
+# description: Allowed if the Terraform code declares the value and the caller is not an agent.
 # custom:
 #   id: SEN-X003
 #   severity: critical
@@ -60,30 +60,30 @@ findings contains {
 	"attribute": effect.attribute,
 } if {
 	some effect in writes
-	some switch in law.switches
+	some switch in exposure.switches
 	effect.attribute == switch.attribute
 	effect.value in switch.open
-	not declared_so(effect)
+	not is_declared(effect)
 }
 
 # METADATA
-# title: Removing what keeps a bucket private
+# title: Removing the public access block of a bucket
 # custom:
 #   id: SEN-X004
 #   severity: critical
 findings contains {
 	"id": "SEN-X004",
 	"verdict": verdict,
-	"message": concat("", ["Deleting ", effect.address, " would let the bucket be opened to the world. ", remedy]),
+	"message": concat("", ["Deleting ", effect.address, " would allow the bucket to be opened to the world. ", remedy]),
 	"address": effect.address,
 	"attribute": effect.attribute,
 } if {
 	some effect in input.mutation.effects
 	effect.action == "delete"
-	effect.resource_type in law.shields
+	effect.resource_type in exposure.shields
 }
 
-# Agents and services act alone; humans and pipelines have somebody behind them who can be asked.
+# Agents and services act without supervision and are denied. For humans and pipelines a human can approve.
 verdict := object.get({"human": "hold", "pipeline": "hold"}, input.caller.kind, "deny")
 
 remedy := {
@@ -97,16 +97,16 @@ writes := [effect |
 	effect.changes
 ]
 
-# The policies that stand with resources; those of IAM are judged by `identity`. An empty one lets nobody in.
+# The policies attached to resources. Those of IAM are checked in `identity`. An empty policy allows no one.
 policies := [effect |
 	some effect in writes
 	effect.attribute == "policy"
 	not startswith(effect.resource_type, "aws_iam_")
 	not effect.value in {null, ""}
-	not declared_so(effect)
+	not is_declared(effect)
 ]
 
-declared_so(effect) if {
+is_declared(effect) if {
 	input.caller.kind != "agent"
 	effect.value == effect.declared_value
 }
@@ -131,23 +131,23 @@ listed(value) := value if is_array(value)
 
 listed(value) := [value] if not is_array(value)
 
-# Allowing all but somebody is allowing everybody.
-anybody(statement) if object.get(statement, "NotPrincipal", null) != null
+# NotPrincipal allows everyone except some.
+open_to_everyone(statement) if object.get(statement, "NotPrincipal", null) != null
 
-anybody(statement) if "*" in listed(object.get(statement, "Principal", null))
+open_to_everyone(statement) if "*" in listed(object.get(statement, "Principal", null))
 
-anybody(statement) if {
+open_to_everyone(statement) if {
 	principal := object.get(statement, "Principal", null)
 	is_object(principal)
 	"*" in listed(object.get(principal, "AWS", []))
 }
 
-# Only a condition that names whom it is for narrows a statement; that a connection is encrypted says nothing of who is behind it.
+# Only a condition on the identity of the caller narrows a statement. A condition that requires encryption, for example, does not.
 narrowed(statement) if {
 	some operator, keys in object.get(statement, "Condition", {})
 	lower(operator) in {"stringequals", "stringequalsignorecase", "stringlike", "arnequals", "arnlike"}
 	some key, values in keys
-	lower(key) in law.narrowing
+	lower(key) in exposure.narrowing
 	count(listed(values)) > 0
 	every value in listed(values) {
 		is_string(value)

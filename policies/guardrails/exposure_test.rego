@@ -8,46 +8,46 @@ verdicts := {"agent": "deny", "service": "deny", "human": "hold", "pipeline": "h
 policy(type, statement) := fixtures.effect(type, "set", "policy", json.marshal({"Version": "2012-10-17", "Statement": statement}))
 
 found(kind, effect) := findings if {
-	findings := exposure.findings with input as fixtures.asks(kind, [effect])
+	findings := exposure.findings with input as fixtures.document(kind, [effect])
 	fixtures.complete(findings)
 }
 
-everybody := {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "*"}
+open_statement := {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "*"}
 
-with_condition(condition) := object.union(everybody, {"Condition": condition})
+with_condition(condition) := object.union(open_statement, {"Condition": condition})
 
 as_declared(effect) := json.patch(effect, [{"op": "replace", "path": "/declared_value", "value": effect.value}])
 
 test_a_policy_for_everybody if {
 	every type in ["aws_s3_bucket_policy", "aws_sqs_queue", "aws_sns_topic_policy", "aws_kms_key", "aws_secretsmanager_secret_policy"] {
 		every kind, verdict in verdicts {
-			fixtures.said(found(kind, policy(type, [everybody]))) == {concat(" ", ["SEN-X001", verdict])}
+			fixtures.verdicts(found(kind, policy(type, [open_statement]))) == {concat(" ", ["SEN-X001", verdict])}
 		}
 	}
 }
 
 test_every_way_to_say_everybody if {
 	every statement in [
-		everybody,
-		object.union(everybody, {"Principal": ["*"]}),
-		object.union(everybody, {"Principal": {"AWS": "*"}}),
-		object.union(everybody, {"Principal": {"AWS": ["arn:aws:iam::123456789012:root", "*"]}}),
-		object.union(object.remove(everybody, ["Principal"]), {"NotPrincipal": {"AWS": "arn:aws:iam::123456789012:root"}}),
+		open_statement,
+		object.union(open_statement, {"Principal": ["*"]}),
+		object.union(open_statement, {"Principal": {"AWS": "*"}}),
+		object.union(open_statement, {"Principal": {"AWS": ["arn:aws:iam::123456789012:root", "*"]}}),
+		object.union(object.remove(open_statement, ["Principal"]), {"NotPrincipal": {"AWS": "arn:aws:iam::123456789012:root"}}),
 		with_condition({"Bool": {"aws:SecureTransport": "true"}}),
 		with_condition({"StringNotEquals": {"aws:SourceAccount": "123456789012"}}),
 		with_condition({"StringLike": {"aws:SourceArn": "*"}}),
 		with_condition({"ArnLike": {"aws:SourceArn": ["arn:aws:sns:us-east-1:123456789012:x", "arn:*:s3:::x"]}}),
 		with_condition({"StringEqualsIfExists": {"aws:SourceAccount": "123456789012"}}),
 	] {
-		fixtures.said(found("agent", policy("aws_sqs_queue", statement))) == {"SEN-X001 deny"}
+		fixtures.verdicts(found("agent", policy("aws_sqs_queue", statement))) == {"SEN-X001 deny"}
 	}
 }
 
 test_narrow_policies_pass if {
 	every statement in [
-		object.union(everybody, {"Principal": {"AWS": "arn:aws:iam::123456789012:root"}}),
-		object.union(everybody, {"Principal": {"Service": "sns.amazonaws.com"}}),
-		object.union(everybody, {"Effect": "Deny"}),
+		object.union(open_statement, {"Principal": {"AWS": "arn:aws:iam::123456789012:root"}}),
+		object.union(open_statement, {"Principal": {"Service": "sns.amazonaws.com"}}),
+		object.union(open_statement, {"Effect": "Deny"}),
 		with_condition({"StringEquals": {"aws:SourceAccount": ["123456789012"]}}),
 		with_condition({"ArnLike": {"AWS:SourceArn": "arn:aws:sns:us-east-1:123456789012:*"}}),
 	] {
@@ -57,7 +57,7 @@ test_narrow_policies_pass if {
 
 test_a_policy_that_cannot_be_read if {
 	every value in ["no JSON", "[]", "{}", {"sha256": "x"}, 7, "{\"Statement\": [1]}"] {
-		"SEN-X002 deny" in fixtures.said(found("agent", fixtures.effect("aws_s3_bucket_policy", "create", "policy", value)))
+		"SEN-X002 deny" in fixtures.verdicts(found("agent", fixtures.effect("aws_s3_bucket_policy", "create", "policy", value)))
 	}
 }
 
@@ -68,15 +68,15 @@ test_no_policy_lets_nobody_in if {
 }
 
 test_policies_of_iam_are_left_to_identity if {
-	count(found("human", policy("aws_iam_policy", [everybody]))) == 0
+	count(found("human", policy("aws_iam_policy", [open_statement]))) == 0
 }
 
 test_every_switch if {
 	every switch in data.data.exposure.switches {
 		every value in switch.open {
 			every kind, verdict in verdicts {
-				said := fixtures.said(found(kind, fixtures.effect("aws_thing", "set", switch.attribute, value)))
-				said == {concat(" ", ["SEN-X003", verdict])}
+				reported := fixtures.verdicts(found(kind, fixtures.effect("aws_example", "set", switch.attribute, value)))
+				reported == {concat(" ", ["SEN-X003", verdict])}
 			}
 		}
 	}
@@ -84,7 +84,7 @@ test_every_switch if {
 
 test_what_the_code_declares_passes_for_all_but_agents if {
 	every effect in [
-		as_declared(policy("aws_s3_bucket_policy", [everybody])),
+		as_declared(policy("aws_s3_bucket_policy", [open_statement])),
 		as_declared(fixtures.effect("aws_db_instance", "create", "publicly_accessible", true)),
 	] {
 		count(found("pipeline", effect)) == 0
@@ -105,6 +105,6 @@ test_closing_passes if {
 test_removing_the_shield if {
 	every kind, verdict in verdicts {
 		shield := fixtures.effect("aws_s3_bucket_public_access_block", "delete", "*", null)
-		fixtures.said(found(kind, shield)) == {concat(" ", ["SEN-X004", verdict])}
+		fixtures.verdicts(found(kind, shield)) == {concat(" ", ["SEN-X004", verdict])}
 	}
 }

@@ -1,9 +1,9 @@
 # METADATA
 # title: Identity
-# description: Who may do what in AWS itself. Pipelines may build roles; agents may not; nobody gets everything unseen.
+# description: Changes of IAM. Pipelines may create roles, agents may not, and unrestricted permissions need a human's approval.
 package sentinel.rules.identity
 
-import data.data.identity as law
+import data.data.identity
 
 evaluated := true
 
@@ -15,7 +15,7 @@ evaluated := true
 findings contains {
 	"id": "SEN-I001",
 	"verdict": "deny",
-	"message": concat("", [input.mutation.service, ":", input.mutation.operation, " changes who may do what, and an agent may never do that. Ask a human or a pipeline to do it."]),
+	"message": concat("", [input.mutation.service, ":", input.mutation.operation, " changes permissions, and an agent may never do that. Ask a human or a pipeline to do it."]),
 	"address": "",
 	"attribute": "",
 } if {
@@ -32,24 +32,24 @@ writes_iam if {
 
 # METADATA
 # title: A policy with wildcards in action and resource
-# description: A pipeline may grant a whole service on everything, but not everything on everything.
+# description: A pipeline may allow all actions of a service on all resources, but not all actions on all resources.
 # custom:
 #   id: SEN-I002
 #   severity: critical
 findings contains {
 	"id": "SEN-I002",
-	"verdict": stern,
+	"verdict": verdict,
 	"message": concat("", [
 		"This policy allows ", concat(", ", sort(actions)), " on every resource. ",
-		"Name the actions and resources it is for, or let a human approve it.",
+		"Name the needed actions and resources, or let a human approve it.",
 	]),
 	"address": effect.address,
 	"attribute": effect.attribute,
 } if {
 	some [effect, statement] in grants
-	everywhere(statement)
-	actions := wild(statement)
-	too_much(actions)
+	on_every_resource(statement)
+	actions := wildcard_actions(statement)
+	too_broad(actions)
 }
 
 # METADATA
@@ -59,15 +59,15 @@ findings contains {
 #   severity: critical
 findings contains {
 	"id": "SEN-I003",
-	"verdict": stern,
-	"message": concat("", [arn, " gives the powers of an administrator; a human must approve that."]),
+	"verdict": verdict,
+	"message": concat("", [arn, " grants administrator permissions; a human must approve that."]),
 	"address": effect.address,
 	"attribute": effect.attribute,
 } if {
 	some effect in writes
 	startswith(effect.resource_type, "aws_iam_")
-	some arn in law.admin_policies
-	arn in leaves([effect.value, effect.identity])
+	some arn in identity.admin_policies
+	arn in strings_in([effect.value, effect.identity])
 }
 
 # METADATA
@@ -77,8 +77,8 @@ findings contains {
 #   severity: high
 findings contains {
 	"id": "SEN-I004",
-	"verdict": stern,
-	"message": concat("", ["The policy for ", effect.address, " is not a JSON policy document, so nobody can tell what it allows."]),
+	"verdict": verdict,
+	"message": concat("", ["The policy for ", effect.address, " is not a JSON policy document, so it is unknown what it allows."]),
 	"address": effect.address,
 	"attribute": effect.attribute,
 } if {
@@ -87,14 +87,14 @@ findings contains {
 }
 
 # METADATA
-# title: An older version of a policy comes into force
+# title: Another version of a policy becomes the default
 # custom:
 #   id: SEN-I006
 #   severity: high
 findings contains {
 	"id": "SEN-I006",
-	"verdict": stern,
-	"message": "This puts another version of a policy in force, and the call does not say what it allows; a human must approve it.",
+	"verdict": verdict,
+	"message": "This makes another version of a policy the default, and the call does not contain its text; a human must approve it.",
 	"address": "",
 	"attribute": "",
 } if {
@@ -103,30 +103,30 @@ findings contains {
 }
 
 # METADATA
-# title: A role that the whole world may assume
+# title: A role that anyone may assume
 # custom:
 #   id: SEN-I005
 #   severity: critical
 findings contains {
 	"id": "SEN-I005",
-	"verdict": stern,
-	"message": concat("", ["This policy lets anybody in the world assume ", effect.address, ": its Principal is * and it has no Condition."]),
+	"verdict": verdict,
+	"message": concat("", ["This policy lets anyone in the world assume ", effect.address, ": its Principal is * and it has no Condition."]),
 	"address": effect.address,
 	"attribute": effect.attribute,
 } if {
 	some [effect, statement] in grants
-	anybody(object.get(statement, "Principal", null))
+	open_to_everyone(object.get(statement, "Principal", null))
 	object.get(statement, "Condition", {}) == {}
 }
 
-# Agents are refused; for everybody else a human can say yes.
-stern := object.get({"human": "hold", "pipeline": "hold", "service": "hold"}, input.caller.kind, "deny")
+# Agents are denied. For any other caller a human can approve.
+verdict := object.get({"human": "hold", "pipeline": "hold", "service": "hold"}, input.caller.kind, "deny")
 
 writes := [effect | some effect in input.mutation.effects; effect.action in {"set", "create"}]
 
 documents := {"policy", "assume_role_policy", "inline_policy"}
 
-# The policy documents an IAM effect brings, as text or as an object: [effect, document].
+# The policy documents in an IAM effect, as text or as an object: [effect, document].
 policies contains [effect, effect.value] if {
 	some effect in writes
 	startswith(effect.resource_type, "aws_iam_")
@@ -183,7 +183,7 @@ statements(document) := listed(object.get(document, "Statement", [])) if is_obje
 
 statements(document) := [] if not is_object(document)
 
-# IAM takes one thing wherever it takes a list of them.
+# IAM accepts a single value in place of a list.
 listed(value) := value if is_array(value)
 
 listed(value) := [value] if not is_array(value)
@@ -195,32 +195,32 @@ grants contains [effect, statement] if {
 	statement.Effect == "Allow"
 }
 
-everywhere(statement) if "*" in listed(object.get(statement, "Resource", []))
+on_every_resource(statement) if "*" in listed(object.get(statement, "Resource", []))
 
-# Allowing all but something is allowing everything.
-everywhere(statement) if object.get(statement, "NotResource", null) != null
+# NotResource allows everything except some resources.
+on_every_resource(statement) if object.get(statement, "NotResource", null) != null
 
-wild(statement) := {action |
+wildcard_actions(statement) := {action |
 	some action in listed(object.get(statement, "Action", []))
 	is_string(action)
 	endswith(action, "*")
 } | {"*" | object.get(statement, "NotAction", null) != null}
 
-too_much(actions) if {
+too_broad(actions) if {
 	count(actions) > 0
 	input.caller.kind != "pipeline"
 }
 
-too_much(actions) if count(actions & {"*", "*:*"}) > 0
+too_broad(actions) if count(actions & {"*", "*:*"}) > 0
 
-anybody(principal) if "*" in listed(principal)
+open_to_everyone(principal) if "*" in listed(principal)
 
-anybody(principal) if {
+open_to_everyone(principal) if {
 	is_object(principal)
 	"*" in listed(object.get(principal, "AWS", []))
 }
 
-leaves(value) := {leaf |
+strings_in(value) := {leaf |
 	walk(value, [_, leaf])
 	is_string(leaf)
 }

@@ -1,9 +1,9 @@
 # METADATA
 # title: Network
-# description: What may be reached from the whole internet. Judges only what a mutation newly opens.
+# description: What may be reachable from the whole internet. Only new openings are findings.
 package sentinel.rules.network
 
-import data.data.network as law
+import data.data.network
 
 evaluated := true
 
@@ -17,7 +17,7 @@ findings contains {
 	"verdict": "deny",
 	"message": concat("", [
 		ports(opening), " of ", address, " must not be open to ", text(opening.cidr), "; only tcp ports ",
-		concat(", ", [text(port) | some port in law.public_ports]), " may be open to the world. ",
+		concat(", ", [text(port) | some port in network.public_ports]), " may be open to the world. ",
 		"Name a narrower range or a security group.",
 	]),
 	"address": address,
@@ -25,19 +25,19 @@ findings contains {
 } if {
 	some [address, attribute, opening] in opened
 	wide(opening.cidr)
-	not harmless(opening)
+	not is_allowed(opening)
 }
 
 # METADATA
 # title: Ingress that cannot be read
-# description: What is not in the provider's form cannot be judged.
+# description: Rules that do not have the Terraform provider's structure cannot be checked.
 # custom:
 #   id: SEN-N002
 #   severity: high
 findings contains {
 	"id": "SEN-N002",
 	"verdict": "deny",
-	"message": concat("", ["The ingress rules for ", address, " are not in the form of the Terraform provider, so nobody can tell what they open."]),
+	"message": concat("", ["The ingress rules for ", address, " do not have the structure of the Terraform provider, so it is unknown what they open."]),
 	"address": address,
 	"attribute": attribute,
 } if {
@@ -47,12 +47,12 @@ findings contains {
 
 groups := {"aws_security_group", "aws_default_security_group"}
 
-# Resource types that are one rule, each as a resource of its own.
-singles := {"aws_security_group_rule", "aws_vpc_security_group_ingress_rule"}
+# Resource types for a single rule.
+rule_types := {"aws_security_group_rule", "aws_vpc_security_group_ingress_rule"}
 
 writes := [effect | some effect in input.mutation.effects; effect.action in {"set", "create"}]
 
-# The list of rules each effect brings, in the provider's form: [address, attribute, list].
+# The list of rules in each effect, in the provider's structure: [address, attribute, list].
 values contains [effect.address, "ingress", effect.value] if {
 	some effect in writes
 	effect.resource_type in groups
@@ -72,10 +72,10 @@ values contains [address, "*", [rule]] if {
 	object.get(rule, "type", "ingress") == "ingress"
 }
 
-# The content of a resource that is one rule, whether it comes whole or attribute by attribute.
+# The content of a single-rule resource, from one effect or from one effect per attribute.
 single[effect.address] := object.union(whole, parts) if {
 	some effect in writes
-	effect.resource_type in singles
+	effect.resource_type in rule_types
 	whole := object.union_n([other.value |
 		some other in writes
 		other.address == effect.address
@@ -93,11 +93,11 @@ opened contains [address, attribute, opening] if {
 	some [address, attribute, value] in values
 	some rule in value
 	some opening in openings(rule)
-	not [address, opening] in standing
+	not [address, opening] in already_open
 }
 
-# What is open already, so that a call that repeats it is not blamed for it: [address, opening].
-standing contains [effect.address, opening] if {
+# What is already open, so that a call that repeats it has no finding: [address, opening].
+already_open contains [effect.address, opening] if {
 	some effect in writes
 	effect.resource_type in groups
 	some rule in array.concat(listed(effect.before), listed(object.get(as_object(effect.before), "ingress", [])))
@@ -131,10 +131,10 @@ cidrs(rule) := {cidr |
 	cidr != null
 }
 
-harmless(opening) if {
+is_allowed(opening) if {
 	opening.protocol in {"tcp", "6", 6}
 	opening.from == opening.to
-	opening.from in law.public_ports
+	opening.from in network.public_ports
 }
 
 ports(opening) := concat("", ["Port ", text(opening.from), " (", text(opening.protocol), ")"]) if {
@@ -153,7 +153,7 @@ text(value) := value if is_string(value)
 
 text(value) := json.marshal(value) if not is_string(value)
 
-# A range is narrow only when that can be read off it; whatever else it is counts as the world.
+# A CIDR range is narrow only if its prefix says so. Anything else counts as the whole internet.
 wide(cidr) if not narrow(cidr)
 
 narrow(cidr) if {
@@ -167,8 +167,8 @@ family(address) := "ipv6" if contains(address, ":")
 family(address) := "ipv4" if not contains(address, ":")
 
 narrow_prefixes := {
-	"ipv4": {format_int(length, 10) | some length in numbers.range(law.shortest_public_prefix.ipv4, 32)},
-	"ipv6": {format_int(length, 10) | some length in numbers.range(law.shortest_public_prefix.ipv6, 128)},
+	"ipv4": {format_int(length, 10) | some length in numbers.range(network.shortest_public_prefix.ipv4, 32)},
+	"ipv6": {format_int(length, 10) | some length in numbers.range(network.shortest_public_prefix.ipv6, 128)},
 }
 
 readable(value) if {

@@ -15,8 +15,8 @@ rule(from, to, protocol, cidrs) := {
 
 ingress(value) := fixtures.effect("aws_security_group", "set", "ingress", value)
 
-said(effects) := fixtures.said(found) if {
-	found := network.findings with input as fixtures.asks("pipeline", effects)
+verdicts(effects) := fixtures.verdicts(found) if {
+	found := network.findings with input as fixtures.document("pipeline", effects)
 	fixtures.complete(found)
 }
 
@@ -39,7 +39,7 @@ test_what_must_not_be_open_to_the_world if {
 		[rule(443, 443, "tcp", ["0.0.0.0/0"]), rule(22, 22, "tcp", ["0.0.0.0/0"])],
 		[{"cidr_blocks": ["0.0.0.0/0"]}],
 	] {
-		said([ingress(rules)]) == denied
+		verdicts([ingress(rules)]) == denied
 	}
 }
 
@@ -53,24 +53,24 @@ test_what_may_be_open if {
 		[{"from_port": 22, "to_port": 22, "protocol": "tcp", "ipv6_cidr_blocks": ["2001:db8::/32"]}],
 		[rule(22, 22, "tcp", [])],
 	] {
-		said([ingress(rules)]) == set()
+		verdicts([ingress(rules)]) == set()
 	}
 }
 
-test_what_was_open_before_is_not_blamed_on_this_call if {
+test_only_new_openings_are_findings if {
 	open := rule(22, 22, "tcp", ["0.0.0.0/0"])
 	effect := json.patch(ingress([open, rule(443, 443, "tcp", ["0.0.0.0/0"])]), [{"op": "replace", "path": "/before", "value": [open]}])
-	said([effect]) == set()
+	verdicts([effect]) == set()
 	whole := json.patch(
 		fixtures.effect("aws_security_group", "set", "*", {"ingress": [open]}),
 		[{"op": "replace", "path": "/before", "value": {"ingress": [open]}}],
 	)
-	said([whole]) == set()
+	verdicts([whole]) == set()
 	wider := json.patch(ingress([open, rule(23, 23, "tcp", ["0.0.0.0/0"])]), [{"op": "replace", "path": "/before", "value": [open]}])
-	said([wider]) == denied
+	verdicts([wider]) == denied
 }
 
-test_other_forms_of_the_same_thing if {
+test_other_forms_of_a_rule if {
 	every effects in [
 		[fixtures.effect("aws_security_group", "create", "*", {"ingress": [rule(22, 22, "tcp", ["0.0.0.0/0"])]})],
 		[fixtures.effect("aws_default_security_group", "create", "ingress", [rule(22, 22, "tcp", ["0.0.0.0/0"])])],
@@ -87,21 +87,21 @@ test_other_forms_of_the_same_thing if {
 			fixtures.effect("aws_vpc_security_group_ingress_rule", "create", "ip_protocol", "-1"),
 		],
 	] {
-		said(effects) == denied
+		verdicts(effects) == denied
 	}
 }
 
 test_egress_is_not_judged if {
 	rules := {"type": "egress", "from_port": 0, "to_port": 0, "protocol": "-1", "cidr_blocks": ["0.0.0.0/0"]}
-	said([fixtures.effect("aws_security_group_rule", "create", "*", rules)]) == set()
-	said([fixtures.effect("aws_security_group", "set", "egress", [rules])]) == set()
+	verdicts([fixtures.effect("aws_security_group_rule", "create", "*", rules)]) == set()
+	verdicts([fixtures.effect("aws_security_group", "set", "egress", [rules])]) == set()
 }
 
 test_deleting_rules_passes if {
-	said([fixtures.effect("aws_security_group", "delete", "*", null)]) == set()
+	verdicts([fixtures.effect("aws_security_group", "delete", "*", null)]) == set()
 }
 
-test_what_cannot_be_read_is_denied if {
+test_rules_in_another_form_are_denied if {
 	every value in [
 		"0.0.0.0/0",
 		{"cidr_blocks": ["0.0.0.0/0"]},
@@ -110,6 +110,6 @@ test_what_cannot_be_read_is_denied if {
 		[{"cidr_blocks": [7]}],
 		[{"cidr_ipv4": ["10.0.0.0/8"]}],
 	] {
-		unreadable - said([ingress(value)]) == set()
+		unreadable - verdicts([ingress(value)]) == set()
 	}
 }

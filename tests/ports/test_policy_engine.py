@@ -152,7 +152,7 @@ def _claim(dice: random.Random, number: int, subjects: tuple[Subject, ...]) -> S
 
 
 def random_document(seed: int) -> Json:
-    """A document that the line could have made, from its real nouns."""
+    """A policy input that the pipeline could have made."""
     dice = random.Random(seed)  # noqa: S311  inputs of a test
     subjects = tuple(_subject(dice) for _ in range(dice.choice([0, 1, 1, 1, 2, 4])))
     caller = Caller(actor="me", kind=dice.choice(list(ActorKind)), key_id="SNTL", roles=("approver",))
@@ -174,7 +174,7 @@ def random_document(seed: int) -> Json:
     )
 
 
-def _said(answer: Json) -> list[dict[str, Any]]:
+def _findings(answer: Json) -> list[dict[str, Any]]:
     assert isinstance(answer, dict)
     findings: list[dict[str, Any]] = answer["findings"]
     return findings
@@ -184,8 +184,9 @@ def _said(answer: Json) -> list[dict[str, Any]]:
 @pytest.mark.slow
 @pytest.mark.allow_hosts(["127.0.0.1"])
 async def test_embedded_and_server_give_the_same_answers(embedded: Embedded, opa_url: str) -> None:
-    server = OpaServer(opa_url, deadline_ms=5000, packages=embedded.packages)
+    server = OpaServer(opa_url, deadline_ms=5000, packages=embedded.packages, flip_window=embedded.flip_window)
     await server.open()
+    assert server.flip_window == embedded.flip_window
     seen: set[str] = set()
     verdicts: set[str] = set()
     superseding = quiet = 0
@@ -195,9 +196,9 @@ async def test_embedded_and_server_give_the_same_answers(embedded: Embedded, opa
             for entrypoint in (GUARDRAILS, ARBITRATION):
                 ours, theirs = await embedded.ask(entrypoint, given), await server.ask(entrypoint, given)
                 assert canonical(ours) == canonical(theirs), f"seed {seed}, {entrypoint}"
-                seen |= {finding["id"] for finding in _said(ours)}
-                verdicts |= {finding["verdict"] for finding in _said(ours)}
-                quiet += not _said(ours)
+                seen |= {finding["id"] for finding in _findings(ours)}
+                verdicts |= {finding["verdict"] for finding in _findings(ours)}
+                quiet += not _findings(ours)
                 superseding += bool(isinstance(ours, dict) and ours.get("supersedes"))
     finally:
         await server.close()
@@ -209,7 +210,7 @@ async def test_embedded_and_server_give_the_same_answers(embedded: Embedded, opa
 
 @pytest.mark.parametrize("seed", [1, 7, 42])
 async def test_the_answer_depends_on_the_document_alone(embedded: Embedded, seed: int) -> None:
-    """No evaluation sees what an earlier one left."""
+    """No evaluation depends on an earlier one."""
     first = [
         await embedded.ask(ARBITRATION, random_document(seed)),
         await embedded.ask(GUARDRAILS, random_document(seed)),
@@ -232,14 +233,14 @@ async def _undefined(engine: PolicyEngine) -> None:
         await engine.ask(GUARDRAILS, float("nan"))
 
 
-async def test_embedded_refuses_what_is_undefined(embedded: Embedded) -> None:
+async def test_embedded_refuses_an_undefined_rule(embedded: Embedded) -> None:
     await _undefined(embedded)
 
 
 @pytest.mark.opa
 @pytest.mark.allow_hosts(["127.0.0.1"])
-async def test_server_refuses_what_is_undefined(opa_url: str) -> None:
-    server = OpaServer(opa_url, deadline_ms=5000, packages=lambda: ())
+async def test_server_refuses_an_undefined_rule(opa_url: str) -> None:
+    server = OpaServer(opa_url, deadline_ms=5000, packages=lambda: (), flip_window=timedelta(days=1))
     await server.open()
     try:
         await _undefined(server)

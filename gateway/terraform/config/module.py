@@ -1,4 +1,4 @@
-"""A stack's code as a tree of modules: variables, locals, calls and every resource instance whose key is known."""
+"""The module tree of a stack's code: variables, locals, module calls and every resource instance whose key is known."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -11,6 +11,7 @@ from tree_sitter import Node
 from gateway.model.json import Json
 from gateway.terraform.config.instance import ResourceInstance, attributes, declared, iterate
 from gateway.terraform.config.source import Source, load_sources
+from gateway.terraform.files import FileTree
 from gateway.terraform.lang import types, values
 from gateway.terraform.lang.evaluate import EvaluationScope, Visiting, value_of
 from gateway.terraform.lang.expression import Expression
@@ -27,16 +28,16 @@ class Definition:
 
     kind: OneOf["tfvars", "argument", "default", "json"]
     document: Document | None
-    """None where the value stands in JSON, which has no place to edit."""
+    """None for a value in a JSON file, which Sentinel does not edit."""
     attribute: Node | None
     scope: EvaluationScope
     value: Json = None
-    """The value where it stands in JSON."""
+    """The value from a JSON file."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Module:
-    """One instance of a module: the root, or one that a `module` block calls, for one key."""
+    """One instance of a module: the root, or a module that a `module` block calls, for one of its keys."""
 
     source: Source
     sources: Mapping[str, Source]
@@ -49,14 +50,14 @@ class Module:
     call_document: Document | None = None
     call_scope: EvaluationScope = field(default_factory=EvaluationScope)
     """Scope of the call's arguments in the parent."""
-    known: dict[str, "Value | Unknown"] = field(default_factory=dict)
-    """What was evaluated already, by name."""
-    children_known: "dict[str, Module]" = field(default_factory=dict)
-    """Children made already, so that each exists once."""
+    evaluated: dict[str, "Value | Unknown"] = field(default_factory=dict)
+    """Cache of values by name, such as `var.size`."""
+    child_modules: "dict[str, Module]" = field(default_factory=dict)
+    """Cache of called modules by name and key, so that each exists only once."""
 
     @property
     def scope(self) -> EvaluationScope:
-        """The scope of expressions at the top of this module."""
+        """The scope of expressions at the top level of this module."""
         return EvaluationScope(module=self)
 
     # ---- names
@@ -70,31 +71,31 @@ class Module:
         return self._once(f"local.{name}", visiting, self._local, name)
 
     def outputs(self, name: str, visiting: Visiting = frozenset()) -> Value:
-        """The value of `module.name`. Outputs that are not known are `Opaque` in it. Raises `Unknown`."""
+        """The value of `module.name`, in which unknown outputs are `Opaque`. Raises `Unknown`."""
         return self._once(f"module.{name}", visiting, self._outputs, name)
 
     def _once(self, key: str, visiting: Visiting, evaluate_name: Callable[[str, Visiting], Value], name: str) -> Value:
-        mark = (id(self), key)
-        if mark in visiting:
+        definition = (id(self), key)
+        if definition in visiting:
             raise Unknown(f"{key} refers to itself")
-        if key not in self.known:
+        if key not in self.evaluated:
             try:
-                self.known[key] = evaluate_name(name, visiting | {mark})
+                self.evaluated[key] = evaluate_name(name, visiting | {definition})
             except Unknown as error:
-                self.known[key] = error
-        found = self.known[key]
+                self.evaluated[key] = error
+        found = self.evaluated[key]
         if isinstance(found, Unknown):
             raise type(found)(str(found))
         return found
 
     def definition(self, name: str) -> Definition:
-        """Where `var.name` gets its value. Raises `Unknown` where the code does not say."""
+        """Where `var.name` gets its value. Raises `Unknown` if the code gives it none."""
         if name not in self.source.variables:
             raise Unknown(f"there is no variable {name}")
         if self.parent is not None and self.call is not None and self.call_document is not None:
-            hidden = self.parent.source.hidden_in(self.call_document.header(self.call))
+            overridden = self.parent.source.overridden_in(self.call_document.header(self.call))
             argument = self.call_document.attributes(self.call).get(name)
-            if name in hidden:
+            if name in overridden:
                 raise Unknown(f"var.{name} comes from an override file")
             if argument is not None:
                 return Definition(
@@ -109,7 +110,7 @@ class Module:
                     kind=kind, document=document, attribute=attribute, scope=EvaluationScope(), value=value
                 )
         document, block = self.source.variables[name]
-        if {"default", "type"} & self.source.hidden_in(("variable", name)):
+        if {"default", "type"} & self.source.overridden_in(("variable", name)):
             raise Unknown(f"var.{name} comes from an override file")
         default = document.attributes(block).get("default")
         if default is None:
@@ -119,25 +120,25 @@ class Module:
     def _variable(self, name: str, visiting: Visiting) -> Value:
         definition = self.definition(name)
         document, block = self.source.variables[name]
-        value = self._given(definition, visiting)
-        if value is None and self._is(document, block, "nullable", default=True) is False:
+        value = self._defined_value(definition, visiting)
+        if value is None and not self._flag(document, block, "nullable", default=True):
             default = document.attributes(block).get("default")
             value = None if default is None else value_of(read_attribute(document, default), EvaluationScope())
         return types.convert(value, self.constraint(name))
 
-    def _given(self, definition: Definition, visiting: Visiting) -> Value:
+    def _defined_value(self, definition: Definition, visiting: Visiting) -> Value:
         if definition.document is None or definition.attribute is None:
             return definition.value
         expression = read_attribute(definition.document, definition.attribute)
         return value_of(expression, replace(definition.scope, visiting=visiting))
 
     def constraint(self, name: str) -> Expression | None:
-        """The type constraint of a variable, None where it has none."""
+        """The type constraint of a variable, None if it has none."""
         document, block = self.source.variables[name]
         attribute = document.attributes(block).get("type")
         return None if attribute is None else read_attribute(document, attribute)
 
-    def _is(self, document: Document, block: Node, name: str, *, default: bool) -> bool:
+    def _flag(self, document: Document, block: Node, name: str, *, default: bool) -> bool:
         attribute = document.attributes(block).get(name)
         return (
             default
@@ -148,7 +149,7 @@ class Module:
     def _local(self, name: str, visiting: Visiting) -> Value:
         if name not in self.source.locals:
             raise Unknown(f"there is no local {name}")
-        if name in self.source.hidden_in(("locals",)):
+        if name in self.source.overridden_in(("locals",)):
             raise Unknown(f"local.{name} comes from an override file")
         document, attribute = self.source.locals[name]
         return value_of(read_attribute(document, attribute), replace(self.scope, visiting=visiting))
@@ -162,7 +163,7 @@ class Module:
         return {str(key): child.own_outputs(visiting) for key, child in children.items()}
 
     def own_outputs(self, visiting: Visiting = frozenset()) -> Mapping[str, Value]:
-        """Values of the outputs by name; `Opaque` where not known."""
+        """The values of the outputs by name; `Opaque` if unknown."""
         result: dict[str, Value] = {}
         for name in self.source.outputs:
             try:
@@ -175,14 +176,14 @@ class Module:
 
     def _output(self, name: str, visiting: Visiting) -> Value:
         document, block = self.source.outputs[name]
-        if "value" in self.source.hidden_in(("output", name)):
+        if "value" in self.source.overridden_in(("output", name)):
             raise Unknown(f"output {name} comes from an override file")
         return value_of(
             read_attribute(document, document.attributes(block)["value"]), replace(self.scope, visiting=visiting)
         )
 
     def documents(self) -> Mapping[Path, Document]:
-        """Every document that was read for this stack, by path relative to the root."""
+        """Every document of this stack, by path relative to the root."""
         found = {path: document for source in self.sources.values() for path, document in source.documents.items()}
         given = (document for source in self.sources.values() for document, _, _ in source.given.values())
         return found | {document.path: document for document in given if document is not None}
@@ -190,9 +191,9 @@ class Module:
     # ---- children and resources
 
     def children(self, name: str, visiting: Visiting = frozenset()) -> "Mapping[str | int | None, Module]":
-        """The instances of a called module by key (None where it has one only).
+        """The instances of a called module by key; the key is None if the call has neither `count` nor `for_each`.
 
-        Raises `Unknown` where the module is not local or its keys are not known.
+        Raises `Unknown` if the module is not local or its keys are not known.
         """
         if name not in self.source.calls:
             raise Unknown(f"there is no module {name}")
@@ -202,10 +203,10 @@ class Module:
             raise Unknown(f"module.{name} is not part of this code")
         found: dict[str | int | None, Module] = {}
         for key, scope in expand(self, document, block, visiting):
-            mark = f"{name}.{key!r}"
-            if mark not in self.children_known:
+            call = f"{name}.{key!r}"
+            if call not in self.child_modules:
                 prefix = f"{self.address}." if self.address else ""
-                self.children_known[mark] = Module(
+                self.child_modules[call] = Module(
                     source=self.sources[directory],
                     sources=self.sources,
                     address=f"{prefix}module.{name}{_bracket(key)}",
@@ -214,11 +215,11 @@ class Module:
                     call_document=document,
                     call_scope=scope,
                 )
-            found[key] = self.children_known[mark]
+            found[key] = self.child_modules[call]
         return found
 
     def instances(self) -> "tuple[ResourceInstance, ...]":
-        """Every resource instance whose key is known, here and in the modules below, in order of the files."""
+        """Every resource instance whose key is known, of this module and all below it, in the order of the files."""
         return tuple(instance for module in self.modules() for instance in module.own_instances())
 
     def own_instances(self) -> "tuple[ResourceInstance, ...]":
@@ -254,7 +255,7 @@ def _instance(module: Module, address: str, key: str | int | None, scope: Evalua
     document, block = module.source.resources[address]
     resource_type, _, name = address.partition(".")
     prefix = f"{module.address}." if module.address else ""
-    hidden = module.source.hidden_in(document.header(block))
+    overridden = module.source.overridden_in(document.header(block))
     return ResourceInstance(
         address=f"{prefix}{address}{_bracket(key)}",
         resource_type=resource_type,
@@ -263,7 +264,7 @@ def _instance(module: Module, address: str, key: str | int | None, scope: Evalua
         block=block,
         scope=scope,
         module=module,
-        hidden=hidden,
+        overridden=overridden,
     )
 
 
@@ -280,26 +281,28 @@ def expand(
     """Key and scope of each instance of a resource or module block. Raises `Unknown`."""
     scope = replace(module.scope, visiting=visiting)
     attributes = document.attributes(block)
-    if {"count", "for_each"} & module.source.hidden_in(document.header(block)):
+    if {"count", "for_each"} & module.source.overridden_in(document.header(block)):
         raise Unknown("the number of instances comes from an override file")
     if "count" in attributes:
         amount = values.decimal(value_of(read_attribute(document, attributes["count"]), scope))
         return tuple((index, replace(scope, count=index, visiting=frozenset())) for index in range(int(amount)))
     if "for_each" in attributes:
-        given = values.known(value_of(read_attribute(document, attributes["for_each"]), scope))
-        if not isinstance(given, Mapping | values.SetOf):
+        collection = values.known(value_of(read_attribute(document, attributes["for_each"]), scope))
+        if not isinstance(collection, Mapping | values.SetOf):
             raise values.EvaluationFailed("for_each needs a map or a set")
-        pairs = iterate(given)
+        pairs = iterate(collection)
         return tuple((values.text(key), replace(module.scope, each=(values.text(key), value))) for key, value in pairs)
     return ((None, module.scope),)
 
 
-def load_module(root: Path, sources: Mapping[Path, bytes] | None = None, known: Module | None = None) -> Module:
-    """The stack at a directory, with all its local modules; `sources` (by path relative to root) overlay its files.
+def load_module(
+    root: Path | FileTree, sources: Mapping[Path, bytes] | None = None, known: Module | None = None
+) -> Module:
+    """The root module of the stack at a directory, with all its local modules.
 
-    Files that are as they were in `known`, an earlier state of the same stack, are not parsed again.
-
-    Raises `CodeInvalid` with file and line where Terraform code cannot be read. Remote modules are not an error.
+    `sources`, by path relative to the root, replace or add to the files on disk. Files with the same bytes as in `known`,
+    an earlier version of the same stack, are not parsed again.
+    Raises `CodeInvalid` with file and line if Terraform code cannot be read. Remote modules are not an error.
     """
     loaded = load_sources(root, sources or {}, {} if known is None else known.documents())
     return Module(source=loaded["."], sources=loaded)

@@ -1,4 +1,4 @@
-"""Which resource refers to which, read from the code: directly or through locals, data, module arguments and outputs."""
+"""References between resources in the code: direct, or through locals, data sources, module arguments and outputs."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,9 +17,9 @@ _NONE: Targets = frozenset()
 
 
 def references(module: Module) -> Mapping[str, Targets]:
-    """Addresses of the resources that each resource refers to.
+    """The addresses of the resources that each resource refers to, by its address.
 
-    Addresses carry the keys of their modules and no key of their own: `module.jobs["a"].aws_sqs_queue.this`.
+    Addresses have the keys of their modules but no key of their own: `module.jobs["a"].aws_sqs_queue.this`.
     """
     reader = _Reader()
     result: dict[str, Targets] = {}
@@ -37,26 +37,26 @@ def _address(module: Module, name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Follows names to resources; what was followed once is remembered."""
+    """Follows names to resources; caches each name it has followed."""
 
     done: dict[tuple[int, str], Targets] = field(default_factory=dict)
 
     def block(self, module: Module, document: Document, block: Node) -> Targets:
-        """What all expressions inside a block refer to."""
+        """The resources that the expressions inside a block refer to."""
         found = [self.expression(module, read) for read in _expressions(document, block)]
         return _NONE.union(*found)
 
     def call(self, module: Module) -> Targets:
-        """What the number, order and keys of a whole module depend on."""
+        """The resources that the `count`, `for_each` and `depends_on` of a module call refer to, and of the calls above it."""
         if module.parent is None or module.call is None or module.call_document is None:
             return _NONE
-        given = module.call_document.attributes(module.call)
-        names = [name for name in ("count", "for_each", "depends_on") if name in given]
-        found = [self.expression(module.parent, read_attribute(module.call_document, given[name])) for name in names]
+        arguments = module.call_document.attributes(module.call)
+        nodes = [arguments[name] for name in ("count", "for_each", "depends_on") if name in arguments]
+        found = [self.expression(module.parent, read_attribute(module.call_document, node)) for node in nodes]
         return self.call(module.parent).union(*found)
 
     def expression(self, module: Module, expression: Expression, bound: frozenset[str] = frozenset()) -> Targets:
-        """What an expression refers to; `bound` are the variables of `for` expressions around."""
+        """The resources that an expression refers to; `bound` are the variables of enclosing `for` expressions."""
         traversal = (
             e.steps_of(expression)
             if isinstance(expression, e.AttributeAccess | e.IndexAccess | e.Splat | e.Name)
@@ -76,7 +76,7 @@ class _Reader:
         )
 
     def name(self, module: Module, root: str, steps: tuple[str | Expression, ...]) -> Targets:
-        """What a name refers to."""
+        """The resources that a name refers to."""
         names = [step for step in steps if isinstance(step, str)]
         if not names:
             return _NONE
@@ -94,7 +94,7 @@ class _Reader:
         return frozenset({_address(module, key)}) if key in module.source.resources else _NONE
 
     def once(self, module: Module, name: str, follow: Callable[[], Targets]) -> Targets:
-        """Follow a name the first time; a circle ends with nothing."""
+        """The resources behind a name, followed only the first time. A cycle adds nothing."""
         key = (id(module), name)
         if key not in self.done:
             self.done[key] = _NONE
@@ -102,7 +102,7 @@ class _Reader:
         return self.done[key]
 
     def variable(self, module: Module, name: str) -> Targets:
-        """What the value of a variable refers to, in the module that gives it."""
+        """The resources that a variable's argument refers to, in the calling module."""
         try:
             definition = module.definition(name)
         except Unknown:
@@ -111,21 +111,21 @@ class _Reader:
             return _NONE
         if module.parent is None:
             return _NONE
-        given = read_attribute(definition.document, definition.attribute)
-        return self.expression(module.parent, given) | self.call(module)
+        argument = read_attribute(definition.document, definition.attribute)
+        return self.expression(module.parent, argument) | self.call(module)
 
     def local(self, module: Module, name: str) -> Targets:
-        """What a local refers to."""
+        """The resources that a local refers to."""
         if name not in module.source.locals:
             return _NONE
         return self.expression(module, read_attribute(*module.source.locals[name]))
 
     def data(self, module: Module, key: str) -> Targets:
-        """What a data source refers to."""
+        """The resources that a data source refers to."""
         return self.block(module, *module.source.data[key]) if key in module.source.data else _NONE
 
     def outputs(self, module: Module, call: str, name: str) -> Targets:
-        """What an output (or every one, where none is named) of a called module refers to."""
+        """The resources that an output of a called module refers to; every output if `name` is empty."""
         try:
             children = tuple(module.children(call).values())
         except Unknown:
@@ -144,13 +144,13 @@ def _following(reader: _Reader, module: Module, document: Document, block: Node)
 
 
 def _same_traversal(expression: Expression, child: Expression) -> bool:
-    """Whether a child is the beginning of the same traversal, so that it was looked at already."""
+    """Whether a child is the beginning of the same traversal, which was followed already."""
     linked = isinstance(expression, e.AttributeAccess | e.IndexAccess | e.Splat) and child is expression.source
     return linked and e.steps_of(expression) is not None
 
 
 def _keys(expression: Expression) -> Iterator[Expression]:
-    """Index expressions in the beginning of a traversal."""
+    """The index expressions inside a traversal, without its last."""
     while isinstance(expression, e.AttributeAccess | e.IndexAccess | e.Splat):
         expression = expression.source
         if isinstance(expression, e.IndexAccess):

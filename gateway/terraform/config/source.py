@@ -1,4 +1,4 @@
-"""The Terraform files of a stack by directory: what each module declares, before anything is evaluated."""
+"""Reads the Terraform files of a stack by directory: what each module declares, before anything is evaluated."""
 
 import json
 import posixpath
@@ -10,6 +10,7 @@ from tree_sitter import Node
 
 from gateway.errors import CodeInvalid
 from gateway.model.json import Json
+from gateway.terraform.files import FileTree, file_tree
 from gateway.terraform.lang.expression import LiteralValue, bare
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document, parse
@@ -43,34 +44,36 @@ class Source:
     providers: tuple[Declared, ...] = ()
     """`provider` blocks."""
     given: Mapping[str, tuple[Document | None, Node | None, Json]] = field(default_factory=dict)
-    """Values of variables from tfvars files, the one that wins: document and attribute, or the value out of JSON."""
+    """Values of variables from tfvars files, only the one in effect: document and attribute, or the value from JSON."""
     overrides: tuple[Document, ...] = ()
     """Override files."""
-    hidden: Mapping[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
-    """What override files set, by block header: these values are not known to us."""
+    overridden: Mapping[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
+    """Names of attributes and blocks that override files set, by block header. Their values are not known."""
 
-    def hidden_in(self, header: tuple[str, ...]) -> frozenset[str]:
+    def overridden_in(self, header: tuple[str, ...]) -> frozenset[str]:
         """Names of attributes and blocks that an override file sets in the block with this header."""
-        return self.hidden.get(header, frozenset())
+        return self.overridden.get(header, frozenset())
 
     def called_directory(self, name: str) -> str | None:
-        """The directory of a called module relative to the root; None where it is not local."""
+        """The directory of a called module relative to the root; None if it is not local."""
         document, block = self.calls[name]
         attribute = document.attributes(block).get("source")
         written = None if attribute is None else bare(read_attribute(document, attribute))
         if not isinstance(written, LiteralValue) or not isinstance(written.value, str):
             return None
-        if "source" in self.hidden_in(("module", name)) or not written.value.startswith(("./", "../")):
+        if "source" in self.overridden_in(("module", name)) or not written.value.startswith(("./", "../")):
             return None
         return posixpath.normpath(posixpath.join(self.directory, written.value))
 
 
-def load_sources(root: Path, overlay: Mapping[Path, bytes], known: Mapping[Path, Document]) -> dict[str, Source]:
+def load_sources(
+    root: Path | FileTree, overlay: Mapping[Path, bytes], known: Mapping[Path, Document]
+) -> dict[str, Source]:
     """The root's directory (`.`) and those of all local modules it calls. Raises `CodeInvalid`.
 
-    A document in `known` is taken as it is where its file still has the same bytes.
+    A document in `known` is reused if its file still has the same bytes.
     """
-    files = _Files(root, overlay, known)
+    files = _Files(file_tree(root), overlay, known)
     loaded: dict[str, Source] = {}
     todo = ["."]
     while todo:
@@ -85,15 +88,15 @@ def load_sources(root: Path, overlay: Mapping[Path, bytes], known: Mapping[Path,
             if called is not None:
                 if not any(files.names(called)):
                     raise CodeInvalid(
-                        f"{document.at(block)}: The module {name} is to be in {called}, and no Terraform file is there."
+                        f"{document.at(block)}: The module {name} should be in {called}, but no Terraform file is there."
                     )
                 todo.append(called)
-    _refuse_circles(loaded)
+    _refuse_cycles(loaded)
     return loaded
 
 
-def _refuse_circles(loaded: Mapping[str, Source]) -> None:
-    """Raise `CodeInvalid` where a module calls itself, directly or not."""
+def _refuse_cycles(loaded: Mapping[str, Source]) -> None:
+    """Raise `CodeInvalid` if a module calls itself, directly or not."""
 
     def visit(directory: str, above: tuple[str, ...]) -> None:
         for name, (document, block) in loaded[directory].calls.items():
@@ -108,31 +111,26 @@ def _refuse_circles(loaded: Mapping[str, Source]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Files:
-    """The files of a stack, as they are on disk and in the overlay."""
+    """The files of a stack; those in the overlay replace or add to them."""
 
-    root: Path
+    base: FileTree
     overlay: Mapping[Path, bytes]
     known: Mapping[Path, Document]
 
     def names(self, directory: str) -> Iterator[str]:
-        """Names of the Terraform files in a directory, on disk or in the overlay."""
-        place = self.root / directory
-        on_disk = {item.name for item in place.iterdir() if item.is_file()} if place.is_dir() else set()
-        laid_over = {path.name for path in self.overlay if posixpath.normpath(path.parent.as_posix()) == directory}
-        for name in sorted(on_disk | laid_over):
+        """Names of the Terraform files in a directory, of the stack or in the overlay."""
+        overlaid = {path.name for path in self.overlay if posixpath.normpath(path.parent.as_posix()) == directory}
+        for name in sorted({*self.base.names(directory), *overlaid}):
             ignored = name.startswith(".") or name.endswith("~") or (name.startswith("#") and name.endswith("#"))
             if not ignored and name.endswith((".tf", ".tf.json", ".tfvars", ".tfvars.json")):
                 yield name
 
     def read(self, path: Path) -> bytes:
         """The bytes of a file. Raises `CodeInvalid`."""
-        for laid, source in self.overlay.items():
-            if posixpath.normpath(laid.as_posix()) == path.as_posix():
+        for overlaid, source in self.overlay.items():
+            if posixpath.normpath(overlaid.as_posix()) == path.as_posix():
                 return source
-        try:
-            return (self.root / path).read_bytes()
-        except OSError as error:
-            raise CodeInvalid(f"{path}: The file cannot be read: {error.strerror}.") from None
+        return self.base.read(path.as_posix())
 
     def document(self, path: Path) -> Document:
         """The document of a file. Raises `CodeInvalid`."""
@@ -192,31 +190,31 @@ def _collect(
         providers=tuple(providers),
         given=given,
         overrides=tuple(overrides),
-        hidden=_hidden(overrides),
+        overridden=_overridden(overrides),
     )
 
 
 def _add(table: dict[str, Declared], what: str, key: str, declared: Declared) -> None:
     if key in table:
         first = table[key][0].at(table[key][1])
-        raise CodeInvalid(f"{declared[0].at(declared[1])}: The {what} is declared already at {first}.")
+        raise CodeInvalid(f"{declared[0].at(declared[1])}: The {what} is already declared at {first}.")
     table[key] = declared
 
 
-def _hidden(overrides: list[Document]) -> dict[tuple[str, ...], frozenset[str]]:
-    hidden: dict[tuple[str, ...], frozenset[str]] = {}
+def _overridden(overrides: list[Document]) -> dict[tuple[str, ...], frozenset[str]]:
+    overridden: dict[tuple[str, ...], frozenset[str]] = {}
     for document in overrides:
         for block in document.blocks(document.root):
             header = document.header(block)
             inner = {document.header(nested)[0] for nested in document.blocks(block)}
             dynamic = {document.header(nested)[-1] for nested in document.blocks(block, "dynamic")}
             names = frozenset(document.attributes(block)) | inner | dynamic
-            hidden[header] = hidden.get(header, frozenset()) | names
-    return hidden
+            overridden[header] = overridden.get(header, frozenset()) | names
+    return overridden
 
 
 def _given(files: _Files, paths: list[Path]) -> dict[str, tuple[Document | None, Node | None, Json]]:
-    """Values by variable in Terraform's order: terraform.tfvars, terraform.tfvars.json, then *.auto.tfvars by name."""
+    """Values by variable. Later files win, in Terraform's order: terraform.tfvars, terraform.tfvars.json, *.auto.tfvars by name."""
     first = [path for name in ("terraform.tfvars", "terraform.tfvars.json") for path in paths if path.name == name]
     later = [path for path in paths if path.name.endswith((".auto.tfvars", ".auto.tfvars.json"))]
     given: dict[str, tuple[Document | None, Node | None, Json]] = {}
@@ -226,7 +224,7 @@ def _given(files: _Files, paths: list[Path]) -> dict[str, tuple[Document | None,
             continue
         document = files.document(path)
         if document.blocks(document.root):
-            raise CodeInvalid(f"{path}: A file of variable values holds no blocks.")
+            raise CodeInvalid(f"{path}: A file of variable values cannot have blocks.")
         given.update({name: (document, node, None) for name, node in document.attributes(document.root).items()})
     return given
 
@@ -237,5 +235,5 @@ def _json(path: Path, source: bytes) -> Mapping[str, Json]:
     except ValueError as error:
         raise CodeInvalid(f"{path}: This is not valid JSON: {error}.") from None
     if not isinstance(value, dict):
-        raise CodeInvalid(f"{path}: A file of variable values is one JSON object.")
+        raise CodeInvalid(f"{path}: A file of variable values must be one JSON object.")
     return value

@@ -1,4 +1,4 @@
-"""What each bound of a contract means: which limits it takes, what breaks it, and which value would be legal instead."""
+"""The bounds of a contract: the limits that each takes, the values that break it, and the nearest legal value."""
 
 import functools
 import math
@@ -13,12 +13,12 @@ from gateway.model.contract import Bound
 from gateway.model.equality import equal
 from gateway.model.json import Json
 from gateway.model.numeric import number, written
-from gateway.terraform.contracts.network import Unreadable, closed_ports, covers_world, network, networks, outside
+from gateway.terraform.contracts.network import Unreadable, covers_world, network, networks, outside, ports_outside
 
 NAMES = ("min", "max", "max_step", "one_of", "matches", "cidr_within", "ports", "forbid_world", "max_items")
-"""Every bound there is."""
+"""Every bound that an attribute may have."""
 CONDITION = "condition"
-"""The name of a bound that is an author's own sentence, true or false."""
+"""The name of a bound that is an author's own condition, true or false."""
 
 _NUMERIC = ("min", "max", "max_step")
 _LONGEST_TEXT = 4096
@@ -27,15 +27,15 @@ _MAX_LISTED = 5
 
 
 def limit_problem(name: str, limit: Json) -> str:
-    """Why `limit` cannot be the limit of the bound `name`, in words; empty where it can."""
+    """Why `limit` cannot be the limit of the bound `name`, as a sentence's end; empty if it can."""
     return _LIMITS[name](limit)
 
 
 def breach(bound: Bound, wanted: Json, before: Json, *, created: bool = False) -> str:
-    """How the wanted value breaks the bound, as the middle of a sentence (`is over max = 16`); empty where it keeps it.
+    """How the wanted value breaks the bound, as the middle of a sentence (`is over max = 16`); empty if it does not.
 
-    `before` is the value the attribute has now; it counts for `max_step` only, which a thing that is only being `created` cannot break.
-    A bound whose limit could not be evaluated is broken by every value.
+    `before` is the attribute's current value. Only `max_step` uses it, and a resource that is being `created` cannot break that bound.
+    Every value breaks a bound whose limit could not be evaluated.
     """
     if bound.unknown:
         return f"cannot be judged, because {bound.name} cannot be evaluated: {bound.unknown}"
@@ -50,37 +50,40 @@ def breach(bound: Bound, wanted: Json, before: Json, *, created: bool = False) -
 
 
 def nearest(bounds: Sequence[Bound], wanted: Json, before: Json, *, created: bool = False) -> Json:
-    """The legal value nearest to the wanted one under all these bounds of one attribute together; None where none can be named."""
+    """The value nearest to the wanted one that is legal under all these bounds of one attribute; None if none is found."""
 
     def legal(value: Json) -> bool:
         return not any(breach(bound, value, before, created=created) for bound in bounds)
 
     choices = [choice for bound in bounds if bound.name == "one_of" for choice in _items(bound.limit)]
     if choices:
-        lawful = [choice for choice in choices if legal(choice)]
-        return min(lawful, key=lambda choice: _distance(choice, wanted), default=None)
+        return min(
+            (choice for choice in choices if legal(choice)), key=lambda choice: _distance(choice, wanted), default=None
+        )
     return next((value for value in _clamped(bounds, wanted, before, created) if legal(value)), None)
 
 
 def _clamped(bounds: Sequence[Bound], wanted: Json, before: Json, created: bool) -> list[Json]:
-    """Values worth trying: the wanted number moved into the interval that the numeric bounds leave."""
-    asked, now = number(wanted), number(before)
-    if asked is None or any(bound.unknown for bound in bounds):
+    """Candidates for the nearest value: the wanted number, clamped to the interval that the numeric bounds leave."""
+    target, now = number(wanted), number(before)
+    if target is None or any(bound.unknown for bound in bounds):
         return []
     limits = {name: [number(bound.limit) for bound in bounds if bound.name == name] for name in _NUMERIC}
     steps = [step for step in limits["max_step"] if step is not None and now is not None and not created]
     lows = [low for low in limits["min"] if low is not None] + [now - step for step in steps if now is not None]
     highs = [high for high in limits["max"] if high is not None] + [now + step for step in steps if now is not None]
     low, high = max(lows, default=None), min(highs, default=None)
-    if asked.denominator == 1 and (now is None or now.denominator == 1):
+    if target.denominator == 1 and (now is None or now.denominator == 1):
         low = None if low is None else Fraction(math.ceil(low))
         high = None if high is None else Fraction(math.floor(high))
-    target = asked if low is None else max(asked, low)
-    target = target if high is None else min(target, high)
+    if low is not None:
+        target = max(target, low)
+    if high is not None:
+        target = min(target, high)
     value = written(target, like=wanted)
     if not isinstance(value, float):
         return [value]
-    # The exact value may have no float; then one of its neighbours lies inside.
+    # A float may be just outside the interval; then one of its neighbours is inside.
     return [value, math.nextafter(value, math.inf), math.nextafter(value, -math.inf)]
 
 
@@ -107,7 +110,7 @@ def _items(value: Json) -> Sequence[Json]:
     return value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
 
 
-# What a value does to break a bound ---------------------------------------------------------------------------------
+# How a value breaks a bound -----------------------------------------------------------------------------------------
 
 
 def _under_min(limit: Json, wanted: Json, _before: Json) -> str:
@@ -118,7 +121,7 @@ def _over_max(limit: Json, wanted: Json, _before: Json) -> str:
     return "" if _number(wanted) <= _number(limit) else f"is over max = {shown(limit)}"
 
 
-def _too_far(limit: Json, wanted: Json, before: Json) -> str:
+def _over_step(limit: Json, wanted: Json, before: Json) -> str:
     if before is None:
         raise Unreadable("the value before the change is not known")
     step = abs(_number(wanted) - _number(before))
@@ -145,12 +148,12 @@ def _mismatch(limit: Json, wanted: Json, _before: Json) -> str:
 
 
 def _outside(limit: Json, wanted: Json, _before: Json) -> str:
-    strays = outside(networks(wanted), [network(item) for item in _items(limit)])
-    return f"opens {_listed(strays)}, which lies outside cidr_within = {shown(limit)}" if strays else ""
+    found = outside(networks(wanted), [network(item) for item in _items(limit)])
+    return f"opens {_listed(found)}, which lies outside cidr_within = {shown(limit)}" if found else ""
 
 
 def _open_ports(limit: Json, wanted: Json, _before: Json) -> str:
-    opened = closed_ports(wanted, (int(_number(port)) for port in _items(limit)))
+    opened = ports_outside(wanted, (int(_number(port)) for port in _items(limit)))
     return f"opens {_listed(opened)}, beyond ports = {shown(limit)}" if opened else ""
 
 
@@ -162,7 +165,7 @@ def _open_world(limit: Json, wanted: Json, _before: Json) -> str:
 
 def _too_many(limit: Json, wanted: Json, _before: Json) -> str:
     if wanted is not None and (isinstance(wanted, str) or not isinstance(wanted, Sequence | Mapping)):
-        raise Unreadable(f"{shown(wanted)} is no list")
+        raise Unreadable(f"{shown(wanted)} is not a list")
     count = 0 if wanted is None else len(wanted)
     return "" if count <= _number(limit) else f"has {count} items, more than max_items = {shown(limit)}"
 
@@ -170,7 +173,7 @@ def _too_many(limit: Json, wanted: Json, _before: Json) -> str:
 _BREACHES: Mapping[str, Callable[[Json, Json, Json], str]] = {
     "min": _under_min,
     "max": _over_max,
-    "max_step": _too_far,
+    "max_step": _over_step,
     "one_of": _not_listed,
     "matches": _mismatch,
     "cidr_within": _outside,
@@ -180,7 +183,7 @@ _BREACHES: Mapping[str, Callable[[Json, Json, Json], str]] = {
 }
 
 
-# Which limits a bound takes -----------------------------------------------------------------------------------------
+# The limits that a bound takes --------------------------------------------------------------------------------------
 
 
 def _needs_number(limit: Json) -> str:
@@ -195,8 +198,12 @@ def _needs_count(limit: Json) -> str:
     return _needs_positive(limit) or ("" if _number(limit).denominator == 1 else "it takes a whole number")
 
 
-def _needs_flag(limit: Json) -> str:
+def _needs_bool(limit: Json) -> str:
     return "" if isinstance(limit, bool) else f"it takes true or false, not {shown(limit)}"
+
+
+def _needs_truth(limit: Json) -> str:
+    return "" if isinstance(limit, bool) else "the condition is neither true nor false"
 
 
 def _needs_choices(limit: Json) -> str:
@@ -231,7 +238,7 @@ def _needs_ports(limit: Json) -> str:
     for port in _items(limit):
         value = number(port)
         if value is None or isinstance(port, str) or value.denominator != 1 or not 0 <= value <= _HIGHEST_PORT:
-            return f"{shown(port)} is no port"
+            return f"{shown(port)} is not a port"
     return ""
 
 
@@ -243,20 +250,22 @@ _LIMITS: Mapping[str, Callable[[Json], str]] = {
     "matches": _needs_pattern,
     "cidr_within": _needs_networks,
     "ports": _needs_ports,
-    "forbid_world": _needs_flag,
+    "forbid_world": _needs_bool,
     "max_items": _needs_count,
-    CONDITION: _needs_flag,
+    CONDITION: _needs_truth,
 }
 
 
 @functools.lru_cache(maxsize=1024)
 def _pattern(text: str) -> TypeAdapter[Any]:
-    """The whole-value form of a regular expression. pydantic's engine is Rust's `regex`: linear in time, whatever the pattern."""
+    """A validator for values that match the regular expression as a whole. pydantic uses Rust's `regex`, which takes linear time for every pattern."""
     try:
-        TypeAdapter(Annotated[str, Field(pattern=text)])  # on its own first, so that `a)|(.*` cannot leave the anchors
+        TypeAdapter(Annotated[str, Field(pattern=text)])  # on its own first, so that `a)|(.*` cannot escape the anchors
         return TypeAdapter(Annotated[str, Field(pattern=rf"\A(?:{text})\z")])
     except SchemaError as error:
-        raise Unreadable(f"{shown(text)} is no regular expression of the linear kind (RE2, Rust)") from error
+        raise Unreadable(
+            f"{shown(text)} is not a regular expression that can be matched in linear time (RE2, Rust)"
+        ) from error
 
 
 def _fits(checked: TypeAdapter[Any], value: str) -> bool:
@@ -270,17 +279,17 @@ def _fits(checked: TypeAdapter[Any], value: str) -> bool:
 def _number(value: Json) -> Fraction:
     found = number(value)
     if found is None:
-        raise Unreadable(f"{shown(value)} is no number")
+        raise Unreadable(f"{shown(value)} is not a number")
     return found
 
 
-def _listed(resources: Sequence[object]) -> str:
-    shown = ", ".join(str(resource) for resource in resources[:_MAX_LISTED])
-    return shown if len(resources) <= _MAX_LISTED else f"{shown} and {len(resources) - _MAX_LISTED} more"
+def _listed(items: Sequence[object]) -> str:
+    text = ", ".join(str(item) for item in items[:_MAX_LISTED])
+    return text if len(items) <= _MAX_LISTED else f"{text} and {len(items) - _MAX_LISTED} more"
 
 
 def shown(value: Json) -> str:
-    """A value as it stands in HCL, cut after a line's worth; for sentences."""
+    """A value in HCL syntax, cut to the length of a line; for sentences."""
     text = _hcl(value)
     return text if len(text) <= 100 else text[:97] + "…"  # noqa: PLR2004  a line's worth
 

@@ -1,7 +1,7 @@
-"""The guards that Terraform code carries itself, read as bounds: validations of variables, pre- and postconditions.
+"""Evaluates conditions to bounds: those of contracts, and those of the Terraform code (validations, pre- and postconditions).
 
-They are looked at as `terraform plan` would after the change is written into the code: a variable that feeds an attribute
-directly has the attribute's new value. So plan and gateway cannot disagree.
+Conditions of the code are evaluated as `terraform plan` would after the change is written into the code: a variable that
+directly feeds an attribute has the attribute's new value. So the plan and the gateway cannot disagree.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,59 +13,76 @@ from gateway.model.contract import Bound
 from gateway.model.json import Json
 from gateway.terraform.config.instance import META, ResourceInstance
 from gateway.terraform.config.module import Module
-from gateway.terraform.contracts.bounds import CONDITION
+from gateway.terraform.contracts.bounds import CONDITION, limit_problem
+from gateway.terraform.contracts.contract import ConditionRule
+from gateway.terraform.contracts.expression import WrittenExpression, written_expression
 from gateway.terraform.lang import expression as e
-from gateway.terraform.lang.evaluate import EvaluationScope, Unknown, evaluate
+from gateway.terraform.lang.evaluate import EvaluationScope, Unknown
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 
 Attributes = Mapping[str, Json]
-Roots = Callable[[str, Iterable[str]], Mapping[str, Json]]
-"""For a module's address and root names such as `aws_sqs_queue` or `data`: what the state knows of them."""
+Lookup = Callable[[str, Iterable[str]], Mapping[str, Json]]
+"""From a module's address and root names such as `aws_sqs_queue` or `data` to what the state records for each."""
+
+_NOT_IN_STATE = frozenset({"self", "var", "local", "each", "count", "module"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Guard:
-    """One condition with its message."""
-
-    document: Document
-    block: Node
+def evaluate_condition(rule: ConditionRule, scope: EvaluationScope, *, attribute: str = "") -> Bound:
+    """The condition as a bound with its message; `unknown` unless it is certainly true or false. Never raises."""
+    limit, unknown = rule.condition.evaluate(scope)
+    if not unknown:
+        unknown = limit_problem(CONDITION, limit)
+    message, _ = rule.message.evaluate(scope)
+    return Bound(
+        attribute=attribute,
+        name=CONDITION,
+        limit=limit,
+        source=rule.condition.source,
+        message=message if isinstance(message, str) else rule.fallback_message,
+        unknown=unknown,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Feed:
-    """An attribute whose value is a variable, nothing else: in this module and, by arguments, in those above."""
+    """A variable that directly feeds an attribute: in the resource's module or, by arguments, in one above it."""
 
     attribute: str
     module: Module
     variable: str
+    validations: tuple[ConditionRule, ...]
 
 
 class CodeConditions:
-    """The native guards of a stack's resources."""
+    """The conditions that a stack's Terraform code declares for its resources."""
 
-    def __init__(self, roots: Roots) -> None:
-        self._roots = roots
+    def __init__(self, state: Lookup) -> None:
+        self._state = state
 
     def of(self, instance: ResourceInstance | None) -> Callable[[Attributes], tuple[Bound, ...]]:
-        """A function from the attributes after a change to the guards' bounds; for no instance, to nothing."""
+        """A function from an instance's attributes after a change to bounds; without an instance it returns none."""
         if instance is None:
             return lambda _after: ()
         feeds = tuple(_feeds(instance))
-        own = tuple(_own_guards(instance))
+        rules = tuple(_lifecycle_rules(instance))
 
         def bounds(after: Attributes) -> tuple[Bound, ...]:
-            found = [bound for feed in feeds if feed.attribute in after for bound in _validations(feed, after)]
-            fed = {
-                f.variable: after[f.attribute] for f in feeds if f.module is instance.module and f.attribute in after
-            }
-            return (*found, *(_condition(guard, self._scope(instance, guard, after, fed)) for guard in own))
+            effective = [feed for feed in feeds if feed.attribute in after]
+            fed = {feed.variable: after[feed.attribute] for feed in effective if feed.module is instance.module}
+            return (
+                *(bound for feed in effective for bound in _validated(feed, after)),
+                *(evaluate_condition(rule, self._scope(instance, rule, after, fed)) for rule in rules),
+            )
 
         return bounds
 
-    def _scope(self, instance: ResourceInstance, guard: _Guard, after: Attributes, fed: Attributes) -> EvaluationScope:
-        roots = _roots_of(guard) - {"self", "var", "local", "each", "count", "module"}
-        names = {**self._roots(instance.module.address, roots), "self": after, "var": _Variables(instance.module, fed)}
+    def _scope(
+        self, instance: ResourceInstance, rule: ConditionRule, after: Attributes, fed: Attributes
+    ) -> EvaluationScope:
+        roots = {root for expression in (rule.condition, rule.message) for root, _ in expression.references}
+        recorded = self._state(instance.module.address, roots - _NOT_IN_STATE)
+        names = {**recorded, "self": after, "var": _Variables(instance.module, fed)}
         return replace(instance.scope, names=names)
 
 
@@ -79,7 +96,7 @@ class _Variables(Mapping[str, "Json"]):
     def __getitem__(self, name: str) -> Json:
         if name not in self._module.source.variables:
             raise KeyError(name)
-        return self._fed[name] if name in self._fed else self._module.variable(name)  # type: ignore[return-value]  # Json but for Opaque, which evaluate refuses
+        return self._fed[name] if name in self._fed else self._module.variable(name)  # type: ignore[return-value]  # JSON, or an Opaque, which evaluate refuses
 
     def __contains__(self, name: object) -> bool:
         return name in self._module.source.variables
@@ -93,17 +110,18 @@ class _Variables(Mapping[str, "Json"]):
 
 def _feeds(instance: ResourceInstance) -> Iterator[_Feed]:
     for attribute, node in instance.document.attributes(instance.block).items():
-        if attribute in META or attribute in instance.hidden:
+        if attribute in META or attribute in instance.overridden:
             continue
         module: Module | None = instance.module
         variable = _variable(instance.document, node)
         while module is not None and variable:
-            yield _Feed(attribute=attribute, module=module, variable=variable)
-            module, variable = _above(module, variable)
+            rules = tuple(_validation_rules(module, variable))
+            yield _Feed(attribute=attribute, module=module, variable=variable, validations=rules)
+            module, variable = _caller(module, variable)
 
 
-def _above(module: Module, variable: str) -> tuple[Module | None, str]:
-    """The calling module and its variable that is the argument, empty where the argument is anything else."""
+def _caller(module: Module, variable: str) -> tuple[Module | None, str]:
+    """The calling module and the variable of it that is passed as the argument; empty if the argument is anything else."""
     try:
         definition = module.definition(variable)
     except Unknown:
@@ -114,65 +132,45 @@ def _above(module: Module, variable: str) -> tuple[Module | None, str]:
 
 
 def _variable(document: Document, attribute: Node) -> str:
-    """The name where the expression is `var.name` and nothing else."""
-    expression = e.bare(read_attribute(document, attribute))
-    if (
-        isinstance(expression, e.AttributeAccess)
-        and isinstance(expression.source, e.Name)
-        and expression.source.name == "var"
-    ):
-        return expression.name
+    """The variable's name if the attribute's expression is just `var.name`, else empty."""
+    match e.bare(read_attribute(document, attribute)):
+        case e.AttributeAccess(source=e.Name(name="var"), name=name):
+            return name
     return ""
 
 
-def _validations(feed: _Feed, after: Attributes) -> Iterator[Bound]:
-    declared = feed.module.source.variables.get(feed.variable)
-    if declared is None:
-        return
+def _validated(feed: _Feed, after: Attributes) -> Iterator[Bound]:
+    """The validations of a variable, evaluated with the new value of the attribute it feeds."""
     names = {"var": _Variables(feed.module, {feed.variable: after[feed.attribute]})}
-    document, block = declared
-    for inner in document.blocks(block, "validation"):
-        guard = _Guard(document=document, block=inner)
-        yield _condition(guard, EvaluationScope(module=feed.module, names=names), attribute=feed.attribute)
+    scope = EvaluationScope(module=feed.module, names=names)
+    return (evaluate_condition(rule, scope, attribute=feed.attribute) for rule in feed.validations)
 
 
-def _own_guards(instance: ResourceInstance) -> Iterator[_Guard]:
+def _validation_rules(module: Module, variable: str) -> Iterator[ConditionRule]:
+    if variable in module.source.variables:
+        document, block = module.source.variables[variable]
+        for validation in document.blocks(block, "validation"):
+            yield _rule(document, validation)
+
+
+def _lifecycle_rules(instance: ResourceInstance) -> Iterator[ConditionRule]:
     for lifecycle in instance.document.blocks(instance.block, "lifecycle"):
         for kind in ("precondition", "postcondition"):
             for block in instance.document.blocks(lifecycle, kind):
-                yield _Guard(document=instance.document, block=block)
+                yield _rule(instance.document, block)
 
 
-def _roots_of(guard: _Guard) -> set[str]:
-    attributes = guard.document.attributes(guard.block)
-    found = (read_attribute(guard.document, node) for node in attributes.values())
-    return {part.name for expression in found for part in e.walk(expression) if isinstance(part, e.Name)}
-
-
-def _condition(guard: _Guard, scope: EvaluationScope, *, attribute: str = "") -> Bound:
-    attributes = guard.document.attributes(guard.block)
-    source = guard.document.at(attributes.get("condition", guard.block))
-    limit, unknown = _outcome(guard, "condition", scope)
-    if not unknown and not isinstance(limit, bool):
-        unknown = "the condition is neither true nor false"
-    message, _ = _outcome(guard, "error_message", scope)
-    return Bound(
-        attribute=attribute,
-        name=CONDITION,
-        limit=limit,
-        source=source,
-        message=message if isinstance(message, str) else "",
-        unknown=unknown,
+def _rule(document: Document, block: Node) -> ConditionRule:
+    return ConditionRule(
+        condition=_written(document, block, "condition"), message=_written(document, block, "error_message")
     )
 
 
-def _outcome(guard: _Guard, name: str, scope: EvaluationScope) -> tuple[Json, str]:
-    attribute = guard.document.attributes(guard.block).get(name)
+def _written(document: Document, block: Node, name: str) -> WrittenExpression:
+    """The expression of a block's attribute; one that cannot be evaluated if the block does not have the attribute."""
+    attribute = document.attributes(block).get(name)
     if attribute is None:
-        return None, f"it has no {name}"
-    try:
-        return evaluate(guard.document, read_attribute(guard.document, attribute), scope), ""
-    except Unknown as error:
-        return None, str(error)
-    except Exception as error:  # noqa: BLE001  whatever breaks here is a condition that is not known, and that denies
-        return None, f"{type(error).__name__} in {guard.document.at(attribute)}"
+        missing = e.Unsupported(block.start_byte, block.end_byte, f"it has no {name}")
+        return written_expression(missing, text="", source=document.at(block))
+    text = document.text(document.expression(attribute))
+    return written_expression(read_attribute(document, attribute), text=text, source=document.at(attribute))

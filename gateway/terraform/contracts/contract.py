@@ -1,4 +1,4 @@
-"""Reads contracts: the law that stands in `*.sentinel.hcl` files beside the Terraform code. Strict: what it does not know is an error."""
+"""Reads contracts, the `*.sentinel.hcl` files beside the Terraform code, into rules. Strict: any unknown name is an error."""
 
 import difflib
 import re
@@ -9,50 +9,43 @@ from fractions import Fraction
 from gateway.errors import CodeInvalid
 from gateway.model.numeric import number
 from gateway.terraform.contracts.bounds import NAMES, limit_problem
-from gateway.terraform.contracts.text import (
-    NOT_LITERAL,
-    ContractAttribute,
-    ContractBlock,
-    ContractBody,
-    NotLiteral,
-    literal,
-    parse_body,
-    references,
-)
+from gateway.terraform.contracts.expression import WrittenExpression
+from gateway.terraform.contracts.operations import operation_problem
+from gateway.terraform.contracts.text import ContractAttribute, ContractBlock, ContractBody, parse_body
+from gateway.terraform.lang.expression import NOT_LITERAL, NotLiteral, Unsupported, walk
+from gateway.terraform.lang.grammar import TOO_DEEP
 
 SUFFIX = ".sentinel.hcl"
 
 _ROOTS = ("self", "before", "var", "local")
+_OF_A_RESOURCE = (
+    *("managed_by_agent", "critical", "prevent_delete", "mutable", "immutable"),
+    *("allow_delete", "allow_invoke"),
+)
 _PATH = re.compile(r"[A-Za-z_][\w-]*(\.[^\s.*?]+)*")
 _TYPE = re.compile(r"[a-z0-9_*?]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Expression:
-    """An HCL expression as it stands in a contract."""
-
-    text: str
-    source: str
-    """`file:line`."""
-    references: frozenset[tuple[str, str]] = frozenset()
-    """What it refers to: (root, first name), e.g. `("self", "max_size")`."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BoundRule:
-    """One bound as written."""
+    """One bound of an attribute, e.g. `max = self.max_size`."""
 
     attribute: str
     name: str
-    limit: Expression
+    limit: WrittenExpression
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Enforcement:
-    """An `enforce` block: a condition, and what to say where it does not hold."""
+class ConditionRule:
+    """A condition and the message for when it is false.
 
-    condition: Expression
-    message: Expression
+    Written in an `enforce` block of a contract, or in a `validation`, `precondition` or `postcondition` block of the code.
+    """
+
+    condition: WrittenExpression
+    message: WrittenExpression
+    fallback_message: str = ""
+    """The message if `message` cannot be evaluated to text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,48 +57,51 @@ class ResourceRule:
     types: str
     """Glob on the resource type."""
     names: str
-    """Glob on the name; on the whole address where it contains a dot or a bracket."""
+    """Glob on the name; on the whole address if it contains a dot or a bracket."""
     source: str
     managed_by_agent: bool = False
     mutable: tuple[str, ...] = ()
     immutable: tuple[str, ...] = ()
+    allow_delete: bool = False
+    allow_invoke: frozenset[str] = frozenset()
+    """Operations, each as `Operation` or `service:Operation`."""
     critical: bool = False
     prevent_delete: bool = False
     bounds: tuple[BoundRule, ...] = ()
-    enforcements: tuple[Enforcement, ...] = ()
-    """Those of the block itself."""
-    shared: tuple[Enforcement, ...] = ()
-    """Those of its contract: they hold for every resource it names that has the attributes they refer to."""
+    enforcements: tuple[ConditionRule, ...] = ()
+    """The `enforce` blocks of this block."""
+    shared: tuple[ConditionRule, ...] = ()
+    """The `enforce` blocks of its contract. Each applies to the resources that have the attributes it refers to."""
 
 
 def parse_contracts(text: str, file: str) -> tuple[ResourceRule, ...]:
-    """The resource blocks of every contract in `text`, in order. `file` is named in messages and sources.
+    """The resource blocks of every contract in `text`, in order. `file` is the name in messages and sources.
 
-    Raises `errors.CodeInvalid` with file, line and what is known instead, for anything that is not in the grammar.
+    Raises `errors.CodeInvalid` for any name or form that contracts do not have, with file, line and the known alternatives.
     """
     try:
         return tuple(_rules(parse_body(text, file), file))
     except RecursionError as error:
-        raise _wrong(f"{file}:1", "An expression is nested too deeply to be read.") from error
+        raise _wrong(f"{file}:1", "The file is nested too deeply to be read.") from error
 
 
 def _rules(body: ContractBody, file: str) -> list[ResourceRule]:
-    _known(body, attributes=(), blocks=("contract",), within="the file")
+    _check_names(body, attributes=(), blocks=("contract",), within="the file")
     rules: list[ResourceRule] = []
-    seen: dict[str, ContractBlock] = {}
+    contracts: dict[str, ContractBlock] = {}
     for block in body.blocks:
         (name,) = _labels(block, "a name")
-        if name in seen:
-            raise _wrong(block.source, f"The contract {name!r} is already in {seen[name].source}.")
-        seen[name] = block
+        if name in contracts:
+            raise _wrong(block.source, f"The contract {name!r} is already in {contracts[name].source}.")
+        contracts[name] = block
         rules += _contract(block, name)
     if not rules:
-        raise _wrong(f"{file}:1", "The file holds no contract for any resource, so it would guard nothing.")
+        raise _wrong(f"{file}:1", "The file holds no contract for any resource, so it would have no effect.")
     return rules
 
 
 def _contract(block: ContractBlock, name: str) -> list[ResourceRule]:
-    _known(block.body, attributes=("owner",), blocks=("resource", "enforce"), within="a contract")
+    _check_names(block.body, attributes=("owner",), blocks=("resource", "enforce"), within="a contract")
     owner = _owner(block.body)
     enforcements = _enforcements(block.body)
     rules: list[ResourceRule] = []
@@ -117,16 +113,13 @@ def _contract(block: ContractBlock, name: str) -> list[ResourceRule]:
     return rules
 
 
-def _resource(block: ContractBlock, contract: str, owner: str, shared: tuple[Enforcement, ...]) -> ResourceRule:
+def _resource(block: ContractBlock, contract: str, owner: str, shared: tuple[ConditionRule, ...]) -> ResourceRule:
     types, names = _labels(block, "a resource type", "a name pattern")
     if not _TYPE.fullmatch(types):
         raise _wrong(
-            block.source, f'"{types}" is no resource type and no pattern of one, such as "aws_sqs_queue" or "aws_*".'
+            block.source, f'"{types}" is not a resource type or a pattern of one, such as "aws_sqs_queue" or "aws_*".'
         )
-    flags = ("managed_by_agent", "critical", "prevent_delete")
-    _known(
-        block.body, attributes=(*flags, "mutable", "immutable"), blocks=("attribute", "enforce"), within="a resource"
-    )
+    _check_names(block.body, attributes=_OF_A_RESOURCE, blocks=("attribute", "enforce"), within="a resource")
     mutable, immutable = _paths(block.body, "mutable"), _paths(block.body, "immutable")
     bounds = _bounds(block.body)
     for path in immutable:
@@ -141,6 +134,8 @@ def _resource(block: ContractBlock, contract: str, owner: str, shared: tuple[Enf
         names=names,
         source=block.source,
         managed_by_agent=_flag(block.body, "managed_by_agent"),
+        allow_delete=_delete(block.body),
+        allow_invoke=_operations(block.body),
         critical=_flag(block.body, "critical"),
         prevent_delete=_flag(block.body, "prevent_delete"),
         mutable=mutable,
@@ -158,56 +153,60 @@ def _bounds(body: ContractBody) -> tuple[BoundRule, ...]:
         _must_be_path(path, block.source)
         if path in bounds:
             raise _wrong(block.source, f'The attribute "{path}" has two blocks; put all its bounds into one.')
-        _known(block.body, attributes=NAMES, blocks=(), within="an attribute", noun="bound")
+        _check_names(block.body, attributes=NAMES, blocks=(), within="an attribute", noun="bound")
         if not block.body.attributes:
             raise _wrong(block.source, f'The attribute "{path}" has no bound. Known bounds: {", ".join(NAMES)}.')
         bounds[path] = [_bound(path, attribute) for attribute in block.body.attributes.values()]
-        _must_leave_something(block)
+        _check_interval(block)
     return tuple(bound for group in bounds.values() for bound in group)
 
 
 def _bound(path: str, attribute: ContractAttribute) -> BoundRule:
-    value = literal(attribute.tree)
+    value = attribute.literal
     problem = "" if isinstance(value, NotLiteral) else limit_problem(attribute.name, value)
     if problem:
         raise _wrong(attribute.source, f'The bound {attribute.name} of "{path}" is wrong: {problem}.')
-    return BoundRule(attribute=path, name=attribute.name, limit=_expression(attribute))
+    return BoundRule(attribute=path, name=attribute.name, limit=_checked(attribute))
 
 
-def _must_leave_something(block: ContractBlock) -> None:
-    """Two literal limits that no number can keep are a mistake."""
+def _check_interval(block: ContractBlock) -> None:
+    """Refuse a literal `min` over a literal `max`: no number lies between them."""
     low, high = (_literal_number(block.body.attributes.get(name)) for name in ("min", "max"))
     if low is not None and high is not None and low > high:
         raise _wrong(block.body.attributes["min"].source, f"No value is legal: min = {low} is over max = {high}.")
 
 
 def _literal_number(attribute: ContractAttribute | None) -> Fraction | None:
-    value = None if attribute is None else literal(attribute.tree)
+    value = None if attribute is None else attribute.literal
     return None if isinstance(value, NotLiteral) else number(value)
 
 
-def _enforcements(body: ContractBody) -> tuple[Enforcement, ...]:
+def _enforcements(body: ContractBody) -> tuple[ConditionRule, ...]:
     return tuple(_enforcement(block) for block in body.of_kind("enforce"))
 
 
-def _enforcement(block: ContractBlock) -> Enforcement:
+def _enforcement(block: ContractBlock) -> ConditionRule:
     _labels(block)
     members = ("condition", "error_message")
-    _known(block.body, attributes=members, blocks=(), within="enforce")
+    _check_names(block.body, attributes=members, blocks=(), within="enforce")
     for name in members:
         if name not in block.body.attributes:
             raise _wrong(block.source, f"This enforce block has no {name}.")
     condition, message = (block.body.attributes[name] for name in members)
-    if literal(condition.tree) is not NOT_LITERAL:
+    if condition.literal is not NOT_LITERAL:
         raise _wrong(condition.source, "The condition is always the same; it must refer to self, before, var or local.")
-    if literal(message.tree) is not NOT_LITERAL and not isinstance(literal(message.tree), str):
+    if not isinstance(message.literal, str | NotLiteral):
         raise _wrong(message.source, "The error_message must be text.")
-    return Enforcement(condition=_expression(condition), message=_expression(message))
+    return ConditionRule(
+        condition=_checked(condition), message=_checked(message), fallback_message=message.expression.text
+    )
 
 
-def _expression(attribute: ContractAttribute) -> Expression:
-    found = references(attribute.tree)
-    for root, name in sorted(found):
+def _checked(attribute: ContractAttribute) -> WrittenExpression:
+    """The attribute's expression. Raises `errors.CodeInvalid` if it refers to anything that contracts do not have."""
+    if any(isinstance(part, Unsupported) and part.reason == TOO_DEEP for part in walk(attribute.expression.parsed)):
+        raise _wrong(attribute.source, "The expression is nested too deeply to be read.")
+    for root, name in sorted(attribute.expression.references):
         if root not in _ROOTS:
             raise _wrong(
                 attribute.source,
@@ -215,10 +214,10 @@ def _expression(attribute: ContractAttribute) -> Expression:
             )
         if not name:
             raise _wrong(attribute.source, f"{root} must be followed by a name, as in {root}.something.")
-    return Expression(text=attribute.text, source=attribute.source, references=found)
+    return attribute.expression
 
 
-def _known(
+def _check_names(
     body: ContractBody, *, attributes: Collection[str], blocks: Collection[str], within: str, noun: str = "attribute"
 ) -> None:
     for attribute in body.attributes.values():
@@ -235,7 +234,7 @@ def _unknown(noun: str, name: str, within: str, known: Collection[str], others: 
 
 
 def _instead(name: str, known: Sequence[str]) -> str:
-    """The end of the sentence: a full stop, or a guess at what was meant."""
+    """The end of the sentence: a full stop, or the known name that is most like this one."""
     cut_short = [other for other in known if name.startswith(other)]
     close = cut_short or difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     return f"; did you mean {close[0]!r}?" if close else "."
@@ -249,17 +248,42 @@ def _labels(block: ContractBlock, *wanted: str) -> Sequence[str]:
 
 
 def _flag(body: ContractBody, name: str) -> bool:
-    """A literal flag, false where it is not there. It is not evaluated: whoever reads the file must see what is law."""
+    """A literal bool, false if absent. It is never evaluated: a reader of the file must see which contracts apply."""
     attribute = body.attributes.get(name)
-    value = False if attribute is None else literal(attribute.tree)
+    value = False if attribute is None else attribute.literal
     if not isinstance(value, bool):
         raise _wrong(body.attributes[name].source, f"{name} must be true or false, written out.")
     return value
 
 
+def _delete(body: ContractBody) -> bool:
+    """Whether agents may delete the resource. A block that also prevents every deletion contradicts itself."""
+    allowed = _flag(body, "allow_delete")
+    if allowed and _flag(body, "prevent_delete"):
+        raise _wrong(body.attributes["allow_delete"].source, "allow_delete and prevent_delete contradict each other.")
+    return allowed
+
+
+def _operations(body: ContractBody) -> frozenset[str]:
+    """The operations that agents may invoke. Each is written out, so that a reader of the file sees all of them."""
+    attribute = body.attributes.get("allow_invoke")
+    value = [] if attribute is None else attribute.literal
+    source = "" if attribute is None else attribute.source
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise _wrong(
+            source, 'allow_invoke must be a list of operations in quotes, such as ["PurgeQueue"], written out.'
+        )
+    for name in value:
+        if problem := operation_problem(name):
+            raise _wrong(source, f"allow_invoke: {problem}")
+    if len(set(value)) != len(value):
+        raise _wrong(source, "allow_invoke names an operation twice.")
+    return frozenset(value)
+
+
 def _owner(body: ContractBody) -> str:
     attribute = body.attributes.get("owner")
-    value = "" if attribute is None else literal(attribute.tree)
+    value = "" if attribute is None else attribute.literal
     if not isinstance(value, str):
         raise _wrong(body.attributes["owner"].source, "owner must be text in quotes, written out.")
     return value
@@ -269,7 +293,7 @@ def _paths(body: ContractBody, name: str) -> tuple[str, ...]:
     attribute = body.attributes.get(name)
     if attribute is None:
         return ()
-    value = literal(attribute.tree)
+    value = attribute.literal
     if not isinstance(value, list) or not all(isinstance(path, str) for path in value):
         raise _wrong(attribute.source, f"{name} must be a list of attribute paths in quotes, written out.")
     for path in value:
@@ -281,7 +305,7 @@ def _paths(body: ContractBody, name: str) -> tuple[str, ...]:
 
 def _must_be_path(path: str, source: str) -> None:
     if not _PATH.fullmatch(path):
-        raise _wrong(source, f'"{path}" is no attribute path such as "desired_capacity" or "tags.owner".')
+        raise _wrong(source, f'"{path}" is not an attribute path such as "desired_capacity" or "tags.owner".')
 
 
 def _wrong(source: str, sentence: str) -> CodeInvalid:

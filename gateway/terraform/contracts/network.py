@@ -1,4 +1,4 @@
-"""What a security rule opens: the networks and ports in the shapes the AWS provider gives them."""
+"""The networks and ports that a security group rule opens, in the shapes of the AWS provider's attributes."""
 
 import ipaddress
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,41 +15,41 @@ _WITH_PORTS = {"tcp", "udp", "sctp", "6", "17", "132"}
 
 
 class Unreadable(Exception):
-    """A value is no security rule that Sentinel can read; the text says why. Whoever judges it must refuse it."""
+    """A value is not a security group rule that Sentinel can read; the text says why. The caller must refuse the value."""
 
 
 def networks(value: Json) -> list[Network]:
-    """Every network that the value names: one CIDR, a list of them, one rule or a list of rules. Raises `Unreadable`."""
-    return [network for item in _items(value) for network in _named_by(item)]
+    """Every network in the value, which is one CIDR, one rule, or a list of those. Raises `Unreadable`."""
+    return [network for item in _items(value) for network in _sources(item)]
 
 
 def outside(found: Iterable[Network], allowed: Sequence[Network]) -> list[Network]:
-    """Those that lie in none of the allowed networks."""
+    """The networks that lie in none of the allowed ones."""
     return [network for network in found if not any(_within(network, wider) for wider in allowed)]
 
 
 def covers_world(found: Iterable[Network]) -> bool:
-    """Whether the networks together are the whole Internet, however they are cut up."""
-    kept = list(found)
-    four = ipaddress.collapse_addresses(network for network in kept if isinstance(network, ipaddress.IPv4Network))
-    six = ipaddress.collapse_addresses(network for network in kept if isinstance(network, ipaddress.IPv6Network))
+    """Whether the networks together cover the whole Internet, however they are split."""
+    all_networks = list(found)
+    four = ipaddress.collapse_addresses(each for each in all_networks if isinstance(each, ipaddress.IPv4Network))
+    six = ipaddress.collapse_addresses(each for each in all_networks if isinstance(each, ipaddress.IPv6Network))
     return any(network.prefixlen == 0 for network in four) or any(_GLOBAL_IPV6.subnet_of(network) for network in six)
 
 
-def closed_ports(value: Json, allowed: Iterable[int]) -> list[str]:
-    """What the value opens beyond the allowed ports, as words; empty where nothing. Raises `Unreadable`."""
+def ports_outside(value: Json, allowed: Iterable[int]) -> list[str]:
+    """What the value opens beyond the allowed ports, each as text such as `ports 1 to 3`. Raises `Unreadable`."""
     ports = frozenset(allowed)
-    return [words for item in _items(value) if (words := _beyond(item, ports))]
+    return [text for item in _items(value) if (text := _port_outside(item, ports))]
 
 
 def network(text: Json) -> Network:
-    """The network in `text`; host bits are dropped as AWS does. Raises `Unreadable`."""
+    """The network in `text`, without host bits, which AWS drops too. Raises `Unreadable`."""
     try:
         if isinstance(text, str):
             return ipaddress.ip_network(text, strict=False)
     except ValueError:
         pass
-    raise Unreadable(f"{text!r} is no network in CIDR form")
+    raise Unreadable(f"{text!r} is not a network in CIDR form")
 
 
 def _items(value: Json) -> Sequence[Json]:
@@ -58,7 +58,7 @@ def _items(value: Json) -> Sequence[Json]:
     return (value,) if isinstance(value, str | Mapping) or not isinstance(value, Sequence) else value
 
 
-def _named_by(item: Json) -> Iterator[Network]:
+def _sources(item: Json) -> Iterator[Network]:
     if not isinstance(item, Mapping):
         yield network(item)
         return
@@ -72,7 +72,7 @@ def _named_by(item: Json) -> Iterator[Network]:
             yield network(text)
 
 
-def _beyond(item: Json, allowed: frozenset[int]) -> str:
+def _port_outside(item: Json, allowed: frozenset[int]) -> str:
     if not isinstance(item, Mapping):
         port = _port(item)
         return "" if port in allowed else f"port {port}"
@@ -81,8 +81,8 @@ def _beyond(item: Json, allowed: frozenset[int]) -> str:
         return "every port and protocol" if protocol in {"-1", "all"} else f"protocol {protocol or 'unknown'}"
     first, last = _port(item.get("from_port")), _port(item.get("to_port"))
     if first > last:
-        raise Unreadable(f"the ports {first} to {last} are no range")
-    # A range longer than the list cannot lie in it; looked at first, so that 0 to 65535 costs nothing.
+        raise Unreadable(f"the ports {first} to {last} are not a range")
+    # A range longer than the list cannot lie in it. Check that first, so that 0 to 65535 costs nothing.
     if last - first < len(allowed) and all(port in allowed for port in range(first, last + 1)):
         return ""
     return f"port {first}" if first == last else f"ports {first} to {last}"
@@ -94,7 +94,7 @@ def _port(value: Json) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise Unreadable(f"{value!r} is no port")
+        raise Unreadable(f"{value!r} is not a port")
     return value
 
 

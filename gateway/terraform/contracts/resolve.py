@@ -1,4 +1,4 @@
-"""All contracts of a stack bound to its code: the `Contract` of any address, evaluated in its module's context."""
+"""Resolves a stack's contract rules to the `Contract` of any address, evaluated in the context of the module that has them."""
 
 import functools
 import re
@@ -6,22 +6,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gateway.errors import CodeInvalid
-from gateway.model.contract import Bound, Contract
+from gateway.model.contract import AgentGrant, Bound, Contract
 from gateway.model.json import Json
+from gateway.model.path import AttributePath
 from gateway.terraform.address import Address, parse_address, written_key
 from gateway.terraform.config.instance import ResourceInstance
 from gateway.terraform.config.module import Module
-from gateway.terraform.contracts.bounds import CONDITION, limit_problem
-from gateway.terraform.contracts.conditions import CodeConditions
-from gateway.terraform.contracts.contract import BoundRule, Enforcement, Expression, ResourceRule
-from gateway.terraform.lang.evaluate import EvaluationScope, Unknown, evaluate_text
+from gateway.terraform.contracts.bounds import limit_problem
+from gateway.terraform.contracts.conditions import CodeConditions, evaluate_condition
+from gateway.terraform.contracts.contract import BoundRule, ConditionRule, ResourceRule
+from gateway.terraform.lang.evaluate import EvaluationScope
 
 Attributes = Mapping[str, Json]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Match:
-    """A resource block of a contract that names the resource, and the module whose names its expressions use."""
+    """A rule that matches a resource, and the module that its expressions are evaluated in."""
 
     rule: ResourceRule
     module: Module
@@ -37,67 +38,67 @@ class Contracts:
         rules: Mapping[str, Sequence[ResourceRule]],
         instance: Callable[[str], ResourceInstance | None],
         declared: Callable[[str], Attributes],
-        guards: CodeConditions,
+        code_conditions: CodeConditions,
     ) -> None:
-        """`rules` by directory of their module, `.` for the root's; `declared` gives the attributes of what the state does not know yet.
+        """`rules` are by the directory of their module, `.` for the root. `declared` returns the declared attributes of a resource that is not in the state yet.
 
-        Raises `errors.CodeInvalid` where a rule refers to a variable or a local that its module does not have.
+        Raises `errors.CodeInvalid` if a rule refers to a variable or a local that its module does not have.
         """
         self._modules = {module.address: module for module in root.modules()}
         self._rules = rules
         self._instance = instance
         self._declared = declared
-        self._guards = guards
-        self._known: dict[str, Contract] = {}
+        self._code_conditions = code_conditions
+        self._resolved: dict[str, Contract] = {}
         for directory, group in rules.items():
-            _must_resolve(group, root.sources[directory].variables, root.sources[directory].locals)
+            _check_references(group, root.sources[directory].variables, root.sources[directory].locals)
 
     def contract(self, address: str) -> Contract:
-        """All law for the resource at `address`; an empty contract for what is no address."""
-        contract = self._known.get(address)
+        """All contracts for the resource at `address` in one; an empty contract if it is not an address."""
+        contract = self._resolved.get(address)
         if contract is None:
-            contract = self._known[address] = self._contract(address)
+            contract = self._resolved[address] = self._contract(address)
         return contract
 
     def warnings(self, addresses: Iterable[str], recorded: Callable[[str], Attributes | None]) -> tuple[str, ...]:
-        """What an author should look at: blocks that name nothing, bounds and conditions on attributes that nothing has."""
-        named: dict[str, list[Attributes | None]] = {}
+        """Likely mistakes: blocks that match no resource, bounds and conditions on attributes that no matched resource has."""
+        matched: dict[str, list[Attributes | None]] = {}
         for address in addresses:
             for match in self._matches(address):
-                named.setdefault(match.rule.source, []).append(recorded(address))
+                matched.setdefault(match.rule.source, []).append(recorded(address))
         rules = [rule for group in self._rules.values() for rule in group]
-        sentences = [sentence for rule in rules for sentence in _warnings(rule, named.get(rule.source, []))]
-        return tuple(dict.fromkeys([*sentences, *_idle_conditions(rules, named)]))
+        sentences = [sentence for rule in rules for sentence in _warnings(rule, matched.get(rule.source, []))]
+        return tuple(dict.fromkeys([*sentences, *_idle_conditions(rules, matched)]))
 
     def _matches(self, address: str) -> tuple[_Match, ...]:
         where = parse_address(address)
         return () if where is None else tuple(self._matching(where))
 
     def _matching(self, where: Address) -> Iterator[_Match]:
-        """Rules of the module the resource is in and of every module above, each seeing the address from where it stands."""
+        """The matching rules of the resource's module and of every module above it. Each matches the address relative to its own module."""
         for depth in range(len(where.modules) + 1):
-            above = ".".join(f"module.{name}{written_key(key)}" for name, key in where.modules[:depth])
-            module = self._modules.get(above)
+            address = ".".join(f"module.{name}{written_key(key)}" for name, key in where.modules[:depth])
+            module = self._modules.get(address)
             if module is None:
                 continue
-            seen = replace(where, modules=where.modules[depth:])
+            relative = replace(where, modules=where.modules[depth:])
             for rule in self._rules.get(module.source.directory, ()):
-                if names(rule, seen):
+                if matches(rule, relative):
                     yield _Match(rule=rule, module=module)
 
     def _contract(self, address: str) -> Contract:
-        matches = self._matches(address)
-        rules = [match.rule for match in matches]
-        guards = self._guards.of(self._instance(address))
+        matching = self._matches(address)
+        rules = [match.rule for match in matching]
+        code_bounds = self._code_conditions.of(self._instance(address))
         declared = functools.partial(self._declared, address)
 
         def evaluate(after: Attributes, before: Attributes) -> tuple[Bound, ...]:
             whole = {**declared(), **after}
-            bounds = [bound for match in matches for bound in _evaluated(match, whole, before)]
-            # One enforce block may reach a resource through several blocks of its contract.
-            return tuple({(b.source, b.attribute, b.name): b for b in (*bounds, *guards(whole))}.values())
+            bounds = [bound for match in matching for bound in _evaluated(match, whole, before)]
+            # One enforce block may apply to a resource through several resource blocks of its contract.
+            return tuple({(b.source, b.attribute, b.name): b for b in (*bounds, *code_bounds(whole))}.values())
 
-        # The block that withholds the resource from agents is the one to show; else the first.
+        # Show the block that withholds the resource from agents, else the first.
         source = next((rule.source for rule in rules if not rule.managed_by_agent), rules[0].source if rules else "")
         return Contract(
             owner=next((rule.owner for rule in rules if rule.owner), ""),
@@ -107,13 +108,18 @@ class Contracts:
             immutable=_joined(rule.immutable for rule in rules),
             critical=any(rule.critical for rule in rules),
             prevent_delete=any(rule.prevent_delete for rule in rules),
+            grants=tuple(_grant(rule) for rule in rules),
             source=source,
             evaluate=evaluate,
         )
 
 
-def names(rule: ResourceRule, where: Address) -> bool:
-    """Whether the rule's patterns name the resource, its address seen from the rule's module."""
+def _grant(rule: ResourceRule) -> AgentGrant:
+    return AgentGrant(source=rule.source, allow_delete=rule.allow_delete, allow_invoke=rule.allow_invoke)
+
+
+def matches(rule: ResourceRule, where: Address) -> bool:
+    """Whether the rule's patterns match the resource; `where` is relative to the rule's module."""
     if where.data or not _glob(rule.types).fullmatch(where.resource_type):
         return False
     pattern = _glob(rule.names)
@@ -132,7 +138,7 @@ def names(rule: ResourceRule, where: Address) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _glob(pattern: str) -> re.Pattern[str]:
-    """`*` and `?` and nothing else: brackets stand for themselves, since addresses hold them."""
+    """A glob of `*` and `?` only: brackets are literal, because addresses contain them."""
     marks = {"*": ".*", "?": "."}
     return re.compile("".join(marks.get(character, re.escape(character)) for character in pattern), re.DOTALL)
 
@@ -142,59 +148,29 @@ def _evaluated(match: _Match, after: Attributes, before: Attributes) -> Iterator
     for rule in match.rule.bounds:
         yield _bound(rule, scope)
     for enforcement in match.rule.enforcements:
-        yield condition(enforcement, scope)
+        yield evaluate_condition(enforcement, scope)
     for enforcement in match.rule.shared:
-        if _mentioned(enforcement) <= {*after, *before}:
-            yield condition(enforcement, scope)
+        if _own_attributes(enforcement) <= {*after, *before}:
+            yield evaluate_condition(enforcement, scope)
 
 
 def _bound(rule: BoundRule, scope: EvaluationScope) -> Bound:
-    limit, unknown = outcome(rule.limit, scope)
+    limit, unknown = rule.limit.evaluate(scope)
     if not unknown and (problem := limit_problem(rule.name, limit)):
         unknown = problem
     source = rule.limit.source
     return Bound(attribute=rule.attribute, name=rule.name, limit=limit, source=source, unknown=unknown)
 
 
-def condition(enforcement: Enforcement, scope: EvaluationScope, *, attribute: str = "") -> Bound:
-    """The bound of a condition in this scope; `unknown` where it is not certainly true or false."""
-    limit, unknown = outcome(enforcement.condition, scope)
-    if not unknown:
-        unknown = limit_problem(CONDITION, limit)
-    written, _ = outcome(enforcement.message, scope)
-    message = written if isinstance(written, str) else enforcement.message.text
-    source = enforcement.condition.source
-    return Bound(attribute=attribute, name=CONDITION, limit=limit, source=source, message=message, unknown=unknown)
-
-
-def outcome(expression: Expression, scope: EvaluationScope) -> tuple[Json, str]:
-    """The value and an empty text, or None and why there is none. Never raises."""
-    return _tried(expression.text, scope) if expression.references else _constant(expression.text)
-
-
-@functools.lru_cache(maxsize=4096)
-def _constant(text: str) -> tuple[Json, str]:
-    """Most limits refer to nothing and are evaluated once."""
-    return _tried(text, EvaluationScope())
-
-
-def _tried(text: str, scope: EvaluationScope) -> tuple[Json, str]:
-    try:
-        return evaluate_text(text, scope), ""
-    except Unknown as error:
-        return None, str(error)
-    except Exception as error:  # noqa: BLE001  whatever breaks here is a limit that is not known, and that denies
-        return None, f"{type(error).__name__} while evaluating `{text[:80]}`"
-
-
-def _mentioned(enforcement: Enforcement) -> set[str]:
+def _own_attributes(enforcement: ConditionRule) -> set[str]:
+    """The attributes of the resource itself (`self`) that the condition refers to."""
     return {name for root, name in enforcement.condition.references if root == "self"}
 
 
-def _must_resolve(
+def _check_references(
     rules: Iterable[ResourceRule], variables: Mapping[str, object], locals_: Mapping[str, object]
 ) -> None:
-    """A misspelt variable would only show when it denies; say it at load."""
+    """Raise `CodeInvalid` for a misspelt variable or local at load; otherwise it would only show as a denial."""
     known = {"var": variables, "local": locals_}
     for rule in rules:
         conditions = [each for e in (*rule.enforcements, *rule.shared) for each in (e.condition, e.message)]
@@ -207,26 +183,28 @@ def _must_resolve(
 
 def _warnings(rule: ResourceRule, resources: Sequence[Attributes | None]) -> Iterator[str]:
     if not resources:
-        yield f'{rule.source}: No resource is named by "{rule.types}" "{rule.names}", so this block guards nothing.'
+        yield f'{rule.source}: No resource matches "{rule.types}" "{rule.names}", so this block has no effect.'
     recorded = [attributes for attributes in resources if attributes is not None]
     paths = [*(bound.attribute for bound in rule.bounds), *rule.mutable, *rule.immutable]
-    for path in dict.fromkeys(path.partition(".")[0] for path in paths):
-        if recorded and not any(path in attributes for attributes in recorded):
-            yield f'{rule.source}: None of the resources named here has an attribute "{path}" in the state.'
+    for name in dict.fromkeys(AttributePath(path).top for path in paths):
+        if recorded and not any(name in attributes for attributes in recorded):
+            yield f'{rule.source}: None of the matching resources has an attribute "{name}" in the state.'
 
 
-def _idle_conditions(rules: Sequence[ResourceRule], named: Mapping[str, Sequence[Attributes | None]]) -> Iterator[str]:
-    """Conditions of a whole contract that no resource has the attributes for."""
-    reached: dict[str, bool] = {}
+def _idle_conditions(
+    rules: Sequence[ResourceRule], matched: Mapping[str, Sequence[Attributes | None]]
+) -> Iterator[str]:
+    """A sentence for each condition of a whole contract that applies to no resource, because none has its attributes."""
+    applies: dict[str, bool] = {}
     for rule in rules:
         for enforcement in rule.shared:
-            known = [attributes for attributes in named.get(rule.source, ()) if attributes is not None]
-            hit = not known or any(_mentioned(enforcement) <= set(attributes) for attributes in known)
+            known = [attributes for attributes in matched.get(rule.source, ()) if attributes is not None]
+            hit = any(_own_attributes(enforcement) <= set(attributes) for attributes in known)
             source = enforcement.condition.source
-            reached[source] = reached.get(source, False) or (hit and bool(known))
-    for source, hit in reached.items():
-        if not hit and any(attributes is not None for group in named.values() for attributes in group):
-            yield f"{source}: No resource of this contract has the attributes that the condition refers to, so it guards nothing."
+            applies[source] = applies.get(source, False) or hit
+    for source, hit in applies.items():
+        if not hit and any(attributes is not None for group in matched.values() for attributes in group):
+            yield f"{source}: No resource of this contract has the attributes that the condition refers to, so it has no effect."
 
 
 def _joined(groups: Iterable[Iterable[str]]) -> tuple[str, ...]:

@@ -1,33 +1,27 @@
-"""What an expression is worth in its module: the value, or `Unknown`. Never a guess.
+"""Evaluates expressions in the context of their module: the value, or `Unknown`. Never a guess.
 
-The rules are those of hashicorp/hcl `hclsyntax` and Terraform; assumed is only that Terraform itself accepts the code.
+The rules are those of hashicorp/hcl `hclsyntax` and Terraform. The only assumption is that Terraform accepts the code.
 """
 
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import lru_cache
-from pathlib import Path
 from typing import Protocol
 
-from tree_sitter import Node
-
-from gateway.errors import CodeInvalid
 from gateway.model.json import Json
 from gateway.terraform.lang import expression as e
-from gateway.terraform.lang import functions, grammar, values
+from gateway.terraform.lang import functions, values
 from gateway.terraform.lang.expression import Expression
-from gateway.terraform.lang.hcl import Document, parse
 from gateway.terraform.lang.values import EvaluationFailed, Opaque, SetOf, Unknown, Value
 
-__all__ = ["EvaluationScope", "Unknown", "evaluate", "evaluate_text", "find", "value_of"]
+__all__ = ["EvaluationScope", "Unknown", "evaluate", "find", "value_of"]
 
 Visiting = frozenset[tuple[int, str]]
 
 
 class Names(Protocol):
-    """What a module knows by name. Each raises `Unknown`; `visiting` ends circles."""
+    """Looks up the names of a module. Each method raises `Unknown`; `visiting` stops cycles."""
 
     def variable(self, name: str, visiting: Visiting) -> Value:
         """The value of `var.name`."""
@@ -36,58 +30,35 @@ class Names(Protocol):
         """The value of `local.name`."""
 
     def outputs(self, name: str, visiting: Visiting) -> Value:
-        """The value of `module.name`: its outputs, by key where it has `count` or `for_each`."""
+        """The value of `module.name`: its outputs, by key if it has `count` or `for_each`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationScope:
-    """Where an expression stands: what its names mean."""
+    """The context of an expression: what its names refer to."""
 
     module: Names | None = None
     each: tuple[str, Value] | None = None
-    """Key and value of the instance, where its block has `for_each`."""
+    """Key and value of the instance, if its block has `for_each`."""
     count: int | None = None
-    """Index of the instance, where its block has `count`."""
+    """Index of the instance, if its block has `count`."""
     iterators: Mapping[str, tuple[Value, Value]] = field(default_factory=dict)
-    """Key and value of each dynamic block around, by the iterator's name."""
+    """Key and value of each enclosing dynamic block, by the iterator's name."""
     names: Mapping[str, Json] = field(default_factory=dict)
-    """Further roots such as `self` and `before`; these win over everything."""
+    """Further roots such as `self` and `before`. They take precedence over all but `bound`."""
     bound: Mapping[str, Value] = field(default_factory=dict)
-    """Variables of the `for` expressions around."""
+    """Variables of the enclosing `for` expressions."""
     visiting: Visiting = frozenset()
-    """Definitions that are being evaluated, so that a circle ends."""
+    """Definitions that are being evaluated, to detect cycles."""
 
 
-def evaluate(document: Document, node: Node | Expression, scope: EvaluationScope) -> Json:
+def evaluate(expression: Expression, scope: EvaluationScope) -> Json:
     """The value of an expression. Numbers are int where whole, sets sorted lists. Raises `Unknown`."""
-    expression = grammar.read(document, node) if isinstance(node, Node) else node
-    return values.settled(value_of(expression, scope))
-
-
-def evaluate_text(text: str, scope: EvaluationScope) -> Json:
-    """The value of an expression given as text, e.g. `var.env == "prod" ? 20 : 6`. Raises `Unknown`, also on bad syntax."""
-    document, expression = _parsed(text)
-    return evaluate(document, expression, scope)
-
-
-@lru_cache(maxsize=1024)
-def _parsed(text: str) -> tuple[Document, Expression]:
-    source = f"x = (\n{text}\n)\n"
-    try:
-        document = parse(Path("expression"), source.encode())
-    except (CodeInvalid, UnicodeEncodeError):
-        raise Unknown(f"`{text}` is not an expression") from None
-    attributes = document.attributes(document.root)
-    if list(attributes) != ["x"] or len(document.blocks(document.root)) or document.root.named_child_count != 1:
-        raise Unknown(f"`{text}` is not one expression")
-    expression = grammar.read_attribute(document, attributes["x"])
-    if not isinstance(expression, e.Group) or expression.end != len(source.encode()) - 1:
-        raise Unknown(f"`{text}` is not one expression")
-    return document, expression.inner
+    return values.to_json(value_of(expression, scope))
 
 
 def find(value: Value, path: Sequence[str]) -> Value:
-    """The value at a dotted path inside a value. A key that holds dots itself is found too. Raises `EvaluationFailed`."""
+    """The value at the steps of a path inside a value. A key that contains dots is found too. Raises `EvaluationFailed`."""
     if not path:
         return value
     values.known(value)
@@ -104,14 +75,14 @@ def find(value: Value, path: Sequence[str]) -> Value:
 
 
 def value_of(expression: Expression, scope: EvaluationScope) -> Value:
-    """Like `evaluate`, but items of a collection that are not known stay in it as `Opaque`. Raises `Unknown`."""
+    """The value of an expression. Unknown items of a collection are `Opaque` in it. Raises `Unknown`."""
     try:
         return _value_of(expression, scope)
     except RecursionError:
         raise Unknown("the expression is nested too deeply") from None
 
 
-def _value_of(expression: Expression, scope: EvaluationScope) -> Value:  # noqa: C901, PLR0912  one case for each form
+def _value_of(expression: Expression, scope: EvaluationScope) -> Value:  # noqa: C901, PLR0912  one case for each type of expression
     match expression:
         case e.LiteralValue(value=value):
             return value
@@ -146,7 +117,7 @@ def _value_of(expression: Expression, scope: EvaluationScope) -> Value:  # noqa:
 
 
 def _opaque(expression: Expression, scope: EvaluationScope) -> Value:
-    """The value as an item of a collection: what is not known is `Opaque`, what fails still fails."""
+    """The value as an item of a collection: `Opaque` if unknown. Raises `EvaluationFailed`."""
     try:
         return value_of(expression, scope)
     except EvaluationFailed:
@@ -181,10 +152,10 @@ def _root(name: str, scope: EvaluationScope) -> Value:
 
 def _traversal(expression: e.AttributeAccess | e.IndexAccess, scope: EvaluationScope) -> Value:
     source = expression.source
-    own = isinstance(source, e.Name) and (source.name in scope.bound or source.name in scope.names)
+    in_scope = isinstance(source, e.Name) and (source.name in scope.bound or source.name in scope.names)
     if (
         isinstance(source, e.Name)
-        and not own
+        and not in_scope
         and isinstance(expression, e.AttributeAccess)
         and scope.module is not None
     ):
@@ -230,7 +201,7 @@ def _splat(expression: e.Splat, scope: EvaluationScope) -> Value:
     return result
 
 
-# ----------------------------------------------------------------------------------------------------- forms
+# ------------------------------------------------------------------------- calls, operators, conditionals, for
 
 
 def _call(expression: e.FunctionCall, scope: EvaluationScope) -> Value:
@@ -251,7 +222,7 @@ def _attempt(expression: e.FunctionCall, scope: EvaluationScope) -> Value:
                 return False
             continue
         return True if expression.name == "can" else value
-    raise EvaluationFailed("try() finds no expression that works")
+    raise EvaluationFailed("every argument of try() fails")
 
 
 _ARITHMETIC: Mapping[str, Callable[[Decimal, Decimal], Decimal | bool]] = {
@@ -271,7 +242,7 @@ def _binary(expression: e.Binary, scope: EvaluationScope) -> Value:
         return _logical(expression, scope)
     left, right = value_of(expression.left, scope), value_of(expression.right, scope)
     if operator in ("==", "!="):
-        return values.same(left, right) == (operator == "==")
+        return values.hcl_equal(left, right) == (operator == "==")
     one, other = values.decimal(left), values.decimal(right)
     if operator in "/%":
         if not other:
@@ -289,20 +260,20 @@ def _quotient(one: Decimal, other: Decimal) -> Decimal:
 
 
 def _logical(expression: e.Binary, scope: EvaluationScope) -> Value:
-    """One side may settle it even where the other is not known."""
-    settling = expression.operator == "||"
+    """`&&` and `||`: one side may decide the result even if the other is unknown."""
+    deciding = expression.operator == "||"
     reasons: list[Unknown] = []
     for side in (expression.left, expression.right):
         try:
-            if values.truth(value_of(side, scope)) is settling:
-                return settling
+            if values.truth(value_of(side, scope)) is deciding:
+                return deciding
         except EvaluationFailed:
             raise
         except Unknown as error:
             reasons.append(error)
     if reasons:
         raise reasons[0]
-    return not settling
+    return not deciding
 
 
 def _conditional(expression: e.Conditional, scope: EvaluationScope) -> Value:
@@ -327,13 +298,13 @@ def _for(expression: e.For, scope: EvaluationScope) -> Value:
         names = dict(zip(expression.names, (key, item) if len(expression.names) > 1 else (item,), strict=True))
         inner = replace(scope, bound={**scope.bound, **names})
         if expression.condition is None or values.truth(value_of(expression.condition, inner)):
-            made = None if expression.key is None else values.text(value_of(expression.key, inner))
-            rows.append((made, _opaque(expression.value, inner)))
+            row_key = None if expression.key is None else values.text(value_of(expression.key, inner))
+            rows.append((row_key, _opaque(expression.value, inner)))
     if expression.key is None:
         return [value for _, value in rows]
     result: dict[str, Value] = {}
-    for given, value in rows:
-        name = values.text(given)
+    for key, value in rows:
+        name = values.text(key)
         if expression.grouped:
             group = result.setdefault(name, [])
             result[name] = [*values.items(group, "..."), value]

@@ -1,16 +1,18 @@
-"""The expressions of HCL as plain values with byte spans: what evaluation, tracing and the reference graph read.
+"""HCL expressions as plain values with byte spans; evaluation, tracing and the reference graph read them.
 
-The grammar follows hashicorp/hcl `hclsyntax/spec.md`. Spans are bytes of the document the expression came from.
+The grammar follows hashicorp/hcl `hclsyntax/spec.md`. Spans are byte offsets in the document the expression came from.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
+
+from gateway.model.json import Json
 
 
 @dataclass(frozen=True, slots=True)
 class Spanned:
-    """Anything that stands somewhere in a file."""
+    """Anything with a span in a file."""
 
     start: int
     end: int
@@ -33,7 +35,7 @@ class Template(Spanned):
 
 @dataclass(frozen=True, slots=True)
 class Group(Spanned):
-    """An expression in parentheses, or alone in an interpolation (`"${x}"`), which is the same."""
+    """An expression in parentheses, or a string of one interpolation (`"${x}"`), which has the same value."""
 
     inner: "Expression"
 
@@ -47,7 +49,7 @@ class Tuple(Spanned):
 
 @dataclass(frozen=True, slots=True)
 class Element(Spanned):
-    """One `key = value` of an object; a bare word as key is a `LiteralValue`."""
+    """One `key = value` of an object; a key without quotes is a `LiteralValue`."""
 
     key: "Expression"
     value: "Expression"
@@ -62,7 +64,7 @@ class Object(Spanned):
 
 @dataclass(frozen=True, slots=True)
 class Name(Spanned):
-    """The first word of a traversal: `var`, `each`, a resource type, the variable of a `for`."""
+    """The root of a traversal: `var`, `each`, a resource type, the variable of a `for`."""
 
     name: str
 
@@ -93,7 +95,7 @@ class Splat(Spanned):
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall(Spanned):
-    """`name(arguments...)`; `expand` where the last argument carries `...`."""
+    """`name(arguments)`; `expand` if the last argument is followed by `...`."""
 
     name: str
     arguments: "tuple[Expression, ...]"
@@ -140,12 +142,12 @@ class For(Spanned):
 
 @dataclass(frozen=True, slots=True)
 class Unsupported(Spanned):
-    """What cannot be read with certainty; `parts` are the expressions inside it, so that references are still found."""
+    """Source that cannot be parsed with certainty; `parts` are the expressions inside it, for finding references."""
 
     reason: str
     parts: "tuple[Expression, ...]" = ()
     text: str = ""
-    """The source itself."""
+    """The source text."""
 
 
 Expression: TypeAlias = (
@@ -174,8 +176,8 @@ def bare(expression: Expression) -> Expression:
     return expression
 
 
-def children(expression: Expression) -> tuple[Expression, ...]:  # noqa: C901  one case for each form
-    """The expressions directly inside, in source order (keys of objects before their values)."""
+def children(expression: Expression) -> tuple[Expression, ...]:  # noqa: C901  one case for each type of expression
+    """The expressions directly inside, in the order of the source (keys of objects before their values)."""
     match expression:
         case LiteralValue() | Name():
             return ()
@@ -207,10 +209,54 @@ def walk(expression: Expression) -> Iterator[Expression]:
         yield from walk(child)
 
 
-def steps_of(expression: Expression) -> tuple[str, tuple[str | Expression, ...]] | None:
-    """Root name and steps of a traversal such as `var.a["b"].c`; None where it does not begin with a name.
+class NotLiteral:
+    """The type of `NOT_LITERAL`."""
 
-    Steps are attribute names or index expressions; a splat ends the steps that are returned.
+
+NOT_LITERAL: Final = NotLiteral()
+"""What `literal` returns for an expression that has to be evaluated."""
+
+
+def literal(expression: Expression) -> "Json | NotLiteral":
+    """The value of a literal: a number, string, bool or null, or a list of those. `NOT_LITERAL` for anything else."""
+    match expression:
+        case LiteralValue(value=value):
+            return value
+        case Unary(operator="-", operand=operand):
+            number = literal(operand)
+            return -number if isinstance(number, int | float) and not isinstance(number, bool) else NOT_LITERAL
+        case Tuple(items=items):
+            found = [literal(item) for item in items]
+            plain = [item for item in found if not isinstance(item, NotLiteral)]
+            return plain if len(plain) == len(found) else NOT_LITERAL
+    return NOT_LITERAL
+
+
+def root_references(expression: Expression, bound: frozenset[str] = frozenset()) -> Iterator[tuple[str, str]]:
+    """Every name the expression refers to, as (root, first attribute): `self.tags.owner` is `("self", "tags")`.
+
+    The attribute is empty for a root alone. `bound` are the variables of enclosing `for` expressions, which are left out.
+    """
+    match expression:
+        case Name(name=root) if root not in bound:
+            yield root, ""
+        case AttributeAccess(source=Name(name=root), name=name) if root not in bound:
+            yield root, name
+        case IndexAccess(source=Name(name=root), key=key) if root not in bound:
+            yield root, key.value if isinstance(key, LiteralValue) and isinstance(key.value, str) else ""
+            yield from root_references(key, bound)
+        case For(names=names, source=source):
+            for child in children(expression):
+                yield from root_references(child, bound if child is source else bound | set(names))
+        case _:
+            for child in children(expression):
+                yield from root_references(child, bound)
+
+
+def steps_of(expression: Expression) -> tuple[str, tuple[str | Expression, ...]] | None:
+    """Root name and steps of a traversal such as `var.a["b"].c`; None if it does not begin with a name.
+
+    Steps are attribute names or index expressions. Only the steps before the first splat are returned.
     """
     steps: list[str | Expression] = []
     while not isinstance(expression, Name):

@@ -1,4 +1,4 @@
-"""Terraform's functions that are pure and certain; one not listed here is unknown, never guessed.
+"""Terraform's pure functions, as far as their result is certain; a call of any other function is `Unknown`.
 
 Source of the behaviour: developer.hashicorp.com/terraform/language/functions and zclconf/go-cty `function/stdlib`.
 """
@@ -16,15 +16,15 @@ from gateway.terraform.lang.values import (
     Value,
     as_set,
     decimal,
+    hcl_equal,
     is_list,
     items,
     kinds,
     known,
     mapping,
     number,
-    same,
-    settled,
     text,
+    to_json,
     truth,
     unified,
 )
@@ -35,14 +35,14 @@ _RANGE_LIMIT = 1024
 
 
 def call(name: str, arguments: Sequence[Value]) -> Value:
-    """The result of a function. Raises `Unknown` where it is not known, or not certain; `EvaluationFailed` where Terraform fails."""
+    """The result of a function. Raises `Unknown` if the function is not listed or the result not certain, `EvaluationFailed` if Terraform fails."""
     function = _PARTIAL.get(name)
     if function is None:
         function = _WHOLE.get(name)
         if function is None:
             raise Unknown(f"{name}() is not evaluated")
         for argument in arguments:
-            settled(argument)
+            to_json(argument)
     try:
         return function(*arguments)
     except TypeError:
@@ -99,7 +99,7 @@ def _contains(source: Value, wanted: Value) -> Value:
     each = items(source, "contains()")
     if kinds(source) - kinds(wanted) or isinstance(wanted, Mapping) or is_list(wanted):
         raise Unknown("contains() with values of different types")
-    return any(same(item, wanted) for item in each)
+    return any(hcl_equal(item, wanted) for item in each)
 
 
 def _flatten(source: Value) -> list[Value]:
@@ -134,13 +134,13 @@ def _json_value(source: Value) -> Value:
     try:
         return json.loads(text(source), parse_float=lambda digits: number(decimal(digits)))  # type: ignore[no-any-return]
     except (json.JSONDecodeError, RecursionError):
-        raise EvaluationFailed("jsondecode() is given no JSON") from None
+        raise EvaluationFailed("jsondecode() was not given JSON") from None
 
 
 def _format(pattern: Value, *values: Value) -> Value:
     rest = list(values)
 
-    def put(match: re.Match[str]) -> str:
+    def formatted(match: re.Match[str]) -> str:
         verb = match.group(1)
         if verb == "%":
             return "%"
@@ -154,7 +154,7 @@ def _format(pattern: Value, *values: Value) -> Value:
             raise Unknown("format() of a fraction with %d")
         return str(int(exact))
 
-    written = re.sub(r"%(.|$)", put, text(pattern))
+    written = re.sub(r"%(.|$)", formatted, text(pattern))
     if rest:
         raise EvaluationFailed("format() has too many arguments")
     return written
@@ -178,7 +178,7 @@ def _distinct(source: Value) -> Value:
     for item in unified(items(source, "distinct()")):
         if isinstance(item, Mapping) or is_list(item):
             raise Unknown("distinct() of collections")
-        if not any(same(item, other) for other in found):
+        if not any(hcl_equal(item, other) for other in found):
             found.append(item)
     return found
 
@@ -209,7 +209,7 @@ def _length(source: Value) -> Value:
 def _one(source: Value) -> Value:
     each = items(source, "one()")
     if len(each) > 1:
-        raise EvaluationFailed("one() is given many")
+        raise EvaluationFailed("one() was given several items")
     return each[0] if each else None
 
 
@@ -256,7 +256,7 @@ def _sum(source: Value) -> Value:
 
 
 _PARTIAL: Mapping[str, Function] = {
-    # These pass items on without looking at them, so one that could not be evaluated spoils nothing else.
+    # These return items without reading them, so an unknown item only makes itself unknown.
     "merge": _merge,
     "lookup": _lookup,
     "coalesce": _coalesce,
@@ -309,8 +309,3 @@ _WHOLE: Mapping[str, Function] = {
     "trimsuffix": lambda value, part: text(value).removesuffix(text(part)),
     "upper": lambda value: _ascii(value).upper(),
 }
-
-
-def names() -> frozenset[str]:
-    """The functions that are evaluated; `try` and `can` are forms of their own."""
-    return frozenset(_PARTIAL) | frozenset(_WHOLE) | {"try", "can"}

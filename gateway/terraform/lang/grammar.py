@@ -1,7 +1,7 @@
-"""Turns tree-sitter's nodes into expressions: precedence, nesting of conditionals, escapes, heredocs.
+"""Parses expressions, from tree-sitter's nodes or from text: precedence, conditionals, escapes, heredocs.
 
-tree-sitter-hcl nests `a ? b : c ? d : e` to the left and flattens operands, so operators are climbed here by the
-precedence of hashicorp/hcl `hclsyntax/spec.md`, over the flat row of tokens. What is not certain becomes `Unsupported`.
+tree-sitter-hcl nests `a ? b : c ? d : e` to the left and does not nest operators by precedence, so this module flattens
+its tree to tokens and climbs the precedence of hashicorp/hcl `hclsyntax/spec.md`. Anything uncertain becomes `Unsupported`.
 """
 
 import re
@@ -9,12 +9,14 @@ import unicodedata
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
+from pathlib import Path
 
 from tree_sitter import Node
 
+from gateway.errors import CodeInvalid
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.expression import Expression
-from gateway.terraform.lang.hcl import Document
+from gateway.terraform.lang.hcl import Document, parse
 
 _PRECEDENCE = {
     "||": 1,
@@ -36,18 +38,22 @@ _ESCAPE = re.compile(r'\\([nrt"\\]|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})|([$%])\2\{|\
 _PLAIN = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 
 
+TOO_DEEP = "it is nested too deeply"
+"""The reason of an `Unsupported` that has too many levels."""
+
+
 class _Unreadable(Exception):
-    """Why a piece of source cannot be read with certainty."""
+    """Says why a piece of source cannot be parsed with certainty."""
 
 
 def read(document: Document, node: Node) -> Expression:
-    """The expression at an `expression` node (or one inside it). Never raises: what is odd is `Unsupported`."""
+    """The expression at an `expression` node (or one inside it). Never raises: see `Unsupported`."""
     cached = document.expressions.get(node.id)
     if cached is None:
         try:
             cached = _row(document, [node])
         except RecursionError:
-            cached = e.Unsupported(node.start_byte, node.end_byte, "it is nested too deeply")
+            cached = e.Unsupported(node.start_byte, node.end_byte, TOO_DEEP)
         document.expressions[node.id] = cached
     return cached
 
@@ -57,21 +63,39 @@ def read_attribute(document: Document, attribute: Node) -> Expression:
     return read(document, document.expression(attribute))
 
 
+def parse_expression(text: str) -> Expression:
+    """The expression in a text such as `var.env == "prod" ? 20 : 6`. Never raises: anything else is `Unsupported`.
+
+    Its spans are offsets in a document made for parsing; they are of no use to a caller.
+    """
+    source = f"x = (\n{text}\n)\n"  # in parentheses an expression may span lines
+    try:
+        document = parse(Path("expression"), source.encode())
+    except (CodeInvalid, UnicodeEncodeError):
+        return e.Unsupported(0, 0, f"`{text}` is not an expression", text=text)
+    attributes = document.attributes(document.root)
+    alone = list(attributes) == ["x"] and document.root.named_child_count == 1
+    group = read_attribute(document, attributes["x"]) if alone else None
+    if not isinstance(group, e.Group) or group.end != len(source.encode()) - 1:
+        return e.Unsupported(0, 0, f"`{text}` is not one expression", text=text)
+    return group.inner
+
+
 def number(text: str) -> int | float:
-    """The number that HCL's text means: int where it is whole."""
+    """The number in an HCL text: int if it is whole, else float."""
     exact = Decimal(text)
     return int(exact) if exact == exact.to_integral_value() else float(exact)
 
 
 def unescape(text: str) -> str:
-    """The value of the inside of a quoted string. Raises ValueError on an escape HCL does not know."""
+    """The value of a quoted string, from the text between its quotes. Raises `ValueError` on an unknown escape."""
 
     def replace(match: re.Match[str]) -> str:
         code, introducer = match.groups()
         if introducer:
             return introducer + "{"
         if not code:
-            raise ValueError(f"{match.group()} is no escape sequence")
+            raise ValueError(f"{match.group()} is not an escape sequence")
         return _PLAIN[code] if code in _PLAIN else chr(int(code[1:], 16))
 
     return unicodedata.normalize("NFC", _ESCAPE.sub(replace, text))
@@ -81,20 +105,20 @@ def unescape(text: str) -> str:
 
 
 def _row(document: Document, nodes: Sequence[Node]) -> Expression:
-    """The expression of a row of sibling nodes: operators climbed, everything between them an operand."""
+    """The expression of a row of sibling nodes: operators, and operands between them."""
     tokens = _tokens(nodes)
     result, rest = _climb(document, tokens, 1)
     if rest:
-        return _odd(document, nodes, "it could not be read to its end")
+        return _unsupported(document, nodes, "it could not be read to its end")
     return result
 
 
 def _tokens(nodes: Sequence[Node]) -> list[Node]:
-    """The nodes with every operation dissolved into its operators and the pieces of its operands."""
+    """The nodes with every operation replaced by its operators and the parts of its operands."""
     flat: list[Node] = []
     for node in nodes:
         if node.type == "expression" and flat and flat[-1].type == "(":
-            flat.append(node)  # what stands in parentheses is read on its own
+            flat.append(node)  # an expression in parentheses is parsed on its own
         elif node.type in ("operation", "unary_operation", "binary_operation", "expression"):
             flat.extend(_tokens(node.children))
         elif node.type != "comment":
@@ -156,7 +180,7 @@ def _key(document: Document, index: Node) -> Expression:
 # ---------------------------------------------------------------------------------------------------- terms
 
 
-def _term(document: Document, node: Node) -> Expression:  # noqa: C901  one case for each form
+def _term(document: Document, node: Node) -> Expression:  # noqa: C901  one case for each type of node
     start, end = node.start_byte, node.end_byte
     match node.type:
         case kind if kind in _WRAPPERS:
@@ -182,7 +206,7 @@ def _term(document: Document, node: Node) -> Expression:  # noqa: C901  one case
             return _call(document, node)
         case "for_tuple_expr" | "for_object_expr":
             return _for(document, node)
-    return _odd(document, [node], f"{node.type} is not read")
+    return _unsupported(document, [node], f"{node.type} is not read")
 
 
 def _expressions(node: Node) -> list[Node]:
@@ -198,7 +222,7 @@ def _element(document: Document, node: Node) -> e.Element:
 
 
 def _conditional(document: Document, node: Node) -> Expression:
-    """Right-associative, whatever the tree says: parts are gathered flat, then nested to the right."""
+    """A right-associative conditional. tree-sitter nests it to the left, so it is flattened and nested again."""
     return _nest(_flat_conditional(document, node))
 
 
@@ -256,8 +280,8 @@ def _for(document: Document, node: Node) -> Expression:
     return e.For(node.start_byte, node.end_byte, names, source, key, values[-1], condition, grouped)
 
 
-def _odd(document: Document, nodes: Sequence[Node], reason: str) -> Expression:
-    """What is not read, with every expression inside it, so that references are still found."""
+def _unsupported(document: Document, nodes: Sequence[Node], reason: str) -> Expression:
+    """An `Unsupported` with every expression inside the nodes, so that references are still found."""
     inner = tuple(read(document, child) for node in nodes for child in _inner_expressions(node))
     start, end = nodes[0].start_byte, nodes[-1].end_byte
     return e.Unsupported(start, end, reason, inner, document.source[start:end].decode())
@@ -277,7 +301,7 @@ def _string(document: Document, node: Node) -> Expression:
     try:
         parts = _heredoc(document, node) if node.type == "heredoc_template" else _quoted(document, node)
     except (_Unreadable, ValueError) as error:
-        return _odd(document, [node], str(error))
+        return _unsupported(document, [node], str(error))
     heredoc = node.type == "heredoc_template"
     if not heredoc and len(parts) == 1 and not isinstance(parts[0], str):
         return e.Group(node.start_byte, node.end_byte, parts[0])
@@ -287,7 +311,7 @@ def _string(document: Document, node: Node) -> Expression:
 
 
 def _pieces(document: Document, node: Node, start: int, end: int) -> list[str | Node]:
-    """Raw text and interpolations between two offsets. Raises `_Unreadable` on directives, strip marks and `$$${`."""
+    """Raw text and interpolations between two offsets. Raises `_Unreadable` on directives, strip markers and `$$${`."""
     pieces: list[str | Node] = []
     for child in node.children:
         if child.type == "template_directive":
@@ -320,7 +344,7 @@ def _interpolated(document: Document, node: Node) -> Expression:
 
 
 def _heredoc(document: Document, node: Node) -> list[str | Expression]:
-    """The parts of a heredoc; with `<<-` the least indentation of all lines is taken off each (HCL spec, flush heredoc)."""
+    """The parts of a heredoc. With `<<-` the smallest indentation is removed from all lines (HCL spec, flush heredoc)."""
     start = document.source.index(b"\n", node.start_byte) + 1
     end = document.source.rindex(b"\n", start - 1, node.end_byte) + 1
     pieces = _pieces(document, node, start, end)
@@ -340,7 +364,7 @@ def _heredoc(document: Document, node: Node) -> list[str | Expression]:
 def _flushed(pieces: Sequence[str | Node]) -> list[str | Node]:
     lines: list[str | Node] = []
     if any(isinstance(piece, str) and re.search(r"(?m)^[ \t]+\n", piece) for piece in pieces):
-        raise _Unreadable("a flush heredoc with lines of mere spaces is not read")
+        raise _Unreadable("a flush heredoc with lines of only spaces is not read")
     for piece in pieces:
         lines.extend(piece.splitlines(keepends=True) if isinstance(piece, str) else [piece])
     starts = [True, *(isinstance(a, str) and a.endswith("\n") for a, _ in pairwise(lines))]

@@ -1,7 +1,8 @@
-"""Reads Terraform source with byte spans: a `Document` of blocks, attributes and their nodes, or one clear error.
+"""Parses Terraform source to a `Document` of blocks and attributes with byte spans, or one clear error.
 
-Traps of tree-sitter-hcl that this module answers: it knows no exponents (`1e6`), it takes newlines for spaces, so it lets
-two attributes on one line and duplicates pass, and its nodes die with their tree, so a document never changes.
+This module works around three limits of tree-sitter-hcl: it does not parse exponents (`1e6`); it treats newlines as
+spaces, so it accepts two attributes on one line, and duplicates; its nodes are only valid while their tree is, so a
+document is immutable.
 """
 
 import re
@@ -22,17 +23,17 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Document:
-    """One parsed file. `source` is exactly what was read; nodes are tree-sitter's and belong to this document only."""
+    """One parsed file. `source` is the file's exact bytes; nodes are tree-sitter's and belong to this document only."""
 
     path: Path
     source: bytes
     tree: Tree
     expressions: dict[int, Expression] = field(default_factory=dict)
-    """Read expressions by node id: a cache, filled by `gateway.terraform.lang.grammar`."""
+    """Parsed expressions by node id: a cache, filled by `gateway.terraform.lang.grammar`."""
 
     @property
     def root(self) -> Node:
-        """The node that holds the top-level attributes and blocks."""
+        """The node with the top-level attributes and blocks."""
         top = self.tree.root_node
         return next((child for child in top.children if child.type == "body"), top)
 
@@ -49,7 +50,7 @@ class Document:
         return f"{self.path}:{self.line(node)}"
 
     def body(self, container: Node) -> Node | None:
-        """The body of a block (None where it is empty); a body is its own."""
+        """The body of a block, None if it is empty; a body itself is returned as it is."""
         if container.type in ("body", "config_file"):
             return container
         return next((child for child in container.children if child.type == "body"), None)
@@ -84,13 +85,13 @@ class Document:
 
 
 def parse(path: Path, source: bytes) -> Document:
-    """The document of `source`; `path` is what messages name. Raises `CodeInvalid` on anything Terraform would not read."""
+    """The document of `source`; messages name it by `path`. Raises `CodeInvalid` for source that Terraform would not parse."""
     try:
         source.decode()
     except UnicodeDecodeError as error:
         line = source.count(b"\n", 0, error.start) + 1
         raise CodeInvalid(f"{path}:{line}: The file is not UTF-8 text.") from None
-    tree = Parser(_LANGUAGE).parse(_masked(source))
+    tree = Parser(_LANGUAGE).parse(_parsable(source))
     if tree.root_node.has_error:
         raise CodeInvalid(
             f"{path}:{_first_error(source, tree.root_node)}: This is not valid HCL; the file was not read."
@@ -100,15 +101,15 @@ def parse(path: Path, source: bytes) -> Document:
     return document
 
 
-def _masked(source: bytes) -> bytes:
-    """The source with what the grammar does not know replaced by text of the same length that it does know."""
+def _parsable(source: bytes) -> bytes:
+    """The source with digits in place of numbers with exponents and spaces in place of a byte order mark; offsets stay the same."""
     if source.startswith(_BOM):
         source = b"   " + source[3:]
     return _EXPONENT.sub(lambda match: b"0" * len(match.group()), source)
 
 
 def _first_error(source: bytes, node: Node) -> int:
-    """The line (from 1) of the first thing that did not parse; of what stands before it where something is missing."""
+    """The line (from 1) of the first syntax error; for a missing token, the line of the text before it."""
     while True:
         inner = next((child for child in node.children if child.has_error or child.is_missing), None)
         if inner is None or node.is_error:
@@ -126,7 +127,7 @@ def _bodies(node: Node) -> Iterator[Node]:
 
 
 def _check_bodies(document: Document, top: Node) -> None:
-    """Refuse what the grammar lets pass: an attribute set twice, two things on one line."""
+    """Refuse two things the grammar accepts: an attribute set twice, and two definitions on one line."""
     for body in _bodies(top):
         seen: set[str] = set()
         row = -1

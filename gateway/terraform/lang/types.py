@@ -1,4 +1,4 @@
-"""Type constraints of variables, and the conversion of a value to one: what `type = …` does to what is given.
+"""Converts values to the type constraints of variables (`type = …`).
 
 Source: developer.hashicorp.com/terraform/language/expressions/type-constraints. Anything not certain raises `Unknown`.
 """
@@ -13,7 +13,7 @@ from gateway.terraform.lang.values import EvaluationFailed, Opaque, Unknown, Val
 
 
 def convert(value: Value, constraint: Expression | None) -> Value:
-    """The value converted to a type constraint (None: any). Raises `Unknown`, or `EvaluationFailed` where Terraform would refuse."""
+    """The value converted to a type constraint (None: any). Raises `Unknown`, or `EvaluationFailed` if Terraform would refuse it."""
     constraint = None if constraint is None else e.bare(constraint)
     match constraint:
         case None | e.Name(name="any"):
@@ -30,7 +30,7 @@ def convert(value: Value, constraint: Expression | None) -> Value:
             return value
         case e.FunctionCall(name=name, arguments=(inner,)):
             return _collection(name, value, inner)
-    raise Unknown("the type of a variable is not read")
+    raise Unknown("the type constraint of a variable is not supported")
 
 
 def _collection(name: str, value: Value, inner: Expression) -> Value:
@@ -50,7 +50,7 @@ def _collection(name: str, value: Value, inner: Expression) -> Value:
             return [convert(item, kind) for item, kind in zip(row, element.items, strict=True)]
         case "object" if isinstance(element, e.Object):
             return _object(values.mapping(value, "an object"), element)
-    raise Unknown("the type of a variable is not read")
+    raise Unknown("the type constraint of a variable is not supported")
 
 
 def _each(row: "list[Value] | object", element: Expression) -> list[Value]:
@@ -65,18 +65,18 @@ def _is_any(part: Expression) -> bool:
 
 
 def _object(table: Mapping[str, Value], kind: e.Object) -> Value:
-    """Attributes of the type only; `optional(T, default)` fills what is absent or null."""
+    """The table with the attributes of the type only; `optional(T, default)` replaces absent and null ones."""
     result: dict[str, Value] = {}
     for element in kind.elements:
         if not isinstance(element.key, e.LiteralValue):
-            raise Unknown("the type of a variable is not read")
-        name, wanted = str(element.key.value), e.bare(element.value)
-        optional = wanted if isinstance(wanted, e.FunctionCall) and wanted.name == "optional" else None
-        inner = wanted if optional is None else optional.arguments[0]
-        given = table.get(name)
+            raise Unknown("the type constraint of a variable is not supported")
+        name, constraint = str(element.key.value), e.bare(element.value)
+        optional = constraint if isinstance(constraint, e.FunctionCall) and constraint.name == "optional" else None
+        inner = constraint if optional is None else optional.arguments[0]
+        value = table.get(name)
         if name not in table and optional is None:
             raise EvaluationFailed(f"the attribute {name} is missing")
-        if given is None and optional is not None and len(optional.arguments) > 1:
-            given = value_of(optional.arguments[1], EvaluationScope())
-        result[name] = convert(given, inner)
+        if value is None and optional is not None and len(optional.arguments) > 1:
+            value = value_of(optional.arguments[1], EvaluationScope())
+        result[name] = convert(value, inner)
     return result

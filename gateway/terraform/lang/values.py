@@ -1,6 +1,7 @@
-"""Values while an expression is evaluated: Terraform's types as far as JSON cannot tell them, and conversions between them.
+"""Values during evaluation: Terraform's types that JSON cannot tell apart, and conversions between types.
 
-The rules are those of zclconf/go-cty `convert`, as Terraform uses it. Whatever JSON's shapes leave open raises `Unknown`.
+The rules are those of zclconf/go-cty `convert`, as Terraform uses it. Where a JSON value could be of several types and the
+result depends on which, `Unknown` is raised.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,49 +13,49 @@ from gateway.model.json import Json
 
 
 class Unknown(Exception):
-    """The value of an expression is not certain; the message says what could not be evaluated."""
+    """The value of an expression is not certain; the message says which part could not be evaluated."""
 
 
 class EvaluationFailed(Unknown):
-    """Terraform itself would fail here (a missing key, an index out of range): what `try` and `can` look for."""
+    """Terraform itself would fail here (a missing key, an index out of range); `try` and `can` catch it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A value inside a collection that could not be evaluated, so that its neighbours still can be."""
+    """Stands for an unknown value inside a collection, so that the other values in it stay known."""
 
     reason: str
     origin: object = field(default=None, compare=False)
-    """The expression that could not be evaluated and its scope, where there is one."""
+    """The expression that could not be evaluated and its scope, if there is one."""
 
 
 class SetOf(list["Value"]):
-    """A set: sorted, without duplicates. A list to everyone except a `for` with two names and `for_each`."""
+    """A set: sorted, without duplicates. It behaves as a list except in `for_each` and in a `for` with two names."""
 
 
 class MapOf(dict[str, "Value"]):
-    """A map, whose values all have one type, unlike an object's. It only matters where it is empty: `lookup` converts."""
+    """A map, whose values all have one type, unlike an object's. The difference only matters if it is empty: `lookup` converts its default."""
 
 
 Value: TypeAlias = "bool | int | float | str | Sequence[Value] | Mapping[str, Value] | Opaque | None"
 
 EXACT = Context(prec=400)
-"""Arithmetic with more digits than Terraform's own 512 bits hold."""
+"""Arithmetic with more digits than Terraform's 512 bits hold."""
 
 _LONGEST_FLOAT = 15
 
 
-def settled(value: Value) -> Json:
-    """The value as plain JSON. Raises `Unknown` where something in it could not be evaluated."""
+def to_json(value: Value) -> Json:
+    """The value as plain JSON. Raises `Unknown` if any part of it is unknown."""
     match value:
         case Opaque(reason=reason):
             raise Unknown(reason)
         case str() | bool() | int() | float() | None:
             return value
         case Mapping():
-            return {key: settled(item) for key, item in value.items()}
+            return {key: to_json(item) for key, item in value.items()}
         case _:
-            return [settled(item) for item in value]
+            return [to_json(item) for item in value]
 
 
 def is_list(value: Value) -> bool:
@@ -63,14 +64,14 @@ def is_list(value: Value) -> bool:
 
 
 def known(value: Value) -> Value:
-    """The value itself. Raises `Unknown` where it could not be evaluated (what is inside it may be opaque still)."""
+    """The value itself. Raises `Unknown` if it is `Opaque`; values inside it may still be."""
     if isinstance(value, Opaque):
         raise Unknown(value.reason)
     return value
 
 
 def items(value: Value, what: str) -> Sequence[Value]:
-    """The items of a list, tuple or set. Raises `EvaluationFailed` where it is none."""
+    """The items of a list, tuple or set. Raises `EvaluationFailed` for any other value."""
     known(value)
     if not isinstance(value, Sequence) or isinstance(value, str):
         raise EvaluationFailed(f"{what} needs a list")
@@ -78,7 +79,7 @@ def items(value: Value, what: str) -> Sequence[Value]:
 
 
 def mapping(value: Value, what: str) -> Mapping[str, Value]:
-    """The value as a map. Raises `EvaluationFailed` where it is none."""
+    """The value as a map. Raises `EvaluationFailed` for any other value."""
     known(value)
     if not isinstance(value, Mapping):
         raise EvaluationFailed(f"{what} needs a map")
@@ -103,7 +104,7 @@ def kind(value: Value) -> str:
 
 
 def text(value: Value) -> str:
-    """A scalar converted to a string as Terraform does. Raises `Unknown` where the digits are not certain."""
+    """A scalar converted to a string as Terraform does. Raises `Unknown` if the digits are not certain."""
     match known(value):
         case bool():
             return "true" if value else "false"
@@ -116,11 +117,11 @@ def text(value: Value) -> str:
             if len(digits) > _LONGEST_FLOAT:
                 raise Unknown(f"the digits of {value} are not certain")
             return digits
-    raise EvaluationFailed(f"a {kind(value)} is no string")
+    raise EvaluationFailed(f"a {kind(value)} is not a string")
 
 
 def decimal(value: Value) -> Decimal:
-    """A number, or a string that holds one, exactly."""
+    """The exact value of a number, or of a string that contains one."""
     match known(value):
         case bool() | None:
             pass
@@ -131,11 +132,11 @@ def decimal(value: Value) -> Decimal:
                 return EXACT.create_decimal(string)
             except InvalidOperation:
                 pass
-    raise EvaluationFailed(f"a {kind(value)} is no number")
+    raise EvaluationFailed(f"a {kind(value)} is not a number")
 
 
 def number(value: Decimal) -> int | float:
-    """The number as int where it is whole. Raises `Unknown` where a float cannot hold its digits."""
+    """The number as int if it is whole, else as float. Raises `Unknown` if a float cannot hold its digits."""
     if not value.is_finite():
         raise EvaluationFailed("the number is not finite")
     if value == value.to_integral_value():
@@ -147,7 +148,7 @@ def number(value: Decimal) -> int | float:
 
 
 def truth(value: Value) -> bool:
-    """A bool, or a string that holds one."""
+    """The value of a bool, or of a string that contains one."""
     match known(value):
         case bool() as answer:
             return answer
@@ -155,11 +156,11 @@ def truth(value: Value) -> bool:
             return True
         case "false" | "0":
             return False
-    raise EvaluationFailed(f"a {kind(value)} is no bool")
+    raise EvaluationFailed(f"a {kind(value)} is not a bool")
 
 
 def kinds(value: Value) -> frozenset[str]:
-    """Kinds of all scalars inside, nulls left out; `opaque` for what could not be evaluated."""
+    """The kinds of all scalars inside, without nulls; `opaque` for unknown values."""
     match value:
         case Opaque():
             return frozenset({"opaque"})
@@ -174,13 +175,13 @@ def kinds(value: Value) -> frozenset[str]:
 
 
 def unified(values: Iterable[Value]) -> list[Value]:
-    """The values converted to the one type that holds them all, as for the items of a list.
+    """The values converted to their common type, as for the items of a list.
 
-    Raises `Unknown` where JSON's shapes do not tell how: collections with scalars of different kinds, unless alike.
+    Raises `Unknown` if JSON does not tell that type: for collections of different shapes with scalars of different kinds.
     """
     each = list(values)
     present = frozenset[str]().union(*(kinds(value) for value in each))
-    if len({_form(value) for value in each} - {""}) > 1:
+    if len({_category(value) for value in each} - {""}) > 1:
         raise Unknown("the common type of different values is not certain")
     if len(present - {"opaque"}) <= 1 and not ("opaque" in present and present & {"number", "bool"}):
         return each
@@ -191,15 +192,15 @@ def unified(values: Iterable[Value]) -> list[Value]:
     raise Unknown("the common type of different values is not certain")
 
 
-def _form(value: Value) -> str:
-    """scalar, list or map; empty for null and for what is not known."""
+def _category(value: Value) -> str:
+    """scalar, list or map; empty for null and for an unknown value."""
     if value is None or isinstance(value, Opaque):
         return ""
     return "map" if isinstance(value, Mapping) else "list" if is_list(value) else "scalar"
 
 
 def _shape(value: Value) -> str:
-    """A text that is the same for values of the same structural type."""
+    """A text that is equal for values of the same structural type."""
     match value:
         case Mapping():
             return "{" + ",".join(f"{key!r}:{_shape(value[key])}" for key in sorted(value)) + "}"
@@ -220,21 +221,25 @@ def as_set(values: Iterable[Value]) -> SetOf:
     raise Unknown("the order of a set of collections is not certain")
 
 
-def same(one: Value, other: Value) -> bool:
-    """`==`: false for different types. Raises `Unknown` for collections that look alike, for their types may differ."""
-    settled(one)
-    settled(other)
-    alike = _alike(one, other)
-    if alike and (isinstance(one, Mapping) or is_list(one)):
+def hcl_equal(one: Value, other: Value) -> bool:
+    """The `==` operator of HCL: false for values of different types, so `1 == "1"` is false.
+
+    Raises `Unknown` for equal collections, because their types may differ. See `gateway.model.equality` for how attribute
+    values are compared.
+    """
+    to_json(one)
+    to_json(other)
+    equal = _equal(one, other)
+    if equal and (isinstance(one, Mapping) or is_list(one)):
         raise Unknown("whether two collections are of one type is not certain")
-    return alike
+    return equal
 
 
-def _alike(one: Value, other: Value) -> bool:
+def _equal(one: Value, other: Value) -> bool:
     if kind(one) != kind(other):
         return False
     if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(_alike(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
     if isinstance(one, Sequence) and isinstance(other, Sequence) and not isinstance(one, str):
-        return len(one) == len(other) and all(_alike(a, b) for a, b in zip(one, other, strict=True))
+        return len(one) == len(other) and all(_equal(a, b) for a, b in zip(one, other, strict=True))
     return one == other

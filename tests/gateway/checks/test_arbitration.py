@@ -1,4 +1,4 @@
-"""The arbitration check, on the shipped bundle and on odd answers."""
+"""The arbitration check, with the shipped bundle and with invalid answers."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -38,7 +38,7 @@ def mutation(actor: str, kind: ActorKind, motive: Motive | None) -> Mutation:
 
 
 def facts(motive: Motive | None) -> Facts:
-    """One claim stands, of the agent `rescuer`, for an hour more."""
+    """Facts with one open claim, by the agent `rescuer`, for another hour."""
     claim = Claim(
         id="clm_1", mutation_id="mut_0", address=EFFECT.address, attribute=EFFECT.attribute, value=6, actor="rescuer", kind=ActorKind.AGENT, motive=motive,
         since=NOW - timedelta(hours=1), until=NOW + timedelta(hours=1),
@@ -72,7 +72,7 @@ async def test_a_live_incident_is_not_undone(
     assert opinion.supersedes == ()
 
 
-async def test_the_stronger_motive_supersedes_and_is_given_its_time(arbitration: ArbitrationCheck) -> None:
+async def test_the_stronger_motive_supersedes_and_gets_a_time_limit(arbitration: ArbitrationCheck) -> None:
     opinion = await arbitration.examine(mutation("other", ActorKind.AGENT, INCIDENT), facts(ROUTINE))
     assert [finding.verdict for finding in opinion.findings] == [Verdict.ALLOW]
     assert opinion.supersedes == ("clm_1",)
@@ -80,12 +80,12 @@ async def test_the_stronger_motive_supersedes_and_is_given_its_time(arbitration:
     assert len(opinion.bundle) == 64
 
 
-async def test_equals_are_held(arbitration: ArbitrationCheck) -> None:
+async def test_equal_motives_are_held(arbitration: ArbitrationCheck) -> None:
     opinion = await arbitration.examine(mutation("other", ActorKind.AGENT, INCIDENT), facts(INCIDENT))
     assert [(finding.verdict, finding.rule) for finding in opinion.findings] == [(Verdict.HOLD, "SEN-A002")]
 
 
-async def test_the_holder_itself_goes_on(arbitration: ArbitrationCheck) -> None:
+async def test_the_holder_of_a_claim_may_change_its_value(arbitration: ArbitrationCheck) -> None:
     opinion = await arbitration.examine(mutation("rescuer", ActorKind.AGENT, BUDGET), facts(INCIDENT))
     assert [finding.verdict for finding in opinion.findings] == [Verdict.ALLOW]
     assert opinion.supersedes == ("clm_1",)
@@ -98,6 +98,7 @@ class Answers:
     """An engine that gives one answer."""
 
     revision = "r1"
+    flip_window = timedelta(days=1)
 
     def __init__(self, answer: Json) -> None:
         self._answer = answer
@@ -114,6 +115,6 @@ class Answers:
         {**GOOD, "obligations": {"claim_seconds": "1"}}, {**GOOD, "obligations": {"claim_seconds": True}}, {**GOOD, "obligations": {"claim_seconds": 1, "more": 1}},
     ],
 )  # fmt: skip
-async def test_whatever_is_odd_raises(answer: Json) -> None:
+async def test_an_invalid_answer_raises(answer: Json) -> None:
     with pytest.raises(PolicyUnavailable):
         await ArbitrationCheck(Answers(answer)).examine(mutation("other", ActorKind.AGENT, INCIDENT), facts(ROUTINE))

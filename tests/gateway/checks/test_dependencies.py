@@ -1,4 +1,4 @@
-"""The check `dependencies`: what is in use stays, and critical things are not shaken without a human."""
+"""The check `dependencies`: a resource in use is not deleted, and changes below critical resources need a person."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -59,7 +59,7 @@ def deleted(address: str, attribute: str = WHOLE) -> StandingClaim:
 
 
 @pytest.mark.parametrize("kind", list(ActorKind))
-async def test_what_is_in_use_is_not_deleted(kind: ActorKind) -> None:
+async def test_a_resource_in_use_is_not_deleted(kind: ActorKind) -> None:
     (finding,) = await findings(subject(PLAIN, CRITICAL, action=EffectAction.DELETE), kind=kind)
 
     assert (finding.verdict, finding.rule) == (Verdict.DENY, "dependencies.in_use")
@@ -74,7 +74,7 @@ async def test_five_dependants_are_named_and_the_rest_counted() -> None:
     assert "aws_x.d0, aws_x.d1, aws_x.d2, aws_x.d3, aws_x.d4 and 3 more depend on it" in finding.reason
 
 
-async def test_what_goes_together_may_go() -> None:
+async def test_resources_deleted_together_may_depend_on_each_other() -> None:
     (finding,) = await findings(
         subject(PLAIN, action=EffectAction.DELETE), subject(action=EffectAction.DELETE, address=PLAIN.address)
     )
@@ -82,7 +82,7 @@ async def test_what_goes_together_may_go() -> None:
     assert finding.verdict is Verdict.ALLOW
 
 
-async def test_a_dependant_that_was_deleted_through_us_is_gone_though_the_state_lists_it() -> None:
+async def test_a_dependant_deleted_through_sentinel_does_not_count() -> None:
     (finding,) = await findings(
         subject(PLAIN, action=EffectAction.DELETE), kind=ActorKind.PIPELINE, claims=(deleted(PLAIN.address),)
     )
@@ -96,7 +96,7 @@ async def test_a_dependant_that_was_deleted_through_us_is_gone_though_the_state_
     assert other.verdict is Verdict.DENY
 
 
-async def test_an_agent_that_shakes_critical_things_is_held() -> None:
+async def test_an_agent_is_held_if_critical_resources_depend_on_the_change() -> None:
     (finding,) = await findings(subject(PLAIN, CRITICAL, OWN))
 
     assert (finding.verdict, finding.rule) == (Verdict.HOLD, "dependencies.critical")

@@ -1,4 +1,4 @@
-"""The document shows what the policies judge by, and no secret."""
+"""The policy input holds every documented field and no secret."""
 
 import json
 from dataclasses import replace
@@ -55,7 +55,7 @@ def made(
     return policy_input(mutation, facts)
 
 
-def test_every_field_of_the_readme_and_no_other() -> None:
+def test_the_fields_are_those_of_the_readme() -> None:
     given = made()
     assert set(given) == {
         "now_ns",
@@ -93,7 +93,7 @@ def test_times_are_exact_nanoseconds() -> None:
     assert made()["now_ns"] == 1772355600123456000
 
 
-def test_no_secret_and_no_key_is_shown() -> None:
+def test_secrets_and_keys_are_left_out() -> None:
     text = json.dumps(made(sensitive=True))
     assert "hunter2" not in text
     assert "SNTLKEY" not in text
@@ -130,7 +130,7 @@ def test_a_dependant_of_several_effects_is_shown_once() -> None:
     assert made(dependants=(dependant,))["dependants"] == [{"address": "aws_y.b", "direct": True, "critical": True}]
 
 
-def test_the_document_is_made_once_for_one_mutation_under_the_same_facts() -> None:
+def test_the_input_is_built_once_for_one_mutation_and_its_facts() -> None:
     effect = Effect(address="aws_x.a", attribute="v", action=EffectAction.SET, value=2, resource_type="aws_x")
     mutation = Mutation(
         id="mut_1",
@@ -141,10 +141,10 @@ def test_the_document_is_made_once_for_one_mutation_under_the_same_facts() -> No
         effects=(effect,),
     )
     facts = Facts(now=NOW, stack="st", mode=Mode.ENFORCE, subjects=())
-    documents = PolicyInputs()
-    first = documents.of(mutation, facts)
-    assert documents.of(mutation, facts) is first
+    inputs = PolicyInputs()
+    first = inputs.of(mutation, facts)
+    assert inputs.of(mutation, facts) is first
     assert first == policy_input(mutation, facts)
     for other in ((mutation, replace(facts, stack="x")), (replace(mutation, id="mut_2"), facts)):
-        assert documents.of(*other) == policy_input(*other)
-        assert documents.of(mutation, facts) == first
+        assert inputs.of(*other) == policy_input(*other)
+        assert inputs.of(mutation, facts) == first

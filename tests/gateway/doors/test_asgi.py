@@ -1,10 +1,10 @@
-"""From a scope to an Inbound: the target stays as it was sent, the body is read once and up to a limit."""
+"""Converting an ASGI scope: the target stays as sent, and the body is read once, up to a limit."""
 
 from datetime import UTC, datetime
 
 import pytest
 
-from gateway.doors.asgi import Message, RequestBody, answer, inbound_of
+from gateway.doors.asgi import Message, RequestBody, inbound_of, send_response
 from gateway.errors import BodyTooLarge, Malformed
 
 
@@ -69,6 +69,6 @@ async def test_an_answer_is_two_messages() -> None:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    await answer(send, 403, [("X-Some", "thing")], b"no")
+    await send_response(send, 403, [("X-Some", "thing")], b"no")
     assert sent[0] == {"type": "http.response.start", "status": 403, "headers": [(b"x-some", b"thing")]}
     assert sent[1]["body"] == b"no"

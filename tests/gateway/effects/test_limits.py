@@ -12,7 +12,7 @@ from gateway.effects.spelling import snake
 from gateway.errors import CallTooLarge
 from gateway.model.json import Json
 from gateway.model.mutation import Call
-from gateway.terraform.identity_index import IdentityIndex, only
+from gateway.terraform.identity_index import IdentityIndex, only_match
 from tests.gateway.effects.conftest import ACCOUNT, CASES, REGION, EffectsOf, FakeInventory
 from tests.kit.growth import assert_linear
 
@@ -156,7 +156,7 @@ class Indexed(FakeInventory):
         account: str = "",
         region: str = "",
     ) -> str | None:
-        return only(self._index.matching(resource_type, identity), resource_type, identity)
+        return only_match(self._index.matching(resource_type, identity), resource_type, identity)
 
     def accounts(self) -> frozenset[str]:
         return frozenset({ACCOUNT})

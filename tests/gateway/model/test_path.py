@@ -1,4 +1,4 @@
-"""Attribute paths: their parts, what they find, what they cover, and what putting a value there makes."""
+"""Attribute paths: their parts, the values they find, the paths they cover, and setting a value."""
 
 from collections.abc import Callable, Mapping
 

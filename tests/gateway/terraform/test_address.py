@@ -1,4 +1,4 @@
-"""Addresses are read apart and put together without loss."""
+"""Addresses are parsed and written without loss."""
 
 import pytest
 from hypothesis import given
@@ -20,7 +20,7 @@ from gateway.terraform.address import Address, parse_address, written_key
         ),
     ],
 )
-def test_an_address_is_read_apart(text: str, expected: Address) -> None:
+def test_an_address_is_parsed(text: str, expected: Address) -> None:
     assert parse_address(text) == expected
     assert str(expected) == text
 
@@ -29,7 +29,7 @@ def test_an_address_is_read_apart(text: str, expected: Address) -> None:
     "text",
     ["", "aws_sqs_queue", "aws_sqs_queue{name=x}", "aws_sqs_queue.q[", "a.b.c", "module.x", "a.b[x]", "a.b\n", "1a.b"],
 )
-def test_what_is_no_address_is_none(text: str) -> None:
+def test_any_other_text_is_not_an_address(text: str) -> None:
     assert parse_address(text) is None
 
 
@@ -40,7 +40,7 @@ def test_every_key_survives(key: int | str | None) -> None:
     assert parse_address(str(address)) == address
 
 
-def test_blocks_and_bare_addresses_leave_keys_out() -> None:
+def test_blocks_and_bare_addresses_omit_keys() -> None:
     address = parse_address('module.a["x"].aws_sqs_queue.q[1]')
     assert address is not None
 

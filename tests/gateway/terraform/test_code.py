@@ -1,4 +1,4 @@
-"""The code of a stack: what is loaded, also where keys are open, and what is refused."""
+"""The code of a stack: what is loaded, also if keys are unknown, and what is refused."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def test_the_case_stack_is_loaded_with_its_modules() -> None:
     assert code.source_of("aws_nothing.x") == ""
 
 
-def test_an_instance_whose_keys_the_code_leaves_open_is_still_its_block(tmp_path: Path) -> None:
+def test_an_instance_with_an_unknown_key_is_found_by_its_block(tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_text(
         'variable "many" {}\nresource "aws_x" "y" {\n  count = var.many\n  name = "n-${count.index}"\n}\n'
         'resource "aws_x" "z" {\n  for_each = var.many\n  name = each.key\n}\n'
@@ -70,14 +70,14 @@ def test_broken_code_is_refused(tmp_path: Path, files: dict[str, str], expected:
     assert str(caught.value).startswith(expected)
 
 
-def test_a_contract_that_is_no_text_is_refused(tmp_path: Path) -> None:
+def test_a_contract_that_is_not_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.sentinel.hcl").write_bytes(b"\xff\xfe")
 
     with pytest.raises(CodeInvalid, match="not UTF-8"):
         load_code(tmp_path)
 
 
-def test_hidden_and_foreign_files_are_no_code(tmp_path: Path) -> None:
+def test_hidden_and_other_files_are_not_code(tmp_path: Path) -> None:
     for name in (".a.tf", "b.tf", "c.txt", "terraform.tfstate", "d.tfvars"):
         (tmp_path / name).write_text("")
 

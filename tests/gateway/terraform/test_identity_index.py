@@ -1,4 +1,4 @@
-"""Identification: by type, attribute and value, never by value alone."""
+"""Lookup by type, attribute and value, never by value alone."""
 
 from collections.abc import Mapping
 
@@ -6,9 +6,9 @@ import pytest
 
 from gateway.errors import Ambiguous
 from gateway.model.json import Json
-from gateway.terraform.identity_index import IdentityIndex, as_text, only
+from gateway.terraform.identity_index import IdentityIndex, as_text, only_match
 
-THINGS: Mapping[str, Mapping[str, Json]] = {
+RESOURCES: Mapping[str, Mapping[str, Json]] = {
     "aws_sqs_queue.a": {"name": "orders", "url": "https://q/orders", "delay": 5},
     "aws_sqs_queue.b": {"name": "jobs", "url": "https://q/jobs", "delay": 5},
     "aws_sns_topic.t": {"name": "orders", "fifo": True, "empty": "", "list": ["orders"]},
@@ -17,7 +17,9 @@ THINGS: Mapping[str, Mapping[str, Json]] = {
 
 @pytest.fixture
 def index() -> IdentityIndex:
-    return IdentityIndex([(address.partition(".")[0], address) for address in THINGS], lambda address: THINGS[address])
+    return IdentityIndex(
+        [(address.partition(".")[0], address) for address in RESOURCES], lambda address: RESOURCES[address]
+    )
 
 
 @pytest.mark.parametrize(
@@ -48,12 +50,12 @@ def test_several_hits_are_an_error_that_names_them(index: IdentityIndex) -> None
     with pytest.raises(
         Ambiguous, match=r"delay = '5' fits 2 declared resources \(aws_sqs_queue\.a, aws_sqs_queue\.b\)"
     ):
-        only(index.matching("aws_sqs_queue", {"delay": "5"}), "aws_sqs_queue", {"delay": "5"})
+        only_match(index.matching("aws_sqs_queue", {"delay": "5"}), "aws_sqs_queue", {"delay": "5"})
 
 
 def test_one_hit_is_the_answer_and_none_is_none() -> None:
-    assert only(("a.b",), "a", {}) == "a.b"
-    assert only((), "a", {}) is None
+    assert only_match(("a.b",), "a", {}) == "a.b"
+    assert only_match((), "a", {}) is None
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A provider mirror is found by its shape, and the environment for terraform is made without asking a network."""
+"""Provider mirrors are found by their layout, and the environment for terraform is built without network access."""
 
 from pathlib import Path
 
@@ -30,12 +30,12 @@ def test_both_layouts_of_a_mirror_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "layout", ["share/doc/thing/1.0/linux_amd64", "python3.11/lib/x/1.0/nothing", f"{HOST}/acme/aws"]
 )
-def test_other_trees_are_no_mirror(tmp_path: Path, layout: str) -> None:
+def test_other_trees_are_not_a_mirror(tmp_path: Path, layout: str) -> None:
     (tmp_path / layout).mkdir(parents=True)
     assert read_mirror(tmp_path) is None
 
 
-def test_a_missing_directory_is_no_mirror(tmp_path: Path) -> None:
+def test_a_missing_directory_is_not_a_mirror(tmp_path: Path) -> None:
     assert read_mirror(tmp_path / "nowhere") is None
 
 
@@ -49,7 +49,7 @@ def test_each_provider_comes_from_the_first_folder_that_has_it(tmp_path: Path) -
     ]
 
 
-def test_the_settings_mirror_is_written_into_a_configuration_of_ours(tmp_path: Path) -> None:
+def test_the_settings_mirror_is_written_into_our_own_configuration(tmp_path: Path) -> None:
     mirror = _unpacked(tmp_path / 'a "quoted" mirror')
     environment = terraform_environment(mirror=mirror, workdir=tmp_path / "work", base={"HOME": str(tmp_path)})
     text = Path(environment["TF_CLI_CONFIG_FILE"]).read_text()

@@ -1,4 +1,4 @@
-"""State files: what is read, that secrets stay out, and that odd files are refused with a sentence."""
+"""State files: what is read, that secrets are masked, and that malformed files are refused with a reason."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 
 from gateway.errors import CodeInvalid
 from gateway.model.json import Json, digest
-from gateway.terraform.state import Roots, masked_like, parse_state, read_state
+from gateway.terraform.state import StateLookup, masked_like, parse_state
 
 KAFKA = Path(__file__).parents[2] / "cases" / "stacks" / "kafka" / "terraform.tfstate"
 
@@ -22,7 +22,7 @@ def block(*instances: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def test_instances_are_found_by_address() -> None:
-    state = read_state(KAFKA)
+    state = parse_state(KAFKA.read_bytes(), KAFKA.name)
 
     assert state.serial == 31
     assert state.resources["aws_autoscaling_group.kafka_consumer"].attributes["desired_capacity"] == 4
@@ -34,12 +34,8 @@ def test_instances_are_found_by_address() -> None:
     assert list(state.data) == ["data.aws_caller_identity.current"]
 
 
-def test_a_file_that_is_not_there_is_an_empty_state(tmp_path: Path) -> None:
-    assert read_state(tmp_path / "terraform.tfstate").resources == {}
-
-
 def test_no_secret_of_the_file_is_kept() -> None:
-    state = read_state(KAFKA)
+    state = parse_state(KAFKA.read_bytes(), KAFKA.name)
 
     assert state.resources["aws_db_instance.reports"].attributes["password"] == {
         "sha256": digest("correct horse battery staple")
@@ -61,7 +57,7 @@ def test_no_secret_of_the_file_is_kept() -> None:
         ({"manage_master_user_password": True, "password": ""}, [], {"manage_master_user_password": True, "password": ""}),
     ],
 )  # fmt: skip
-def test_secrets_become_digests_of_what_was_hidden(attributes: Any, marked: Any, expected: Any) -> None:
+def test_secrets_are_masked_by_their_digests(attributes: Any, marked: Any, expected: Any) -> None:
     state = parse_state(state_of(block({"attributes": attributes, "sensitive_attributes": marked})), "s")
 
     def unmasked(value: Any) -> Any:
@@ -93,55 +89,52 @@ def test_deposed_objects_are_left_out() -> None:
         (b"\xff", "s:1: The state file is not JSON"),
         (b"[]", "s:1: The state has format version None"),
         (b'{"version": 3}', "s:1: The state has format version 3"),
-        (b'{"version": 4, "resources": [{}]}', "s:1: The state file is not a whole version 4 state"),
-        (b'{"version": 4, "resources": [7]}', "s:1: The state file is not a whole version 4 state"),
-        (state_of(block({}, {})), "stands in it twice"),
-        (state_of(block({"attributes": [1]})), "are no object"),
-        (state_of(block({}, mode="odd")), "s:1: The state file is not a whole version 4 state"),
-        (state_of(block({}, name="a b")), "is no address"),
-        (state_of(block({"attributes": {"a": 1}, "sensitive_attributes": [[]]})), "not a whole version 4 state"),
+        (b'{"version": 4, "resources": [{}]}', "s:1: The state file is not a complete version 4 state"),
+        (b'{"version": 4, "resources": [7]}', "s:1: The state file is not a complete version 4 state"),
+        (state_of(block({}, {})), "is in it twice"),
+        (state_of(block({"attributes": [1]})), "are not an object"),
+        (state_of(block({}, mode="odd")), "s:1: The state file is not a complete version 4 state"),
+        (state_of(block({}, name="a b")), "is not an address"),
+        (state_of(block({"attributes": {"a": 1}, "sensitive_attributes": [[]]})), "not a complete version 4 state"),
     ],
 )
-def test_an_odd_file_is_refused(source: bytes, expected: str) -> None:
+def test_a_malformed_file_is_refused(source: bytes, expected: str) -> None:
     with pytest.raises(CodeInvalid) as caught:
         parse_state(source, "s")
 
     assert expected in str(caught.value)
 
 
-def test_a_state_that_cannot_be_opened_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CodeInvalid, match="cannot be read"):
-        read_state(tmp_path)
-
-
 def test_expressions_see_resources_and_data_of_their_module() -> None:
-    roots = Roots(read_state(KAFKA))
+    state = parse_state(KAFKA.read_bytes(), KAFKA.name)
+    lookup = StateLookup(state)
 
-    assert roots("", ["data"]) == {"data": {"aws_caller_identity": {"current": read_state(KAFKA).data["data.aws_caller_identity.current"]}}}  # fmt: skip
-    queues: Any = roots("", ["aws_sqs_queue", "aws_nothing"])["aws_sqs_queue"]
+    caller = state.data["data.aws_caller_identity.current"]
+    assert lookup("", ["data"]) == {"data": {"aws_caller_identity": {"current": caller}}}
+    queues: Any = lookup("", ["aws_sqs_queue", "aws_nothing"])["aws_sqs_queue"]
     assert set(queues["shard"]) == {"0", "1"}
-    assert set(roots('module.archive["hot"]', ["aws_sqs_queue"])["aws_sqs_queue"]) == {"this", "dead_letters"}  # type: ignore[arg-type]  # a mapping
+    assert set(lookup('module.archive["hot"]', ["aws_sqs_queue"])["aws_sqs_queue"]) == {"this", "dead_letters"}  # type: ignore[arg-type]  # a mapping
 
 
-HIDDEN: Json = {"sha256": "0" * 64}
+MASKED: Json = {"sha256": "0" * 64}
 
 
 @pytest.mark.parametrize(
     ("value", "attribute", "recorded", "expected"),
     [
         ("v", "name", None, "v"),
-        ("v", "name", HIDDEN, {"sha256": digest("v")}),
+        ("v", "name", MASKED, {"sha256": digest("v")}),
         ("v", "password", None, {"sha256": digest("v")}),
         ("v", "settings.auth_token", None, {"sha256": digest("v")}),
         ("v", "value", None, {"sha256": digest("v")}),
         ("v", "value.0", None, {"sha256": digest("v")}),
-        (None, "password", HIDDEN, None),
-        ({"a": "v", "b": "w"}, "settings", {"a": HIDDEN}, {"a": {"sha256": digest("v")}, "b": "w"}),
-        (["v", "w"], "list", [HIDDEN], [{"sha256": digest("v")}, "w"]),
-        ([{"a": "v"}], "list", [{"a": HIDDEN}], [{"a": {"sha256": digest("v")}}]),
+        (None, "password", MASKED, None),
+        ({"a": "v", "b": "w"}, "settings", {"a": MASKED}, {"a": {"sha256": digest("v")}, "b": "w"}),
+        (["v", "w"], "list", [MASKED], [{"sha256": digest("v")}, "w"]),
+        ([{"a": "v"}], "list", [{"a": MASKED}], [{"a": {"sha256": digest("v")}}]),
     ],
 )
-def test_a_value_of_the_code_hides_what_the_state_hides(
+def test_a_declared_value_is_masked_like_the_recorded_one(
     value: Json, attribute: str, recorded: Json, expected: Json
 ) -> None:
     found = masked_like(value, resource_type="aws_ssm_parameter", attribute=attribute, recorded=recorded)

@@ -1,10 +1,11 @@
-"""Arithmetic turned round is exact, or unknown."""
+"""Inverted arithmetic is exact, or unknown."""
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from gateway.terraform.lang.evaluate import EvaluationScope, evaluate_text
+from gateway.terraform.lang.evaluate import EvaluationScope, evaluate
+from gateway.terraform.lang.grammar import parse_expression
 from gateway.terraform.lang.values import Unknown
 from reconciler.rewrite.inverse import inverse, negated, then
 
@@ -23,7 +24,7 @@ def test_what_is_written_gives_what_is_wanted(operator: str, constant: int, want
         assume(False)
     assume(operator != "/" or left or written)
     text = f"({written}) {operator} ({constant})" if left else f"({constant}) {operator} ({written})"
-    assert evaluate_text(text, EvaluationScope()) == wanted
+    assert evaluate(parse_expression(text), EvaluationScope()) == wanted
 
 
 @pytest.mark.parametrize(
@@ -35,11 +36,11 @@ def test_what_is_not_reachable_is_unknown(operator: str, constant: int, left: bo
         inverse(operator, constant, left=left)(wanted)
 
 
-def test_a_factor_of_zero_cannot_be_turned_round() -> None:
+def test_a_factor_of_zero_has_no_inverse() -> None:
     with pytest.raises(Unknown, match="zero"):
         inverse("*", 0, left=True)
 
 
-def test_the_outer_calculation_is_turned_round_first() -> None:
+def test_the_outer_calculation_is_inverted_first() -> None:
     assert then(inverse("+", 1, left=True), inverse("*", 10, left=True))(50) == 4
     assert then(negated, inverse("-", 1, left=True))(4) == -5

@@ -1,4 +1,4 @@
-# The law for this stack. Only its owners may change it (CODEOWNERS); Terraform ignores it, Sentinel reads it.
+# The contract of this stack. Only its owners may change it (CODEOWNERS); Terraform ignores it, Sentinel reads it.
 contract "kafka" {
   owner = "team-streaming"
 

@@ -1,4 +1,4 @@
-"""One table from errors to statuses; problem documents of RFC 9457; what nobody foresaw reveals nothing."""
+"""Errors as RFC 9457 problem documents: one table of statuses, and an unexpected error reveals nothing."""
 
 import json
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from structlog.testing import capture_logs
 
 from gateway import errors
-from gateway.doors.api.problems import RETRY_SAFE, handle_errors, mistakes, problem, status_of
+from gateway.doors.api.problems import RETRY_SAFE, handle_errors, problem, status_of, validation_messages
 from gateway.doors.request_limits import HeadersTooLarge, TargetTooLong
 
 
@@ -60,7 +60,7 @@ def test_only_401_asks_for_a_key() -> None:
 
 def test_mistakes_are_named_by_place_and_never_quoted() -> None:
     found = [{"loc": ("body", "motive", 0), "msg": "Input should be a word", "input": "hunter2"}]
-    assert mistakes(found) == "body.motive.0: Input should be a word"
+    assert validation_messages(found) == "body.motive.0: Input should be a word"
 
 
 @pytest.fixture

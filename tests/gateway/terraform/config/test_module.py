@@ -7,7 +7,8 @@ import pytest
 
 from gateway.model.json import Json
 from gateway.terraform.config.module import Module, attributes, load_module
-from gateway.terraform.lang.evaluate import EvaluationScope, Unknown, evaluate_text
+from gateway.terraform.lang.evaluate import EvaluationScope, Unknown, evaluate
+from gateway.terraform.lang.grammar import parse_expression
 
 QUEUE = """
 variable "name" {
@@ -132,7 +133,7 @@ def test_the_value_that_wins(expression: str, value: Json, tmp_path: Path) -> No
         "z__auto__tfvars": "a = 3\n",
         "y__auto__tfvars__json": '{"d": {"k": 1}}',
     }
-    assert evaluate_text(expression, EvaluationScope(module=_load(tmp_path, main, **given))) == value
+    assert evaluate(parse_expression(expression), EvaluationScope(module=_load(tmp_path, main, **given))) == value
 
 
 @pytest.mark.parametrize(
@@ -147,7 +148,7 @@ def test_the_value_that_wins(expression: str, value: Json, tmp_path: Path) -> No
 )
 def test_what_the_code_does_not_say_is_unknown(main: str, expression: str, reason: str, tmp_path: Path) -> None:
     with pytest.raises(Unknown, match=reason):
-        evaluate_text(expression, EvaluationScope(module=_load(tmp_path, main)))
+        evaluate(parse_expression(expression), EvaluationScope(module=_load(tmp_path, main)))
 
 
 def test_what_an_override_file_sets_is_unknown(tmp_path: Path) -> None:
@@ -157,7 +158,7 @@ def test_what_an_override_file_sets_is_unknown(tmp_path: Path) -> None:
     assert attributes(module.instances()[0]) == {"y": 2}
     for name in ("var.v", "local.l"):
         with pytest.raises(Unknown, match="override"):
-            evaluate_text(name, EvaluationScope(module=module))
+            evaluate(parse_expression(name), EvaluationScope(module=module))
 
 
 def test_a_key_with_quotes_is_escaped_in_the_address(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Who refers to whom: directly, and through everything that carries a value."""
+"""References between resources: direct, and through locals, data sources, module arguments and outputs."""
 
 from pathlib import Path
 

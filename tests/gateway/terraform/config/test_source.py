@@ -62,13 +62,13 @@ def test_the_last_file_of_values_wins(tmp_path: Path) -> None:
     assert found == {"a": "terraform.tfvars", "b": 2, "c": "x.auto.tfvars", "d": 4}
 
 
-def test_what_override_files_set_is_hidden(tmp_path: Path) -> None:
+def test_what_override_files_set_is_overridden(tmp_path: Path) -> None:
     override = 'resource "a" "b" {\n  x = 1\n  y {}\n  dynamic "z" {}\n}\nlocals {\n  l = 1\n}\n'
     _write(tmp_path, {"main.tf": "", "override.tf": override, "more_override.tf": 'resource "a" "b" {\n  w = 1\n}\n'})
     source = load_sources(tmp_path, {}, {})["."]
-    assert source.hidden_in(("resource", "a", "b")) >= {"w", "x", "y", "z"}
-    assert source.hidden_in(("locals",)) == {"l"}
-    assert source.hidden_in(("resource", "a", "c")) == frozenset()
+    assert source.overridden_in(("resource", "a", "b")) >= {"w", "x", "y", "z"}
+    assert source.overridden_in(("locals",)) == {"l"}
+    assert source.overridden_in(("resource", "a", "c")) == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -76,16 +76,16 @@ def test_what_override_files_set_is_hidden(tmp_path: Path) -> None:
     [
         (
             {"a.tf": 'variable "x" {}\n', "b.tf": '\nvariable "x" {}\n'},
-            r"b\.tf:2: The variable x is declared already at a\.tf:1",
+            r"b\.tf:2: The variable x is already declared at a\.tf:1",
         ),
-        ({"a.tf": "locals {\n  x = 1\n}\nlocals {\n  x = 2\n}\n"}, r"a\.tf:5: The local x is declared already"),
+        ({"a.tf": "locals {\n  x = 1\n}\nlocals {\n  x = 2\n}\n"}, r"a\.tf:5: The local x is already declared"),
         ({"a.tf": 'resource "x" {}\n'}, r"a\.tf:1: A resource block has 2 label"),
         ({"a.tf": "variable {}\n"}, r"a\.tf:1: A variable block has 1 label"),
         ({"a.tf.json": "{}"}, r"a\.tf\.json: Terraform code in JSON"),
-        ({"a.tf": "", "terraform.tfvars": "x {}\n"}, r"terraform\.tfvars: .* no blocks"),
+        ({"a.tf": "", "terraform.tfvars": "x {}\n"}, r"terraform\.tfvars: .* cannot have blocks"),
         ({"a.tf": "", "terraform.tfvars.json": "[]"}, r"terraform\.tfvars\.json: .* one JSON object"),
         ({"a.tf": "", "terraform.tfvars.json": "{"}, r"terraform\.tfvars\.json: .* not valid JSON"),
-        ({"a.tf": 'module "m" {\n  source = "./gone"\n}\n'}, r"a\.tf:1: The module m is to be in gone"),
+        ({"a.tf": 'module "m" {\n  source = "./gone"\n}\n'}, r"a\.tf:1: The module m should be in gone"),
         (
             {"a.tf": 'module "m" {\n  source = "./m"\n}\n', "m/a.tf": 'module "n" {\n  source = "../m"\n}\n'},
             r"m/a\.tf:1: .* calls itself",

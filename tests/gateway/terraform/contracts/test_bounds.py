@@ -1,4 +1,4 @@
-"""Bounds: what breaks each, that nothing odd passes, and that the value offered instead is legal."""
+"""Bounds: the values that break each, malformed values, and that the offered value is legal."""
 
 import math
 
@@ -51,16 +51,16 @@ BROKEN: list[tuple[str, Json, Json, Json, str]] = [
     ("min", 2, 1, None, "is under min = 2"),
     ("max", 16, 20, None, "is over max = 16"),
     ("max", 16, 10**400, None, "is over max = 16"),
-    ("max", 16, True, None, "cannot be judged by max, because true is no number"),
-    ("max", 16, None, None, "cannot be judged by max, because null is no number"),
-    ("max", 16, "16 ", None, 'cannot be judged by max, because "16 " is no number'),
-    ("max", 16, math.nan, None, "cannot be judged by max, because nan is no number"),
-    ("max", 16, -math.inf, None, "is no number"),
-    ("min", 2, [3], None, "is no number"),
+    ("max", 16, True, None, "cannot be judged by max, because true is not a number"),
+    ("max", 16, None, None, "cannot be judged by max, because null is not a number"),
+    ("max", 16, "16 ", None, 'cannot be judged by max, because "16 " is not a number'),
+    ("max", 16, math.nan, None, "cannot be judged by max, because nan is not a number"),
+    ("max", 16, -math.inf, None, "is not a number"),
+    ("min", 2, [3], None, "is not a number"),
     ("max_step", 4, 9, 4, "is more than max_step = 4 away from 4"),
     ("max_step", 4, -1, 4, "is more than max_step = 4 away from 4"),
     ("max_step", 4, 5, None, "because the value before the change is not known"),
-    ("max_step", 4, 5, "many", "is no number"),
+    ("max_step", 4, 5, "many", "is not a number"),
     ("one_of", [7, 14], 8, None, "is not one of [7, 14]"),
     ("one_of", [1], True, None, "is not one of [1]"),
     ("one_of", ["a"], None, None, 'is not one of ["a"]'),
@@ -85,7 +85,7 @@ BROKEN: list[tuple[str, Json, Json, Json, str]] = [
     ("forbid_world", True, [{**RULE, "cidr_blocks": ["0.0.0.0/0"]}], None, "open to the whole Internet"),
     ("forbid_world", True, [{**RULE, "prefix_list_ids": ["pl-1"]}], None, "cannot be judged by forbid_world"),
     ("max_items", 1, [1, 2], None, "has 2 items, more than max_items = 1"),
-    ("max_items", 9, "text", None, "is no list"),
+    ("max_items", 9, "text", None, "is not a list"),
     ("condition", False, None, None, "does not hold"),
     ("condition", "true", None, None, "does not hold"),
 ]
@@ -98,13 +98,13 @@ def test_a_broken_bound_says_how(name: str, limit: Json, wanted: Json, before: J
 
 @pytest.mark.parametrize("name", [*NAMES, "condition"])
 @pytest.mark.parametrize("wanted", [None, 5, "x", [], {}])
-def test_a_limit_that_is_not_known_is_broken_by_everything(name: str, wanted: Json) -> None:
+def test_every_value_breaks_an_unknown_limit(name: str, wanted: Json) -> None:
     assert "cannot be evaluated: var.x has no value" in breach(
         bound(name, None, unknown="var.x has no value"), wanted, 5
     )
 
 
-def test_a_new_thing_cannot_step_too_far() -> None:
+def test_a_new_resource_cannot_break_max_step() -> None:
     assert breach(bound("max_step", 1), 50, None, created=True) == ""
 
 
@@ -142,7 +142,7 @@ def test_the_nearest_legal_value_is_offered(
     assert type(offered) is type(expected)
 
 
-def test_nothing_is_offered_where_a_limit_is_not_known() -> None:
+def test_no_value_is_offered_if_a_limit_is_unknown() -> None:
     assert nearest([bound("max", 16), bound("min", None, unknown="?")], 20, 4) is None
 
 
@@ -157,7 +157,7 @@ NUMBERS = st.integers(-(10**6), 10**6) | st.floats(-1e6, 1e6, allow_nan=False) |
     steps=st.lists(NUMBERS.map(abs), max_size=2),
     created=st.booleans(),
 )
-def test_whatever_is_offered_keeps_every_bound_and_nothing_nearer_does(
+def test_the_offered_value_is_the_nearest_legal_one(
     *, wanted: float, before: float | None, lows: list[float], highs: list[float], steps: list[float], created: bool
 ) -> None:
     bounds = [

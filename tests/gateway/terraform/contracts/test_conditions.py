@@ -1,4 +1,4 @@
-"""The guards of the code itself: as the plan would see them once the change is written into the code."""
+"""Conditions of contracts and of the code; the latter as the plan would evaluate them once the change is written into the code."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -96,46 +96,46 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def nothing(_module: str, _names: Iterable[str]) -> Mapping[str, Json]:
+def no_state(_module: str, _names: Iterable[str]) -> Mapping[str, Json]:
     return {}
 
 
-def guards(root: Path, address: str, after: Mapping[str, Json]) -> tuple[Bound, ...]:
-    return CodeConditions(nothing).of(load_code(root).instance(address))(after)
+def code_bounds(root: Path, address: str, after: Mapping[str, Json]) -> tuple[Bound, ...]:
+    return CodeConditions(no_state).of(load_code(root).instance(address))(after)
 
 
-def told(bounds: Iterable[Bound]) -> list[tuple[str, Json, str]]:
+def shown(bounds: Iterable[Bound]) -> list[tuple[str, Json, str]]:
     return [(bound.attribute, bound.limit, bound.message) for bound in bounds]
 
 
-def test_a_variable_that_feeds_an_attribute_is_judged_with_the_new_value(root: Path) -> None:
-    assert told(guards(root, "aws_x.direct", {"size": 11})) == [
+def test_a_variable_that_feeds_an_attribute_is_evaluated_with_the_new_value(root: Path) -> None:
+    assert shown(code_bounds(root, "aws_x.direct", {"size": 11})) == [
         ("size", False, "At most 10, not 11."),
         ("", True, "Two at least."),
         ("", False, "Even, please."),
     ]
-    assert told(guards(root, "aws_x.direct", {"size": 1}))[1] == ("", False, "Two at least.")
-    assert guards(root, "aws_x.direct", {"size": 4})[0].source == "main.tf:6"
+    assert shown(code_bounds(root, "aws_x.direct", {"size": 1}))[1] == ("", False, "Two at least.")
+    assert code_bounds(root, "aws_x.direct", {"size": 4})[0].source == "main.tf:6"
 
 
-def test_an_attribute_that_is_not_there_is_not_judged(root: Path) -> None:
-    assert told(guards(root, "aws_x.direct", {"other": 1}))[0] == ("", True, "Two at least.")
+def test_an_absent_attribute_is_not_evaluated(root: Path) -> None:
+    assert shown(code_bounds(root, "aws_x.direct", {"other": 1}))[0] == ("", True, "Two at least.")
 
 
 def test_a_variable_that_feeds_through_anything_else_does_not_count(root: Path) -> None:
-    assert guards(root, "aws_x.computed", {"size": 99, "via": 99}) == ()
+    assert code_bounds(root, "aws_x.computed", {"size": 99, "via": 99}) == ()
 
 
 def test_arguments_are_followed_up_to_the_root(root: Path) -> None:
-    assert told(guards(root, "module.inner.aws_x.deep", {"size": 11})) == [
+    assert shown(code_bounds(root, "module.inner.aws_x.deep", {"size": 11})) == [
         ("size", True, "More than none."),
         ("size", False, "At most 10, not 11."),
     ]
-    assert told(guards(root, "module.inner.aws_x.deep", {"size": 0}))[0] == ("size", False, "More than none.")
+    assert shown(code_bounds(root, "module.inner.aws_x.deep", {"size": 0}))[0] == ("size", False, "More than none.")
 
 
 def test_what_cannot_be_evaluated_says_why(root: Path) -> None:
-    unset, data, neither = guards(root, "aws_x.unknown", {"name": "m"})
+    unset, data, neither = code_bounds(root, "aws_x.unknown", {"name": "m"})
 
     assert "var.unset" in unset.unknown
     assert "data" in data.unknown
@@ -152,5 +152,5 @@ def test_what_the_state_knows_is_known(root: Path) -> None:
     assert (data.limit, data.unknown, data.message) == (False, "", "The image is taken.")
 
 
-def test_no_instance_has_no_guards() -> None:
-    assert CodeConditions(nothing).of(None)({"size": 99}) == ()
+def test_no_instance_has_no_conditions() -> None:
+    assert CodeConditions(no_state).of(None)({"size": 99}) == ()

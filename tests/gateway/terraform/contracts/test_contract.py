@@ -1,4 +1,4 @@
-"""Contracts: what the grammar takes, and that every mistake is refused with file, line and a way out."""
+"""Contracts: the rules they are read into, and that every mistake is refused with file, line and the alternatives."""
 
 from pathlib import Path
 
@@ -60,7 +60,7 @@ BROKEN = {
     "contract without name": ("contract {\n}\n", "c.sentinel.hcl:1: contract takes a name, and here it has 0 label(s)"),
     "contract twice": (in_resource() + "\n" + in_resource(), "c.sentinel.hcl:5: The contract 'c' is already in c.sentinel.hcl:1."),
     "one label": ('contract "c" {\n  resource "aws_sqs_queue" {\n  }\n}', "c.sentinel.hcl:2: resource takes a resource type and a name pattern"),
-    "type is none": ('contract "c" {\n  resource "aws.sqs" "x" {\n  }\n}', 'c.sentinel.hcl:2: "aws.sqs" is no resource type'),
+    "type is none": ('contract "c" {\n  resource "aws.sqs" "x" {\n  }\n}', 'c.sentinel.hcl:2: "aws.sqs" is not a resource type'),
     "label with interpolation": ('contract "c" {\n  resource "aws_x" "${var.a}" {\n  }\n}', "c.sentinel.hcl:2: A label must be written out"),
     "resource twice": (
         'contract "c" {\n  resource "aws_x" "y" {\n  }\n  resource "aws_x" "y" {\n  }\n}',
@@ -75,22 +75,34 @@ BROKEN = {
         in_resource('attribute "a" {', "min = 1", "}", 'attribute "a" {', "max = 1", "}"),
         'c.sentinel.hcl:6: The attribute "a" has two blocks',
     ),
-    "path is none": (in_resource('attribute "a b" {', "min = 1", "}"), 'c.sentinel.hcl:3: "a b" is no attribute path'),
+    "path is none": (in_resource('attribute "a b" {', "min = 1", "}"), 'c.sentinel.hcl:3: "a b" is not an attribute path'),
     "flag as text": (in_resource('managed_by_agent = "true"'), "c.sentinel.hcl:3: managed_by_agent must be true or false, written out."),
     "flag as expression": (in_resource("critical = var.x"), "c.sentinel.hcl:3: critical must be true or false, written out."),
     "owner as number": ('contract "c" {\n  owner = 3\n}', "c.sentinel.hcl:2: owner must be text in quotes"),
     "mutable as text": (in_resource('mutable = "tags"'), "c.sentinel.hcl:3: mutable must be a list of attribute paths"),
-    "mutable wild": (in_resource('mutable = ["*"]'), 'c.sentinel.hcl:3: "*" is no attribute path'),
+    "mutable wild": (in_resource('mutable = ["*"]'), 'c.sentinel.hcl:3: "*" is not an attribute path'),
     "mutable and immutable": (in_resource('mutable = ["a"]', 'immutable = ["a"]'), 'c.sentinel.hcl:4: "a" cannot be immutable and mutable or bounded.'),
+    "delete as text": (in_resource('allow_delete = "true"'), "c.sentinel.hcl:3: allow_delete must be true or false, written out."),
+    "delete as expression": (in_resource("allow_delete = var.x"), "c.sentinel.hcl:3: allow_delete must be true or false, written out."),
+    "delete and prevent": (in_resource("prevent_delete = true", "allow_delete = true"), "c.sentinel.hcl:4: allow_delete and prevent_delete contradict each other."),
+    "invoke as flag": (in_resource("allow_invoke = true"), "c.sentinel.hcl:3: allow_invoke must be a list of operations in quotes"),
+    "invoke as text": (in_resource('allow_invoke = "PurgeQueue"'), "c.sentinel.hcl:3: allow_invoke must be a list of operations in quotes"),
+    "invoke as expression": (in_resource("allow_invoke = var.operations"), "c.sentinel.hcl:3: allow_invoke must be a list of operations in quotes"),
+    "invoke by reference": (in_resource('allow_invoke = ["PurgeQueue", var.x]'), "c.sentinel.hcl:3: allow_invoke must be a list"),
+    "invoke everything": (in_resource('allow_invoke = ["*"]'), 'c.sentinel.hcl:3: allow_invoke: "*" is a pattern. Name each operation that agents may invoke.'),
+    "invoke a service": (in_resource('allow_invoke = ["sqs:*"]'), 'c.sentinel.hcl:3: allow_invoke: "sqs:*" is a pattern.'),
+    "invoke what is none": (in_resource('allow_invoke = ["PurgeQeue"]'), 'c.sentinel.hcl:3: allow_invoke: There is no operation "PurgeQeue" of any AWS service; did you mean "PurgeQueue"?'),
+    "invoke twice": (in_resource('allow_invoke = ["PurgeQueue", "PurgeQueue"]'), "c.sentinel.hcl:3: allow_invoke names an operation twice."),
+    "allow for the contract": ('contract "c" {\n  allow_delete = true\n}\n', "c.sentinel.hcl:2: There is no attribute 'allow_delete' in a contract"),
     "min as text": (in_attribute('min = "low"'), 'c.sentinel.hcl:4: The bound min of "delay_seconds" is wrong: it takes a number, not "low".'),
     "max as flag": (in_attribute("max = true"), "c.sentinel.hcl:4: The bound max of"),
     "negative step": (in_attribute("max_step = -1"), "it cannot be negative, as -1 is"),
     "nothing legal": (in_attribute("min = 5", "max = 4"), "c.sentinel.hcl:4: No value is legal: min = 5 is over max = 4."),
     "one_of empty": (in_attribute("one_of = []"), "it takes a list with at least one value, not []"),
     "matches no pattern": (in_attribute('matches = "(a"'), "c.sentinel.hcl:4: The bound matches of"),
-    "matches looks back": (in_attribute('matches = "(?=a)b"'), "is no regular expression of the linear kind"),
-    "cidr broken": (in_attribute('cidr_within = ["10.0.0.0/33"]'), "'10.0.0.0/33' is no network in CIDR form"),
-    "port too high": (in_attribute("ports = [443, 70000]"), 'c.sentinel.hcl:4: The bound ports of "delay_seconds" is wrong: 70000 is no port.'),
+    "matches looks back": (in_attribute('matches = "(?=a)b"'), "is not a regular expression that can be matched in linear time"),
+    "cidr broken": (in_attribute('cidr_within = ["10.0.0.0/33"]'), "'10.0.0.0/33' is not a network in CIDR form"),
+    "port too high": (in_attribute("ports = [443, 70000]"), 'c.sentinel.hcl:4: The bound ports of "delay_seconds" is wrong: 70000 is not a port.'),
     "world as number": (in_attribute("forbid_world = 1"), "it takes true or false, not 1"),
     "half an item": (in_attribute("max_items = 1.5"), "it takes a whole number"),
     "unknown root": (in_attribute("max = slef.limit"), "c.sentinel.hcl:4: slef cannot be referred to in a contract; did you mean 'self'? Known: self, before, var, local."),
@@ -109,7 +121,17 @@ def test_a_broken_contract_is_refused_with_file_line_and_reason(text: str, expec
         parse_contracts(text, "c.sentinel.hcl")
 
     assert expected in str(caught.value)
-    assert str(caught.value).endswith(".")
+    assert str(caught.value).endswith((".", "?"))
+
+
+def test_what_agents_may_delete_and_invoke_is_off_by_default_and_written_out() -> None:
+    (nothing,) = parse_contracts(in_resource("managed_by_agent = true"), "c")
+    (granted,) = parse_contracts(
+        in_resource("allow_delete = true", 'allow_invoke = ["PurgeQueue", "sqs:SendMessage"]'), "c"
+    )
+
+    assert (nothing.allow_delete, nothing.allow_invoke) == (False, frozenset())
+    assert (granted.allow_delete, granted.allow_invoke) == (True, frozenset({"PurgeQueue", "sqs:SendMessage"}))
 
 
 @pytest.mark.parametrize(
@@ -129,7 +151,7 @@ def test_references_of_an_expression_are_found(expression: str, expected: set[tu
 
 
 @pytest.mark.parametrize("expression", ["(" * 5000 + "self.a" + ")" * 5000, "[" * 5000 + "]" * 5000])
-def test_a_bottomless_expression_is_refused(expression: str) -> None:
+def test_an_expression_that_is_nested_too_deeply_is_refused(expression: str) -> None:
     with pytest.raises(CodeInvalid, match=r"^c:\d+: "):
         parse_contracts(in_attribute(f"max = {expression}"), "c")
 

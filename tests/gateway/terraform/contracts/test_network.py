@@ -1,9 +1,9 @@
-"""What security rules open."""
+"""The networks and ports that security group rules open."""
 
 import pytest
 
 from gateway.model.json import Json
-from gateway.terraform.contracts.network import Unreadable, closed_ports, covers_world, network, networks, outside
+from gateway.terraform.contracts.network import Unreadable, covers_world, network, networks, outside, ports_outside
 
 RULE: dict[str, Json] = {"from_port": 443, "to_port": 443, "protocol": "tcp", "cidr_blocks": ["10.1.0.0/16"], "ipv6_cidr_blocks": [], "prefix_list_ids": [], "security_groups": [], "self": False}  # fmt: skip
 
@@ -86,13 +86,13 @@ def test_the_world_is_seen_however_it_is_cut(blocks: Json, expected: bool) -> No
     ],
 )
 def test_ports_beyond_the_list_are_named(change: dict[str, Json], expected: list[str]) -> None:
-    assert closed_ports([{**RULE, **change}], [443, 8443]) == expected
+    assert ports_outside([{**RULE, **change}], [443, 8443]) == expected
 
 
 def test_a_range_that_the_list_holds_is_open() -> None:
-    assert closed_ports({**RULE, "from_port": 80, "to_port": 82}, [80, 81, 82, 443]) == []
-    assert closed_ports(443, [443]) == []
-    assert closed_ports(None, [443]) == []
+    assert ports_outside({**RULE, "from_port": 80, "to_port": 82}, [80, 81, 82, 443]) == []
+    assert ports_outside(443, [443]) == []
+    assert ports_outside(None, [443]) == []
 
 
 @pytest.mark.parametrize(
@@ -101,4 +101,4 @@ def test_a_range_that_the_list_holds_is_open() -> None:
 )  # fmt: skip
 def test_ports_that_are_none_are_refused(change: dict[str, Json]) -> None:
     with pytest.raises(Unreadable):
-        closed_ports([{**RULE, **change}], [443])
+        ports_outside([{**RULE, **change}], [443])

@@ -1,4 +1,4 @@
-"""The law of a stack: which blocks name a resource, how several add up, and that nothing is quietly without effect."""
+"""Resolving contracts: which blocks match a resource, how several combine, and warnings of blocks without effect."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,10 +13,10 @@ from gateway.terraform.address import parse_address
 from gateway.terraform.code import load_code
 from gateway.terraform.contracts.conditions import CodeConditions
 from gateway.terraform.contracts.contract import ResourceRule
-from gateway.terraform.contracts.resolve import Contracts, names
+from gateway.terraform.contracts.resolve import Contracts, matches
 
 
-def law(root: Path, contract: str, code: str = "") -> Contracts:
+def load_contracts(root: Path, contract: str, code: str = "") -> Contracts:
     (root / "main.tf").write_text(f'variable "env" {{\n  default = "prod"\n}}\nvariable "unset" {{}}\n{code}')
     (root / "c.sentinel.hcl").write_text(contract)
     loaded = load_code(root)
@@ -25,11 +25,11 @@ def law(root: Path, contract: str, code: str = "") -> Contracts:
         rules=loaded.rules,
         instance=loaded.instance,
         declared=lambda _address: {},
-        guards=CodeConditions(lambda _module, _names: {}),
+        code_conditions=CodeConditions(lambda _module, _names: {}),
     )
 
 
-def of(contract: Contract, after: Mapping[str, Json], before: Mapping[str, Json] | None = None) -> list[Bound]:
+def evaluate(contract: Contract, after: Mapping[str, Json], before: Mapping[str, Json] | None = None) -> list[Bound]:
     return list(contract.evaluate(after, after if before is None else before))
 
 
@@ -57,11 +57,11 @@ def of(contract: Contract, after: Mapping[str, Json], before: Mapping[str, Json]
         ("aws_sqs_queue", "o.ders", "aws_sqs_queue.orders", False),
     ],
 )
-def test_patterns_name_resources(types: str, pattern: str, address: str, expected: bool) -> None:
+def test_patterns_match_resources(types: str, pattern: str, address: str, expected: bool) -> None:
     where = parse_address(address)
     assert where is not None
 
-    assert names(ResourceRule(contract="c", owner="", types=types, names=pattern, source="c:1"), where) is expected
+    assert matches(ResourceRule(contract="c", owner="", types=types, names=pattern, source="c:1"), where) is expected
 
 
 SEVERAL = """contract "c" {
@@ -90,27 +90,55 @@ SEVERAL = """contract "c" {
 """
 
 
-def test_of_several_blocks_all_hold(tmp_path: Path) -> None:
-    contract = law(tmp_path, SEVERAL % "true").contract("aws_x.y")
+def test_several_blocks_all_apply(tmp_path: Path) -> None:
+    contract = load_contracts(tmp_path, SEVERAL % "true").contract("aws_x.y")
 
     assert (contract.managed_by_agent, contract.critical, contract.owner) == (True, True, "one")
     assert (contract.mutable, contract.immutable, contract.bounded) == (("a", "b"), ("c",), ("size",))
-    assert [bound.limit for bound in of(contract, {"size": 1})] == [10, 8]
+    assert [bound.limit for bound in evaluate(contract, {"size": 1})] == [10, 8]
 
 
 def test_one_block_that_withholds_a_resource_from_agents_is_enough_and_is_shown(tmp_path: Path) -> None:
-    contract = law(tmp_path, SEVERAL % "false").contract("aws_x.y")
+    contract = load_contracts(tmp_path, SEVERAL % "false").contract("aws_x.y")
 
     assert contract.managed_by_agent is False
     assert contract.source == "c.sentinel.hcl:10"
 
 
-def test_a_shared_condition_speaks_once_where_its_attributes_are(tmp_path: Path) -> None:
-    contract = law(tmp_path, SEVERAL % "true").contract("aws_x.y")
+GRANTS = """contract "c" {
+  resource "aws_x" "*" {
+    managed_by_agent = true
+    allow_delete     = true
+    allow_invoke     = ["PurgeQueue", "SendMessage"]
+  }
+  resource "aws_x" "y*" {
+    managed_by_agent = true
+    allow_delete     = %s
+    allow_invoke     = ["sqs:PurgeQueue"]
+  }
+}
+"""
 
-    conditions = [bound for bound in of(contract, {"size": 9, "other": 4}) if bound.name == "condition"]
+
+@pytest.mark.parametrize(("second", "withheld"), [("true", ()), ("false", ("c.sentinel.hcl:7",))])
+def test_agents_may_delete_and_invoke_only_what_every_matching_block_grants(
+    tmp_path: Path, second: str, withheld: tuple[str, ...]
+) -> None:
+    contracts = load_contracts(tmp_path, GRANTS % second)
+    one, both = contracts.contract("aws_x.z"), contracts.contract("aws_x.y")
+
+    assert one.withholding_delete() == one.withholding_invoke("sqs", "SendMessage") == ()
+    assert both.withholding_delete() == withheld
+    assert both.withholding_invoke("sqs", "PurgeQueue") == ()
+    assert both.withholding_invoke("sqs", "SendMessage") == ("c.sentinel.hcl:7",)
+
+
+def test_a_shared_condition_applies_once_to_resources_with_its_attributes(tmp_path: Path) -> None:
+    contract = load_contracts(tmp_path, SEVERAL % "true").contract("aws_x.y")
+
+    conditions = [bound for bound in evaluate(contract, {"size": 9, "other": 4}) if bound.name == "condition"]
     assert [(bound.limit, bound.message) for bound in conditions] == [(False, "Together 13.")]
-    assert not [bound for bound in of(contract, {"size": 9}) if bound.name == "condition"]
+    assert not [bound for bound in evaluate(contract, {"size": 9}) if bound.name == "condition"]
 
 
 UNKNOWN = """contract "c" {
@@ -139,7 +167,9 @@ UNKNOWN = """contract "c" {
     ],
 )
 def test_a_limit_that_cannot_be_evaluated_says_why(tmp_path: Path, limit: str, condition: str, words: str) -> None:
-    bounds: Any = of(law(tmp_path, UNKNOWN % (limit, condition)).contract("aws_x.y"), {"size": 3}, {"size": 2})
+    bounds: Any = evaluate(
+        load_contracts(tmp_path, UNKNOWN % (limit, condition)).contract("aws_x.y"), {"size": 3}, {"size": 2}
+    )
 
     assert (bounds[0].limit, bounds[0].unknown) == (2, "")
     assert words in bounds[1].unknown
@@ -148,7 +178,9 @@ def test_a_limit_that_cannot_be_evaluated_says_why(tmp_path: Path, limit: str, c
 
 @pytest.mark.parametrize("condition", ["self.nothing > 0", "self.size", "self.list", "before.gone == 1"])
 def test_a_condition_of_the_block_itself_is_never_left_out(tmp_path: Path, condition: str) -> None:
-    bounds = of(law(tmp_path, UNKNOWN % ("10", condition)).contract("aws_x.y"), {"size": 3, "list": []}, {"size": 2})
+    bounds = evaluate(
+        load_contracts(tmp_path, UNKNOWN % ("10", condition)).contract("aws_x.y"), {"size": 3, "list": []}, {"size": 2}
+    )
 
     assert bounds[-1].name == "condition"
     assert bounds[-1].unknown
@@ -164,19 +196,19 @@ def test_a_condition_of_the_block_itself_is_never_left_out(tmp_path: Path, condi
 )
 def test_a_misspelt_variable_is_an_error_at_load(tmp_path: Path, expression: str, expected: str) -> None:
     with pytest.raises(CodeInvalid) as caught:
-        law(tmp_path, UNKNOWN % (expression, "self.size > 0"))
+        load_contracts(tmp_path, UNKNOWN % (expression, "self.size > 0"))
 
     assert str(caught.value) == expected
 
 
-def test_blocks_and_conditions_that_guard_nothing_are_warned_of(tmp_path: Path) -> None:
+def test_blocks_and_conditions_without_effect_are_warned_of(tmp_path: Path) -> None:
     contract = SEVERAL % "true" + 'contract "d" {\n  resource "aws_z" "*" {\n    critical = true\n  }\n}\n'
-    warnings = law(tmp_path, contract).warnings(["aws_x.y"], lambda _address: {"a": 1, "b": 1, "c": 1})
+    warnings = load_contracts(tmp_path, contract).warnings(["aws_x.y"], lambda _address: {"a": 1, "b": 1, "c": 1})
 
     assert warnings == (
-        'c.sentinel.hcl:3: None of the resources named here has an attribute "size" in the state.',
-        'c.sentinel.hcl:10: None of the resources named here has an attribute "size" in the state.',
-        'c.sentinel.hcl:25: No resource is named by "aws_z" "*", so this block guards nothing.',
-        "c.sentinel.hcl:20: No resource of this contract has the attributes that the condition refers to, so it guards nothing.",
+        'c.sentinel.hcl:3: None of the matching resources has an attribute "size" in the state.',
+        'c.sentinel.hcl:10: None of the matching resources has an attribute "size" in the state.',
+        'c.sentinel.hcl:25: No resource matches "aws_z" "*", so this block has no effect.',
+        "c.sentinel.hcl:20: No resource of this contract has the attributes that the condition refers to, so it has no effect.",
     )
-    assert law(tmp_path, SEVERAL % "true").warnings(["aws_x.y"], lambda _address: None) == ()
+    assert load_contracts(tmp_path, SEVERAL % "true").warnings(["aws_x.y"], lambda _address: None) == ()

@@ -1,4 +1,4 @@
-"""The evaluator says what Terraform says, or that it does not know."""
+"""The evaluator has the same result as Terraform, or none."""
 
 import contextlib
 import json
@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from gateway.model.json import Json
 from gateway.terraform.config.module import load_module
-from gateway.terraform.lang.evaluate import EvaluationScope, Unknown, evaluate, evaluate_text
+from gateway.terraform.lang.evaluate import EvaluationScope, Unknown, evaluate
+from gateway.terraform.lang.grammar import parse_expression, read_attribute
 from gateway.terraform.lang.hcl import parse
 
 KNOWN: list[tuple[str, Json]] = [
@@ -209,7 +210,7 @@ UNKNOWN = [
     ("text", "value"), [row for row in KNOWN if row[1] is not None], ids=lambda row: repr(row)[:40]
 )
 def test_a_known_expression_has_its_value(text: str, value: Json) -> None:
-    found = evaluate_text(text, EvaluationScope())
+    found = evaluate(parse_expression(text), EvaluationScope())
     assert found == value
     assert json.dumps(found, sort_keys=True) == json.dumps(value, sort_keys=True)
 
@@ -217,46 +218,46 @@ def test_a_known_expression_has_its_value(text: str, value: Json) -> None:
 @pytest.mark.parametrize("text", UNKNOWN, ids=lambda text: repr(text)[:40])
 def test_what_is_not_certain_is_unknown(text: str) -> None:
     with pytest.raises(Unknown):
-        evaluate_text(text, EvaluationScope())
+        evaluate(parse_expression(text), EvaluationScope())
 
 
-def test_names_given_win_over_everything() -> None:
+def test_names_of_the_scope_take_precedence() -> None:
     scope = EvaluationScope(names={"self": {"max_size": 16, "tags": {"a b": "x"}}, "var": {"env": "prod"}})
-    assert evaluate_text('var.env == "prod" ? self.max_size + 4 : 6', scope) == 20
-    assert evaluate_text("self.max_size <= 32", scope) is True
-    assert evaluate_text('self.tags["a b"]', scope) == "x"
+    assert evaluate(parse_expression('var.env == "prod" ? self.max_size + 4 : 6'), scope) == 20
+    assert evaluate(parse_expression("self.max_size <= 32"), scope) is True
+    assert evaluate(parse_expression('self.tags["a b"]'), scope) == "x"
     with pytest.raises(Unknown):
-        evaluate_text("self.absent", scope)
+        evaluate(parse_expression("self.absent"), scope)
 
 
 def test_a_variable_of_for_hides_a_given_name() -> None:
-    assert evaluate_text("[for self in [1, 2] : self]", EvaluationScope(names={"self": 5})) == [1, 2]
+    assert evaluate(parse_expression("[for self in [1, 2] : self]"), EvaluationScope(names={"self": 5})) == [1, 2]
 
 
-def test_one_side_may_settle_a_logical_operation() -> None:
-    assert evaluate_text("false && aws_vpc.a.b", EvaluationScope()) is False
-    assert evaluate_text("aws_vpc.a.b || true", EvaluationScope()) is True
+def test_one_side_may_decide_a_logical_operation() -> None:
+    assert evaluate(parse_expression("false && aws_vpc.a.b"), EvaluationScope()) is False
+    assert evaluate(parse_expression("aws_vpc.a.b || true"), EvaluationScope()) is True
     with pytest.raises(Unknown):
-        evaluate_text("true && aws_vpc.a.b", EvaluationScope())
+        evaluate(parse_expression("true && aws_vpc.a.b"), EvaluationScope())
 
 
 def test_items_beside_an_unknown_one_are_known() -> None:
-    assert evaluate_text("{ a = aws_vpc.x.id, b = 2 }.b", EvaluationScope()) == 2
-    assert evaluate_text('merge({ a = aws_vpc.x.id }, { b = 2 })["b"]', EvaluationScope()) == 2
-    assert evaluate_text("length([aws_vpc.x.id, 1])", EvaluationScope()) == 2
-    assert evaluate_text("keys({ a = aws_vpc.x.id })", EvaluationScope()) == ["a"]
+    assert evaluate(parse_expression("{ a = aws_vpc.x.id, b = 2 }.b"), EvaluationScope()) == 2
+    assert evaluate(parse_expression('merge({ a = aws_vpc.x.id }, { b = 2 })["b"]'), EvaluationScope()) == 2
+    assert evaluate(parse_expression("length([aws_vpc.x.id, 1])"), EvaluationScope()) == 2
+    assert evaluate(parse_expression("keys({ a = aws_vpc.x.id })"), EvaluationScope()) == ["a"]
 
 
 @given(st.text(max_size=40))
 def test_any_text_is_a_value_or_unknown(text: str) -> None:
     with contextlib.suppress(Unknown):
-        json.dumps(evaluate_text(text, EvaluationScope(names={"self": {"a": 1}})))
+        json.dumps(evaluate(parse_expression(text), EvaluationScope(names={"self": {"a": 1}})))
 
 
 def test_an_expression_of_a_document_is_evaluated() -> None:
     document = parse(Path("main.tf"), b"a = 1 + 1\n")
     attribute = document.attributes(document.root)["a"]
-    assert evaluate(document, document.expression(attribute), EvaluationScope()) == 2
+    assert evaluate(read_attribute(document, attribute), EvaluationScope()) == 2
 
 
 @pytest.mark.terraform
@@ -280,7 +281,7 @@ def test_terraform_says_the_same(tmp_path: Path) -> None:
     module = load_module(tmp_path)
     for number, text in enumerate(rows):
         try:
-            ours = evaluate_text(f"local.x{number}", EvaluationScope(module=module))
+            ours = evaluate(parse_expression(f"local.x{number}"), EvaluationScope(module=module))
         except Unknown:
             assert dict(KNOWN)[text] is None, text
             continue

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.terraform.lang.functions import call, names
+from gateway.terraform.lang.functions import call
 from gateway.terraform.lang.values import EvaluationFailed, Opaque, Unknown, Value
 
 
@@ -30,7 +30,7 @@ from gateway.terraform.lang.values import EvaluationFailed, Opaque, Unknown, Val
         ("flatten", ["a"]),
     ],
 )
-def test_wrong_arguments_are_a_failure_and_never_a_value(name: str, arguments: list[Value]) -> None:
+def test_wrong_arguments_never_have_a_value(name: str, arguments: list[Value]) -> None:
     with pytest.raises(Unknown):
         call(name, arguments)
 
@@ -39,22 +39,21 @@ def test_wrong_arguments_are_a_failure_and_never_a_value(name: str, arguments: l
     "name", ["file", "timestamp", "uuid", "cidrhost", "templatefile", "provider::x::y", "__class__"]
 )
 def test_a_function_that_is_not_listed_is_unknown(name: str) -> None:
-    assert name not in names()
     with pytest.raises(Unknown, match="is not evaluated"):
         call(name, ["x"])
 
 
-def test_an_unknown_item_spoils_only_what_looks_at_it() -> None:
-    hidden = Opaque("why")
-    assert call("merge", [{"a": hidden}, {"b": 1}]) == {"a": hidden, "b": 1}
-    assert call("element", [[hidden, 2], 1]) == 2
-    looking: dict[str, list[Value]] = {"join": [",", [hidden]], "toset": [[hidden]], "upper": [hidden]}
-    for name, arguments in looking.items():
+def test_an_unknown_item_only_fails_functions_that_read_it() -> None:
+    unknown = Opaque("why")
+    assert call("merge", [{"a": unknown}, {"b": 1}]) == {"a": unknown, "b": 1}
+    assert call("element", [[unknown, 2], 1]) == 2
+    reading: dict[str, list[Value]] = {"join": [",", [unknown]], "toset": [[unknown]], "upper": [unknown]}
+    for name, arguments in reading.items():
         with pytest.raises(Unknown, match="why"):
             call(name, arguments)
 
 
-def test_a_failure_is_told_from_the_unknown() -> None:
+def test_a_failure_is_not_an_unknown() -> None:
     with pytest.raises(EvaluationFailed):
         call("tonumber", ["x"])
     with pytest.raises(Unknown) as caught:

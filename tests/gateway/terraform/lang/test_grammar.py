@@ -1,4 +1,4 @@
-"""From nodes to expressions: precedence, nesting, escapes, heredocs, and what is not read."""
+"""Parsing expressions: precedence, nesting, escapes, heredocs, and what is not supported."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.expression import Expression
-from gateway.terraform.lang.grammar import number, read_attribute, unescape
+from gateway.terraform.lang.grammar import number, parse_expression, read_attribute, unescape
 from gateway.terraform.lang.hcl import parse
 
 
@@ -78,6 +78,18 @@ def test_an_expression_is_nested_as_terraform_nests_it(text: str, shown: str) ->
     assert _shown(_read(text)) == shown
 
 
+@pytest.mark.parametrize("text", ["", "1 2", "1\n2", ")(", "1)\ny = (2", "# 1", "{", "\ud800"])
+def test_a_text_that_is_not_one_expression_is_unsupported(text: str) -> None:
+    found = parse_expression(text)
+    assert isinstance(found, e.Unsupported)
+    assert found.text == text
+    assert "expression" in found.reason
+
+
+def test_an_expression_may_span_lines_and_end_in_a_comment() -> None:
+    assert _shown(parse_expression("a &&\n  b # c")) == "(a && b)"
+
+
 def test_spans_are_exact() -> None:
     expression = _read("é.b + [1]")
     assert isinstance(expression, e.Binary)
@@ -97,12 +109,12 @@ def test_objects_keep_each_element_with_its_span() -> None:
     assert [each.end - each.start for each in expression.elements] == [5, 9, 7, 11]
 
 
-def test_what_is_not_read_still_shows_the_expressions_inside() -> None:
+def test_an_unsupported_expression_has_the_expressions_inside_it() -> None:
     inside = {part.name for part in e.walk(_read('"%{ if a }${b.c}%{ endif }"')) if isinstance(part, e.Name)}
     assert inside == {"a", "b"}
 
 
-def test_a_tower_of_parentheses_is_unsupported_and_no_crash() -> None:
+def test_deeply_nested_parentheses_are_unsupported() -> None:
     expression = _read("(" * 3000 + "1" + ")" * 3000)
     assert any(isinstance(part, e.Unsupported) for part in _inner(expression))
 

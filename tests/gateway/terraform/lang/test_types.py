@@ -1,4 +1,4 @@
-"""Type constraints convert what variables are given."""
+"""Type constraints convert the values of variables."""
 
 import base64
 import json
@@ -10,7 +10,8 @@ import pytest
 
 from gateway.model.json import Json
 from gateway.terraform.config.module import load_module
-from gateway.terraform.lang.evaluate import EvaluationScope, evaluate_text
+from gateway.terraform.lang.evaluate import EvaluationScope, evaluate
+from gateway.terraform.lang.grammar import parse_expression
 from gateway.terraform.lang.values import Unknown
 
 CONVERTED: list[tuple[str, str, Json]] = [
@@ -48,7 +49,7 @@ def test_a_default_is_converted_to_the_type(tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_text(_code())
     module = load_module(tmp_path)
     for number, (kind, given, value) in enumerate(CONVERTED):
-        found = evaluate_text(f"var.v{number}", EvaluationScope(module=module))
+        found = evaluate(parse_expression(f"var.v{number}"), EvaluationScope(module=module))
         assert json.dumps(found, sort_keys=True) == json.dumps(value, sort_keys=True), (kind, given)
 
 
@@ -67,13 +68,13 @@ def test_a_default_is_converted_to_the_type(tmp_path: Path) -> None:
 def test_what_terraform_would_refuse_is_unknown(kind: str, given: str, tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_text(f'variable "v" {{\n  type = {kind}\n  default = {given}\n}}\n')
     with pytest.raises(Unknown):
-        evaluate_text("var.v", EvaluationScope(module=load_module(tmp_path)))
+        evaluate(parse_expression("var.v"), EvaluationScope(module=load_module(tmp_path)))
 
 
-def test_null_gives_way_to_the_default_where_it_is_not_allowed(tmp_path: Path) -> None:
+def test_the_default_replaces_null_if_null_is_not_allowed(tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_text('variable "v" {\n  default  = 5\n  nullable = false\n}\n')
     (tmp_path / "terraform.tfvars").write_text("v = null\n")
-    assert evaluate_text("var.v", EvaluationScope(module=load_module(tmp_path))) == 5
+    assert evaluate(parse_expression("var.v"), EvaluationScope(module=load_module(tmp_path))) == 5
 
 
 @pytest.mark.terraform

@@ -12,10 +12,10 @@ from gateway.terraform.lang.values import (
     Value,
     as_set,
     decimal,
+    hcl_equal,
     number,
-    same,
-    settled,
     text,
+    to_json,
     truth,
     unified,
 )
@@ -35,7 +35,7 @@ def test_what_has_no_certain_text_is_unknown(value: Value) -> None:
         text(value)
 
 
-def test_numbers_and_truths() -> None:
+def test_numbers_and_bools() -> None:
     assert decimal("1.5") == Decimal("1.5")
     assert number(Decimal("3.0")) == 3
     assert [truth(value) for value in (True, "true", "1", False, "false", "0")] == [True] * 3 + [False] * 3
@@ -46,13 +46,13 @@ def test_numbers_and_truths() -> None:
 
 
 @pytest.mark.parametrize("odd", [True, None, "x", [], Opaque("why")])
-def test_what_is_no_number(odd: Value) -> None:
+def test_other_values_are_not_numbers(odd: Value) -> None:
     with pytest.raises(Unknown):
         decimal(odd)
 
 
 @pytest.mark.parametrize("odd", [1, None, "yes", {}])
-def test_what_is_no_truth(odd: Value) -> None:
+def test_other_values_are_not_bools(odd: Value) -> None:
     with pytest.raises(EvaluationFailed):
         truth(odd)
 
@@ -89,18 +89,18 @@ def test_a_set_whose_order_is_not_certain_is_unknown(odd: list[Value]) -> None:
         as_set(odd)
 
 
-def test_sameness_knows_types() -> None:
-    assert same(1, 1.0)
-    assert not same(1, "1")
-    assert not same(True, 1)
-    assert not same([1], [2])
+def test_equality_depends_on_types() -> None:
+    assert hcl_equal(1, 1.0)
+    assert not hcl_equal(1, "1")
+    assert not hcl_equal(True, 1)
+    assert not hcl_equal([1], [2])
     with pytest.raises(Unknown):
-        same([1], [1])
+        hcl_equal([1], [1])
     with pytest.raises(Unknown):
-        same(Opaque("why"), 1)
+        hcl_equal(Opaque("why"), 1)
 
 
-def test_settled_refuses_what_holds_an_unknown() -> None:
-    assert settled({"a": SetOf([1])}) == {"a": [1]}
+def test_to_json_refuses_a_value_with_an_unknown_part() -> None:
+    assert to_json({"a": SetOf([1])}) == {"a": [1]}
     with pytest.raises(Unknown, match="why"):
-        settled({"a": [Opaque("why")]})
+        to_json({"a": [Opaque("why")]})

@@ -1,4 +1,4 @@
-# Law that comes with the module, wherever it is called from. `var` is the module's.
+# The contract of the module, for each of its calls. `var` refers to the module's variables.
 contract "worker" {
   owner = "team-platform"
 
