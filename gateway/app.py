@@ -97,7 +97,13 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
     async with AsyncExitStack() as stack:
         master = master_key(settings.master_key.get_secret_value(), settings.data)
         masker = Masker(key=derived_key(master, "masking"))
-        stacks = await asyncio.to_thread(Stacks.load, settings.stacks, default_mode=settings.mode, masker=masker)
+        stacks = await asyncio.to_thread(
+            Stacks.load,
+            settings.stacks,
+            default_mode=settings.mode,
+            default_region=settings.upstream.default_region,
+            masker=masker,
+        )
         for warning in stacks.warnings:
             log.warning("contract_warning", warning=warning)
         for warning in stacks.origin_warnings:

@@ -102,8 +102,10 @@ def _claim(standing: StandingClaim) -> Json:
 def _dependants(facts: Facts) -> list[Json]:
     """Each dependant once; direct if any changed resource has it as a direct dependant."""
     by_address: dict[str, Dependant] = {}
-    for subject in facts.subjects:
-        for dependant in subject.dependants:
+    # All effects on one resource have the same dependants.
+    groups = {subject.effect.address: subject.dependants for subject in facts.subjects}
+    for dependants in groups.values():
+        for dependant in dependants:
             if dependant.address not in by_address or dependant.direct:
                 by_address[dependant.address] = dependant
     return [
