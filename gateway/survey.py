@@ -55,6 +55,7 @@ class Survey:
             claims=_standing(view.claims, mutation.effects),
             approval=view.approval,
             flips=view.flips,
+            account=loaded.account(),
             code=loaded.revision,
         )
 
