@@ -101,6 +101,8 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
         stacks = await asyncio.to_thread(Stacks.load, settings.stacks, default_mode=settings.mode, masker=masker)
         for warning in stacks.warnings:
             log.warning("contract_warning", warning=warning)
+        for warning in stacks.origin_warnings:
+            log.warning("contract_origin", warning=warning)
         ledger = await stack.enter_async_context(open_ledger(settings.ledger_url))
         keys = SqlKeyRing(ledger, master=master, clock=clock)
         engine = await open_engine(settings.policy, settings.data)
@@ -268,5 +270,6 @@ def _health(app: FastAPI, ports: Ports) -> None:
             "code": ports.stacks.revision,
             "policy": ports.engine.revision,
             "stacks": {stack.name: stack.mode.value for stack in ports.stacks.all},
+            "contracts": dict(ports.stacks.origins),
         }
         return JSONResponse(body)

@@ -35,6 +35,9 @@ STATUS: dict[type[errors.SentinelError], int] = {
 }
 """HTTP status by error class; a subclass without an entry has its nearest parent's. 5xx only if nothing was sent to AWS."""
 
+MAX_ERRORS = 10
+"""How many mistakes of one request are named in its answer."""
+
 RETRY_SAFE = {errors.ClaimTaken, errors.LedgerUnavailable, errors.PolicyUnavailable}
 """Errors after which the client can safely send the same request again."""
 
@@ -101,5 +104,7 @@ async def on_unexpected_error(request: Request, error: Exception) -> JSONRespons
 
 
 def validation_messages(found: Sequence[Mapping[str, Any]]) -> str:
-    """Pydantic's errors in one line, each with its location; never with the value, which may be a secret."""
-    return "; ".join(f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in found)
+    """Pydantic's first errors in one line, each with its location; never with the value, which may be a secret."""
+    return "; ".join(
+        f"{'.'.join(str(part)[:100] for part in one['loc'])}: {one['msg'][:200]}" for one in found[:MAX_ERRORS]
+    )

@@ -11,6 +11,7 @@ from gateway.doors.motive import duration, motive_of
 from gateway.errors import Malformed
 from gateway.model.inbound import Inbound
 from gateway.model.motive import Intent, Motivation, Motive
+from gateway.off_loop import off_loop
 
 
 class _Body(BaseModel):
@@ -94,6 +95,10 @@ async def body_of(inbound: Inbound, model: type[Model], *, what: str = "body", d
         return default
     if (inbound.header("content-type") or "").partition(";")[0].strip().lower() != "application/json":
         raise Malformed(f"Send the {what} as application/json.", code="content_type")
+    return await off_loop(len(raw), lambda: _validated(raw, model, what))
+
+
+def _validated(raw: bytes, model: type[Model], what: str) -> Model:
     try:
         return model.model_validate(json_value(raw))
     except ValidationError as error:

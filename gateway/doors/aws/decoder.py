@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gateway.authn import chunks
@@ -16,11 +17,14 @@ from gateway.errors import Malformed
 from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
 from gateway.model.mutation import Call
+from gateway.off_loop import SMALL, off_loop
 from gateway.ports import Request
-from gateway.service_models import ServiceModels
+from gateway.service_models import ServiceModels, Shape
 
 _INVOCATION = "amz-sdk-invocation-id"
 _MAX_KEY_LENGTH = 255
+_BYTES_OF_A_FIELD = 64
+"""Size that a form field counts as, to decide whether a form is parsed in a thread."""
 _CHARSETS = frozenset({"", "utf-8", "utf8", '"utf-8"'})
 
 
@@ -83,7 +87,8 @@ class AwsDecoder:
                     code="duplicate_parameter",
                 )
             _check_charset(head)
-            fields = form(await self._body(inbound, head, None))
+            body = await self._body(inbound, head, None)
+            fields = await off_loop(len(body), partial(form, body))
         routed = self._router.route(head, candidates, fields)
         if fields is None and routed.protocol in (Protocol.EC2, Protocol.QUERY):
             fields = await self._query_form(inbound, head)
@@ -107,10 +112,9 @@ class AwsDecoder:
         _check_charset(head)
         _check_payload(head)
         body = b"" if fields is not None else await self._body(inbound, head, routed)
-        if head.payload.chunked:
-            head, body = _unchunked(head, body)
         shape = await self._models.input_of(routed.service.name, routed.operation)
-        return parse(routed, shape, head, body, fields)
+        size = len(body) if fields is None else _BYTES_OF_A_FIELD * len(fields)
+        return await off_loop(size, partial(_parse, routed, shape, head, body, fields))
 
     async def _body(self, inbound: Inbound, head: RequestHead, routed: Routed | None) -> bytes:
         """The body, decompressed if the operation accepts compression. `routed` is None if the body names the operation."""
@@ -128,7 +132,8 @@ class AwsDecoder:
             )
         if routed is not None:
             _check_compressible(routed)
-        return gunzipped(body, self._max_body)
+        # Always in a thread: a small body can be large when it is decompressed.
+        return await off_loop(SMALL + 1, partial(gunzipped, body, self._max_body))
 
     def _check_region(self, region: str) -> None:
         if region not in self._regions:
@@ -137,6 +142,14 @@ class AwsDecoder:
                 aws_code="SignatureDoesNotMatch",
                 code="region",
             )
+
+
+def _parse(
+    routed: Routed, shape: Shape | None, head: RequestHead, body: bytes, fields: Mapping[str, str] | None
+) -> dict[str, Any]:
+    if head.payload.chunked:
+        head, body = _unchunked(head, body)
+    return parse(routed, shape, head, body, fields)
 
 
 def _idempotency_key(head: RequestHead, caller: Caller) -> str:
