@@ -84,6 +84,7 @@ class Ports:
     engine: RunningEngine
     client: Client
     masker: Masker
+    digest_key: bytes
 
 
 @asynccontextmanager
@@ -127,6 +128,7 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             engine=engine,
             client=client,
             masker=masker,
+            digest_key=derived_key(master, "call digest"),
         )
         for work in (_reload_stacks(stacks), _expire_claims(ledger, clock)):
             stack.callback(asyncio.ensure_future(work).cancel)
@@ -203,6 +205,7 @@ def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
             client=ports.client,
         ),
         clock=ports.clock,
+        digest_key=ports.digest_key,
     )
 
 
