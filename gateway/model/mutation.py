@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 from gateway.model.caller import Caller
 from gateway.model.json import Json, Parameters, digest
@@ -29,7 +30,7 @@ class CallClass(StrEnum):
         return self not in (CallClass.READ, CallClass.SECRET, CallClass.CRYPTO)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # without slots, so that the digest is calculated once
 class Call:
     """An AWS call, independent of its wire format and not yet resolved to effects."""
 
@@ -46,7 +47,7 @@ class Call:
     """Wire protocol of the caller (`query`, `json`, `smithy-rpc-v2-cbor` …), so that AWS replies in the same one; empty for the service's
     default. It does not change what is requested, so the digest leaves it out."""
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Digest of the call, 64 hex digits: equal only for identical calls."""
         return digest([self.service, self.operation, self.account, self.region, self.parameters])
