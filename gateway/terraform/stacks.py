@@ -12,17 +12,20 @@ from gateway.errors import Ambiguous, CodeInvalid
 from gateway.model.contract import Contract
 from gateway.model.facts import Dependant
 from gateway.model.json import Json
+from gateway.model.masking import PER_RUN, Masker
 from gateway.model.mutation import WHOLE
 from gateway.model.path import AttributePath
 from gateway.model.verdict import Mode
-from gateway.terraform.code import Code, code_files, load_code
+from gateway.terraform.code import Code
 from gateway.terraform.config.instance import attributes, declared
 from gateway.terraform.contracts.conditions import CodeConditions
 from gateway.terraform.contracts.resolve import Contracts
 from gateway.terraform.graph import Graph
 from gateway.terraform.identity_index import IdentityIndex, only_match
 from gateway.terraform.lang.evaluate import Unknown
-from gateway.terraform.state import State, StateLookup, masked_like, parse_state
+from gateway.terraform.origin import CodeOrigin, Version, code_origin, fingerprint
+from gateway.terraform.secrets import masked
+from gateway.terraform.state import State, StateLookup, parse_state
 
 
 class StackSource(Protocol):
@@ -39,6 +42,10 @@ class StackSource(Protocol):
     @property
     def state(self) -> Path | None:
         """State file, `terraform.tfstate` in `path` if None."""
+
+    @property
+    def protected_branch(self) -> str:
+        """Branch whose commit holds the code and contracts that count; empty for the default of `Checkout.protected_ref`."""
 
     @property
     def mode(self) -> Mode:
@@ -90,12 +97,12 @@ class Stack:
         return self.recorded_index.find(resource_type, attribute, value)
 
     def recorded(self, address: str) -> Mapping[str, Json] | None:
-        """The attributes in the state, secrets as `{"sha256": …}`; None if the state does not have the address."""
+        """The attributes in the state, secrets masked; None if the state does not have the address."""
         resource = self.state.resources.get(address)
         return None if resource is None else resource.attributes
 
     def declared(self, address: str, attribute: str) -> Json:
-        """The declared value of an attribute, secrets as `{"sha256": …}`; None if it is not declared or not known."""
+        """The declared value of an attribute, secrets masked; None if it is not declared or not known."""
         instance = None if attribute == WHOLE else self.code.instance(address)
         if instance is None:
             return None
@@ -104,7 +111,13 @@ class Stack:
         except Unknown:
             return None
         recorded = AttributePath(attribute).value_at(self.recorded(address) or {})
-        return masked_like(value, resource_type=instance.resource_type, attribute=attribute, recorded=recorded)
+        return masked(
+            value,
+            resource_type=instance.resource_type,
+            attribute=attribute,
+            masker=self.state.masker,
+            recorded=recorded,
+        )
 
     def contract(self, address: str) -> Contract:
         """All contracts for the address in one; an empty contract if there is none."""
@@ -134,25 +147,22 @@ class Stack:
         )
 
 
-_ATTEMPTS = 5
 _ARN = re.compile(r"arn:[\w-]+:[\w-]+:[\w-]*:(\d{12}):")
-
-_Fingerprint = tuple[tuple[str, int, int, int], ...]
-"""Name, modification time, size and inode of each file: they change with the file, so a change is seen without reading it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Loaded:
-    """The last valid version of a stack, and the fingerprint of the last version that was checked."""
+    """The last valid version of a stack, and the last version that was checked."""
 
     source: StackSource
+    origin: CodeOrigin
     stack: Stack
-    code_fingerprint: _Fingerprint
-    state_fingerprint: _Fingerprint
+    code_version: Version
+    state_version: Version
     problem: str = ""
-    """Why the last version on disk could not be loaded; empty if it was."""
-    loaded_code: _Fingerprint = ()
-    """The fingerprint of the code in `stack`."""
+    """Why the last version could not be loaded; empty if it was."""
+    loaded_code: Version = ()
+    """The version of the code in `stack`."""
 
 
 class Stacks:
@@ -165,13 +175,15 @@ class Stacks:
         self._reloading = threading.Lock()
 
     @classmethod
-    def load(cls, settings: Sequence[StackSource], *, default_mode: Mode) -> "Stacks":
-        """Read every stack. Raises `errors.CodeInvalid` with file and line: Sentinel does not run without contracts."""
+    def load(cls, settings: Sequence[StackSource], *, default_mode: Mode, masker: Masker = PER_RUN) -> "Stacks":
+        """Read every stack and mask the secrets in it. Raises `errors.CodeInvalid` with file and line: Sentinel does not run without contracts."""
         names = [source.name for source in settings]
         for name in names:
             if names.count(name) > 1:
                 raise CodeInvalid(f"Two stacks have the name {name!r}; give each its own.")
-        return cls([_load(source) for source in settings], default_mode=default_mode)
+        origins = [code_origin(source.path, source.protected_branch) for source in settings]
+        loaded = [_load(source, origin, masker) for source, origin in zip(settings, origins, strict=True)]
+        return cls(loaded, default_mode=default_mode)
 
     def snapshot(self) -> "Stacks":
         """An immutable snapshot, for callers that need several lookups against the same version; later refreshes do not affect it."""
@@ -199,7 +211,7 @@ class Stacks:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Why versions on disk could not be loaded, one sentence per stack. Such a stack keeps its last valid version."""
+        """Why newer versions could not be loaded, one sentence per stack. Such a stack keeps its last valid version."""
         return tuple(f"{loaded.stack.name}: {loaded.problem}" for loaded in self._loaded if loaded.problem)
 
     @property
@@ -216,6 +228,16 @@ class Stacks:
                     )
                 seen[address] = stack.name
         return (*(f"{stack.name}: {warning}" for stack in stacks for warning in stack.warnings), *sorted(shared))
+
+    @property
+    def origins(self) -> Mapping[str, str]:
+        """Where the code and contracts of each stack are read, by the stack's name."""
+        return {loaded.stack.name: loaded.origin.description for loaded in self._loaded}
+
+    @property
+    def origin_warnings(self) -> tuple[str, ...]:
+        """Which stacks' contracts are not protected, and which files do not count."""
+        return tuple(f"{each.stack.name}: {warning}" for each in self._loaded for warning in each.origin.warnings())
 
     def declaring(self, address: str) -> Stack | None:
         """The stack that has the address in its code or state. Raises `errors.Ambiguous` if several have."""
@@ -264,11 +286,13 @@ class Stacks:
         return changed
 
 
-def _load(source: StackSource, code: Code | None = None, code_fingerprint: _Fingerprint = ()) -> _Loaded:
-    """Read a stack, reusing `code` if it is known to be unchanged. Fingerprints are taken before files are read, so no change is missed."""
-    state_fingerprint = _fingerprint([_state_file(source)])
+def _load(
+    source: StackSource, origin: CodeOrigin, masker: Masker, code: Code | None = None, code_version: Version = ()
+) -> _Loaded:
+    """Read a stack, reusing `code` if it is known to be unchanged. Versions are taken before files are read, so no change is missed."""
+    state_version = fingerprint([_state_file(source)])
     if code is None:
-        code, code_fingerprint = _load_stable_code(source.path, (".",))
+        code, code_version = origin.load()
     state_file = _state_file(source)
     try:
         content = state_file.read_bytes()
@@ -276,26 +300,16 @@ def _load(source: StackSource, code: Code | None = None, code_fingerprint: _Fing
         content = b""
     except OSError as error:
         raise CodeInvalid(f"{state_file.name}:1: The state file cannot be read: {error.strerror}.") from error
-    state = parse_state(content, state_file.name) if content else State()
+    state = parse_state(content, state_file.name, masker) if content else State(masker=masker)
     revision = hashlib.sha256(code.digest.encode() + hashlib.sha256(content).digest()).hexdigest()
     return _Loaded(
         source=source,
+        origin=origin,
         stack=_stack(source, code, state, revision),
-        code_fingerprint=code_fingerprint,
-        state_fingerprint=state_fingerprint,
-        loaded_code=code_fingerprint,
+        code_version=code_version,
+        state_version=state_version,
+        loaded_code=code_version,
     )
-
-
-def _load_stable_code(root: Path, directories: tuple[str, ...]) -> tuple[Code, _Fingerprint]:
-    """The code, and the fingerprint of its files taken before they were read. Only the code says which directories it has, so this may take two attempts."""
-    for _ in range(_ATTEMPTS):
-        code_fingerprint = _fingerprint_of_code(root, directories)
-        code = load_code(root)
-        if code.directories == directories:
-            return code, code_fingerprint
-        directories = code.directories
-    raise CodeInvalid(f"{root}: The code keeps changing while it is read.")
 
 
 def _stack(source: StackSource, code: Code, state: State, revision: str) -> Stack:
@@ -337,17 +351,17 @@ def _accounts(state: State) -> Iterator[str]:
 
 
 def _reloaded(loaded: _Loaded) -> _Loaded:
-    """The stack read again if its files changed, else the same object."""
-    source = loaded.source
-    directories = loaded.stack.code.directories
-    code_fingerprint = _fingerprint_of_code(source.path, directories)
-    state_fingerprint = _fingerprint([_state_file(source)])
-    if (code_fingerprint, state_fingerprint) == (loaded.code_fingerprint, loaded.state_fingerprint):
+    """The stack read again if its code or state changed, else the same object."""
+    source, origin = loaded.source, loaded.origin
+    code_version = origin.version(loaded.stack.code.directories)
+    state_version = fingerprint([_state_file(source)])
+    if (code_version, state_version) == (loaded.code_version, loaded.state_version):
         return loaded
     try:
-        if code_fingerprint == loaded.loaded_code:
-            return _load(source, loaded.stack.code, code_fingerprint)
-        return _load(source)
+        masker = loaded.stack.state.masker
+        if code_version == loaded.loaded_code:
+            return _load(source, origin, masker, loaded.stack.code, code_version)
+        return _load(source, origin, masker)
     except CodeInvalid as error:
         problem = str(error)
     except Exception as error:  # noqa: BLE001  whatever is wrong with the new version, the last valid one stays
@@ -356,9 +370,10 @@ def _reloaded(loaded: _Loaded) -> _Loaded:
         )
     return _Loaded(
         source=source,
+        origin=origin,
         stack=loaded.stack,
-        code_fingerprint=code_fingerprint,
-        state_fingerprint=state_fingerprint,
+        code_version=code_version,
+        state_version=state_version,
         problem=problem,
         loaded_code=loaded.loaded_code,
     )
@@ -366,18 +381,3 @@ def _reloaded(loaded: _Loaded) -> _Loaded:
 
 def _state_file(source: StackSource) -> Path:
     return source.state or source.path / "terraform.tfstate"
-
-
-def _fingerprint_of_code(root: Path, directories: Sequence[str]) -> _Fingerprint:
-    return _fingerprint([path for directory in directories for path in code_files(root, directory)])
-
-
-def _fingerprint(paths: Sequence[Path]) -> _Fingerprint:
-    found = []
-    for path in paths:
-        try:
-            status = path.stat()
-        except OSError:
-            continue
-        found.append((str(path), status.st_mtime_ns, status.st_size, status.st_ino))
-    return tuple(found)
