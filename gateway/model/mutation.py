@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 from gateway.model.caller import Caller
 from gateway.model.json import Json, Parameters, digest
@@ -29,7 +30,7 @@ class CallClass(StrEnum):
         return self not in (CallClass.READ, CallClass.SECRET, CallClass.CRYPTO)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # without slots, so that the digest is calculated once
 class Call:
     """An AWS call, independent of its wire format and not yet resolved to effects."""
 
@@ -48,7 +49,7 @@ class Call:
     digest_key: bytes = field(default=b"", compare=False, repr=False)
     """Key of the digest, which is recorded: without one, a short secret among the parameters could be found by trying."""
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Digest of the call, 64 hex digits: equal only for identical calls."""
         return digest([self.service, self.operation, self.account, self.region, self.parameters], self.digest_key)
