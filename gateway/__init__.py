@@ -1,1 +1,1 @@
-"""Every change to AWS passes here once, along the straight line of `gateway.pipeline`."""
+"""The gateway: every change to AWS goes through the steps of `gateway.pipeline` once."""

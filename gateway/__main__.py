@@ -21,7 +21,7 @@ app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Sentinel: the one door through which cloud infrastructure is changed.",
+    help="Sentinel: a gateway for every change to cloud infrastructure.",
 )
 app.command()(up)
 app.command()(tour)
@@ -38,13 +38,13 @@ app.command()(verify)
 app.command()(config)
 app.add_typer(key_app, name="key")
 app.add_typer(policy_app, name="policy")
-# Commands of other packages (`reconcile`) are found by entry point: the gateway does not import the reconciler.
+# Commands of other packages (`reconcile`) are registered as entry points, because the gateway does not import the reconciler.
 for _entry in entry_points(group="sentinel.commands"):
     app.registered_commands += _entry.load().registered_commands
 
 
 def main() -> None:
-    """Run the command line. Standard output is for what was asked for; whatever is logged on the way goes to standard error."""
+    """Run the command line. Results go to standard output, log lines to standard error."""
     structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
     app()
 

@@ -1,4 +1,4 @@
-"""The composition root: builds the adapters, lists the checks in order, and puts the doors on one application."""
+"""The composition root: builds the adapters, lists the checks in order, and mounts the doors on one ASGI application."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -25,6 +25,7 @@ from gateway.cloud.credentials import Credentials, CredentialsProvider, DefaultC
 from gateway.cloud.endpoints import Endpoints
 from gateway.cloud.http_client import Client
 from gateway.cloud.reads import AwsReads
+from gateway.cloud.signer import RequestSigner
 from gateway.doors.api.context import Context
 from gateway.doors.api.decoder import ApiDecoder
 from gateway.doors.api.problems import handle_errors
@@ -33,12 +34,14 @@ from gateway.doors.aws import call_classes, routing_index
 from gateway.doors.aws.decoder import AwsDecoder
 from gateway.doors.aws.door import AwsDoor
 from gateway.doors.aws.stream import Reads
+from gateway.doors.body_budget import BodyBudget
 from gateway.doors.router import DoorRouter
 from gateway.effects.resolver import EffectResolver
 from gateway.errors import SentinelError
 from gateway.keyring.keys import SqlKeyRing
-from gateway.keyring.master_key import master_key
+from gateway.keyring.master_key import derived_key, master_key
 from gateway.ledger.ledger import SqlLedger, open_ledger
+from gateway.model.masking import Masker
 from gateway.pipeline import Pipeline
 from gateway.policy.engine import RunningEngine, open_engine
 from gateway.ports import Clock
@@ -49,30 +52,30 @@ from gateway.terraform.stacks import Stacks
 
 log = structlog.get_logger()
 
-_LOOK_SECONDS = 0.5
-"""How often changed code, contracts and state are looked for."""
+_RELOAD_SECONDS = 0.5
+"""How often to look for changed code, contracts and state."""
 _EXPIRE_SECONDS = 5.0
-"""How often the ends of claims are recorded."""
+"""How often to record expired claims."""
 
 
 def checks(engine: RunningEngine) -> CheckChain:
-    """The checks, in the order in which a caller reads their findings."""
-    documents = PolicyInputs()
+    """The checks, in the order in which their findings are shown."""
+    inputs = PolicyInputs()
     return CheckChain(
         [
             CallClassCheck(),
             BoundsCheck(),
             DependenciesCheck(),
-            GuardrailsCheck(engine, engine.packages, documents),
-            # New checks go above this line: arbitration says who would have to give way, so it speaks last.
-            ArbitrationCheck(engine, documents),
+            GuardrailsCheck(engine, engine.packages, inputs),
+            # Add new checks above this line: arbitration decides which claims end, so it comes last.
+            ArbitrationCheck(engine, inputs),
         ]
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
-    """The adapters of one running gateway."""
+    """The settings and adapters of one running gateway."""
 
     settings: Settings
     clock: Clock
@@ -81,24 +84,33 @@ class Ports:
     keys: SqlKeyRing
     engine: RunningEngine
     client: Client
+    masker: Masker
+    digest_key: bytes
 
 
 @asynccontextmanager
 async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
-    """The ASGI application with everything behind it open and looked after, for as long as the block lasts.
+    """The ASGI application, with its adapters open and its background tasks running until the block ends.
 
-    Raises `errors.SentinelError` where it may not start: broken code, contract, policy, setting, or no ledger.
+    Raises `errors.SentinelError` if the code, a contract, a policy or a setting is invalid, or the ledger cannot be opened.
     """
     clock = SystemClock()
     settings.data.mkdir(parents=True, exist_ok=True)
     async with AsyncExitStack() as stack:
-        stacks = await asyncio.to_thread(Stacks.load, settings.stacks, default_mode=settings.mode)
+        master = master_key(settings.master_key.get_secret_value(), settings.data)
+        masker = Masker(key=derived_key(master, "masking"))
+        stacks = await asyncio.to_thread(
+            Stacks.load,
+            settings.stacks,
+            default_mode=settings.mode,
+            default_region=settings.upstream.default_region,
+            masker=masker,
+        )
         for warning in stacks.warnings:
             log.warning("contract_warning", warning=warning)
         for warning in stacks.origin_warnings:
             log.warning("contract_origin", warning=warning)
         ledger = await stack.enter_async_context(open_ledger(settings.ledger_url))
-        master = master_key(settings.master_key.get_secret_value(), settings.data)
         keys = SqlKeyRing(ledger, master=master, clock=clock)
         engine = await open_engine(settings.policy, settings.data)
         stack.push_async_callback(engine.close)
@@ -106,21 +118,29 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             connect_seconds=settings.upstream.connect_seconds, reply_seconds=settings.upstream.reply_seconds
         )
         stack.push_async_callback(client.close)
-        if (left := await ledger.recover(clock.now())) > 0:
-            log.warning("in_doubt_after_restart", mutations=left)
+        if (in_doubt := await ledger.recover(clock.now())) > 0:
+            log.warning("in_doubt_after_restart", mutations=in_doubt)
         ports = Ports(
-            settings=settings, clock=clock, stacks=stacks, ledger=ledger, keys=keys, engine=engine, client=client
+            settings=settings,
+            clock=clock,
+            stacks=stacks,
+            ledger=ledger,
+            keys=keys,
+            engine=engine,
+            client=client,
+            masker=masker,
+            digest_key=derived_key(master, "call digest"),
         )
-        for work in (_look_after(stacks), _end_claims(ledger, clock)):
+        for work in (_reload_stacks(stacks), _expire_claims(ledger, clock)):
             stack.callback(asyncio.ensure_future(work).cancel)
         yield _application(ports)
 
 
-async def _look_after(stacks: Stacks) -> None:
-    """Take up changed code, contracts and state; a broken version is reported once and the last good one stays in force."""
+async def _reload_stacks(stacks: Stacks) -> None:
+    """Reload changed code, contracts and state, for ever. An invalid version is logged once; the last valid version stays in use."""
     reported: tuple[str, ...] = ()
     while True:
-        await asyncio.sleep(_LOOK_SECONDS)
+        await asyncio.sleep(_RELOAD_SECONDS)
         try:
             if await asyncio.to_thread(stacks.refresh):
                 log.info("code_reloaded", revision=stacks.revision)
@@ -132,25 +152,25 @@ async def _look_after(stacks: Stacks) -> None:
             log.exception("code_reload_broke")
 
 
-async def _end_claims(ledger: SqlLedger, clock: Clock) -> None:
-    """Record the end of claims whose time is up. They bind nobody from that time on, recorded or not."""
+async def _expire_claims(ledger: SqlLedger, clock: Clock) -> None:
+    """Record the end of expired claims, for ever. A claim has no effect after its `until`, even before this is recorded."""
     while True:
         await asyncio.sleep(_EXPIRE_SECONDS)
         try:
             await ledger.expire(clock.now())
         except SentinelError as error:
-            log.error("claims_not_ended", reason=str(error))  # noqa: TRY400  the sentence says it all; tried again next time
+            log.error("claims_not_ended", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Wire:
-    """What the doors and AWS's side know of AWS; each is in memory once."""
+    """What the doors and the cloud adapter share about AWS, so that each part is in memory only once."""
 
     routing: routing_index.RoutingIndex
     table: call_classes.CallClassTable
     models: ServiceModels
     endpoints: Endpoints
-    credentials: CredentialsProvider
+    signer: RequestSigner
 
 
 def _application(ports: Ports) -> DoorRouter:
@@ -160,64 +180,61 @@ def _application(ports: Ports) -> DoorRouter:
         table=call_classes.load(),
         models=models,
         endpoints=Endpoints(models=models, regions=settings.upstream.regions, simulated=settings.upstream.simulated),
-        credentials=_credentials(settings, ports.clock),
+        signer=RequestSigner(_credentials(settings, ports.clock), ports.clock),
     )
     pipeline = _pipeline(ports, wire)
     door = _aws_door(ports, wire, pipeline)
     app = FastAPI(title="Sentinel", docs_url="/v1/docs", openapi_url="/v1/openapi.json", redoc_url=None)
     handle_errors(app)
     _health(app, ports)
-    app.include_router(routes(_context(ports, pipeline, _api_dialect(settings, wire))))
-    app.mount("/", door)  # last: everything that is not the API is an AWS request
-    # Around the application, not in it: what FastAPI does for every request is more than the AWS door's own work.
-    return DoorRouter(app, aws=door, pipeline=pipeline, clock=ports.clock)
+    app.include_router(routes(_context(ports, pipeline, _api_decoder(settings, wire))))
+    app.mount("/", door)  # must be last: every path outside the API is an AWS request
+    # The router wraps FastAPI and passes AWS requests directly to the door: FastAPI's work for a request costs more than the door's.
+    budget = BodyBudget(settings.server.max_buffered_bytes)
+    return DoorRouter(app, aws=door, pipeline=pipeline, clock=ports.clock, budget=budget)
 
 
 def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
     return Pipeline(
-        resolver=EffectResolver(ports.stacks),
-        survey=Survey(stacks=ports.stacks, ledger=ports.ledger, clock=ports.clock),
+        resolver=EffectResolver(ports.stacks, masker=ports.masker),
+        survey=Survey(stacks=ports.stacks, ledger=ports.ledger, policy=ports.engine, clock=ports.clock),
         checks=checks(ports.engine),
         ledger=ports.ledger,
         cloud=Aws(
             models=wire.models,
             endpoints=wire.endpoints,
-            credentials=wire.credentials,
+            signer=wire.signer,
             client=ports.client,
-            clock=ports.clock,
         ),
         clock=ports.clock,
+        digest_key=ports.digest_key,
     )
 
 
 def _aws_door(ports: Ports, wire: _Wire, pipeline: Pipeline) -> AwsDoor:
     settings = ports.settings
-    reads = AwsReads(
-        endpoints=wire.endpoints,
-        models=wire.models,
-        credentials=wire.credentials,
-        client=ports.client,
-        clock=ports.clock,
-    )
-    dialect = AwsDecoder(
+    reads = AwsReads(models=wire.models, endpoints=wire.endpoints, signer=wire.signer, client=ports.client)
+    decoder = AwsDecoder(
         account=settings.account,
         regions=settings.upstream.regions,
         max_body_bytes=settings.server.max_body_bytes,
-        routes=wire.routing,
-        table=wire.table,
+        max_upload_bytes=settings.server.max_upload_bytes,
+        index=wire.routing,
+        classes=wire.table,
         models=wire.models,
     )
     return AwsDoor(
         pipeline=pipeline,
         authenticator=SigV4(ports.keys, ports.clock, skew_seconds=settings.server.clock_skew_seconds),
-        dialect=dialect,
+        decoder=decoder,
         reads=Reads(reads),
         clock=ports.clock,
         max_body_bytes=settings.server.max_body_bytes,
+        limit_of_large=decoder.limit_of_large,
     )
 
 
-def _api_dialect(settings: Settings, wire: _Wire) -> ApiDecoder:
+def _api_decoder(settings: Settings, wire: _Wire) -> ApiDecoder:
     return ApiDecoder(
         account=settings.account,
         regions=settings.upstream.regions,
@@ -228,14 +245,14 @@ def _api_dialect(settings: Settings, wire: _Wire) -> ApiDecoder:
     )
 
 
-def _context(ports: Ports, pipeline: Pipeline, dialect: ApiDecoder) -> Context:
+def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder) -> Context:
     return Context(
         pipeline=pipeline,
         authenticator=Bearer(ports.keys, ports.clock),
-        dialect=dialect,
-        archive=ports.ledger,
+        decoder=decoder,
+        queries=ports.ledger,
         blamer=ports.ledger,
-        desk=ports.ledger,
+        commands=ports.ledger,
         keys=ports.keys,
         clock=ports.clock,
         max_body_bytes=ports.settings.server.max_body_bytes,
@@ -243,7 +260,7 @@ def _context(ports: Ports, pipeline: Pipeline, dialect: ApiDecoder) -> Context:
 
 
 def _credentials(settings: Settings, clock: Clock) -> CredentialsProvider:
-    """boto3's default chain; for a simulated AWS, which looks at none, a pair that is none."""
+    """boto3's default credential chain; for a simulated AWS, which does not verify signatures, a dummy pair."""
     if settings.upstream.simulated:
         return FixedCredentials(Credentials(access_key_id="simulated", secret="simulated"))  # noqa: S106  not a secret
     return DefaultChain(clock)
@@ -254,7 +271,7 @@ def _health(app: FastAPI, ports: Ports) -> None:
     async def healthz() -> dict[str, str]:
         return {"status": "alive"}
 
-    @app.get("/readyz", summary="Ready, with which law and policy; and what is wrong though it runs")
+    @app.get("/readyz", summary="Readiness, the revisions of contracts and policy in force, and current problems")
     async def readyz() -> JSONResponse:
         problems = [*ports.stacks.problems, *([ports.engine.problem] if ports.engine.problem else [])]
         body: dict[str, Any] = {

@@ -1,11 +1,11 @@
-"""The machine's clock, as `ports.Clock`."""
+"""The system clock."""
 
 from datetime import UTC, datetime
 
 
 class SystemClock:
-    """What time it is on this machine."""
+    """A `ports.Clock` that reads the clock of this machine."""
 
     def now(self) -> datetime:
-        """Now, in UTC."""
+        """The current time: aware, in UTC."""
         return datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""The straight line that every change follows. Read this file first.
+"""The steps that every change goes through, in order. Read this file first.
 
 Inbound → Caller → Call → Mutation (effects known) → Facts → Findings → Decision
         → record DECIDED (and claim, one transaction) → apply once → record SETTLED → reply
@@ -15,6 +15,7 @@ from gateway.errors import (
     ApprovalSpent,
     AttemptInFlight,
     AttemptMismatch,
+    CallTooLarge,
     ClaimTaken,
     Malformed,
     NotAllowed,
@@ -26,8 +27,9 @@ from gateway.model.caller import ActorKind, Caller
 from gateway.model.facts import Facts
 from gateway.model.ids import new_id
 from gateway.model.inbound import Inbound
-from gateway.model.mutation import CallClass, Mutation
+from gateway.model.mutation import Call, CallClass, Mutation
 from gateway.model.outcome import InDoubt, Outcome, Refused, Sent
+from gateway.model.refusal import Refusal
 from gateway.model.verdict import Decision, Finding, Verdict
 from gateway.ports import Authenticator, Clock, Cloud, Ledger, Prepared, Request, RequestDecoder
 from gateway.survey import Survey, nothing_known
@@ -37,17 +39,17 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MutationResult:
-    """The end of the line for one mutation: what was decided and what came of it."""
+    """What the pipeline returns for one mutation: the decision and the outcome."""
 
     mutation: Mutation
     decision: Decision | None
-    """None where an earlier attempt with the same idempotency key is answered again."""
+    """None if this repeats the outcome of an earlier attempt with the same idempotency key."""
     outcome: Outcome | None
-    """None for a dry run: nothing was recorded and nothing was sent."""
+    """None for a dry run, which records and sends nothing."""
 
 
 class Pipeline:
-    """The line. A door calls `admit`, streams reads itself, and gives every mutation to `carry`."""
+    """Takes a request from authentication to outcome. A door calls `admit`, streams reads itself, and passes every mutation to `execute`."""
 
     def __init__(
         self,
@@ -58,25 +60,28 @@ class Pipeline:
         ledger: Ledger,
         cloud: Cloud,
         clock: Clock,
+        digest_key: bytes = b"",
     ) -> None:
+        """`digest_key` keys the digests of calls, which are recorded."""
         self._resolver = resolver
         self._survey = survey
         self._checks = checks
         self._ledger = ledger
         self._cloud = cloud
         self._clock = clock
+        self._digest_key = digest_key
         self._running: set[asyncio.Future[MutationResult]] = set()
 
     async def admit(
-        self, inbound: Inbound, authenticator: Authenticator, dialect: RequestDecoder
+        self, inbound: Inbound, authenticator: Authenticator, decoder: RequestDecoder
     ) -> tuple[Caller, Request]:
-        """Know the caller first, then what is asked. Whoever is turned away is recorded.
+        """The caller and its decoded request, in that order: the body is not parsed before the caller is authenticated.
 
-        Raises `errors.NotAuthenticated`, `errors.Malformed`, `errors.NotAllowed`.
+        A refusal is recorded. Raises `errors.NotAuthenticated`, `errors.Malformed`, `errors.NotAllowed`, `errors.LedgerUnavailable`.
         """
         caller = await self.authenticate(inbound, authenticator)
         try:
-            request = await dialect.read(inbound, caller)
+            request = await decoder.read(inbound, caller)
             _refuse_sensitive_reads(caller, request)
         except (Malformed, NotAllowed) as error:
             await self.turn_away(inbound, error, caller)
@@ -84,7 +89,7 @@ class Pipeline:
         return caller, request
 
     async def authenticate(self, inbound: Inbound, authenticator: Authenticator) -> Caller:
-        """Who asks. Strangers are recorded. Raises `errors.NotAuthenticated`, `errors.Malformed`."""
+        """The caller. A refusal is recorded. Raises `errors.NotAuthenticated`, `errors.Malformed`, `errors.LedgerUnavailable`."""
         try:
             return await authenticator.authenticate(inbound)
         except (NotAuthenticated, Malformed) as error:
@@ -92,79 +97,84 @@ class Pipeline:
             raise
 
     async def turn_away(self, inbound: Inbound, error: SentinelError, caller: Caller | None = None) -> None:
-        """Record that a request went no further, and why. Raises `errors.LedgerUnavailable`."""
-        named = error.key_id if isinstance(error, NotAuthenticated) else ""
-        await self._ledger.record_refusal(
+        """Record that a request was refused before it became a mutation, and why. Raises `errors.LedgerUnavailable`."""
+        claimed_key_id = error.key_id if isinstance(error, NotAuthenticated) else ""
+        refusal = Refusal(
             at=inbound.received_at,
             reason=str(error),
             code=error.code,
             peer=inbound.peer,
+            key_id=caller.key_id if caller else claimed_key_id,
             about=f"{inbound.method} {inbound.path[:200]}",
             actor=caller.actor if caller else "",
-            key_id=caller.key_id if caller else named,
         )
+        await self._ledger.record_refusal(refusal)
 
     async def execute(self, caller: Caller, request: Request) -> MutationResult:
-        """Decide, record, apply once, record.
+        """Decide, record the decision, send once, record the outcome.
 
-        Raises an `errors.SentinelError` only where nothing was sent; whatever happened after that is the outcome.
+        Raises an `errors.SentinelError` only if nothing was sent. Once something was sent, every result, good or bad, is the outcome.
         """
-        mutation = self._mutation(caller, request)
-        if (earlier := await self._earlier(mutation)) is not None:
+        mutation = await self._mutation(caller, request)
+        if (earlier := await self._earlier_result(mutation)) is not None:
             return earlier
         if request.dry_run:
             mutation, _, decision = await self._decide(mutation)
             return MutationResult(mutation=mutation, decision=decision, outcome=None)
-        # A caller who hangs up must not leave the ledger half-written, so the rest runs to its end whoever waits for it. The loop holds
-        # tasks by weak references only, so we hold it.
-        rest = asyncio.ensure_future(self._decide_and_apply(mutation))
-        self._running.add(rest)
-        rest.add_done_callback(self._running.discard)
-        return await asyncio.shield(rest)
+        # The rest runs to its end even if the caller disconnects; otherwise it could stop between sending and recording. The event loop
+        # keeps only weak references to tasks, so keep a strong one.
+        task = asyncio.ensure_future(self._decide_and_apply(mutation))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return await asyncio.shield(task)
 
     async def _decide_and_apply(self, mutation: Mutation) -> MutationResult:
         try:
             return await self._execute(mutation)
-        except (ClaimTaken, ApprovalSpent) as lost:
-            # A race that was lost stored nothing of the decision, and an investigator must see that it was asked.
-            caller, call = mutation.caller, mutation.call
-            about = f"{call.service}:{call.operation}"
-            await self._ledger.record_refusal(
-                at=self._clock.now(),
-                reason=str(lost),
-                code=lost.code,
-                peer="",
-                key_id=caller.key_id,
-                about=about,
-                actor=caller.actor,
-            )
+        except (ClaimTaken, ApprovalSpent, CallTooLarge) as error:
+            # A lost race rolled back the DECIDED record. Record the attempt, so that an investigator can see it.
+            await self._record_refusal(mutation.caller, mutation.call, error)
             raise
+
+    async def _record_refusal(self, caller: Caller, call: Call, error: SentinelError) -> None:
+        """Record that a known caller's call was refused without a decision."""
+        refusal = Refusal(
+            at=self._clock.now(),
+            reason=str(error),
+            code=error.code,
+            key_id=caller.key_id,
+            about=f"{call.service}:{call.operation}",
+            actor=caller.actor,
+        )
+        await self._ledger.record_refusal(refusal)
 
     async def _execute(self, mutation: Mutation) -> MutationResult:
         try:
-            mutation, decision, prepared = await self._record(mutation)
+            mutation, decision, prepared = await self._decide_and_record(mutation)
         except ClaimTaken:
-            # Somebody took a claim between our look and our commit: perhaps this very attempt, sent twice at once. Look once more; a
-            # second loss is a denial for the caller to retry.
-            if (earlier := await self._earlier(mutation)) is not None:
+            # Another mutation took a claim after we read the facts. It may be this same attempt, sent twice at once; if not, decide once
+            # more. A second conflict goes to the caller, who may retry.
+            if (earlier := await self._earlier_result(mutation)) is not None:
                 return earlier
-            mutation, decision, prepared = await self._record(mutation)
+            mutation, decision, prepared = await self._decide_and_record(mutation)
         if prepared is None:
             return MutationResult(mutation=mutation, decision=decision, outcome=Refused(decision=decision))
-        # From here on the intent is durable. If the process dies before SETTLED, the next start settles it as in doubt.
+        # The decision is durable now. If the process dies before SETTLED is written, the next start settles the mutation as in doubt.
         outcome: Sent = await self._cloud.send(prepared)
         try:
             await self._ledger.record_outcome(mutation, outcome, self._clock.now())
         except Exception:
             log.exception("settled_not_recorded", mutation=mutation.id)
             outcome = InDoubt(
-                reason="AWS answered, but the ledger could not record the answer; the next start reads it as in doubt."
+                reason="AWS answered, but the ledger could not record the answer; the next start records it as in doubt."
             )
         return MutationResult(mutation=mutation, decision=decision, outcome=outcome)
 
-    async def _record(self, mutation: Mutation) -> tuple[Mutation, Decision, Prepared | None]:
-        """Decide, sign what is to be sent, and make both durable. The request is signed before the commit and never again,
-        so a process that was paused too long sends something AWS refuses as expired.
+    async def _decide_and_record(self, mutation: Mutation) -> tuple[Mutation, Decision, Prepared | None]:
+        """Decide, sign the request if it is to be sent, and record the decision. None for the request if nothing is to be sent.
+
+        The request is signed before the commit and never again: if the process is paused too long in between, AWS refuses the request as
+        expired.
         """
         mutation, facts, decision = await self._decide(mutation)
         prepared: Prepared | None = None
@@ -172,29 +182,34 @@ class Pipeline:
             try:
                 prepared = await self._cloud.prepare(mutation.call, mutation.id)
             except NotSendable as error:
-                unsendable = Finding(check="cloud", verdict=Verdict.DENY, rule="never.unsendable", reason=str(error))
+                unsendable = Finding(
+                    check="cloud", verdict=Verdict.DENY, rule="never.unsendable", reason=str(error), absolute=True
+                )
                 decision = replace(decision, findings=(*decision.findings, unsendable))
         await self._ledger.record_decision(mutation, facts, decision)
         return mutation, decision, prepared
 
     async def _decide(self, mutation: Mutation) -> tuple[Mutation, Facts, Decision]:
-        """Gather the facts, run the checks; the mutation as the facts show it. Facts that cannot be gathered deny."""
+        """Gather the facts and run the checks. Returns the mutation with its final effects. If the facts cannot be gathered, it is denied."""
         try:
-            mutation, facts = await self._surveyed(mutation)
+            mutation, facts = await self._survey_effects(mutation)
+        except CallTooLarge:
+            raise
         except Exception:
             log.exception("survey_broke", mutation=mutation.id)
-            broken = Finding(
+            denial = Finding(
                 check="survey",
                 verdict=Verdict.DENY,
                 rule="never.survey",
-                reason="Sentinel could not gather the facts it must judge by, so it refused; nothing was sent. Try again.",
+                reason="Sentinel could not gather the facts that it decides by, so it refused; nothing was sent. Try again.",
+                absolute=True,
             )
-            return mutation, nothing_known(self._clock.now()), Decision(findings=(broken,))
+            return mutation, nothing_known(self._clock.now()), Decision(findings=(denial,))
         return mutation, facts, await self._checks.decide(mutation, facts)
 
-    async def _surveyed(self, mutation: Mutation) -> tuple[Mutation, Facts]:
-        """The facts, and the mutation in their light. What a call adds to, takes from or drops by leaving it out depends on what is
-        there, and the ledger knows what was applied since the state was written.
+    async def _survey_effects(self, mutation: Mutation) -> tuple[Mutation, Facts]:
+        """Gather facts, then recompute the effects against them. Calls that append to, remove from or overwrite a list depend on its
+        current value, and the ledger may know a newer value than the state file.
         """
         facts = await self._survey.of(mutation)
         known = {subject.effect.address: subject.attributes_before for subject in facts.subjects if subject.exists}
@@ -204,8 +219,11 @@ class Pipeline:
         mutation = replace(mutation, effects=effects)
         return mutation, await self._survey.of(mutation)
 
-    async def _earlier(self, mutation: Mutation) -> MutationResult | None:
-        """What came of an earlier attempt with the same idempotency key."""
+    async def _earlier_result(self, mutation: Mutation) -> MutationResult | None:
+        """The result of an earlier attempt with the same idempotency key, None if there was none.
+
+        Raises `errors.AttemptMismatch` if that attempt was another call, `errors.AttemptInFlight` if it has no outcome yet.
+        """
         if not mutation.idempotency_key:
             return None
         attempt = await self._ledger.attempt(mutation.caller.actor, mutation.idempotency_key)
@@ -221,25 +239,32 @@ class Pipeline:
             mutation=replace(mutation, id=attempt.mutation_id), decision=None, outcome=attempt.outcome
         )
 
-    def _mutation(self, caller: Caller, request: Request) -> Mutation:
+    async def _mutation(self, caller: Caller, request: Request) -> Mutation:
+        """The mutation with its effects. Raises `errors.CallTooLarge`."""
+        call = replace(request.call, digest_key=self._digest_key)
+        try:
+            effects = self._resolver.effects(call)
+        except CallTooLarge as error:
+            await self._record_refusal(caller, call, error)
+            raise
         return Mutation(
             id=new_id("mut"),
             caller=caller,
-            call=request.call,
+            call=call,
             call_class=request.call_class,
             motive=request.motive or caller.motive,
-            effects=self._resolver.effects(request.call),
+            effects=effects,
             idempotency_key=request.idempotency_key,
         )
 
 
 def _refuse_sensitive_reads(caller: Caller, request: Request) -> None:
-    """An agent may not read secret values through the gate: what it reads it may repeat. Nor may it use keys: what they open or sign
-    would be by the gate's own rights.
+    """Refuse secret values and cryptographic keys to agents. An agent may repeat a secret that it has read, and a call that uses a key
+    would run with the gateway's permissions. Raises `errors.NotAllowed`.
     """
     if request.call_class is CallClass.CRYPTO and caller.kind is ActorKind.AGENT:
         message = f"{request.call.service}:{request.call.operation} uses a cryptographic key, and agents may not do that through Sentinel, whose rights are wider than theirs. Nothing was sent."
         raise NotAllowed(message)
     if request.call_class is CallClass.SECRET and caller.kind is ActorKind.AGENT:
-        message = f"{request.call.service}:{request.call.operation} returns a secret value, and agents may not read those through Sentinel. Nothing was sent."
+        message = f"{request.call.service}:{request.call.operation} returns a secret value, or configuration that commonly holds one, and agents may not read those through Sentinel. Nothing was sent."
         raise NotAllowed(message)

@@ -1,4 +1,4 @@
-"""The outside world as the gateway needs it: one Protocol each, no implementations."""
+"""What the core needs from outside: one Protocol for each dependency, and the values they exchange. No implementations."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,31 +8,34 @@ from typing import Protocol
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim
 from gateway.model.facts import Approval, Facts
+from gateway.model.hold import Hold, HoldState
+from gateway.model.ids import is_session_key
 from gateway.model.inbound import Inbound
 from gateway.model.json import Json
 from gateway.model.motive import Motive
 from gateway.model.mutation import Call, CallClass, Mutation
 from gateway.model.outcome import Outcome, Sent
 from gateway.model.record import Record, Stage
+from gateway.model.refusal import Refusal
 from gateway.model.verdict import Decision
 
 
 class Clock(Protocol):
-    """What time it is."""
+    """A source of the current time."""
 
     def now(self) -> datetime:
-        """Now, aware, in UTC."""
+        """The current time: aware, in UTC."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """A gateway-issued key: one pair serves the AWS door (as SigV4 credentials) and the API (as bearer `id.secret`)."""
+    """A key that this gateway issued. One pair works at the AWS endpoint (as SigV4 credentials) and at the API (as bearer `id.secret`)."""
 
     id: str
     """`SNTL…` for standing keys, `SNTS…` for sessions; 20 characters, upper case and digits."""
     secret: str = field(repr=False)
-    """Derived from the gateway's master key and the id, so it is stored nowhere."""
+    """Derived from the gateway's master key and the id; it is not stored."""
     actor: str
     kind: ActorKind
     roles: tuple[str, ...] = ()
@@ -41,12 +44,21 @@ class Key:
     expires_at: datetime | None = None
     revoked: bool = False
 
+    @property
+    def is_session(self) -> bool:
+        """Whether it is a session key, which ends at the latest with its standing key."""
+        return is_session_key(self.id)
+
+    def ended(self, now: datetime) -> bool:
+        """Whether it is revoked or expired."""
+        return self.revoked or (self.expires_at is not None and self.expires_at <= now)
+
 
 class KeyRing(Protocol):
-    """The keys this gateway has issued."""
+    """The keys that this gateway has issued."""
 
     async def find(self, key_id: str) -> Key | None:
-        """The key, also when revoked or expired; None where there never was one. May be at most one second old."""
+        """The key, even if revoked or expired; None if it was never issued. May be up to one second out of date."""
         ...
 
     async def issue(
@@ -60,14 +72,14 @@ class KeyRing(Protocol):
         lasts: timedelta | None = None,
         session_of: str = "",
     ) -> Key:
-        """Make, store and return a new key. With `session_of`, the id of a standing key, it is a session and ends with that key.
+        """Create, store and return a key. With `session_of`, the id of a standing key, it is a session key and ends with that key.
 
-        Raises `errors.NotFound` where that key has ended.
+        Raises `errors.NotFound` if there is no such standing key or it was revoked.
         """
         ...
 
     async def revoke(self, key_id: str) -> None:
-        """End a key and its sessions. Raises `errors.NotFound`."""
+        """Revoke a key and its sessions. Raises `errors.NotFound`."""
         ...
 
     async def all(self) -> Sequence[Key]:
@@ -76,64 +88,76 @@ class KeyRing(Protocol):
 
 
 class Authenticator(Protocol):
-    """One way of proving who you are."""
+    """Verifies one kind of credential."""
 
     async def authenticate(self, inbound: Inbound) -> Caller:
-        """The caller. Raises `errors.NotAuthenticated`, `errors.Malformed`. May read the body only once the key is known."""
+        """The caller. Reads the body only after it has found the key. Raises `errors.NotAuthenticated`, `errors.Malformed`."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What a dialect reads out of an inbound request."""
+    """A decoded inbound request."""
 
     call: Call
     call_class: CallClass
     motive: Motive | None = None
-    """The motive stated in the request itself; wins over the one its key carries."""
+    """The motive stated in the request itself. It takes precedence over the motive of the key."""
     idempotency_key: str = ""
     dry_run: bool = False
 
 
 class RequestDecoder(Protocol):
-    """A wire format. `read` is only called once the caller is known."""
+    """Decodes one wire format. `read` is called only after authentication."""
 
     async def read(self, inbound: Inbound, caller: Caller) -> Request:
-        """The request. Raises `errors.Malformed`, `errors.UnknownOperation`, `errors.BodyTooLarge`."""
+        """The decoded request. Raises `errors.Malformed`, `errors.UnknownOperation`, `errors.BodyTooLarge`."""
         ...
 
 
 class PolicyEngine(Protocol):
-    """Rego, wherever it runs."""
+    """Evaluates Rego, in this process or on an OPA server."""
 
     @property
     def revision(self) -> str:
-        """Digest of the bundle in force."""
+        """Digest of the policy bundle in use."""
+        ...
+
+    @property
+    def flip_window(self) -> timedelta:
+        """How far back changes of an attribute's holder are counted: `oscillation.window_seconds` of the policy's data."""
         ...
 
     async def ask(self, entrypoint: str, document: Json) -> Json:
-        """The value of a rule, e.g. `sentinel/decision/result`, sets in canonical order.
+        """The value of a rule, e.g. `sentinel/guardrails/result`, with `document` as input; sets in canonical order.
 
-        Raises `errors.PolicyUnavailable` for whatever is not a defined value in time.
+        Raises `errors.PolicyUnavailable` if the rule is undefined, fails or does not answer in time.
         """
         ...
 
 
+MOST_CLAIMS = 10_000
+"""The claims of one actor are counted up to this number, so no policy can allow more."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerView:
-    """What the ledger knows about the things a mutation touches, read at one moment."""
+    """What the ledger knows about the resources of a mutation, read in one snapshot."""
 
     claims: tuple[Claim, ...] = ()
-    """Open claims on the addresses asked for."""
+    """Open claims on the requested addresses."""
     values: Mapping[tuple[str, str], Json] = field(default_factory=dict)
-    """Last value applied through us, by (address, attribute), where it is newer than any release of it into code."""
+    """The last value that Sentinel applied, by (address, attribute). Absent once that value was merged into code."""
     approval: Approval | None = None
     flips: Mapping[str, int] = field(default_factory=dict)
+    """How often each `address.attribute` changed its holder within the flip window; absent where never."""
+    open_claims: int = 0
+    """How many claims the actor holds on any address, counted up to one more than `MOST_CLAIMS`. Those only kept because their outcome is unknown do not count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """An earlier carried-out attempt with the same idempotency key."""
+    """An earlier attempt with the same idempotency key that was not refused."""
 
     mutation_id: str
     call_digest: str
@@ -142,39 +166,44 @@ class Attempt:
 
 
 class Ledger(Protocol):
-    """What the line writes and reads. Every write is one durable transaction; when it returns, it is on disk."""
+    """What the pipeline reads and writes. Every write is one durable transaction: when it returns, it is on disk."""
 
-    async def view(self, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime) -> LedgerView:
-        """What is known about these addresses, and the actor's unused approval for this call. Raises `errors.LedgerUnavailable`."""
+    async def view(
+        self, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime, flip_window: timedelta
+    ) -> LedgerView:
+        """What is known about these addresses, and the actor's unused approval for this call. Flips are counted over the
+        `flip_window` before `now`. Raises `errors.LedgerUnavailable`.
+        """
         ...
 
     async def attempt(self, actor: str, idempotency_key: str) -> Attempt | None:
-        """The earlier attempt of this actor with this key, None where there is none."""
+        """This actor's earlier attempt with this key, None if there was none. Raises `errors.LedgerUnavailable`."""
         ...
 
-    async def record_refusal(
-        self, *, at: datetime, reason: str, code: str, peer: str, key_id: str, about: str, actor: str = ""
-    ) -> None:
-        """Record a stranger or an unreadable request; rate-limited, what is dropped is counted in the next one."""
+    async def record_refusal(self, refusal: Refusal) -> None:
+        """Append TURNED_AWAY. Rate-limited: the next record says how many were dropped. Raises `errors.LedgerUnavailable`."""
         ...
 
     async def record_decision(self, mutation: Mutation, facts: Facts, decision: Decision) -> Sequence[Claim]:
-        """Append DECIDED and, in the same transaction, do what it means: take the claims, end those superseded, spend the approval,
-        keep the idempotency key, or open the hold.
+        """Append DECIDED and, in the same transaction, carry out its consequences: take the claims, end the superseded ones, spend the
+        approval and keep the idempotency key, or open the hold.
 
         Returns the claims taken. Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`, `errors.LedgerUnavailable`;
-        then nothing was stored.
+        in that case nothing was stored.
         """
         ...
 
     async def record_outcome(self, mutation: Mutation, outcome: Sent, at: datetime) -> None:
-        """Append SETTLED. FAILED also ends the claims just taken and opens again those they superseded. Raises `errors.LedgerUnavailable`."""
+        """Append SETTLED. A `Failed` outcome also ends the claims of the mutation and reopens those they superseded.
+
+        Raises `errors.LedgerUnavailable`.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordQuery:
-    """Which records to list. Empty members do not restrict."""
+    """Which records to list. Empty fields do not restrict the result."""
 
     actor: str = ""
     intent: str = ""
@@ -192,56 +221,65 @@ class RecordQuery:
 
 
 class LedgerQueries(Protocol):
-    """What is asked of the ledger by people and by the reconciler."""
+    """Queries on the ledger for people and for the reconciler."""
 
     async def records(self, query: RecordQuery) -> Sequence[Record]:
-        """The records that match, with `seq`, `previous` and `hash`."""
+        """The matching records, with `seq`, `previous` and `hash`."""
         ...
 
     async def claims(self, *, address: str = "", actor: str = "", open_only: bool = True) -> Sequence[Claim]:
         """Claims, newest first."""
         ...
 
+    async def holds(
+        self, *, state: HoldState | None = HoldState.OPEN, actor: str = "", mutation_id: str = "", limit: int = 100
+    ) -> Sequence[Hold]:
+        """Held mutations, newest first. `state` None means every state."""
+        ...
+
     async def verify(self) -> int:
-        """Check the whole chain; the number of records. Raises `errors.LedgerBroken` naming the first bad one."""
+        """The number of records, after checking the whole hash chain. Raises `errors.LedgerBroken`, which names the first bad record."""
         ...
 
 
 class LedgerCommands(Protocol):
-    """What humans and the reconciler do to held mutations and claims. Each act is a record."""
+    """Commands of people and of the reconciler on held mutations and claims. Each appends a record."""
 
     async def approve(self, mutation_id: str, *, approver: Caller, at: datetime, lasts: timedelta) -> Approval:
-        """Consent to the held call. Raises `errors.NotFound`, `errors.NotAllowed` (own call, not a human)."""
+        """Approve the held call. Raises `errors.NotFound`, `errors.NotAllowed` (the approver's own call, or not a human approver)."""
         ...
 
     async def reject(self, mutation_id: str, *, approver: Caller, reason: str, at: datetime) -> None:
-        """Refuse the held call for good."""
+        """Reject the held call for good. Raises as `approve`."""
         ...
 
     async def release(self, mutation_id: str, *, caller: Caller, at: datetime) -> Sequence[Claim]:
-        """End the claims of a mutation before their time (its own actor, or an approver). Returns the claims ended."""
+        """End the claims of a mutation early and return them. Only its own actor or an approver may do that.
+
+        Raises `errors.NotFound`, `errors.NotAllowed`.
+        """
         ...
 
     async def record_reconciliation(self, mutation_id: str, *, at: datetime, body: Mapping[str, Json]) -> None:
-        """Append RECONCILED: branch, commit and files, or the reason why a human must look."""
+        """Append RECONCILED. The body holds branch, commit and files, or the reason why a person must take over."""
         ...
 
     async def expire(self, at: datetime) -> int:
-        """End the claims whose time is up; how many."""
+        """End the claims whose `until` has passed; returns their number."""
         ...
 
 
 class Prepared(Protocol):
-    """A signed request to AWS, ready to go, that can be sent once. Only `Cloud` knows what is inside."""
+    """A signed request to AWS, to be sent once. Only the `Cloud` that made it knows its content."""
 
 
 class Cloud(Protocol):
-    """AWS, for mutations."""
+    """Sends mutations to AWS."""
 
     async def prepare(self, call: Call, mutation_id: str) -> Prepared:
-        """Serialise from the parsed parameters and sign. No byte is sent. Raises `errors.NotSendable`."""
+        """Serialize the parsed parameters and sign the request. Sends nothing. Raises `errors.NotSendable`."""
         ...
 
     async def send(self, prepared: Prepared) -> Sent:
-        """Send once; no redirect, no retry. Never raises: whatever goes wrong after the first byte is `InDoubt`."""
+        """Send once, without redirects or retries. Never raises: any failure after the first byte is `InDoubt`."""
         ...

@@ -1,4 +1,4 @@
-"""botocore's service models and endpoint rules, read from botocore's own files only, when first asked for, and then kept."""
+"""botocore's service models and endpoint rules, read on first use from the files in the botocore package, and cached."""
 
 import asyncio
 import gzip
@@ -17,12 +17,14 @@ from botocore.regions import EndpointRulesetResolver
 
 from gateway.errors import NotSendable
 
-KEPT_SERVICES = 64
-"""How many services stay in memory; EC2's model, the largest, takes about 6 MB, the usual one 1 MB."""
+CACHED_SERVICES = 64
+"""How many services are cached. The model of EC2, the largest, takes about 6 MB; most take 1 MB or less."""
 
 
 class Shape(Protocol):
-    """What the parsers use of a botocore shape, which has no types of its own. Members of a structure and so on exist where `type_name` says so."""
+    """The members of a botocore shape that the parsers use; botocore has no type annotations. `members`, `member`, `key` and `value` exist
+    only on shapes of the matching `type_name`.
+    """
 
     type_name: str
     serialization: dict[str, Any]
@@ -37,10 +39,10 @@ class Shape(Protocol):
 
 
 class _Files(JSONFileLoader):
-    """Reads botocore's files as plain dictionaries with equal texts stored once: half the memory of botocore's own reader."""
+    """Reads botocore's files as plain dictionaries and stores equal strings once, which halves the memory of botocore's own loader."""
 
     def load_file(self, file_path: str) -> Any:
-        """The content of the file at a path without its suffix; None where there is none."""
+        """The content of the file at `file_path` plus `.json` or `.json.gz`; None if there is no such file."""
         for path in (Path(f"{file_path}.json"), Path(f"{file_path}.json.gz")):
             if path.is_file():
                 raw = path.read_bytes()
@@ -59,7 +61,7 @@ def _parsed(raw: bytes) -> Any:
 
 @dataclass(slots=True)
 class _Service:
-    """What is kept of one service."""
+    """The cached data of one service."""
 
     model: ServiceModel
     operations: dict[str, OperationModel] = field(default_factory=dict)
@@ -68,90 +70,92 @@ class _Service:
 
 
 class ServiceModels:
-    """What each AWS operation looks like and where it lives. `~/.aws/models` and `AWS_DATA_PATH` are not looked at: they could change both.
+    """The shapes and endpoints of all AWS operations. Ignores `~/.aws/models` and `AWS_DATA_PATH`, which could change them.
 
-    One of these serves the whole process. The services used last stay in memory.
+    One instance serves the whole process and caches the most recently used services.
     """
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, _Service] = OrderedDict()
-        self._reading = asyncio.Lock()
+        self._cache: OrderedDict[str, _Service] = OrderedDict()
+        self._loading = asyncio.Lock()
         self._partitions: dict[str, Any] = _loader().load_data("partitions")
 
     @property
     def domains(self) -> tuple[str, ...]:
-        """The domains under which AWS answers, e.g. `.amazonaws.com`, of every partition botocore knows."""
+        """The DNS suffixes of AWS endpoints, e.g. `.amazonaws.com`, of every partition that botocore knows."""
         outputs = [partition["outputs"] for partition in self._partitions["partitions"]]
         return tuple(sorted({f".{output[key]}" for output in outputs for key in ("dnsSuffix", "dualStackDnsSuffix")}))
 
     async def warm(self, service: str, region: str) -> None:
-        """Read a service's files in a thread, so that the first call to it does not hold up the others (EC2: 0.1 s).
+        """Load a service and its endpoint rules in a thread, so that loading (EC2: 0.1 s) does not block the event loop.
 
-        Raises `errors.NotSendable` for a service botocore does not know.
+        Raises `errors.NotSendable` for a service that botocore does not know.
         """
-        kept = self._kept.get(service)
-        if kept is not None and region in kept.rules:
+        cached = self._cache.get(service)
+        if cached is not None and region in cached.rules:
             return
-        async with self._reading:
-            kept = await self._held(service)
-            if region not in kept.rules:
-                kept.rules[region] = await asyncio.to_thread(self._rules, kept, region)
+        async with self._loading:
+            cached = await self._service_in_thread(service)
+            if region not in cached.rules:
+                cached.rules[region] = await asyncio.to_thread(self._rules, cached, region)
 
     async def input_of(self, service: str, operation: str) -> Shape | None:
-        """The input shape of an operation, None where it takes none. Reads in a thread. Raises `errors.NotSendable`."""
-        if service not in self._kept:
-            async with self._reading:
-                await self._held(service)
+        """The input shape of an operation, None if it has no input. Loads in a thread. Raises `errors.NotSendable`."""
+        if service not in self._cache:
+            async with self._loading:
+                await self._service_in_thread(service)
         return self.shape(service, operation)
 
     def shape(self, service: str, operation: str) -> Shape | None:
-        """As `input_of`, but blocks (up to 0.1 s for EC2) where the service was not used lately."""
+        """As `input_of`, but blocks while it loads a service that is not cached (EC2: 0.1 s)."""
         shape: Shape | None = self.operation(service, operation).input_shape
         return shape
 
     def service(self, name: str) -> ServiceModel:
-        """The model of a service by its botocore name; blocks where it was not used lately. Raises `errors.NotSendable`."""
-        return self._of(name).model
+        """The model of a service by its botocore name. Blocks while it loads a service that is not cached. Raises `errors.NotSendable`."""
+        return self._service(name).model
 
     def operation(self, service: str, operation: str) -> OperationModel:
-        """The model of an operation; blocks as `service`. Raises `errors.NotSendable`."""
-        kept = self._of(service)
-        model = kept.operations.get(operation)
+        """The model of an operation. Blocks as `service` does. Raises `errors.NotSendable`."""
+        cached = self._service(service)
+        model = cached.operations.get(operation)
         if model is None:
             try:
-                model = kept.operations[operation] = kept.model.operation_model(operation)
+                model = cached.operations[operation] = cached.model.operation_model(operation)
             except OperationNotFoundError as error:
                 raise NotSendable(f"AWS {service} has no operation {operation!r}; nothing was sent.") from error
         return model
 
     def rules(self, service: str, region: str) -> EndpointRulesetResolver:
-        """The endpoint rules of a service with everything decided that a client's configuration would decide; blocks as `service`.
+        """The endpoint rules of a service with fixed values for the client configuration. Blocks as `service` does.
 
         Raises `errors.NotSendable`.
         """
-        kept = self._of(service)
-        if region not in kept.rules:
-            kept.rules[region] = self._rules(kept, region)
-        return kept.rules[region]
+        cached = self._service(service)
+        if region not in cached.rules:
+            cached.rules[region] = self._rules(cached, region)
+        return cached.rules[region]
 
-    def _of(self, name: str) -> _Service:
-        kept = self._kept.get(name)
-        if kept is None:
-            kept = _read(name)
-        self._keep(name, kept)
-        return kept
+    def _service(self, name: str) -> _Service:
+        """The cached data of a service, loaded if necessary."""
+        cached = self._cache.get(name)
+        if cached is None:
+            cached = _load(name)
+        self._put(name, cached)
+        return cached
 
-    async def _held(self, name: str) -> _Service:
-        """As `_of`, but reads in a thread."""
-        if name not in self._kept:
-            self._keep(name, await asyncio.to_thread(_read, name))
-        return self._of(name)
+    async def _service_in_thread(self, name: str) -> _Service:
+        """As `_service`, but loads in a thread."""
+        if name not in self._cache:
+            self._put(name, await asyncio.to_thread(_load, name))
+        return self._service(name)
 
-    def _keep(self, name: str, service: _Service) -> None:
-        self._kept[name] = service
-        self._kept.move_to_end(name)
-        if len(self._kept) > KEPT_SERVICES:
-            self._kept.popitem(last=False)
+    def _put(self, name: str, service: _Service) -> None:
+        """Cache the service as the most recently used one."""
+        self._cache[name] = service
+        self._cache.move_to_end(name)
+        if len(self._cache) > CACHED_SERVICES:
+            self._cache.popitem(last=False)
 
     def _rules(self, service: _Service, region: str) -> EndpointRulesetResolver:
         return EndpointRulesetResolver(
@@ -180,13 +184,13 @@ class ServiceModels:
 
 
 def _loader() -> Any:
-    """A loader of botocore's own files. A new one each time, because a loader never forgets what it has read."""
+    """A loader for the files in the botocore package. Make a new one for each use: a loader caches everything that it has read."""
     return Loader(
         file_loader=_Files(), include_default_search_paths=False, extra_search_paths=[Loader.BUILTIN_DATA_PATH]
     )
 
 
-def _read(name: str) -> _Service:
+def _load(name: str) -> _Service:
     try:
         return _Service(ServiceModel(_loader().load_service_model(name, "service-2"), name))
     except UnknownServiceError as error:

@@ -1,4 +1,4 @@
-"""Every knob, typed: read once from `sentinel.toml` and the environment (`SENTINEL_…`), all mistakes reported together."""
+"""All settings, typed. They are read once from `sentinel.toml` and the environment (`SENTINEL_…`), and all mistakes are reported together."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -14,14 +14,14 @@ CONFIG_FILE = "sentinel.toml"
 
 
 class PolicyEngineKind(StrEnum):
-    """Where Rego runs."""
+    """Where Rego is evaluated."""
 
     EMBEDDED = "embedded"
     OPA = "opa"
 
 
 class StackSettings(BaseModel):
-    """One Terraform root that Sentinel guards."""
+    """One Terraform root module that Sentinel guards."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -35,29 +35,36 @@ class StackSettings(BaseModel):
     Default: the upstream of the branch that is checked out at the start, else `main`. A stack outside git is read as it is on disk."""
     mode: Mode = Mode.ENFORCE
     account: str = ""
-    """AWS account id of the stack, empty where the gate serves one account."""
+    """AWS account id of the stack; empty if the gateway serves only one account."""
+    region: Annotated[str, Field(pattern=r"^([a-z]{2}(-[a-z]+)+-\d)?$")] = ""
+    """AWS region of the resources for which neither their ARN nor the code's provider says it; default: the default region."""
 
 
 class ServerSettings(BaseModel):
-    """The doors."""
+    """The HTTP server."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=1, le=65535)] = 8484
     max_body_bytes: Annotated[int, Field(ge=1024)] = 6 * 1024 * 1024
-    """Largest body of a mutation, in bytes. Reads and uploads that are streamed have no limit here."""
+    """Largest body of a change whose parameters are in the body, in bytes. Reads and uploads have `max_upload_bytes` instead."""
+    max_upload_bytes: Annotated[int, Field(ge=1024)] = 64 * 1024 * 1024
+    """Largest body of a read, or of an upload whose body is one blob (S3 objects and parts, Lambda payloads), in bytes. Clients upload
+    larger objects in parts."""
+    max_buffered_bytes: Annotated[int, Field(ge=1024)] = 256 * 1024 * 1024
+    """Bytes of all request bodies in memory together. A request for which there is no room gets 503 with Retry-After."""
     clock_skew_seconds: Annotated[int, Field(ge=1, le=900)] = 300
-    """How far a signature's time may be from ours, in seconds. AWS takes 300, S3 900."""
+    """Largest difference between the time of a signature and the clock of this machine, in seconds. AWS accepts 300, S3 900."""
 
 
 class UpstreamSettings(BaseModel):
-    """AWS."""
+    """The connection to AWS."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     simulated: str = ""
-    """URL of a simulated AWS on this machine, e.g. `http://127.0.0.1:5555`; empty for the real one. Only loopback is taken."""
+    """URL of a simulated AWS on this machine, e.g. `http://127.0.0.1:5555`; empty for the real AWS. Must be a loopback address."""
     regions: tuple[str, ...] = (
         "us-east-1",
         "us-east-2",
@@ -76,25 +83,41 @@ class UpstreamSettings(BaseModel):
         "ca-central-1",
         "sa-east-1",
     )
-    """Regions that may be called. The region of a request chooses the host, so nothing else is taken."""
+    """Regions that may be called. The region of a request determines the host, so any other is refused."""
     default_region: str = "us-east-1"
     connect_seconds: float = 5.0
     reply_seconds: float = 900.0
-    """How long a mutation may take to answer before it is in doubt, in seconds."""
+    """How long to wait for the answer to a mutation before it is in doubt, in seconds."""
 
 
 class PolicySettings(BaseModel):
-    """Rego."""
+    """The policy engine."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     engine: PolicyEngineKind = PolicyEngineKind.EMBEDDED
     path: Path | None = None
-    """Directory of the policies; default: the ones that come with Sentinel."""
+    """Directory of the policies; default: those shipped with Sentinel."""
     opa_url: str = ""
     """URL of the OPA server, for `engine = "opa"`."""
     deadline_ms: Annotated[int, Field(ge=1, le=10_000)] = 250
     memory_mb: Annotated[int, Field(ge=8, le=1024)] = 64
+
+
+class AllowedCode(BaseModel):
+    """What Terraform code may name that runs a program or reaches a server when the reconciler plans it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    providers: tuple[str, ...] = tuple(
+        f"registry.terraform.io/hashicorp/{name}"
+        for name in ("archive", "aws", "awscc", "cloudinit", "local", "null", "random", "time", "tls")
+    )
+    """Provider addresses, with `*`. The providers in `provider_mirror` are allowed too."""
+    modules: tuple[str, ...] = ()
+    """Sources of modules outside the repository, with `*`, e.g. `terraform-aws-modules/*`."""
+    blocks: tuple[str, ...] = ()
+    """Other blocks and arguments, e.g. `data.http`, `provisioner.local-exec`, `backend.gcs`, `provider.endpoints`."""
 
 
 class ReconcileSettings(BaseModel):
@@ -103,32 +126,37 @@ class ReconcileSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     endpoint: str = ""
-    """AWS endpoint that Terraform uses to read back; empty: the gateway's own."""
+    """AWS endpoint that Terraform reads live values from; empty: the gateway."""
     key_id: str = ""
     key_secret: SecretStr = SecretStr("")
     branch: str = "sentinel/{stack}"
-    """Branch the commits go to; `{stack}` is the stack's name."""
+    """Branch for the commits; `{stack}` is replaced by the name of the stack."""
     poll_seconds: float = 0.5
     terraform: str = "terraform"
     provider_mirror: Path | None = None
-    """Directory of a Terraform provider mirror; default: found by looking where the registry cannot be reached."""
+    """Directory of a Terraform provider mirror; default: searched for if the registry cannot be reached."""
+    allow: AllowedCode = AllowedCode()
+    pass_environment: tuple[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], ...] = ()
+    """Variables of the reconciler's environment that terraform gets besides those it always gets, e.g. `TF_VAR_size`. Those
+    named `SENTINEL_…` are never passed on."""
 
 
 class Settings(BaseSettings):
-    """All settings. Frozen; unknown names are mistakes."""
+    """All settings. Frozen; an unknown name is an error."""
 
     model_config = SettingsConfigDict(frozen=True, extra="forbid", env_prefix="SENTINEL_", env_nested_delimiter="__")
 
     data: Path = Path(".sentinel")
-    """Directory of everything Sentinel keeps: ledger, master key, working copies."""
+    """Directory of everything that Sentinel stores: ledger, master key, working copies."""
     ledger: str = ""
     """SQLAlchemy URL of the ledger, `sqlite:///…` or `postgresql+psycopg://…`; default SQLite in `data`."""
     master_key: SecretStr = SecretStr("")
-    """Key that all gateway secrets are derived from, at least 32 characters; default: made once, kept in `data` with mode 0600."""
+    """Key that the secrets of all issued keys are derived from, at least 32 characters; default: generated once and stored in `data` with
+    mode 0600."""
     account: str = ""
-    """AWS account id that calls go to where the stack names none."""
+    """AWS account id of the calls if the stack names none."""
     mode: Mode = Mode.ENFORCE
-    """Mode for things that no stack declares."""
+    """Mode for resources that no stack declares."""
     server: ServerSettings = ServerSettings()
     upstream: UpstreamSettings = UpstreamSettings()
     policy: PolicySettings = PolicySettings()
@@ -137,7 +165,7 @@ class Settings(BaseSettings):
 
     @property
     def ledger_url(self) -> str:
-        """The ledger's URL, the default filled in."""
+        """The URL of the ledger, or the default."""
         return self.ledger or f"sqlite:///{self.data / 'ledger.db'}"
 
     @classmethod
@@ -149,14 +177,14 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  the base class's signature
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003  the base class's signature
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Arguments win over the environment, that over the file."""
+        """Sources by precedence: arguments, then environment, then file."""
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, cls.model_config.get("toml_file"))
 
 
 def read_settings(config: Path | None = None) -> Settings:
-    """Read the settings once, from `config` (default `sentinel.toml` in the current directory, if there) and the environment.
+    """The settings from `config` (default `sentinel.toml` in the current directory, if it exists) and the environment.
 
-    Raises `errors.SettingsInvalid` that lists every mistake in one sentence each.
+    Raises `errors.SettingsInvalid`, which lists every mistake.
     """
     path = config or Path(CONFIG_FILE)
     if config is not None and not config.is_file():

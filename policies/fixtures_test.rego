@@ -1,17 +1,19 @@
-# Documents for the tests: a plain one, and functions that change one thing about it.
+# Input documents for the tests.
 package sentinel.fixtures
 
-# A document about `effects`, asked for by an actor of `kind`.
-asks(kind, effects) := {
+# An input document with these effects, requested by an actor of this kind.
+document(kind, effects) := {
 	"now_ns": 1000000000000,
 	"stack": "kafka",
 	"mode": "enforce",
-	"caller": {"actor": concat("-", ["some", kind]), "kind": kind, "roles": [], "on_behalf_of": ""},
+	"caller": {"actor": concat("-", ["some", kind]), "kind": kind, "roles": [], "on_behalf_of": "", "open_claims": 0},
 	"motive": motive("availability", "incident"),
 	"mutation": {
 		"id": "mut_1",
 		"service": "ec2",
 		"operation": "DoSomething",
+		"account": "123456789012",
+		"parameters": {},
 		"class": "mutation",
 		"understood": count(effects) > 0,
 		"effects": effects,
@@ -31,7 +33,7 @@ motive(intent, motivation) := {
 	"wanted_seconds": null,
 }
 
-# One effect on `aws_thing.x` of a type.
+# One effect on a resource `<type>.x`.
 effect(type, action, attribute, value) := {
 	"address": concat("", [type, ".x"]),
 	"attribute": attribute,
@@ -47,10 +49,23 @@ effect(type, action, attribute, value) := {
 	"contract": {"managed_by_agent": true, "critical": false, "prevent_delete": false, "owner": ""},
 }
 
-# The ids and verdicts of findings, as a set of "ID verdict".
-said(findings) := {concat(" ", [finding.id, finding.verdict]) | some finding in findings}
+# An input document for one call, with the parameters that policies see.
+calls(kind, service, operation, parameters, effects) := json.patch(document(kind, effects), [
+	{"op": "replace", "path": "/mutation/service", "value": service},
+	{"op": "replace", "path": "/mutation/operation", "value": operation},
+	{"op": "replace", "path": "/mutation/parameters", "value": parameters},
+])
 
-# Whether every finding has what the gateway asks of one.
+# The effect, with another value of one of its members.
+but(effect, member, value) := object.union(object.remove(effect, [member]), {member: value})
+
+# The effect with its value declared in code.
+as_declared(effect) := but(effect, "declared_value", effect.value)
+
+# The findings as a set of "ID verdict".
+verdicts(findings) := {concat(" ", [finding.id, finding.verdict]) | some finding in findings}
+
+# Whether every finding has the members that the gateway requires.
 complete(findings) if {
 	every finding in findings {
 		is_string(finding.address)

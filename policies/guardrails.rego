@@ -1,8 +1,8 @@
 # METADATA
 # title: Guardrails
 # description: |
-#   Joins the findings of every package below `sentinel.rules`. `evaluated` names the packages that were asked: the
-#   gateway compares it with those in the bundle and refuses the change when one is missing.
+#   Joins the findings of every package below `sentinel.rules`. `evaluated` contains the evaluated packages: the gateway
+#   compares it with the packages in the bundle and refuses the change if one is missing.
 package sentinel.guardrails
 
 # METADATA

@@ -4,19 +4,19 @@ import data.sentinel.fixtures
 import data.sentinel.guardrails
 
 test_every_package_answers if {
-	document := fixtures.asks("human", [fixtures.effect("aws_instance", "set", "instance_type", "t3.micro")])
+	document := fixtures.document("human", [fixtures.effect("aws_instance", "set", "instance_type", "t3.micro")])
 	answer := guardrails.result with input as document
 	answer.findings == set()
 	answer.evaluated == {name: true |
-		some name in ["comprehension", "data_loss", "execution", "exposure", "identity", "motive", "network"]
+		some name in ["comprehension", "data_loss", "disruption", "execution", "exposure", "identity", "motive", "network"]
 	}
 }
 
 test_findings_of_all_packages_are_joined if {
 	document := json.patch(
-		fixtures.asks("agent", [fixtures.effect("aws_dynamodb_table", "delete", "*", null)]),
+		fixtures.document("agent", [fixtures.effect("aws_dynamodb_table", "delete", "*", null)]),
 		[{"op": "replace", "path": "/motive", "value": null}],
 	)
 	answer := guardrails.result with input as document
-	fixtures.said(answer.findings) == {"SEN-D001 deny", "SEN-M001 deny"}
+	fixtures.verdicts(answer.findings) == {"SEN-D001 deny", "SEN-M001 deny"}
 }

@@ -1,1 +1,1 @@
-"""Brings the Terraform code back in line with what the ledger says was done."""
+"""Writes the changes that the ledger records back into the Terraform code."""

@@ -27,13 +27,13 @@ from reconciler.standalone import Report, reconcile_copy, write
 from reconciler.terraform.cli import Terraform
 
 LEFT = 2
-"""Exit code where something is left to a human."""
+"""Exit code if something is left to a human."""
 
 commands = typer.Typer(help="Write what is live back into Terraform code.")
-"""What `sentinel` takes in, by the entry point `sentinel.commands`."""
+"""The commands that `sentinel` adds, by the entry point `sentinel.commands`."""
 
 app = typer.Typer(help="Sentinel's reconciler.", no_args_is_help=True)
-"""`python -m reconciler`: the same and `serve`, which beside a gateway would be the gateway's."""
+"""The commands of `python -m reconciler`: the same and `serve`, a name that `sentinel` uses for the gateway."""
 
 
 @app.command()
@@ -66,16 +66,16 @@ def reconcile(
     Exit code 0: the plan is clean. 2: something is left to a human, listed with how it was traced. 1: an error.
     """
     try:
-        told = read_events(events) if events else Events(events=(), bad=())
+        found = read_events(events) if events else Events(events=(), bad=())
         report = asyncio.run(
-            _reconcile(path, told=told, endpoint=endpoint, state=state, executable=terraform, mirror=mirror)
+            _reconcile(path, events=found, endpoint=endpoint, state=state, executable=terraform, mirror=mirror)
         )
         if write_files and report.edited.files:
             write(path, report)
     except SentinelError as error:
         _fail(error, as_json=as_json)
         raise typer.Exit(1) from error
-    _tell(report, told, written=write_files, as_json=as_json)
+    _print_report(report, found, written=write_files, as_json=as_json)
     raise typer.Exit(0 if report.clean else LEFT)
 
 
@@ -95,7 +95,7 @@ def serve(
 
 
 async def _reconcile(
-    path: Path, *, told: Events, endpoint: str, state: Path | None, executable: str, mirror: Path | None
+    path: Path, *, events: Events, endpoint: str, state: Path | None, executable: str, mirror: Path | None
 ) -> Report:
     base = {**os.environ, **({"AWS_ENDPOINT_URL": endpoint} if endpoint else {})}
     with tempfile.TemporaryDirectory(prefix="sentinel-") as directory:
@@ -109,7 +109,7 @@ async def _reconcile(
         )
         default = path / "terraform.tfstate"
         known = (state or default).absolute() if state or default.is_file() else None
-        return await reconcile_copy(terraform, path, state=known, events=told.events, workdir=workdir)
+        return await reconcile_copy(terraform, path, state=known, events=events.events, workdir=workdir)
 
 
 async def _serve(config: Path | None) -> None:
@@ -124,7 +124,7 @@ async def _serve(config: Path | None) -> None:
 
 
 def _log_to_stderr() -> None:
-    """Standard output is for what was asked for; logs are lines of JSON, on a terminal lines for people."""
+    """Log to standard error, since standard output is for results: as JSON lines, or as readable text on a terminal."""
     renderer: Any = structlog.dev.ConsoleRenderer() if sys.stderr.isatty() else structlog.processors.JSONRenderer()
     shared: list[Any] = [structlog.processors.add_log_level, structlog.processors.TimeStamper(fmt="iso", utc=True)]
     exceptions: list[Any] = [] if sys.stderr.isatty() else [structlog.processors.format_exc_info]
@@ -140,19 +140,19 @@ def _fail(error: SentinelError, *, as_json: bool) -> None:
         Console(stderr=True).print(f"[red]{escape(str(error))}[/red]", soft_wrap=True)
 
 
-def _tell(report: Report, told: Events, *, written: bool, as_json: bool) -> None:
+def _print_report(report: Report, events: Events, *, written: bool, as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(_form(report, told, written=written), ensure_ascii=False, default=str))
+        typer.echo(json.dumps(_report_to_json(report, events, written=written), ensure_ascii=False, default=str))
         return
     console = Console()
-    for sentence in told.bad:
+    for sentence in events.bad:
         Console(stderr=True).print(f"[yellow]{escape(sentence)}[/yellow]", soft_wrap=True)
     if not report.drifts and report.clean:
         console.print("Nothing drifted: the plan is clean.")
     if report.drifts:
         console.print(_table(report.drifts))
     if report.diff and not written:
-        _tell_diff(console, report.diff)
+        _print_diff(console, report.diff)
     if report.drifts and report.clean:
         console.print("Written; the plan is clean." if written else "With this diff the plan is clean.")
     for entry in report.left:
@@ -164,8 +164,8 @@ def _tell(report: Report, told: Events, *, written: bool, as_json: bool) -> None
             console.print(f"    {escape(step)}", soft_wrap=True)
 
 
-def _tell_diff(console: Console, diff: str) -> None:
-    """In colour on a terminal; as it is where it may be piped to patch."""
+def _print_diff(console: Console, diff: str) -> None:
+    """In colour on a terminal, else unchanged, so that it can be piped to `patch`."""
     if console.is_terminal:
         console.print(Syntax(diff, "diff", background_color="default"))
     else:
@@ -175,30 +175,30 @@ def _tell_diff(console: Console, diff: str) -> None:
 def _table(drifts: tuple[Drift, ...]) -> Table:
     table = Table("Attribute", "Code", "Live", "Made by")
     for drift in drifts:
-        made = (
+        made_by = (
             f"{drift.origin.actor}, {drift.origin.event}, {drift.origin.at:%Y-%m-%d %H:%M}"
             if drift.origin
             else "unknown"
         )
         resource = f"{drift.wanted.address}.{drift.wanted.attribute}"
-        table.add_row(*(escape(cell) for cell in (resource, shown(drift.before), shown(drift.wanted.value), made)))
+        table.add_row(*(escape(cell) for cell in (resource, shown(drift.before), shown(drift.wanted.value), made_by)))
     return table
 
 
-def _form(report: Report, told: Events, *, written: bool) -> dict[str, Any]:
+def _report_to_json(report: Report, events: Events, *, written: bool) -> dict[str, Any]:
     return {
         "clean": report.clean,
         "written": written and bool(report.edited.files),
-        "drift": [_drift_form(drift) for drift in report.drifts],
+        "drift": [_drift_to_json(drift) for drift in report.drifts],
         "files": sorted(str(path) for path in report.edited.files),
         "diff": report.diff,
         "proofs": [proof_to_json(proof) for proof in report.proofs],
         "left": [left_to_json(entry) for entry in report.left],
-        "bad_events": list(told.bad),
+        "bad_events": list(events.bad),
     }
 
 
-def _drift_form(drift: Drift) -> dict[str, Any]:
+def _drift_to_json(drift: Drift) -> dict[str, Any]:
     origin = drift.origin
     return {
         "address": drift.wanted.address,

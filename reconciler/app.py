@@ -1,32 +1,26 @@
-"""The reconciler's composition root: from the settings to one worker a stack."""
+"""The reconciler's composition root: builds one worker per stack from the settings and runs them."""
 
 import asyncio
 import os
-from datetime import UTC, datetime
 from pathlib import Path
 
 import structlog
 from sqlalchemy.engine import make_url
 
+from gateway.clock import SystemClock
 from gateway.errors import SentinelError
 from gateway.ledger.ledger import SqlLedger
 from gateway.settings import Settings, StackSettings
-from gateway.terraform.provider_mirror import terraform_environment
+from gateway.terraform.provider_mirror import read_mirror, terraform_environment
 from reconciler.backlog import Backlog
 from reconciler.loop import Line
 from reconciler.proof.undeclared import DeclaredCache
 from reconciler.terraform.cli import Terraform
+from reconciler.terraform.code_guard import CodeGuard
+from reconciler.terraform.passed_environment import passed_environment
 from reconciler.workflows import Worker, serve
 
 log = structlog.get_logger()
-
-
-class SystemClock:
-    """The machine's clock."""
-
-    def now(self) -> datetime:
-        """Now, aware, in UTC."""
-        return datetime.now(UTC)
 
 
 async def run_reconciler(settings: Settings, stop: asyncio.Event) -> None:
@@ -35,25 +29,34 @@ async def run_reconciler(settings: Settings, stop: asyncio.Event) -> None:
     try:
         workers = {stack.name: _worker(settings, stack, ledger) for stack in settings.stacks}
         for worker in workers.values():
-            await _look(worker.line)
+            await _log_terraform_version(worker.line)
         await serve(workers, database=_database(settings), poll_seconds=settings.reconcile.poll_seconds, stop=stop)
     finally:
         await ledger.close()
 
 
 def environment(settings: Settings, workdir: Path) -> dict[str, str]:
-    """The environment terraform runs in to read back: through the gateway, with the reconciler's own key."""
+    """The environment of terraform: it reads through the gateway, with the reconciler's own key."""
     reconcile, server = settings.reconcile, settings.server
-    base = dict(os.environ)
+    base = passed_environment(os.environ, more=reconcile.pass_environment, own_key=bool(reconcile.key_id))
     base["AWS_ENDPOINT_URL"] = reconcile.endpoint or f"http://{server.host}:{server.port}"
     if reconcile.key_id:
         base |= {
             "AWS_ACCESS_KEY_ID": reconcile.key_id,
             "AWS_SECRET_ACCESS_KEY": reconcile.key_secret.get_secret_value(),
         }
-        for name in ("AWS_SESSION_TOKEN", "AWS_PROFILE"):
-            base.pop(name, None)
     return terraform_environment(mirror=reconcile.provider_mirror, workdir=workdir, base=base)
+
+
+def code_guard(settings: Settings) -> CodeGuard:
+    """What the code may name, from the settings and the provider mirror named there."""
+    reconcile = settings.reconcile
+    mirror = read_mirror(reconcile.provider_mirror) if reconcile.provider_mirror else None
+    return CodeGuard(
+        providers=frozenset({*reconcile.allow.providers, *(mirror.providers if mirror else ())}),
+        modules=frozenset(reconcile.allow.modules),
+        blocks=frozenset(reconcile.allow.blocks),
+    )
 
 
 def _worker(settings: Settings, stack: StackSettings, ledger: SqlLedger) -> Worker:
@@ -66,6 +69,7 @@ def _worker(settings: Settings, stack: StackSettings, ledger: SqlLedger) -> Work
         workdir=workdir / "terraform",
         executable=settings.reconcile.terraform,
         shared_data=shared,
+        guard=code_guard(settings),
     )
     line = Line(
         stack=stack.name,
@@ -74,16 +78,16 @@ def _worker(settings: Settings, stack: StackSettings, ledger: SqlLedger) -> Work
         branch=settings.reconcile.branch.format(stack=stack.name),
         worktree=workdir / "worktree",
         terraform=terraform,
-        archive=ledger,
-        desk=ledger,
+        queries=ledger,
+        commands=ledger,
         clock=SystemClock(),
-        glance=DeclaredCache(),
+        declared_cache=DeclaredCache(),
     )
-    return Worker(line=line, book=Backlog(stack=stack.name))
+    return Worker(line=line, backlog=Backlog(stack=stack.name))
 
 
 def _database(settings: Settings) -> str:
-    """Where DBOS keeps its state: a database file of its own beside an SQLite ledger, a schema of its own in PostgreSQL."""
+    """The SQLAlchemy URL where DBOS keeps its state: its own file beside an SQLite ledger, its own schema in PostgreSQL."""
     url = make_url(settings.ledger_url)
     if url.get_backend_name() == "postgresql":
         return url.set(drivername="postgresql").render_as_string(hide_password=False)
@@ -92,9 +96,9 @@ def _database(settings: Settings) -> str:
     return f"sqlite:///{directory / 'workflows.db'}"
 
 
-async def _look(line: Line) -> None:
-    """Say at the start which terraform there is, or that there is none: then mutations wait until there is."""
+async def _log_terraform_version(line: Line) -> None:
+    """Log at the start which terraform was found, or an error if there is none; mutations then wait until there is one."""
     try:
         log.info("stack_attended", stack=line.stack, branch=line.branch, terraform=await line.terraform.version())
     except SentinelError as error:
-        log.error("cannot_write_back", stack=line.stack, error=str(error))  # noqa: TRY400  the sentence says it all
+        log.error("cannot_write_back", stack=line.stack, error=str(error))  # noqa: TRY400  the sentence is complete without a traceback

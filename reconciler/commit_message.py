@@ -1,4 +1,4 @@
-"""Tells a change: the commit message with what, why and who, and the trailers that tie it to the ledger."""
+"""Writes the commit message of a mutation: what changed, who did it and why, with trailers that refer to the ledger."""
 
 import json
 import textwrap
@@ -18,14 +18,14 @@ _VALUE = 60
 def commit_message(applied: AppliedMutation, edits: Sequence[Edit]) -> str:
     """The message of the commit that writes this mutation back.
 
-    Every text that somebody else wrote is put on one line behind a word of ours, without control characters, so it can
-    neither begin a line nor pass for a trailer.
+    Untrusted text is stripped of control characters and always follows a fixed label, so it can neither start a line nor
+    forge a trailer.
     """
-    said = dict.fromkeys(_change(applied, edit) for edit in edits)
+    changes = dict.fromkeys(_change(applied, edit) for edit in edits)
     paragraphs = [
         _subject(applied, edits),
-        "\n".join(said),
-        "\n".join(_because(applied)),
+        "\n".join(changes),
+        "\n".join(_who_and_why(applied)),
         "\n".join(_trailers(applied)),
     ]
     return "\n\n".join(paragraphs) + "\n"
@@ -39,12 +39,12 @@ def one_line(text: str, limit: int = _TEXT) -> str:
 
 
 def shown(value: Json) -> str:
-    """A value in a few words."""
+    """A value as JSON on one line, shortened to 60 characters."""
     return one_line(json.dumps(value, ensure_ascii=False, sort_keys=True, default=str), _VALUE)
 
 
 def _subject(applied: AppliedMutation, edits: Sequence[Edit]) -> str:
-    changed = list(dict.fromkeys((edit.wanted.address, edit.wanted.attribute) for edit in edits))
+    changed = list(dict.fromkeys(edit.wanted.key for edit in edits))
     address, attribute = changed[0]
     if len(changed) > 1:
         return one_line(f"{address}: {attribute} and {len(changed) - 1} more", _SUBJECT)
@@ -54,12 +54,12 @@ def _subject(applied: AppliedMutation, edits: Sequence[Edit]) -> str:
 
 def _change(applied: AppliedMutation, edit: Edit) -> str:
     wanted = edit.wanted
-    before = shown(applied.before.get((wanted.address, wanted.attribute)))
+    before = shown(applied.before.get(wanted.key))
     where = one_line(str(edit.path), _LINE)
     return f"- {one_line(wanted.address)}.{one_line(wanted.attribute)}: {before} → {shown(wanted.value)} in {where}"
 
 
-def _because(applied: AppliedMutation) -> list[str]:
+def _who_and_why(applied: AppliedMutation) -> list[str]:
     kind = f" ({applied.kind})" if applied.kind else ""
     acting = f", for {one_line(applied.on_behalf_of)}" if applied.on_behalf_of else ""
     lines = [

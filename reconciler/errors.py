@@ -1,10 +1,12 @@
-"""The reconciler's exceptions: each one a sentence for the user, like the gateway's."""
+"""The reconciler's exceptions. Each message is a sentence for the user, as in the gateway."""
+
+from collections.abc import Sequence
 
 from gateway.errors import SentinelError
 
 
 class TerraformMissing(SentinelError):
-    """There is no Terraform to run; everything but writing back works without it."""
+    """The terraform executable was not found; everything except writing back works without it."""
 
     code = "terraform_missing"
 
@@ -18,29 +20,51 @@ class TerraformMissing(SentinelError):
 
 
 class TerraformFailed(SentinelError):
-    """A terraform command ended with an error, or ran out of time. The message ends with terraform's own last lines."""
+    """A terraform command failed or timed out. The message ends with terraform's last lines of output."""
 
     code = "terraform_failed"
 
     @classmethod
-    def saying(cls, command: str, said: str) -> "TerraformFailed":
-        """The error for a command and what it said."""
-        return cls(f"`terraform {command}` failed, and nothing was written. It said:\n{said}")
+    def saying(cls, command: str, output: str) -> "TerraformFailed":
+        """The error for a command and its output."""
+        return cls(f"`terraform {command}` failed, and nothing was written. It said:\n{output}")
 
 
 class GitFailed(SentinelError):
-    """A git command ended with an error. The message ends with git's own last lines."""
+    """A git command failed. The message ends with git's last lines of output."""
 
     code = "git_failed"
 
 
 class BranchConflict(SentinelError):
-    """The branch we write to and the protected branch changed the same lines; a human must merge them first."""
+    """The stack's branch and the protected branch changed the same lines; a human must merge them first."""
 
     code = "branch_conflict"
 
 
+class ForeignCommit(SentinelError):
+    """The stack's branch has a commit that is neither ours nor in the protected branch; none of it is planned."""
+
+    code = "foreign_commit"
+
+    @classmethod
+    def on(cls, branch: str, commits: Sequence[str], *, count: int) -> "ForeignCommit":
+        """The error for the foreign commits of a branch, of which the latest are named."""
+        named = ", ".join(commit[:12] for commit in commits)
+        return cls(
+            f"The branch {branch} has {count} commit(s) that Sentinel did not make and the protected branch does not contain "
+            f"({named}), so nothing of it was planned or written, and the branch was not touched. Look at them; merge the "
+            "branch into the protected branch, or delete it. Then Sentinel continues."
+        )
+
+
+class CodeRefused(SentinelError):
+    """The code would run a program or reach a server when it is planned, and the settings do not allow that."""
+
+    code = "code_refused"
+
+
 class EventsInvalid(SentinelError):
-    """A file of CloudTrail events cannot be read at all."""
+    """A file of CloudTrail events cannot be read as a whole."""
 
     code = "events_invalid"

@@ -1,24 +1,26 @@
 """The line from a record to a commit. Read this file first.
 
-applied mutation → wanted values → already in code? → edit → verified by plan → commit on the stack's branch → RECONCILED
+applied mutation → wanted values → already in code? → edit → proved by a plan → commit on the stack's branch → RECONCILED
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from gateway.model.json import Json
+from gateway.model.masking import PER_RUN
 from gateway.model.record import Stage
 from gateway.ports import Clock, LedgerCommands, LedgerQueries, RecordQuery
-from reconciler import serialize
+from gateway.terraform.secrets import masked_text
 from reconciler.backlog import Backlog
 from reconciler.commit_message import commit_message
 from reconciler.drift.applied import AppliedMutation
-from reconciler.drift.classify import all_left, of_mutation
-from reconciler.errors import BranchConflict
-from reconciler.proof.propose import ProofContext, propose
+from reconciler.drift.classify import ClassifiedDrift, all_left, classify_mutation
+from reconciler.errors import BranchConflict, CodeRefused, ForeignCommit
+from reconciler.model import Left, ProposedEdit
+from reconciler.proof.propose import ProofContext, ProvedEdit, propose
 from reconciler.proof.undeclared import DeclaredCache, undeclared
+from reconciler.proposal import Proposal
 from reconciler.publish.git import Branch, mutations_in, open_branch, protected_head
 from reconciler.publish.worktree_files import add_untracked_files
 from reconciler.terraform.cli import Terraform
@@ -26,7 +28,7 @@ from reconciler.terraform.cli import Terraform
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """What writing one stack's mutations back needs."""
+    """Writes the mutations of one stack back into its code."""
 
     stack: str
     source: Path
@@ -35,82 +37,125 @@ class Line:
     branch: str
     worktree: Path
     terraform: Terraform
-    archive: LedgerQueries
-    desk: LedgerCommands
+    queries: LedgerQueries
+    commands: LedgerCommands
     clock: Clock
-    glance: DeclaredCache
-    """The last plan of the branch as it stood, for values that only a plan can tell."""
+    declared_cache: DeclaredCache
+    """The last plan of the unedited branch, for values whose declaration only a plan can show."""
 
-    async def reconcile(self, applied: AppliedMutation, book: Backlog) -> Mapping[str, Json]:
-        """The whole line for one mutation; the body of its RECONCILED record."""
-        proved = await self.prove(applied, book)
-        body = await self.publish(applied, book, proved)
+    async def reconcile(self, applied: AppliedMutation, backlog: Backlog) -> Mapping[str, Json]:
+        """Run the whole line for one mutation; returns the body of its RECONCILED record."""
+        proposal = await self.prove(applied, backlog)
+        body = await self.publish(applied, backlog, proposal)
         await self.record(applied, body)
         return body
 
-    async def prove(self, applied: AppliedMutation, book: Backlog) -> dict[str, Any]:
-        """Edits with all their proofs, as JSON (see `told.proposal`); nothing is written yet.
+    async def prove(self, applied: AppliedMutation, backlog: Backlog) -> Proposal:
+        """Edits with all their proofs; nothing is committed yet.
 
-        Raises `errors.TerraformFailed`, `errors.TerraformMissing`, `errors.GitFailed` for what may pass: then try again later.
+        Raises `errors.TerraformFailed`, `errors.TerraformMissing` or `errors.GitFailed` for what may be temporary: try again later.
         """
-        sorting = of_mutation(applied, overtaken=book.overtaken(applied))
+        classified = classify_mutation(applied, superseded=backlog.superseded(applied))
         try:
-            branch = await self._branch()
-        except BranchConflict as error:
-            return serialize.nothing_written(sorting, left=all_left(sorting.wanted, str(error)))
-        if (commit := await branch.find(applied.id)) or not sorting.wanted:
-            return serialize.nothing_written(sorting, commit=commit)
+            branch = await self._branch(backlog)
+        except (BranchConflict, ForeignCommit) as error:
+            return _without_edits(classified, left=all_left(classified.wanted, str(error)))
+        if (commit := await branch.find(applied.id)) or not classified.wanted:
+            return _without_edits(classified, commit=commit)
+        try:
+            return await self._propose(branch, applied, backlog, classified)
+        except CodeRefused as error:
+            return _without_edits(classified, left=all_left(classified.wanted, str(error)))
+
+    async def _propose(
+        self, branch: Branch, applied: AppliedMutation, backlog: Backlog, classified: ClassifiedDrift
+    ) -> Proposal:
         head = await branch.head()
-        ground = ProofContext(terraform=self.terraform, root=branch.root, state=self.state)
-        missing = await undeclared(ground, self.glance, applied, sorting.wanted, head=head)
+        context = ProofContext(terraform=self.terraform, root=branch.root, state=self.state)
+        missing = await undeclared(context, self.declared_cache, applied, classified.wanted, head=head)
         if not missing:
-            merged = await branch.is_merged()
-            return serialize.nothing_written(
-                sorting, nothing_to_do="The code declares the value already.", merged=merged
+            return _without_edits(
+                classified, nothing_to_do="The code declares the value already.", merged=await branch.is_merged()
             )
         proved = await propose(
-            ground, missing, explain=lambda change: sorting.explain(change) or book.explain(change, applied)
+            context, missing, explain=lambda change: classified.explain(change) or backlog.explain(change, applied)
         )
         if untracked := set(proved.edited.files) - await branch.tracked(list(proved.edited.files)):
-            return serialize.nothing_written(sorting, left=all_left(missing, _not_in_git(untracked)))
-        message = commit_message(applied, proved.edited.edits) if proved.edited.edits else ""
-        return serialize.proposal(sorting, proved, message, base=head)
+            return _without_edits(classified, left=all_left(missing, _not_in_git(untracked)))
+        return _with_edits(classified, proved, applied, base=head)
 
-    async def publish(self, applied: AppliedMutation, book: Backlog, proved: Mapping[str, Any]) -> dict[str, Json]:
-        """Commit what was proved, once: a commit that is there already is found by its trailer. The body of RECONCILED.
+    async def publish(self, applied: AppliedMutation, backlog: Backlog, proposal: Proposal) -> dict[str, Json]:
+        """Commit the proposal once and return the body of RECONCILED.
 
-        Where the branch moved on since the proof, it is proved anew.
+        A commit that an earlier run made is found by its trailer. If the branch moved on since the proof, prove again.
         """
-        if not proved["files"] and not proved["commit"]:
-            return serialize.body(proved, branch=self.branch, commit="", diff="")
-        branch = await self._branch()
+        if not proposal.files and not proposal.commit:
+            return proposal.record_body(branch=self.branch, commit="", diff="")
+        try:
+            branch = await self._branch(backlog)
+        except (BranchConflict, ForeignCommit):
+            left = await self.prove(applied, backlog)  # the branch was moved since the proof
+            return left.record_body(branch=self.branch, commit="", diff="")
         commit = await branch.find(applied.id)
-        if not commit and await branch.head() != proved["base"]:
-            proved = await self.prove(applied, book)
-        if not commit and proved["files"]:
-            commit = await branch.commit(serialize.files(proved), proved["message"])
-        diff = await branch.diff(commit) if commit else ""
-        return serialize.body(proved, branch=self.branch, commit=commit, diff=diff)
+        if not commit and await branch.head() != proposal.base:
+            proposal = await self.prove(applied, backlog)
+        if not commit and proposal.files:
+            commit = await branch.commit(proposal.files, proposal.message)
+        # The lines around an edit are somebody's code, which may hold a secret, and the record is read by many.
+        diff = masked_text(await branch.diff(commit), PER_RUN) if commit else ""
+        return proposal.record_body(branch=self.branch, commit=commit, diff=diff)
 
     async def record(self, applied: AppliedMutation, body: Mapping[str, Json]) -> None:
-        """Append RECONCILED, unless an earlier run did before it was killed."""
+        """Append RECONCILED, unless an earlier run did so before it was killed."""
         query = RecordQuery(mutation_id=applied.id, stage=Stage.RECONCILED, limit=1)
-        if not await self.archive.records(query):
-            await self.desk.record_reconciliation(applied.id, at=self.clock.now(), body=body)
+        if not await self.queries.records(query):
+            await self.commands.record_reconciliation(applied.id, at=self.clock.now(), body=body)
 
     async def protected_head(self) -> str:
         """The protected branch's commit. Raises `errors.GitFailed`."""
         return await protected_head(self.source)
 
-    async def record_merges(self, book: Backlog) -> None:
-        """Record which written mutations the protected branch now has: then their claims end."""
-        for mutation in book.committed & await mutations_in(self.source):
-            await self.desk.record_reconciliation(mutation, at=self.clock.now(), body={"merged": True})
+    async def record_merges(self, backlog: Backlog) -> None:
+        """Record which committed mutations the protected branch now contains; this ends their claims."""
+        for mutation in backlog.committed & await mutations_in(self.source):
+            await self.commands.record_reconciliation(mutation, at=self.clock.now(), body={"merged": True})
 
-    async def _branch(self) -> Branch:
-        branch = await open_branch(source=self.source, worktree=self.worktree, name=self.branch)
+    async def _branch(self, backlog: Backlog) -> Branch:
+        branch = await open_branch(
+            source=self.source, worktree=self.worktree, name=self.branch, recorded=frozenset(backlog.commits)
+        )
         await add_untracked_files(branch)
         return branch
+
+
+def _with_edits(classified: ClassifiedDrift, proved: ProvedEdit, applied: AppliedMutation, *, base: str) -> Proposal:
+    edits = proved.edited.edits
+    return Proposal(
+        base=base,
+        message=commit_message(applied, edits) if edits else "",
+        files=proved.edited.files,
+        edits=tuple(ProposedEdit(path=edit.path, wanted=edit.wanted, chain=edit.chain) for edit in edits),
+        proofs=proved.proofs,
+        left=(*classified.left, *proved.left),
+        kept_out=classified.kept_out,
+    )
+
+
+def _without_edits(
+    classified: ClassifiedDrift,
+    *,
+    left: tuple[Left, ...] = (),
+    nothing_to_do: str = "",
+    merged: bool = False,
+    commit: str = "",
+) -> Proposal:
+    return Proposal(
+        commit=commit,
+        left=(*classified.left, *left),
+        kept_out=classified.kept_out,
+        nothing_to_do=nothing_to_do,
+        merged=merged,
+    )
 
 
 def _not_in_git(paths: set[Path]) -> str:

@@ -1,4 +1,4 @@
-"""The nouns of writing back: what drifted, what is wanted in code, the edits, and the proposal a human merges."""
+"""The nouns of writing back: the values the code must declare, the edits that declare them, and the proofs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,18 +6,33 @@ from datetime import datetime
 from pathlib import Path
 
 from gateway.model.json import Json
-from gateway.model.record import Record
+from gateway.model.path import AttributePath
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """A value that the code must come to declare."""
+    """A value that the code must declare."""
 
     address: str
     """Terraform address of one instance, e.g. `module.jobs["a"].aws_sqs_queue.this`."""
     attribute: str
     """Dotted path, e.g. `desired_capacity`, `tags.owner`, `versioning_configuration.status`."""
     value: Json
+
+    @property
+    def path(self) -> AttributePath:
+        """The attribute as a path."""
+        return AttributePath(self.attribute)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """(address, attribute)."""
+        return self.address, self.attribute
+
+    @property
+    def top_key(self) -> tuple[str, str]:
+        """(address, the resource's own attribute that the path begins with)."""
+        return self.address, self.path.top
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,22 +47,34 @@ class Edit:
     new: bytes
     wanted: Wanted
     chain: tuple[str, ...] = ()
-    """How the value was traced from the attribute to this place, one step a line, each with `file:line`."""
+    """How the value was traced from the attribute to this place: one line per step, each with `file:line`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposedEdit:
+    """An edit without its bytes, which the commit has."""
+
+    path: Path
+    """Relative to the stack's root directory."""
+    wanted: Wanted
+    chain: tuple[str, ...] = ()
+    """As in `Edit`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Left:
-    """What no edit could express, for a human, with the chain that led to it."""
+    """A wanted value that is left to a human, because no edit of the code can express it or be proved."""
 
     wanted: Wanted
     reason: str
     """A whole sentence."""
     chain: tuple[str, ...] = ()
+    """How far the value was traced: one line per step, each with `file:line`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edited:
-    """The result of editing: new bytes of every changed file, the edits that led there, and what is left."""
+    """The result of editing: the new bytes of every changed file, the edits that were made, and the values left."""
 
     files: Mapping[Path, bytes] = field(default_factory=dict)
     """By path relative to the stack's root directory."""
@@ -57,7 +84,7 @@ class Edited:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftOrigin:
-    """Who made a change that did not come through us, as CloudTrail tells it."""
+    """Who made a change that did not pass through Sentinel, according to CloudTrail."""
 
     actor: str
     event: str
@@ -68,35 +95,20 @@ class DriftOrigin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drift:
-    """Live differs from declared."""
+    """A live value that differs from the declared one."""
 
     wanted: Wanted
     """The live value, in the provider's form."""
     before: Json
-    """What code or state said."""
-    record: Record | None = None
-    """The DECIDED record of the mutation that caused it; None for foreign drift."""
+    """The value in the code or in the state."""
     origin: DriftOrigin | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """One thing that was shown before an edit may be proposed."""
+    """One check of an edit, and whether it held."""
 
     name: str
-    """parses, formatted, untouched, captured, plan_clean, nothing_else."""
+    """parses, formatted, untouched, nothing_hidden, captured, plan_clean or nothing_else: see `reconciler.proof.proofs`."""
     held: bool
     detail: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
-    """Edits with proof and story, for a human to merge."""
-
-    stack: str
-    mutation_id: str
-    edited: Edited
-    proofs: tuple[Proof, ...]
-    branch: str = ""
-    commit: str = ""
-    diff: str = ""

@@ -1,4 +1,4 @@
-"""Runs the line for every stack, durably: each mutation is one DBOS workflow, and each stack's workflows take turns."""
+"""Runs the line for every stack, durably: each mutation is one DBOS workflow, and each stack runs one workflow at a time."""
 
 import asyncio
 import time
@@ -14,13 +14,15 @@ from dbos import DBOS, DBOSConfig, SetWorkflowID
 from dbos import error as dbos_error
 
 from gateway.errors import LedgerUnavailable, SentinelError
+from gateway.model.json import Json
 from reconciler.backlog import Backlog
 from reconciler.drift.applied import AppliedMutation
 from reconciler.errors import GitFailed
 from reconciler.loop import Line
+from reconciler.proposal import Proposal
 
 _VERSION = "sentinel-1"
-"""DBOS goes on only with workflows of the same version: what the steps hand each other is plain JSON, so it stays until that changes."""
+"""DBOS resumes only workflows of the same version. Change it when the JSON that one step stores for the next changes."""
 _LONGEST_WAIT = 600.0
 _STALE_LOCK = 900.0
 
@@ -28,14 +30,14 @@ log = structlog.get_logger()
 
 
 @dataclass(slots=True)
-class _Tries:
-    """How often a mutation was tried in vain, and when it may be tried again (monotonic seconds)."""
+class _Retry:
+    """How often a mutation failed, and when it may be tried again (monotonic seconds)."""
 
     count: int = 0
     again_at: float = 0.0
 
     def failed(self) -> float:
-        """Note a failure; the seconds to wait."""
+        """Count a failure; returns the seconds to wait, doubled each time."""
         self.count += 1
         wait = min(2.0**self.count, _LONGEST_WAIT)
         self.again_at = time.monotonic() + wait
@@ -44,50 +46,50 @@ class _Tries:
 
 @dataclass(slots=True)
 class Worker:
-    """Looks after one stack."""
+    """Writes back the mutations of one stack."""
 
     line: Line
-    book: Backlog
-    tries: dict[str, _Tries] = field(default_factory=dict)
+    backlog: Backlog
+    retries: dict[str, _Retry] = field(default_factory=dict)
     seen_head: str = ""
-    """The protected branch's commit when it was last looked through."""
+    """The protected branch's commit when merges were last recorded."""
 
-    async def work_off(self, runner: "Runner") -> int:
-        """Read the ledger and write back what is due, oldest first; how many were. One that fails never keeps the others back."""
-        await self.book.read(self.line.archive)
+    async def run_once(self, runner: "Runner") -> int:
+        """Read the ledger and write back what is due, oldest first; returns how many succeeded. A failure does not stop the others."""
+        await self.backlog.read(self.line.queries)
         done = 0
-        for applied in self.book.pending():
-            tries = self.tries.setdefault(applied.id, _Tries())
-            if tries.again_at > time.monotonic() or terraform_is_applying(self.line.state):
+        for applied in self.backlog.pending():
+            retry = self.retries.setdefault(applied.id, _Retry())
+            if retry.again_at > time.monotonic() or terraform_is_applying(self.line.state):
                 continue
-            if await self._one(runner, applied, tries):
+            if await self._write_back(runner, applied, retry):
                 done += 1
-        await self._take_merged()
+        await self._record_merges()
         if done:
-            await self.book.read(self.line.archive)
+            await self.backlog.read(self.line.queries)
         return done
 
-    async def _take_merged(self) -> None:
-        """Look for merged mutations, only where the protected branch moved on."""
-        if not self.book.committed:
+    async def _record_merges(self) -> None:
+        """Record merged mutations if the protected branch moved on."""
+        if not self.backlog.committed:
             return
         try:
             head = await self.line.protected_head()
             if head != self.seen_head:
-                await self.line.record_merges(self.book)
+                await self.line.record_merges(self.backlog)
                 self.seen_head = head
         except GitFailed as error:
-            log.error("merges_not_seen", stack=self.line.stack, error=str(error))  # noqa: TRY400  the sentence says it all
+            log.error("merges_not_seen", stack=self.line.stack, error=str(error))  # noqa: TRY400  the sentence is complete without a traceback
 
-    async def _one(self, runner: "Runner", applied: AppliedMutation, tries: _Tries) -> bool:
+    async def _write_back(self, runner: "Runner", applied: AppliedMutation, retry: _Retry) -> bool:
         began = time.monotonic()
         bound = log.bind(stack=self.line.stack, mutation=applied.id)
         try:
-            body = await runner.run(self.line.stack, applied.id, attempt=tries.count)
+            body = await runner.run(self.line.stack, applied.id, attempt=retry.count)
         except (SentinelError, dbos_error.DBOSException, OSError, ValueError, KeyError, TypeError) as error:
-            bound.error("not_written_back", error=str(error), again_in_seconds=tries.failed())
+            bound.error("not_written_back", error=str(error), again_in_seconds=retry.failed())
             return False
-        self.tries.pop(applied.id, None)
+        self.retries.pop(applied.id, None)
         bound.info(
             "written_back",
             commit=body.get("commit", ""),
@@ -98,7 +100,7 @@ class Worker:
 
 
 class Runner:
-    """The DBOS workflow and its three steps. One in a process, since DBOS is one in a process."""
+    """The DBOS workflow and its three steps. Make only one per process: DBOS itself is a singleton."""
 
     def __init__(self, workers: Mapping[str, Worker], *, poll_seconds: float) -> None:
         self._workers = workers
@@ -111,7 +113,7 @@ class Runner:
         self._workflow = DBOS.workflow(name="write_back")(write_back)
 
     async def register(self) -> None:
-        """Make the queues, one a stack, each with one workflow at a time."""
+        """Register one queue per stack, each running one workflow at a time."""
         for stack in self._workers:
             await DBOS.register_queue_async(
                 _queue(stack),
@@ -121,9 +123,9 @@ class Runner:
             )
 
     async def run(self, stack: str, mutation_id: str, *, attempt: int) -> dict[str, Any]:
-        """Enqueue the workflow of a mutation and wait for it; one that ran or runs already is only waited for.
+        """Enqueue the workflow of a mutation and return its result; if it ran or runs already, only wait for it.
 
-        Raises what the line raises.
+        Raises what `Line` raises.
         """
         with SetWorkflowID(f"{mutation_id}.{attempt}" if attempt else mutation_id):
             handle = await DBOS.enqueue_workflow_async(_queue(stack), self._workflow, stack, mutation_id)
@@ -132,33 +134,35 @@ class Runner:
     async def _write_back(self, stack: str, mutation_id: str) -> dict[str, Any]:
         worker = self._workers[stack]
 
-        async def prove() -> dict[str, Any]:
-            return await worker.line.prove(await self._applied(worker, mutation_id), worker.book)
+        async def prove() -> dict[str, Json]:
+            proposal = await worker.line.prove(await self._applied(worker, mutation_id), worker.backlog)
+            return proposal.to_json()
 
-        async def publish(proved: dict[str, Any]) -> dict[str, Any]:
-            return await worker.line.publish(await self._applied(worker, mutation_id), worker.book, proved)
+        async def publish(proposal: dict[str, Json]) -> dict[str, Json]:
+            applied = await self._applied(worker, mutation_id)
+            return await worker.line.publish(applied, worker.backlog, Proposal.from_json(proposal))
 
-        async def record(body: dict[str, Any]) -> None:
+        async def record(body: dict[str, Json]) -> None:
             await worker.line.record(await self._applied(worker, mutation_id), body)
 
-        proved = await DBOS.run_step_async({"name": "prove"}, prove)
-        body = await DBOS.run_step_async({"name": "publish"}, publish, proved)
+        proposal = await DBOS.run_step_async({"name": "prove"}, prove)
+        body = await DBOS.run_step_async({"name": "publish"}, publish, proposal)
         await DBOS.run_step_async({"name": "record"}, record, body)
         return body
 
     async def _applied(self, worker: Worker, mutation_id: str) -> AppliedMutation:
-        """The mutation, read from the ledger where this process has not seen it yet (it goes on with an earlier one's work)."""
-        if mutation_id not in worker.book.decided:
-            await worker.book.read(worker.line.archive)
-        if mutation_id not in worker.book.decided:
-            message = f"The ledger knows no applied mutation {mutation_id} that waits to be written back."
+        """The mutation. A process that resumes the work of a killed one reads it from the ledger first."""
+        if mutation_id not in worker.backlog.decided:
+            await worker.backlog.read(worker.line.queries)
+        if mutation_id not in worker.backlog.decided:
+            message = f"The ledger has no applied mutation {mutation_id} that waits to be written back."
             raise LedgerUnavailable(message)
-        return worker.book.decided[mutation_id]
+        return worker.backlog.decided[mutation_id]
 
 
 @asynccontextmanager
 async def durable(workers: Mapping[str, Worker], *, database: str, poll_seconds: float) -> AsyncIterator[Runner]:
-    """DBOS with its state in `database` (a SQLAlchemy URL), for as long as the block runs. It calls no network."""
+    """Run DBOS with its state in `database` (an SQLAlchemy URL) for the duration of the block. DBOS makes no network calls here."""
     config: DBOSConfig = {
         "name": "sentinel-reconciler",
         "system_database_url": database,
@@ -169,17 +173,17 @@ async def durable(workers: Mapping[str, Worker], *, database: str, poll_seconds:
         "notification_listener_polling_interval_sec": max(poll_seconds, 0.05),
     }
     loop = asyncio.get_running_loop()
-    own = ThreadPoolExecutor(max_workers=1, thread_name_prefix="dbos-life")
+    lifecycle = ThreadPoolExecutor(max_workers=1, thread_name_prefix="dbos-lifecycle")
     DBOS(config=config)
     try:
         runner = Runner(workers, poll_seconds=poll_seconds)
-        await loop.run_in_executor(own, DBOS.launch)
+        await loop.run_in_executor(lifecycle, DBOS.launch)
         await runner.register()
         yield runner
     finally:
-        await loop.run_in_executor(own, lambda: DBOS.destroy(destroy_registry=True))
-        own.shutdown()
-        # DBOS made its own pool this loop's default and has closed it; whoever still has to close something needs one.
+        await loop.run_in_executor(lifecycle, lambda: DBOS.destroy(destroy_registry=True))
+        lifecycle.shutdown()
+        # DBOS made its own thread pool the loop's default and closed it; closing the ledger still needs a default pool.
         loop.set_default_executor(ThreadPoolExecutor())
 
 
@@ -187,15 +191,15 @@ async def serve(workers: Mapping[str, Worker], *, database: str, poll_seconds: f
     """Write back until `stop` is set."""
     async with durable(workers, database=database, poll_seconds=poll_seconds) as runner, asyncio.TaskGroup() as group:
         for worker in workers.values():
-            group.create_task(_attend(worker, runner, poll_seconds, stop))
+            group.create_task(_run(worker, runner, poll_seconds, stop))
 
 
-async def _attend(worker: Worker, runner: Runner, poll_seconds: float, stop: asyncio.Event) -> None:
+async def _run(worker: Worker, runner: Runner, poll_seconds: float, stop: asyncio.Event) -> None:
     while not stop.is_set():
         try:
-            await worker.work_off(runner)
+            await worker.run_once(runner)
         except LedgerUnavailable as error:
-            log.error("ledger_unavailable", stack=worker.line.stack, error=str(error))  # noqa: TRY400  the sentence says it all
+            log.error("ledger_unavailable", stack=worker.line.stack, error=str(error))  # noqa: TRY400  the sentence is complete without a traceback
         try:
             await asyncio.wait_for(stop.wait(), poll_seconds)
         except TimeoutError:
@@ -203,9 +207,9 @@ async def _attend(worker: Worker, runner: Runner, poll_seconds: float, stop: asy
 
 
 def terraform_is_applying(state: Path | None) -> bool:
-    """Whether a terraform holds the lock on the state file: then code, state and live are still moving.
+    """Whether a terraform process holds the lock on the state file, so that code, state and live values still change.
 
-    The local backend keeps its lock in `.NAME.lock.info` beside the state; one older than 15 minutes was left by a terraform that was killed.
+    The local backend keeps its lock in `.NAME.lock.info` beside the state; a lock older than 15 minutes was left by a killed process.
     """
     if state is None:
         return False

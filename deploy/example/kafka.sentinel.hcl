@@ -1,4 +1,4 @@
-# The law for this stack. Sentinel reads it, Terraform ignores it, and nothing that Sentinel writes ever touches it.
+# The contract of this stack. Sentinel reads it, Terraform ignores it, and Sentinel never changes it.
 contract "kafka" {
   owner = "team-streaming"
 

@@ -9,7 +9,7 @@ terraform {
   }
 }
 
-# Credentials and endpoint come from the environment: a key that Sentinel issued, and AWS_ENDPOINT_URL = Sentinel.
+# Credentials and endpoint come from the environment: a key issued by Sentinel, and AWS_ENDPOINT_URL with Sentinel's URL.
 provider "aws" {
   region = var.region
 }

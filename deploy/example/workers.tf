@@ -1,4 +1,4 @@
-# The same module twice: what one of them needs is an argument here, never an edit in the module.
+# The same module twice: a value for one of them is an argument here, never an edit in the module.
 module "retry" {
   source = "./modules/worker"
 

@@ -1,4 +1,4 @@
-"""Proof of identity by a bearer key, `Authorization: Bearer <key id>.<secret>`, for the JSON API and MCP (RFC 6750 section 2.1)."""
+"""Authentication by a bearer key, `Authorization: Bearer <key id>.<secret>`, for the JSON API (RFC 6750 section 2.1)."""
 
 import hmac
 
@@ -8,24 +8,24 @@ from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
 from gateway.ports import Clock, KeyRing
 
-_NOBODYS_SECRET = "nobody-holds-this-key"  # noqa: S105  makes a refusal of a stranger cost what any other refusal costs
+_DUMMY_SECRET = "nobody-holds-this-key"  # noqa: S105  compared if the key is unknown, so that timing does not reveal which keys exist
 _MAX_LENGTH = 400
 
 
 class Bearer:
-    """An `Authenticator` for keys sent whole. Only for doors whose bytes nobody else can read (TLS, or loopback)."""
+    """An `Authenticator` for keys that are sent with their secret, so use it only over TLS or on loopback."""
 
     def __init__(self, keys: KeyRing, clock: Clock) -> None:
         self._keys = keys
         self._clock = clock
 
     async def authenticate(self, inbound: Inbound) -> Caller:
-        """The holder of the key. Raises `errors.NotAuthenticated`, the same for an unknown, an ended and a wrong key."""
+        """The owner of the key. Raises the same `errors.NotAuthenticated` for an unknown key, an ended key and a wrong secret."""
         key_id, secret = _credentials(inbound)
         key = await self._keys.find(key_id)
-        right = hmac.compare_digest((key.secret if key else _NOBODYS_SECRET).encode(), secret.encode())
+        matches = hmac.compare_digest((key.secret if key else _DUMMY_SECRET).encode(), secret.encode())
         now = self._clock.now()
-        if key is None or not right or key.revoked or (key.expires_at is not None and key.expires_at <= now):
+        if key is None or not matches or key.ended(now):
             raise NotAuthenticated(
                 "The bearer key is not one this gateway issued, or it has ended. Get one with `sentinel key` or `sentinel session`.",
                 key_id=key_id,
@@ -34,16 +34,16 @@ class Bearer:
 
 
 def _credentials(inbound: Inbound) -> tuple[str, str]:
-    given = [value for name, value in inbound.headers if name == "authorization"]
-    if not given:
+    values = [value for name, value in inbound.headers if name == "authorization"]
+    if not values:
         raise NotAuthenticated(
             "The request has no Authorization header. Send `Authorization: Bearer <key id>.<secret>`.",
             aws_code="MissingAuthenticationToken",
         )
-    scheme, _, token = given[0].strip().partition(" ")
+    scheme, _, token = values[0].strip().partition(" ")
     key_id, dot, secret = token.strip().partition(".")
     if (
-        len(given) > 1
+        len(values) > 1
         or scheme.lower() != "bearer"
         or not (key_id and dot and secret)
         or len(token) > _MAX_LENGTH

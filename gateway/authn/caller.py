@@ -1,11 +1,11 @@
-"""From a key that proved itself to the `Caller` who holds it."""
+"""Converts an authenticated `Key` into a `Caller`."""
 
 from gateway.model.caller import Caller
 from gateway.ports import Key
 
 
 def caller_of(key: Key) -> Caller:
-    """Who holds the key. The secret stays behind."""
+    """The owner of the key, without the secret."""
     return Caller(
         actor=key.actor,
         kind=key.kind,

@@ -1,7 +1,7 @@
-"""Signature Version 4 arithmetic, pure: canonical request, string to sign, signing key. The verifier and the signer share it.
+"""Signature Version 4 as pure functions: canonical request, string to sign, signing key. The verifier and the signer share them.
 
 Source: "Create a signed AWS API request", IAM User Guide
-(https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html), held to the AWS signing test suite.
+(https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html), tested with the AWS signing test suite.
 """
 
 import hmac
@@ -15,7 +15,7 @@ ALGORITHM = "AWS4-HMAC-SHA256"
 TERMINATOR = "aws4_request"
 EMPTY_SHA256 = sha256(b"").hexdigest()
 LITERAL_PATHS = frozenset({"s3", "s3express", "s3-outposts", "s3-object-lambda"})
-"""Signing names whose path is signed as sent: not normalised, not encoded again."""
+"""Signing names of services whose path is signed as sent: not normalized and not encoded again."""
 
 _UNRESERVED_PATH = re.compile(r"[A-Za-z0-9/_.~-]*")
 _UNRESERVED_QUERY = re.compile(r"[A-Za-z0-9_.~-]*")
@@ -23,7 +23,7 @@ _UNRESERVED_QUERY = re.compile(r"[A-Za-z0-9_.~-]*")
 
 @lru_cache(maxsize=4096)
 def signing_key(secret: str, date: str, region: str, service: str) -> bytes:
-    """The key of one day, region and service: 32 bytes. `date` is `YYYYMMDD`. Remembered, for it costs four HMACs."""
+    """The signing key of one day, region and service: 32 bytes. `date` is `YYYYMMDD`. Cached, because it takes four HMACs."""
     key = f"AWS4{secret}".encode()
     for part in (date, region, service, TERMINATOR):
         key = hmac.digest(key, part.encode(), "sha256")
@@ -31,9 +31,9 @@ def signing_key(secret: str, date: str, region: str, service: str) -> bytes:
 
 
 def canonical_path(raw: str, *, literal: bool, normalise: bool = True) -> str:
-    """The path for the canonical request. `raw` is as on the wire (latin-1 text); `literal` for the `LITERAL_PATHS`.
+    """The path for the canonical request. `raw` is the path as sent (latin-1 text); `literal` is true for the `LITERAL_PATHS`.
 
-    `normalise=False` leaves dot segments and double slashes but still encodes again (only the test suite asks for it).
+    `normalise=False` keeps dot segments and double slashes but still encodes (only the signing test suite needs it).
     """
     if literal:
         return raw or "/"
@@ -45,7 +45,7 @@ def canonical_path(raw: str, *, literal: bool, normalise: bool = True) -> str:
 
 
 def _without_dot_segments(raw: str) -> str:
-    """RFC 3986 section 5.2.4, and repeated slashes made one."""
+    """The path after RFC 3986 section 5.2.4, with repeated slashes reduced to one."""
     kept: list[str] = []
     for segment in raw.split("/"):
         if segment == "..":
@@ -57,9 +57,9 @@ def _without_dot_segments(raw: str) -> str:
 
 
 def canonical_query(raw: str, *, without: str = "") -> str:
-    """The query for the canonical request: each name and value encoded once, sorted; `+` is a plus sign, not a space.
+    """The query for the canonical request: names and values encoded once, sorted. `+` is a plus sign, not a space.
 
-    `raw` is as on the wire (latin-1 text). `without` names the one parameter to leave out (`X-Amz-Signature` when presigned).
+    `raw` is the query as sent (latin-1 text). `without` names a parameter to leave out (`X-Amz-Signature` when presigned).
     """
     if not raw:
         return ""
@@ -75,7 +75,7 @@ def _encoded(text: str) -> str:
 
 
 def canonical_headers(headers: Mapping[str, Sequence[str]], signed: Sequence[str]) -> str:
-    """The header block for the canonical request: values trimmed, inner blanks made one, repeated fields joined by commas."""
+    """The header block for the canonical request: values trimmed, runs of spaces reduced to one, repeated fields joined by commas."""
     return "".join(
         f"{name}:{_trimmed(values[0]) if len(values := headers[name]) == 1 else ','.join(map(_trimmed, values))}\n"
         for name in signed
@@ -85,14 +85,14 @@ def canonical_headers(headers: Mapping[str, Sequence[str]], signed: Sequence[str
 def _trimmed(value: str) -> str:
     if "  " not in value and "\n" not in value and "\t" not in value:
         return value.strip(" ")
-    # Of bytes, because str.split() also splits at non-ASCII blanks, which the signing rules do not know.
+    # Split bytes: str.split() would also split at non-ASCII spaces, which the signing rules do not treat as spaces.
     return b" ".join(value.encode("latin-1").split()).decode("latin-1")
 
 
 def canonical_request(
     *, method: str, path: str, query: str, headers: Mapping[str, Sequence[str]], signed: Sequence[str], payload: str
 ) -> str:
-    """The canonical request. `path` and `query` are canonical already; `payload` is a hash or one of the reserved words."""
+    """The canonical request. `path` and `query` must be canonical; `payload` is a hash or a reserved value of `x-amz-content-sha256`."""
     return f"{method}\n{path}\n{query}\n{canonical_headers(headers, signed)}\n{';'.join(signed)}\n{payload}"
 
 

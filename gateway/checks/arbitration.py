@@ -1,4 +1,4 @@
-"""Asks arbitration: whether the motive of a mutation outranks the standing claims in its way."""
+"""Evaluates the arbitration policy: whether the motive of a mutation outranks the standing claims that it conflicts with."""
 
 from collections.abc import Mapping
 
@@ -15,45 +15,49 @@ ENTRYPOINT = "sentinel/arbitration/result"
 
 
 class ArbitrationCheck:
-    """Holds the motive of a mutation against those of the claims on what it changes."""
+    """Compares the motive of a mutation with the motives of the standing claims on the same resources."""
 
     name = "arbitration"
 
-    def __init__(self, engine: PolicyEngine, documents: PolicyInputs | None = None) -> None:
-        """`documents` is shared with the guardrails' check."""
-        self._documents = documents or PolicyInputs()
+    def __init__(self, engine: PolicyEngine, inputs: PolicyInputs | None = None) -> None:
+        """`inputs` can be shared with `GuardrailsCheck`."""
+        self._inputs = inputs or PolicyInputs()
         self._engine = engine
 
     async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
-        """Who must give way: the caller (findings) or the holders (`supersedes`), and how long the new claim stands.
+        """Which side wins: findings if the standing claims do, `supersedes` if the mutation does, `on_approval` if a human must say;
+        `obligations` limit the new claims.
 
-        Raises `errors.PolicyUnavailable` where arbitration did not answer in full; that denies.
+        Raises `errors.PolicyUnavailable`, which denies, if the answer is incomplete.
         """
         bundle = self._engine.revision
-        answer = await self._engine.ask(ENTRYPOINT, self._documents.of(mutation, facts))
-        found = only(answer, {"evaluated", "findings", "supersedes", "obligations"})
+        answer = await self._engine.ask(ENTRYPOINT, self._inputs.of(mutation, facts))
+        found = only(answer, {"evaluated", "findings", "supersedes", "on_approval", "obligations"})
         if found["evaluated"] is not True:
-            raise PolicyUnavailable("Arbitration did not weigh every claim.")
+            raise PolicyUnavailable("Arbitration did not evaluate every claim.")
         objections = tuple(finding(self.name, each) for each in member(found, "findings", list))
         return Opinion(
             findings=objections or passed(self).findings,
-            supersedes=_supersedes(member(found, "supersedes", list), facts),
+            supersedes=_claims_shown(member(found, "supersedes", list), facts),
+            on_approval=_claims_shown(member(found, "on_approval", list), facts),
             obligations=_obligations(member(found, "obligations", dict)),
             bundle=bundle,
         )
 
 
-def _supersedes(ids: list[Json], facts: Facts) -> tuple[str, ...]:
-    """The claims that end. Only claims it was shown: a policy cannot end what it does not know."""
-    shown = {standing.claim.id for standing in facts.claims}
-    chosen = [each for each in ids if isinstance(each, str) and each in shown]
+def _claims_shown(ids: list[Json], facts: Facts) -> tuple[str, ...]:
+    """The ids of the claims to end. A policy can end only claims that were in its input."""
+    in_input = {standing.claim.id for standing in facts.claims}
+    chosen = [each for each in ids if isinstance(each, str) and each in in_input]
     if len(chosen) != len(ids):
         raise PolicyUnavailable("Arbitration names claims that it was not shown.")
     return tuple(chosen)
 
 
 def _obligations(obligations: Mapping[str, Json]) -> Mapping[str, Json]:
-    seconds = only(obligations, {"claim_seconds"})["claim_seconds"]
-    if seconds is not None and member(obligations, "claim_seconds", int) <= 0:
-        raise PolicyUnavailable("Arbitration grants a claim of no length.")
-    return dict(obligations)
+    given = only(obligations, {"claim_seconds", "claims_limit"})
+    if given["claim_seconds"] is not None and member(given, "claim_seconds", int) <= 0:
+        raise PolicyUnavailable("Arbitration grants a claim without duration.")
+    if member(given, "claims_limit", int) <= 0:
+        raise PolicyUnavailable("Arbitration sets no number of claims that the caller may hold.")
+    return dict(given)

@@ -1,4 +1,4 @@
-"""The first check: what the contracts and the code's own guards allow, attribute by attribute."""
+"""Checks every effect against the contract of its resource and the conditions in the code, attribute by attribute."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,30 +13,36 @@ from gateway.model.path import AttributePath
 from gateway.model.verdict import CounterOffer, Finding, Verdict
 from gateway.terraform.contracts.bounds import CONDITION, breach, nearest, shown
 
-_NAMED = 5
-_PUTS = (EffectAction.SET, EffectAction.CREATE)
+_MAX_NAMED = 5
+_SETTING = (EffectAction.SET, EffectAction.CREATE)
 
 
 class BoundsCheck:
-    """Holds every effect against the contract of its thing."""
+    """Denies effects that break a contract."""
 
     name = "bounds"
 
     async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
-        """A finding for each rule that is broken, else one that allows. What changes nothing can break no bound.
+        """A finding for each broken rule, or one that allows. An effect that changes nothing cannot break a bound.
 
-        But an agent may not even restate what it may not set: it would claim it, and undo whatever was changed past the gate.
+        But an agent may not even re-send the current value of an attribute it may not set: that would take a claim on it, and could
+        revert a change made outside Sentinel.
         """
         if not mutation.understood:
             return Opinion(findings=(_not_understood(mutation),))
         if len(facts.subjects) != len(mutation.effects):
             reason = "Sentinel could not look at everything this call changes, so it was refused; nothing was sent."
             return Opinion(findings=(_denial("unsurveyed", reason),))
-        restates = not any(subject.changes for subject in facts.subjects)
-        # The same contract speaks once, however many attributes of the resource are changed.
+        nothing_changes = not any(subject.changes for subject in facts.subjects)
+        # Several attributes of one resource can break the same rule; report it once.
         judge = _Judge()
-        told = (finding for subject in facts.subjects for finding in _found(mutation, subject, restates, judge))
-        findings = {(each.rule, each.address, each.attribute, each.source, each.reason): each for each in told}
+        each = (
+            finding for subject in facts.subjects for finding in _findings(mutation, subject, nothing_changes, judge)
+        )
+        findings = {
+            (finding.rule, finding.address, finding.attribute, finding.source, finding.reason): finding
+            for finding in each
+        }
         return Opinion(findings=tuple(findings.values())) if findings else passed(self)
 
 
@@ -45,7 +51,7 @@ class _Judge:
 
     def __init__(self) -> None:
         self._bounds: dict[str, tuple[Subject, tuple[Bound, ...]]] = {}
-        self._breaches: dict[tuple[str, ...], str] = {}
+        self._problems: dict[tuple[str, ...], str] = {}
 
     def bounds(self, subject: Subject) -> tuple[Bound, ...]:
         """The bounds of the subject's resource, evaluated for the state after the change."""
@@ -54,49 +60,53 @@ class _Judge:
         if known is not None and _same_state(known[0], subject):
             return known[1]
         if known is not None:
-            self._breaches.clear()
+            self._problems.clear()
         found = subject.contract.evaluate(subject.attributes_after, subject.attributes_before)
         self._bounds[address] = subject, found
         return found
 
-    def breach(self, bound: Bound, subject: Subject) -> str:
+    def problem(self, bound: Bound, subject: Subject) -> str:
         """How the value that the bound is about breaks it; empty if it does not."""
         effect = subject.effect
         if bound.attribute == effect.attribute:
-            return _breach(bound, subject)
-        # The bound is about what holds the attribute, or is in it, and the state after the change says what that is.
+            return _problem(bound, subject)
+        # The bound is about a part of the attribute or about what holds it; the state after the change has that value.
         key = (effect.address, effect.action.value, bound.attribute, bound.name, bound.source)
-        if key not in self._breaches:
-            self._breaches[key] = _breach(bound, subject)
-        return self._breaches[key]
+        if key not in self._problems:
+            self._problems[key] = _problem(bound, subject)
+        return self._problems[key]
 
 
 def _same_state(one: Subject, other: Subject) -> bool:
     pairs = ((one.attributes_after, other.attributes_after), (one.attributes_before, other.attributes_before))
-    return one.contract is other.contract and all(left is right or left == right for left, right in pairs)
+    same = one.contract is other.contract and one.exists == other.exists
+    return same and all(left is right or left == right for left, right in pairs)
 
 
-def _breach(bound: Bound, subject: Subject) -> str:
+def _problem(bound: Bound, subject: Subject) -> str:
     wanted, before = _values(bound, subject)
     if _left_to_aws(bound, wanted, subject):
         return ""
     return breach(bound, wanted, before, created=_created(subject))
 
 
-def _found(mutation: Mutation, subject: Subject, restates: bool, judge: _Judge) -> Iterator[Finding]:
+def _findings(mutation: Mutation, subject: Subject, nothing_changes: bool, judge: _Judge) -> Iterator[Finding]:
     if mutation.caller.kind is ActorKind.AGENT:
-        # Beside a change, a value that stays may be one that the operation demands, as PutMetricAlarm does.
-        yield from _for_agents(mutation, subject, sets=subject.changes or restates)
+        # An unchanged value sent along with a real change may only be there because the API requires it (PutMetricAlarm does), so it does
+        # not count as setting the attribute.
+        yield from _for_agents(mutation, subject, sets=subject.changes or nothing_changes)
     if not subject.changes:
         return
     yield from _for_all(subject)
-    if subject.effect.action in _PUTS:
+    if subject.effect.action in _SETTING:
         yield from _broken_bounds(subject, judge)
-    elif _moves(subject.effect) and any(_touch(path, subject.effect.attribute) for path in subject.contract.bounded):
+    elif _sets_unknown(subject.effect) and any(
+        _overlap(path, subject.effect.attribute) for path in subject.contract.bounded
+    ):
         yield _unforeseeable(mutation, subject)
 
 
-# What agents may touch ----------------------------------------------------------------------------------------------
+# Rules for agents ---------------------------------------------------------------------------------------------------
 
 
 def _for_agents(mutation: Mutation, subject: Subject, *, sets: bool) -> Iterator[Finding]:
@@ -105,10 +115,10 @@ def _for_agents(mutation: Mutation, subject: Subject, *, sets: bool) -> Iterator
         yield _undeclared(effect)
         return
     if not contract.managed_by_agent:
-        yield _skeleton(effect, contract)
+        yield _not_managed(effect, contract)
         return
     yield from _withheld(mutation, effect, contract)
-    if sets and (effect.action in _PUTS or _moves(effect)) and not _may_set(subject):
+    if sets and (effect.action in _SETTING or _sets_unknown(effect)) and not _may_set(subject):
         yield _not_mutable(effect, contract)
 
 
@@ -140,7 +150,7 @@ def _undeclared(effect: Effect) -> Finding:
     return _denial("undeclared", reason, effect)
 
 
-def _skeleton(effect: Effect, contract: Contract) -> Finding:
+def _not_managed(effect: Effect, contract: Contract) -> Finding:
     name = effect.address.rpartition(".")[2].partition("[")[0]
     block = f'resource "{effect.resource_type}" "{name}" {{ managed_by_agent = true … }}'
     where = f"the block at {contract.source} does not say so" if contract.source else "no contract names it"
@@ -149,7 +159,7 @@ def _skeleton(effect: Effect, contract: Contract) -> Finding:
 
 
 def _may_set(subject: Subject) -> bool:
-    """Whether an agent may set the attribute: the contract names it, or it is what the code says a new thing has."""
+    """Whether an agent may set the attribute: the contract names it, or a new resource gets the value that the code declares."""
     effect, contract = subject.effect, subject.contract
     if effect.action is EffectAction.CREATE and effect.attribute == WHOLE:
         return True
@@ -165,24 +175,24 @@ def _not_mutable(effect: Effect, contract: Contract) -> Finding:
     return _denial("not_mutable", reason, effect, attribute=effect.attribute, source=contract.source)
 
 
-# What nobody may do -------------------------------------------------------------------------------------------------
+# Rules for all callers ----------------------------------------------------------------------------------------------
 
 
 def _for_all(subject: Subject) -> Iterator[Finding]:
     effect, contract = subject.effect, subject.contract
-    if effect.action is EffectAction.SET or _moves(effect):
+    if effect.action is EffectAction.SET or _sets_unknown(effect):
         for path in contract.immutable:
-            if _touch(path, effect.attribute):
+            if _overlap(path, effect.attribute):
                 reason = f"{effect.attribute} of {effect.address} is immutable ({contract.source}): it is set in code only, by a human."
                 yield _denial("immutable", reason, effect, attribute=effect.attribute, source=contract.source)
     if effect.action is EffectAction.DELETE and contract.prevent_delete:
-        yield _prevented(subject)
+        yield _delete_prevented(subject)
 
 
-def _prevented(subject: Subject) -> Finding:
+def _delete_prevented(subject: Subject) -> Finding:
     addresses = [dependant.address for dependant in subject.dependants]
-    more = f" and {len(addresses) - _NAMED} more" if len(addresses) > _NAMED else ""
-    depend = f" What depends on it: {', '.join(addresses[:_NAMED])}{more}." if addresses else ""
+    more = f" and {len(addresses) - _MAX_NAMED} more" if len(addresses) > _MAX_NAMED else ""
+    depend = f" What depends on it: {', '.join(addresses[:_MAX_NAMED])}{more}." if addresses else ""
     reason = f"{subject.effect.address} may not be deleted: its contract ({subject.contract.source}) says prevent_delete.{depend} Nothing was sent."
     return _denial("prevent_delete", reason, subject.effect, source=subject.contract.source)
 
@@ -192,24 +202,27 @@ def _prevented(subject: Subject) -> Finding:
 
 def _broken_bounds(subject: Subject, judge: _Judge) -> Iterator[Finding]:
     bounds = judge.bounds(subject)
-    concerned = [bound for bound in bounds if not bound.attribute or _touch(bound.attribute, subject.effect.attribute)]
-    for bound in concerned:
-        if broken := judge.breach(bound, subject):
-            beside = [other for other in concerned if other.attribute == bound.attribute and other.name != CONDITION]
-            yield _broken(subject, bound, broken, beside)
+    relevant = [bound for bound in bounds if not bound.attribute or _overlap(bound.attribute, subject.effect.attribute)]
+    for bound in relevant:
+        if problem := judge.problem(bound, subject):
+            same_attribute = [
+                other for other in relevant if other.attribute == bound.attribute and other.name != CONDITION
+            ]
+            yield _broken(subject, bound, problem, same_attribute)
 
 
-def _broken(subject: Subject, bound: Bound, broken: str, beside: Sequence[Bound]) -> Finding:
+def _broken(subject: Subject, bound: Bound, problem: str, same_attribute: Sequence[Bound]) -> Finding:
+    """The denial for a broken bound. The bounds on the same attribute give the nearest legal value."""
     effect = subject.effect
     wanted, before = _values(bound, subject)
     attribute = bound.attribute or effect.attribute
-    offer = None if bound.name == CONDITION else nearest(beside, wanted, before, created=_created(subject))
+    offer = None if bound.name == CONDITION else nearest(same_attribute, wanted, before, created=_created(subject))
     instead = "" if offer is None else f"; the nearest legal value is {shown(offer)}"
     if bound.name == CONDITION and not bound.unknown:
         sentence = f"{bound.message or 'A condition of the code does not hold.'} ({bound.source}) Nothing was sent."
     else:
-        what = _subject_of(bound, attribute, wanted)
-        sentence = f"{what} {broken} ({bound.source}){instead}."
+        what = _sentence_subject(bound, attribute, wanted)
+        sentence = f"{what} {problem} ({bound.source}){instead}."
     return Finding(
         check="bounds",
         verdict=Verdict.DENY,
@@ -222,15 +235,15 @@ def _broken(subject: Subject, bound: Bound, broken: str, beside: Sequence[Bound]
     )
 
 
-def _subject_of(bound: Bound, attribute: str, wanted: Json) -> str:
+def _sentence_subject(bound: Bound, attribute: str, wanted: Json) -> str:
     if bound.name == CONDITION:
         return f"A change of {attribute}"
-    plain = isinstance(wanted, str | int | float | bool)
-    return f"{attribute} = {shown(wanted)}" if plain else attribute
+    is_scalar = isinstance(wanted, str | int | float | bool)
+    return f"{attribute} = {shown(wanted)}" if is_scalar else attribute
 
 
 def _values(bound: Bound, subject: Subject) -> tuple[Json, Json]:
-    """The value that the bound is about after the change, and the one before."""
+    """The value of the bound's attribute after the change, and before it."""
     if bound.attribute == subject.effect.attribute:
         return subject.effect.value, subject.before
     return AttributePath(bound.attribute).value_at(subject.attributes_after), AttributePath(bound.attribute).value_at(
@@ -243,16 +256,16 @@ def _created(subject: Subject) -> bool:
 
 
 def _left_to_aws(bound: Bound, wanted: Json, subject: Subject) -> bool:
-    """Whether a new thing is made without this attribute, so that there is nothing to judge."""
+    """Whether a resource is created without this attribute, so that there is no value to check."""
     return wanted is None and bound.name != CONDITION and subject.effect.action is EffectAction.CREATE
 
 
-def _touch(path: str, attribute: str) -> bool:
-    """Whether setting the attribute sets the path, a part of it, or something that holds it."""
+def _overlap(path: str, attribute: str) -> bool:
+    """Whether setting the attribute sets the path, a part of it, or an attribute that contains it."""
     return attribute == WHOLE or AttributePath(path).covers(attribute) or AttributePath(attribute).covers(path)
 
 
-def _moves(effect: Effect) -> bool:
+def _sets_unknown(effect: Effect) -> bool:
     """Whether the effect changes an attribute to a value that only AWS knows."""
     return effect.action is EffectAction.INVOKE and effect.attribute != WHOLE
 

@@ -1,4 +1,4 @@
-"""Calls that no key may send, in no mode: those whose reply hands out credentials that walk round the gate."""
+"""Refuses calls whose reply contains AWS credentials, for every key and in every mode."""
 
 from gateway.checks.chain import Opinion, passed
 from gateway.model.facts import Facts
@@ -7,16 +7,15 @@ from gateway.model.verdict import Finding, Verdict
 
 
 class CallClassCheck:
-    """Refuses the CREDENTIAL class."""
+    """Denies calls of the CREDENTIAL class."""
 
     name = "classes"
 
     async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:  # noqa: ARG002  the protocol's shape
-        """Deny CREDENTIAL, pass the rest."""
+        """An absolute denial for CREDENTIAL; every other class passes."""
         if mutation.call_class is not CallClass.CREDENTIAL:
             return passed(self)
         operation = f"{mutation.call.service}:{mutation.call.operation}"
         reason = f"{operation} hands out AWS credentials, with which the caller could change things past Sentinel. It is refused for every key and in every mode; nothing was sent."
-        return Opinion(
-            findings=(Finding(check=self.name, verdict=Verdict.DENY, rule="never.credential", reason=reason),)
-        )
+        denial = Finding(check=self.name, verdict=Verdict.DENY, rule="never.credential", reason=reason, absolute=True)
+        return Opinion(findings=(denial,))

@@ -1,11 +1,12 @@
-"""The `Check` protocol, and the `CheckChain` that runs every check and gathers one decision."""
+"""The `Check` protocol, and the `CheckChain` that runs every check and combines the results into one decision."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import structlog
 
+from gateway.checks.approval import with_approval
 from gateway.model.claim import Relation
 from gateway.model.facts import Facts
 from gateway.model.json import Json
@@ -17,31 +18,33 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinion:
-    """What one check has to say. No finding at all is no answer, and that denies."""
+    """The result of one check. An opinion without findings denies."""
 
     findings: tuple[Finding, ...]
     supersedes: tuple[str, ...] = ()
-    """Ids of standing claims that end if the mutation is carried out."""
+    """Ids of the standing claims that end if the mutation is carried out."""
+    on_approval: tuple[str, ...] = ()
+    """Ids of the standing claims that end too if a human has approved the mutation."""
     obligations: Mapping[str, Json] = field(default_factory=dict)
     bundle: str = ""
-    """Digest of the policy bundle that was asked, where one was."""
+    """Digest of the policy bundle that was evaluated; empty if the check uses none."""
 
 
 class Check(Protocol):
-    """One rule. It may only look: mutation and facts are frozen, and nothing is taken before the ledger commits."""
+    """Decides one aspect of a mutation. It has no side effects: mutation and facts are frozen, and only the ledger takes claims."""
 
     @property
     def name(self) -> str:
-        """Unique name, as it stands in findings."""
+        """Unique name, used in findings."""
         ...
 
     async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
-        """The check's opinion. Raising, or an opinion without findings, is a denial."""
+        """The check's opinion. An exception or an opinion without findings is a denial."""
         ...
 
 
 def passed(check: Check) -> Opinion:
-    """The opinion of a check that has nothing against it."""
+    """The opinion of a check without objections: one finding that allows."""
     return Opinion(
         findings=(
             Finding(check=check.name, verdict=Verdict.ALLOW, rule=f"{check.name}.passed", reason="Nothing against it."),
@@ -50,10 +53,10 @@ def passed(check: Check) -> Opinion:
 
 
 class CheckChain:
-    """Runs every check, in order, so that a caller hears all that stands against its call at once."""
+    """Runs every check in order, so that the caller gets all objections at once."""
 
     def __init__(self, checks: Sequence[Check]) -> None:
-        """Raises ValueError for no checks (it would have no opinion) or two of one name."""
+        """Raises ValueError if there are no checks or two have the same name."""
         names = [check.name for check in checks]
         if not checks or len(set(names)) != len(names):
             message = f"a chain needs checks with different names, not {names}"
@@ -61,25 +64,31 @@ class CheckChain:
         self._checks = tuple(checks)
 
     async def decide(self, mutation: Mutation, facts: Facts) -> Decision:
-        """One decision from every check's findings."""
+        """The decision from the findings of every check."""
         opinions = [await _examine(check, mutation, facts) for check in self._checks]
-        supersedes = {claim for opinion in opinions for claim in opinion.supersedes}
-        if facts.mode is Mode.OBSERVE:
-            # Whatever is observed is applied, so it holds the attribute afterwards, whoever would have won.
-            supersedes |= {standing.claim.id for standing in facts.claims if standing.relation is Relation.SAME}
-        return Decision(
+        bundle = next((opinion.bundle for opinion in opinions if opinion.bundle), "")
+        decision = Decision(
             findings=tuple(finding for opinion in opinions for finding in opinion.findings),
-            supersedes=tuple(sorted(supersedes)),
+            supersedes=_joined(opinion.supersedes for opinion in opinions),
             mode=facts.mode,
-            approval=facts.approval.id if facts.approval else "",
-            bundle=next((opinion.bundle for opinion in opinions if opinion.bundle), ""),
+            bundle=bundle,
             code=facts.code,
             obligations={key: value for opinion in opinions for key, value in opinion.obligations.items()},
         )
+        decision = with_approval(mutation, facts, decision, _joined(opinion.on_approval for opinion in opinions))
+        if facts.mode is Mode.OBSERVE:
+            # An observed mutation is applied, so it holds the attribute afterwards, whatever arbitration would have decided.
+            same = tuple(standing.claim.id for standing in facts.claims if standing.relation is Relation.SAME)
+            decision = replace(decision, supersedes=_joined((decision.supersedes, same)))
+        return decision
+
+
+def _joined(ids: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    return tuple(sorted({each for group in ids for each in group}))
 
 
 async def _examine(check: Check, mutation: Mutation, facts: Facts) -> Opinion:
-    """A check that breaks, or says nothing, is a check that denies."""
+    """The check's opinion; a denial if it raises or returns no findings."""
     try:
         opinion = await check.examine(mutation, facts)
     except Exception:

@@ -1,6 +1,7 @@
-"""The second check: what else a change reaches through what depends on the thing."""
+"""Checks what a change does to the resources that depend on the changed one."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from gateway.checks.chain import Opinion, passed
 from gateway.model.caller import ActorKind
@@ -9,56 +10,77 @@ from gateway.model.mutation import WHOLE, EffectAction, Mutation
 from gateway.model.path import AttributePath
 from gateway.model.verdict import Finding, Verdict
 
-_NAMED = 5
+_MAX_NAMED = 5
 
 
 class DependenciesCheck:
-    """Refuses to delete what is in use, and asks a human before an agent changes what critical things stand on."""
+    """Denies the deletion of a resource in use, and holds an agent's change to a resource that critical resources depend on."""
 
     name = "dependencies"
 
     async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
-        """A finding for each thing that others depend on in a way that matters, else one that allows."""
-        going = _going(facts)
+        """A finding for each resource whose dependants forbid the change, or one that allows."""
+        remaining = _remaining(facts)
         findings: list[Finding] = []
         for subject in facts.subjects:
             if subject.changes:
-                findings += [each for each in _found(mutation, subject, going) if each not in findings]
-        return Opinion(findings=tuple(findings)) if findings else passed(self)
+                findings += _findings(mutation, subject, remaining[subject.effect.address])
+        return Opinion(findings=tuple(dict.fromkeys(findings))) if findings else passed(self)
 
 
-def _going(facts: Facts) -> set[str]:
-    """What this mutation deletes, and what an earlier one deleted that the state still lists: a standing claim on the whole of a thing."""
+def _deleted(facts: Facts) -> set[str]:
+    """Addresses that this mutation deletes, and those with a standing claim on the whole resource: an earlier mutation deleted them, but
+    the state still lists them.
+    """
     now = {subject.effect.address for subject in facts.subjects if subject.effect.action is EffectAction.DELETE}
     return now | {standing.claim.address for standing in facts.claims if standing.claim.attribute == WHOLE}
 
 
-def _found(mutation: Mutation, subject: Subject, going: set[str]) -> Iterator[Finding]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Remaining:
+    """What depends on one resource and is not deleted."""
+
+    all: Sequence[Dependant]
+    critical: Sequence[Dependant]
+    """The critical ones that agents may not touch."""
+
+
+def _remaining(facts: Facts) -> dict[str, _Remaining]:
+    """The remaining dependants by address, computed once for each resource, however many of its attributes change."""
+    deleted = _deleted(facts)
+    found: dict[str, _Remaining] = {}
+    for subject in facts.subjects:
+        if subject.effect.address not in found:
+            remaining = [dependant for dependant in subject.dependants if dependant.address not in deleted]
+            critical = [dependant for dependant in remaining if dependant.critical and not dependant.managed_by_agent]
+            found[subject.effect.address] = _Remaining(all=remaining, critical=critical)
+    return found
+
+
+def _findings(mutation: Mutation, subject: Subject, remaining: _Remaining) -> Iterator[Finding]:
     effect = subject.effect
-    left = [dependant for dependant in subject.dependants if dependant.address not in going]
-    if effect.action is EffectAction.DELETE and left:
-        reason = f"{effect.address} cannot be deleted, because {_named(left)} depend on it. Delete or detach what depends on it first; nothing was sent."
+    if effect.action is EffectAction.DELETE and remaining.all:
+        reason = f"{effect.address} cannot be deleted, because {_listed(remaining.all)} depend on it. Delete or detach what depends on it first; nothing was sent."
         yield _finding(subject, Verdict.DENY, "in_use", reason)
-    if effect.action is EffectAction.SET and mutation.caller.kind is ActorKind.AGENT and not _spoken_for(subject):
-        critical = [dependant for dependant in left if dependant.critical and not dependant.managed_by_agent]
-        if critical:
-            reason = f"Critical resources depend on {effect.address}: {_named(critical)}. No contract bounds its {effect.attribute}, so a human decides: `sentinel approve {mutation.id}`, then repeat the identical call."
-            yield _finding(subject, Verdict.HOLD, "critical", reason)
+    agent_sets = effect.action is EffectAction.SET and mutation.caller.kind is ActorKind.AGENT
+    if agent_sets and remaining.critical and not _is_bounded(subject):
+        reason = f"Critical resources depend on {effect.address}: {_listed(remaining.critical)}. No contract bounds its {effect.attribute}, so a human decides: `sentinel approve {mutation.id}`, then repeat the identical call."
+        yield _finding(subject, Verdict.HOLD, "critical", reason)
 
 
-def _spoken_for(subject: Subject) -> bool:
-    """Whether a contract bounds the attribute: its author has then said how far it may go."""
+def _is_bounded(subject: Subject) -> bool:
+    """Whether a contract bounds the attribute. Its author has then decided how far an agent may change it."""
     return any(AttributePath(path).covers(subject.effect.attribute) for path in subject.contract.bounded)
 
 
-def _named(dependants: Sequence[Dependant]) -> str:
-    """The first few, with where they stand and whether only something between depends on the thing."""
-    words = []
-    for dependant in dependants[:_NAMED]:
-        about = [each for each in (dependant.source, "" if dependant.direct else "indirectly") if each]
-        words.append(f"{dependant.address} ({', '.join(about)})" if about else dependant.address)
-    more = len(dependants) - _NAMED
-    return ", ".join(words) + (f" and {more} more" if more > 0 else "")
+def _listed(dependants: Sequence[Dependant]) -> str:
+    """The first few addresses, each with its `file:line` and `indirectly` where that applies, and the number of the others."""
+    listed = []
+    for dependant in dependants[:_MAX_NAMED]:
+        details = [each for each in (dependant.source, "" if dependant.direct else "indirectly") if each]
+        listed.append(f"{dependant.address} ({', '.join(details)})" if details else dependant.address)
+    more = len(dependants) - _MAX_NAMED
+    return ", ".join(listed) + (f" and {more} more" if more > 0 else "")
 
 
 def _finding(subject: Subject, verdict: Verdict, rule: str, reason: str) -> Finding:

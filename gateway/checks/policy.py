@@ -1,4 +1,4 @@
-"""Asks the guardrails: Rego that says what nobody may do, or not without a human."""
+"""Evaluates the guardrails: Rego rules that deny a mutation or hold it for a person."""
 
 from collections.abc import Callable, Collection, Mapping
 
@@ -15,29 +15,31 @@ ENTRYPOINT = "sentinel/guardrails/result"
 
 
 class GuardrailsCheck:
-    """Holds a mutation against every guardrail package."""
+    """Evaluates every guardrail package for a mutation."""
 
     name = "policy"
 
     def __init__(
-        self, engine: PolicyEngine, packages: Callable[[], Collection[str]], documents: PolicyInputs | None = None
+        self, engine: PolicyEngine, packages: Callable[[], Collection[str]], inputs: PolicyInputs | None = None
     ) -> None:
-        """`packages` names the guardrail packages that must have answered, at the time of asking; `documents` is shared with arbitration."""
-        self._documents = documents or PolicyInputs()
+        """`packages` returns the current names of the guardrail packages, all of which must answer. `inputs` can be shared with
+        `ArbitrationCheck`.
+        """
+        self._inputs = inputs or PolicyInputs()
         self._engine = engine
         self._packages = packages
 
     async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
-        """What the guardrails object to. Raises `errors.PolicyUnavailable` where any of them did not answer; that denies."""
+        """The objections of the guardrails. Raises `errors.PolicyUnavailable`, which denies, if any package did not answer."""
         bundle = self._engine.revision
-        answer = await self._engine.ask(ENTRYPOINT, self._documents.of(mutation, facts))
+        answer = await self._engine.ask(ENTRYPOINT, self._inputs.of(mutation, facts))
         found = only(answer, {"evaluated", "findings"})
-        _all_asked(member(found, "evaluated", dict), self._packages())
+        _require_all(member(found, "evaluated", dict), self._packages())
         objections = tuple(finding(self.name, each) for each in member(found, "findings", list))
         return Opinion(findings=objections or passed(self).findings, bundle=bundle)
 
 
-def _all_asked(evaluated: Mapping[str, Json], packages: Collection[str]) -> None:
-    silent = sorted(name for name in packages if evaluated.get(name) is not True)
-    if silent or not packages:
-        raise PolicyUnavailable(f"Not every guardrail answered: {', '.join(silent) or 'there is none'}.")
+def _require_all(evaluated: Mapping[str, Json], packages: Collection[str]) -> None:
+    missing = sorted(name for name in packages if evaluated.get(name) is not True)
+    if missing or not packages:
+        raise PolicyUnavailable(f"Not every guardrail answered: {', '.join(missing) or 'there is none'}.")

@@ -1,4 +1,4 @@
-"""Reads what Rego answers into findings, strictly: whatever is not of the expected form raises, and that denies."""
+"""Converts the answers of policies into findings, strictly: any unexpected form raises, which denies."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -16,14 +16,14 @@ Kind = TypeVar("Kind")
 
 
 def only(answer: Json, names: set[str]) -> Mapping[str, Json]:
-    """The answer as an object with exactly these members. Raises `errors.PolicyUnavailable`."""
+    """The answer as an object with exactly these members. Raises `errors.PolicyUnavailable` for anything else."""
     if not isinstance(answer, Mapping) or set(answer) != names:
         raise PolicyUnavailable(f"The policies' answer does not have exactly the members {', '.join(sorted(names))}.")
     return answer
 
 
 def member(answer: Mapping[str, Json], name: str, kind: type[Kind]) -> Kind:
-    """The member of that type. Raises `errors.PolicyUnavailable`."""
+    """The member `name`. Raises `errors.PolicyUnavailable` if it is missing or of another type."""
     value = answer.get(name)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise PolicyUnavailable(f"The policies' answer has no {name} of the expected kind.")
@@ -31,7 +31,7 @@ def member(answer: Mapping[str, Json], name: str, kind: type[Kind]) -> Kind:
 
 
 def finding(check: str, item: Json) -> Finding:
-    """One finding of a policy; it can deny or hold, not allow. Raises `errors.PolicyUnavailable` for any other form."""
+    """A finding of a policy. It can deny or hold, but not allow. Raises `errors.PolicyUnavailable` for any other form."""
     if not isinstance(item, Mapping) or not _REQUIRED <= set(item) <= _REQUIRED | _OPTIONAL:
         raise PolicyUnavailable("A policy's finding does not have the members that findings have.")
     verdict = {"deny": Verdict.DENY, "hold": Verdict.HOLD}.get(member(item, "verdict", str))
@@ -47,20 +47,22 @@ def finding(check: str, item: Json) -> Finding:
         address=address,
         attribute=attribute,
         offer=_offer(item, address, attribute),
+        # A policy can mark an absolute denial only by its id.
+        absolute=verdict is Verdict.DENY and rule.startswith("never."),
     )
 
 
 def _offer(item: Mapping[str, Json], address: str, attribute: str) -> CounterOffer | None:
-    """Who stands in the way and until when, where the policy says so."""
+    """The holder of the conflicting claim and the end of that claim; None if the policy names neither."""
     holder = member(item, "holder", str) if "holder" in item else ""
     nanoseconds = item.get("retry_after_ns")
-    after = None if nanoseconds is None else _moment(member(item, "retry_after_ns", int))
+    after = None if nanoseconds is None else _time(member(item, "retry_after_ns", int))
     if not holder and after is None:
         return None
     return CounterOffer(address=address, attribute=attribute, holder=holder, retry_after=after)
 
 
-def _moment(nanoseconds: int) -> datetime:
+def _time(nanoseconds: int) -> datetime:
     try:
         return _EPOCH + timedelta(microseconds=nanoseconds // 1000)
     except OverflowError as error:

@@ -1,8 +1,9 @@
-"""The input document: everything a policy is shown about one mutation, documented field by field in `policies/README.md`."""
+"""Builds the input document of the policies. `policies/README.md` documents it field by field."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
+from gateway.checks.shown_parameters import shown_parameters
 from gateway.model.claim import StandingClaim
 from gateway.model.facts import Dependant, Facts, Subject
 from gateway.model.json import Json, to_json
@@ -13,22 +14,22 @@ _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
 class PolicyInputs:
-    """The document of the mutation at hand, made once for all checks that show it to policies."""
+    """Caches the input of the latest mutation, for the checks that evaluate policies on it."""
 
     def __init__(self) -> None:
         self._last: tuple[Mutation, Facts, Mapping[str, Json]] | None = None
 
     def of(self, mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
-        """As `document`. Whoever is given it may not change it."""
+        """The input, as `policy_input` builds it. It is shared, so callers must not modify it."""
         if self._last is None or self._last[0] is not mutation or self._last[1] is not facts:
             self._last = mutation, facts, policy_input(mutation, facts)
         return self._last[2]
 
 
 def policy_input(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
-    """The document for one mutation under these facts. Times are integers of nanoseconds since 1970 (UTC).
+    """The input for one mutation and its facts. Times are integers: nanoseconds since 1970 (UTC).
 
-    The call's parameters are left out: what matters of them stands in the effects, where secrets are digests already.
+    Of the parameters of the call it shows only a few. The effects hold what matters of the others, with digests in place of secrets.
     """
     return {
         "now_ns": _nanoseconds(facts.now),
@@ -39,12 +40,15 @@ def policy_input(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
             "kind": mutation.caller.kind.value,
             "roles": list(mutation.caller.roles),
             "on_behalf_of": mutation.caller.on_behalf_of,
+            "open_claims": facts.open_claims,
         },
         "motive": motive_to_json(mutation.motive),
         "mutation": {
             "id": mutation.id,
             "service": mutation.call.service,
             "operation": mutation.call.operation,
+            "account": mutation.call.account or facts.account,
+            "parameters": shown_parameters(mutation.call),
             "class": mutation.call_class.value,
             "understood": mutation.understood,
             "effects": [_effect(subject) for subject in facts.subjects],
@@ -63,7 +67,7 @@ def _effect(subject: Subject) -> Json:
         "attribute": effect.attribute,
         "action": effect.action.value,
         "value": to_json(effect.value),
-        # What stood there before is as secret as what is wanted there now.
+        # The old value of a sensitive attribute is as secret as the new one.
         "before": None if effect.sensitive else to_json(subject.before),
         "declared_value": None if effect.sensitive else to_json(subject.declared),
         "resource_type": effect.resource_type,
@@ -95,15 +99,18 @@ def _claim(standing: StandingClaim) -> Json:
         "since_ns": _nanoseconds(claim.since),
         "until_ns": _nanoseconds(claim.until) if claim.until else None,
         "until": to_json(claim.until) if claim.until else None,
+        "unsettled": claim.unsettled,
         "relation": standing.relation.value,
     }
 
 
 def _dependants(facts: Facts) -> list[Json]:
-    """Each dependant once, whichever effects it depends on; direct if it is so to any of them."""
+    """Each dependant once; direct if any changed resource has it as a direct dependant."""
     by_address: dict[str, Dependant] = {}
-    for subject in facts.subjects:
-        for dependant in subject.dependants:
+    # All effects on one resource have the same dependants.
+    groups = {subject.effect.address: subject.dependants for subject in facts.subjects}
+    for dependants in groups.values():
+        for dependant in dependants:
             if dependant.address not in by_address or dependant.direct:
                 by_address[dependant.address] = dependant
     return [
@@ -112,6 +119,6 @@ def _dependants(facts: Facts) -> list[Json]:
     ]
 
 
-def _nanoseconds(moment: datetime) -> int:
-    """Exact, unlike a float of seconds."""
-    return (moment - _EPOCH) // timedelta(microseconds=1) * 1000
+def _nanoseconds(at: datetime) -> int:
+    """Nanoseconds since 1970, exact to the microsecond."""
+    return (at - _EPOCH) // timedelta(microseconds=1) * 1000

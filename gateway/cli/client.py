@@ -1,4 +1,4 @@
-"""The JSON API as the command line uses it."""
+"""HTTP client of the gateway's JSON API, for commands."""
 
 import json
 import re
@@ -9,17 +9,17 @@ from gateway.cli.identity import CliIdentity, identity
 from gateway.errors import Malformed, SentinelError
 
 HELD = 202
-"""Status of a proposal that waits for a human."""
+"""HTTP status of a mutation that waits for a human's approval."""
 
 _CONNECT_SECONDS = 10.0
-_ANSWER_SECONDS = 960.0
-"""Longer than the gateway itself waits for AWS, so that it, not we, says what became of a change."""
+_REPLY_SECONDS = 960.0
+"""Longer than the gateway waits for AWS, so that the gateway reports the outcome before this client times out."""
 
 _MUTATION = re.compile(r"mut_[0-9a-z]{26}")
 
 
 class ApiRefused(SentinelError):
-    """The API said no; the message is its own, `document` its whole problem document."""
+    """The API returned an error. The message is its `detail`; `document` is the whole problem document."""
 
     code = "api_refused"
 
@@ -30,91 +30,91 @@ class ApiRefused(SentinelError):
 
 
 class ApiUnreachable(SentinelError):
-    """Nobody answered, or not as Sentinel's API does."""
+    """No response, or one that is not from Sentinel's API."""
 
     code = "api_unreachable"
 
 
-def mutation_path(mutation_id: str, act: str = "") -> str:
-    """The path of a mutation, or of an act on it. Raises `errors.Malformed` for what cannot be a mutation's id."""
+def mutation_path(mutation_id: str, action: str = "") -> str:
+    """The API path of a mutation, or of an action on it (`approve`). Raises `errors.Malformed` unless the id has the right form."""
     if not _MUTATION.fullmatch(mutation_id):
         raise Malformed(
-            f"{mutation_id[:64]!r} is no mutation id. They look like mut_01m7xz6hz9jtmrenb3s98tt6vc; "
-            "a refusal names its own, and `sentinel records` lists them."
+            f"{mutation_id[:64]!r} is not a mutation id. An id looks like mut_01m7xz6hz9jtmrenb3s98tt6vc; "
+            "a refusal contains it, and `sentinel records` lists them."
         )
-    return f"/mutations/{mutation_id}" + (f"/{act}" if act else "")
+    return f"/mutations/{mutation_id}" + (f"/{action}" if action else "")
 
 
-async def ask(
+async def call_api(
     identity: CliIdentity,
     method: str,
     path: str,
     *,
-    holds: str,
+    member: str,
     body: Mapping[str, Any] | None = None,
     query: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """One call of the API; the reply's JSON object, which has the member `holds`.
+    """Call the API once and return the reply's JSON object, which must contain `member`.
 
-    Raises `ApiRefused` with the API's own words, and `ApiUnreachable` where nobody answers, or not Sentinel.
+    Raises `ApiRefused` with the API's error text, and `ApiUnreachable` if there is no response or it is not Sentinel's.
     """
     import aiohttp
 
-    timeout = aiohttp.ClientTimeout(total=_ANSWER_SECONDS, sock_connect=_CONNECT_SECONDS)
+    timeout = aiohttp.ClientTimeout(total=_REPLY_SECONDS, sock_connect=_CONNECT_SECONDS)
     request: dict[str, Any] = {
         "json": body,
         "params": query,
         "headers": {"Authorization": f"Bearer {identity.token}", **(headers or {})},
-        "allow_redirects": False,  # the token goes to nobody else
+        "allow_redirects": False,  # so that the token is sent to no other server
     }
     try:
         async with (
             aiohttp.ClientSession(timeout=timeout) as session,
             session.request(method, f"{identity.url}/v1{path}", **request) as reply,
         ):
-            return _read(identity.url, reply.status, await reply.read(), holds)
+            return _parse_reply(identity.url, reply.status, await reply.read(), member)
     except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
         raise ApiUnreachable(
-            f"Nobody answers at {identity.url}: {error}. Is the gateway running? `sentinel up` starts one."
+            f"No response from {identity.url}: {error}. Is the gateway running? `sentinel up` starts one."
         ) from error
     except (aiohttp.ClientError, TimeoutError) as error:
         raise ApiUnreachable(
-            f"{identity.url} broke off before it answered ({type(error).__name__}). If this was a change, look at "
-            "`sentinel records` for what became of it before you repeat it."
+            f"The connection to {identity.url} broke before a response arrived ({type(error).__name__}). If this was a change, "
+            "check its outcome with `sentinel records` before you repeat it."
         ) from error
 
 
-def _read(url: str, status: int, content: bytes, holds: str) -> dict[str, Any]:
+def _parse_reply(url: str, status: int, content: bytes, member: str) -> dict[str, Any]:
     try:
         document = json.loads(content)
     except ValueError:
         document = None
     if isinstance(document, dict):
-        if "detail" in document:  # a problem document, RFC 9457; FastAPI's own of what it cannot validate is a list
+        if "detail" in document:  # a problem document (RFC 9457); FastAPI's validation errors have a list as detail
             raise ApiRefused(_detail(document["detail"]), status=status, document=document)
-        if status < 300 and holds in document:  # noqa: PLR2004  RFC 9110: 2xx is success
+        if status < 300 and member in document:  # noqa: PLR2004  RFC 9110: 2xx is success
             return document
     raise ApiUnreachable(
-        f"What answers at {url} is not Sentinel's API (status {status}). Is SENTINEL_URL the gateway's own address?"
+        f"The response from {url} is not Sentinel's API (status {status}). Is SENTINEL_URL the gateway's address?"
     )
 
 
 def _detail(detail: object) -> str:
     if not isinstance(detail, list):
         return str(detail)
-    return "; ".join(f"{'.'.join(str(part) for part in one['loc'][1:])}: {one['msg']}" for one in detail) + "."
+    return "; ".join(f"{'.'.join(str(part) for part in error['loc'][1:])}: {error['msg']}" for error in detail) + "."
 
 
-async def ask_as(
+async def call_api_as(
     actor: str,
     method: str,
     path: str,
     *,
-    holds: str,
+    member: str,
     body: Mapping[str, Any] | None = None,
     query: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """As `ask`, with the identity the environment names, else `actor`'s of a running `sentinel up`. Raises `NoIdentity` too."""
-    return await ask(identity(actor), method, path, holds=holds, body=body, query=query, headers=headers)
+    """`call_api` with the identity from the environment, else with that of `actor` in a running `sentinel up`. Also raises `NoIdentity`."""
+    return await call_api(identity(actor), method, path, member=member, body=body, query=query, headers=headers)

@@ -1,4 +1,4 @@
-"""The group of all commands: a mistyped command, too, is one JSON document where `--json` was given."""
+"""The group of all commands. With `--json`, usage errors are printed as a JSON document too."""
 
 import sys
 from collections.abc import Sequence
@@ -9,12 +9,12 @@ from typer.core import TyperGroup
 
 from gateway.cli.output import show_json
 
-_Mistyped: type[Exception] = typer.BadParameter.__bases__[0]
-"""Base of all errors in what was typed; Typer has no public name for it."""
+_UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+"""Base class of all usage errors; Typer has no public name for it."""
 
 
 class Commands(TyperGroup):
-    """As Typer's own group, but for `--json`."""
+    """Typer's group, with usage errors as JSON if `--json` is given."""
 
     def main(
         self,
@@ -25,19 +25,19 @@ class Commands(TyperGroup):
         windows_expand_args: bool = True,
         **extra: Any,
     ) -> Any:
-        """Run a command. Exit code 2 where it was mistyped."""
-        given = list(sys.argv[1:] if args is None else args)
-        plain = not standalone_mode or "--json" not in given[: given.index("--") if "--" in given else None]
+        """Run a command. A usage error ends with exit code 2."""
+        arguments = list(sys.argv[1:] if args is None else args)
+        plain = not standalone_mode or "--json" not in arguments[: arguments.index("--") if "--" in arguments else None]
         try:
-            ended = super().main(
-                given, prog_name, complete_var, standalone_mode and plain, windows_expand_args, **extra
+            exit_code = super().main(
+                arguments, prog_name, complete_var, standalone_mode and plain, windows_expand_args, **extra
             )
-        except _Mistyped as error:
+        except _UsageError as error:
             if plain:
                 raise
-            mistyped: Any = error
-            show_json({"code": "usage", "detail": mistyped.format_message()})
+            usage_error: Any = error
+            show_json({"code": "usage", "detail": usage_error.format_message()})
             sys.exit(2)
         if plain:
-            return ended
-        sys.exit(ended or 0)
+            return exit_code
+        sys.exit(exit_code or 0)

@@ -1,4 +1,4 @@
-"""`sentinel records`, `blame`, `claims`: ask the ledger who did what, when and why."""
+"""`sentinel records`, `claims` and `blame`: queries on the ledger (who did what, when and why)."""
 
 import json
 import re
@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from gateway.cli.client import ask_as
+from gateway.cli.client import call_api_as
+from gateway.cli.options import As, Json
 from gateway.cli.output import console, run, safe, show_json, show_pairs, show_table
 from gateway.doors.motive import duration
 from gateway.errors import Malformed
@@ -15,24 +16,23 @@ from gateway.model.motive import Intent, Motivation
 from gateway.model.record import Stage
 from gateway.model.verdict import Verdict
 
-Json = Annotated[bool, typer.Option("--json", help="Print the API's answer as JSON.")]
-As = Annotated[str, typer.Option("--as", help="Whose credentials of a running `sentinel up` to use.")]
-
 
 def records(
     *,
-    actor: Annotated[str, typer.Option(help="Only of this actor.")] = "",
+    actor: Annotated[str, typer.Option(help="Only by this actor.")] = "",
     intent: Annotated[Intent | None, typer.Option(help="Only with this intent.")] = None,
     motivation: Annotated[Motivation | None, typer.Option(help="Only with this motivation.")] = None,
-    resource: Annotated[str, typer.Option(help="Only about this Terraform address, or what begins with it.")] = "",
-    stage: Annotated[Stage | None, typer.Option(help="Only of this stage of a mutation's life.")] = None,
-    verdict: Annotated[Verdict | None, typer.Option(help="Only decided so.")] = None,
+    resource: Annotated[
+        str, typer.Option(help="Only for this Terraform address, or addresses that begin with it.")
+    ] = "",
+    stage: Annotated[Stage | None, typer.Option(help="Only this stage.")] = None,
+    verdict: Annotated[Verdict | None, typer.Option(help="Only with this verdict.")] = None,
     since: Annotated[str, typer.Option(help="A time (2026-11-21T09:00:00Z) or an age (1h, 2d).")] = "",
-    limit: Annotated[int, typer.Option(help="At most so many.", min=1, max=1000)] = 50,
+    limit: Annotated[int, typer.Option(help="Maximum number of records.", min=1, max=1000)] = 50,
     who: As = "human",
     as_json: Json = False,
 ) -> None:
-    """List what was asked, decided and done, newest first. Agents see their own records, people and pipelines all."""
+    """List requests, decisions and outcomes, newest first. Agents see their own records, people and pipelines all."""
     query = {
         "actor": actor,
         "intent": intent or "",
@@ -42,39 +42,39 @@ def records(
         "verdict": verdict or "",
         "limit": str(limit),
     }
-    found = run(_listed(who, query, since), as_json=as_json)
+    reply = run(_request_records(who, query, since), as_json=as_json)
     if as_json:
-        show_json(found)
+        show_json(reply)
         return
     columns = ["seq", "at", "stage", "actor", "what", "verdict", "why", "mutation"]
-    show_table("Records", columns, [_row(record) for record in found["records"]])
+    show_table("Records", columns, [_row(record) for record in reply["records"]])
 
 
-async def _listed(who: str, query: dict[str, str], since: str) -> dict[str, Any]:
-    wanted = {name: str(value) for name, value in {**query, "since": _moment(since)}.items() if value}
-    return await ask_as(who, "GET", "/records", holds="records", query=wanted)
+async def _request_records(who: str, query: dict[str, str], since: str) -> dict[str, Any]:
+    given = {name: str(value) for name, value in {**query, "since": _iso_time(since)}.items() if value}
+    return await call_api_as(who, "GET", "/records", member="records", query=given)
 
 
-def _moment(text: str) -> str:
-    """An ISO time with its zone; an age counts back from now. Raises `errors.Malformed`."""
+def _iso_time(text: str) -> str:
+    """The time in ISO 8601 with its zone, from a time or an age before now. Raises `errors.Malformed`."""
     if not text:
         return ""
     if re.fullmatch(r"(\d+[smhdw])+", text):
         return (datetime.now(UTC) - duration(text)).isoformat()
     try:
-        moment = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except ValueError as error:
         raise Malformed(
             f"{text[:40]!r} is neither a time (2026-11-21T09:00:00Z) nor an age (90s, 30m, 1h, 2d, 1w)."
         ) from error
-    return (moment if moment.tzinfo else moment.astimezone()).isoformat()
+    return (time if time.tzinfo else time.astimezone()).isoformat()
 
 
 def _row(record: dict[str, Any]) -> list[str]:
     body = record["body"]
     call = body.get("call") or {}
-    touched = dict.fromkeys(effect["address"] for effect in body.get("effects") or ())
-    effects = ", ".join(touched) if len(touched) != 1 else _one(next(iter(touched)), body["effects"])
+    addresses = dict.fromkeys(effect["address"] for effect in body.get("effects") or ())
+    effects = ", ".join(addresses) if len(addresses) != 1 else _summary(next(iter(addresses)), body["effects"])
     motive = body.get("motive") or {}
     return [
         str(record["seq"]),
@@ -90,8 +90,8 @@ def _row(record: dict[str, Any]) -> list[str]:
     ]
 
 
-def _one(address: str, effects: list[dict[str, Any]]) -> str:
-    """A thing and what is done to it: its attribute, or how many of them."""
+def _summary(address: str, effects: list[dict[str, Any]]) -> str:
+    """A resource with its changed attribute, or with their number if there are several."""
     attributes = [effect["attribute"] for effect in effects if effect["attribute"] != "*"]
     return (
         f"{address}.{attributes[0]}"
@@ -104,18 +104,18 @@ def _one(address: str, effects: list[dict[str, Any]]) -> str:
 
 def claims(
     *,
-    address: Annotated[str, typer.Option(help="Only on this Terraform address.")] = "",
-    holder: Annotated[str, typer.Option("--actor", help="Only of this actor.")] = "",
-    every: Annotated[bool, typer.Option("--all", help="Ended ones too.")] = False,
+    address: Annotated[str, typer.Option(help="Only for this Terraform address.")] = "",
+    holder: Annotated[str, typer.Option("--actor", help="Only by this actor.")] = "",
+    every: Annotated[bool, typer.Option("--all", help="Include claims that have ended.")] = False,
     who: As = "human",
     as_json: Json = False,
 ) -> None:
-    """List who holds which attribute, why, and until when."""
+    """List which actor holds which attribute, why, and until when."""
     query = {"address": address, "actor": holder, "every": "true" if every else ""}
-    wanted = {name: value for name, value in query.items() if value}
-    found = run(ask_as(who, "GET", "/claims", holds="claims", query=wanted), as_json=as_json)
+    given = {name: value for name, value in query.items() if value}
+    reply = run(call_api_as(who, "GET", "/claims", member="claims", query=given), as_json=as_json)
     if as_json:
-        show_json(found)
+        show_json(reply)
         return
     rows = [
         [
@@ -127,7 +127,7 @@ def claims(
             (claim["until"] or "until superseded")[:19].replace("T", " "),
             claim["end"] or "open",
         ]
-        for claim in found["claims"]
+        for claim in reply["claims"]
     ]
     show_table("Claims", ["what", "value", "holder", "why", "since", "until", "state"], rows)
 
@@ -138,21 +138,25 @@ def blame(
     who: As = "human",
     as_json: Json = False,
 ) -> None:
-    """Tell who set an attribute: when, for what goal, why then, who approved it, what it replaced, and the commit."""
-    story = run(_blamed(who, what), as_json=as_json)
+    """Show who set an attribute: when, for what goal, why then, who approved it, what it replaced, and the commit."""
+    history = run(_request_blame(who, what), as_json=as_json)
     if as_json:
-        show_json(story)
+        show_json(history)
         return
     console.print(f"[bold]{safe(what)}[/bold]")
     show_pairs(
-        {name.replace("_", " "): _text(value) for name, value in story.items() if name not in ("address", "attribute")}
+        {
+            name.replace("_", " "): _text(value)
+            for name, value in history.items()
+            if name not in ("address", "attribute")
+        }
     )
 
 
-async def _blamed(who: str, what: str) -> dict[str, Any]:
+async def _request_blame(who: str, what: str) -> dict[str, Any]:
     address, attribute = _split(what)
     query = {"address": address, "attribute": attribute}
-    return await ask_as(who, "GET", "/blame", holds="attribute", query=query)
+    return await call_api_as(who, "GET", "/blame", member="attribute", query=query)
 
 
 def _text(value: object) -> str:
@@ -167,10 +171,10 @@ _ADDRESS = re.compile(r"((?:module\.[\w-]+(?:\[[^\]]+\])?\.)*(?:data\.)?[\w-]+\.
 
 
 def _split(what: str) -> tuple[str, str]:
-    """Address and attribute path. Raises `errors.Malformed` where the two cannot be told apart."""
-    found = _ADDRESS.fullmatch(what)
-    if not found:
+    """Address and attribute path. Raises `errors.Malformed` if they cannot be separated."""
+    match = _ADDRESS.fullmatch(what)
+    if not match:
         raise Malformed(
             f"{what[:200]!r} is not an address and an attribute; give e.g. aws_autoscaling_group.web.desired_capacity."
         )
-    return found[1], found[2]
+    return match[1], match[2]

@@ -1,14 +1,14 @@
-"""`sentinel key`: issue, list and revoke the keys that callers prove themselves with. Works on the ledger itself, so it needs its settings."""
+"""`sentinel key`: issue, list and revoke the keys that callers authenticate with. Opens the ledger directly, so it reads the gateway's settings."""
 
 import re
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
 
+from gateway.cli.options import Config, Json
 from gateway.cli.output import console, run, show_json, show_table
-from gateway.cli.settings import config_file, must_have_ledger, settings_or_exit
+from gateway.cli.settings import config_file, require_ledger, settings_or_exit
 from gateway.doors.motive import duration
 from gateway.doors.serialize import time_to_json
 from gateway.errors import Malformed
@@ -21,12 +21,6 @@ key_app = typer.Typer(no_args_is_help=True, help="Issue, list and revoke keys.")
 
 T = TypeVar("T")
 
-Config = Annotated[
-    Path | None,
-    typer.Option("--config", help="Settings file; default: sentinel.toml here, else that of the `sentinel up` here."),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, errors too.")]
-
 _ACTOR = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@/+-]{0,99}")
 
 
@@ -34,33 +28,33 @@ _ACTOR = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@/+-]{0,99}")
 def create(
     actor: Annotated[str, typer.Argument(help="Name of the actor, e.g. agent-scaler.")],
     *,
-    kind: Annotated[ActorKind, typer.Option(help="What sort of actor it is.")] = ActorKind.AGENT,
+    kind: Annotated[ActorKind, typer.Option(help="Kind of actor.")] = ActorKind.AGENT,
     role: Annotated[
         list[str] | None,
-        typer.Option(help="A role that policy may look at; `approver` may approve. May be given often."),
+        typer.Option(help="A role for policies; `approver` may approve held calls. May be repeated."),
     ] = None,
     on_behalf_of: Annotated[str, typer.Option(help="The actor this one acts for.")] = "",
     intent: Annotated[
-        Intent | None, typer.Option(help="Standing motive: the goal of everything done with this key.")
+        Intent | None, typer.Option(help="Default motive: the goal of everything done with this key.")
     ] = None,
-    motivation: Annotated[Motivation | None, typer.Option(help="Standing motive: why.")] = None,
-    lasts: Annotated[str, typer.Option(help="How long it is good for, e.g. 90d.")] = "90d",
+    motivation: Annotated[Motivation | None, typer.Option(help="Default motive: why.")] = None,
+    lasts: Annotated[str, typer.Option(help="How long the key is valid, e.g. 90d.")] = "90d",
     config: Config = None,
     as_json: Json = False,
 ) -> None:
-    """Issue a key. Its secret is shown once, here: as export lines for a shell, or with --json."""
+    """Issue a key. The secret is shown only here, once: as export lines for a shell, or as JSON with --json."""
 
     async def work() -> Key:
         _check_names(actor, *([on_behalf_of] if on_behalf_of else []), *(role or ()))
-        wanted: dict[str, Any] = {
+        arguments: dict[str, Any] = {
             "actor": actor,
             "kind": kind,
             "roles": tuple(role or ()),
             "on_behalf_of": on_behalf_of,
-            "motive": _standing(intent, motivation),
+            "motive": _default_motive(intent, motivation),
             "lasts": duration(lasts),
         }
-        return await _with_ring(settings, lambda ring: ring.issue(**wanted), make=True)
+        return await _with_keyring(settings, lambda keyring: keyring.issue(**arguments), create=True)
 
     settings = settings_or_exit(config_file(config), as_json=as_json)
     key = run(work(), as_json=as_json)
@@ -83,20 +77,20 @@ def create(
 
 
 def _check_names(*names: str) -> None:
-    """Names end up in records, commits and terminals: plain ones only."""
+    """Raise `errors.Malformed` unless every name is plain: names are shown in records, commits and terminals."""
     for name in names:
         if not _ACTOR.fullmatch(name):
             raise Malformed(
-                f"{name[:100]!r} is not a name for an actor or a role: use up to 100 letters, digits and . _ - @ / +, "
-                "beginning with a letter or digit."
+                f"{name[:100]!r} is not a valid name for an actor or a role: use up to 100 letters, digits and . _ - @ / +, "
+                "starting with a letter or digit."
             )
 
 
-def _standing(intent: Intent | None, motivation: Motivation | None) -> Motive | None:
+def _default_motive(intent: Intent | None, motivation: Motivation | None) -> Motive | None:
     if intent and motivation:
         return Motive(intent=intent, motivation=motivation)
     if intent or motivation:
-        raise Malformed("A standing motive is an intent and a motivation: give both --intent and --motivation.")
+        raise Malformed("A default motive needs both --intent and --motivation.")
     return None
 
 
@@ -104,12 +98,12 @@ def _standing(intent: Intent | None, motivation: Motivation | None) -> Motive | 
 def list_keys(*, config: Config = None, as_json: Json = False) -> None:
     """List every key, without secrets."""
 
-    async def work(ring: KeyRing) -> list[Key]:
-        return list(await ring.all())
+    async def work(keyring: KeyRing) -> list[Key]:
+        return list(await keyring.all())
 
-    keys = run(_with_ring(settings_or_exit(config_file(config), as_json=as_json), work), as_json=as_json)
+    keys = run(_with_keyring(settings_or_exit(config_file(config), as_json=as_json), work), as_json=as_json)
     if as_json:
-        show_json({"keys": [_view(key) for key in keys]})
+        show_json({"keys": [_key_to_json(key) for key in keys]})
         return
     rows = [
         [
@@ -129,28 +123,28 @@ def list_keys(*, config: Config = None, as_json: Json = False) -> None:
 def revoke(
     key_id: Annotated[str, typer.Argument(help="The key's id, SNT…")], *, config: Config = None, as_json: Json = False
 ) -> None:
-    """End a key for good. It takes effect within a second, in running gateways too."""
+    """Revoke a key permanently. It takes effect within a second, also in running gateways."""
 
-    async def work(ring: KeyRing) -> None:
-        await ring.revoke(key_id)
+    async def work(keyring: KeyRing) -> None:
+        await keyring.revoke(key_id)
 
-    run(_with_ring(settings_or_exit(config_file(config), as_json=as_json), work), as_json=as_json)
+    run(_with_keyring(settings_or_exit(config_file(config), as_json=as_json), work), as_json=as_json)
     if as_json:
         show_json({"revoked": key_id})
     else:
         console.print(f"Revoked {key_id}.")
 
 
-async def _with_ring(settings: Settings, work: Callable[[KeyRing], Awaitable[T]], *, make: bool = False) -> T:
-    from gateway.cli.open_keyring import open_ring
+async def _with_keyring(settings: Settings, work: Callable[[KeyRing], Awaitable[T]], *, create: bool = False) -> T:
+    from gateway.cli.open_keyring import open_keyring
 
-    if not make:
-        must_have_ledger(settings)
-    async with open_ring(settings) as ring:
-        return await work(ring)
+    if not create:
+        require_ledger(settings)
+    async with open_keyring(settings) as keyring:
+        return await work(keyring)
 
 
-def _view(key: Key) -> dict[str, Any]:
+def _key_to_json(key: Key) -> dict[str, Any]:
     return {
         "id": key.id,
         "actor": key.actor,

@@ -1,4 +1,4 @@
-"""The key ring of a ledger, for commands that work on it directly."""
+"""Opens the keyring of a ledger, for commands that use it directly."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,8 +11,8 @@ from gateway.settings import Settings
 
 
 @asynccontextmanager
-async def open_ring(settings: Settings) -> AsyncIterator[SqlKeyRing]:
-    """The key ring that these settings name. Raises as `open_ledger` and `master_key`."""
+async def open_keyring(settings: Settings) -> AsyncIterator[SqlKeyRing]:
+    """The keyring of the ledger in these settings. Raises what `open_ledger` and `master_key` raise."""
     settings.data.mkdir(parents=True, exist_ok=True)
     master = master_key(settings.master_key.get_secret_value(), settings.data)
     async with open_ledger(settings.ledger_url) as ledger:

@@ -1,4 +1,4 @@
-"""How commands speak: tables for people, `--json` for programs, errors as sentences with exit code 1."""
+"""Output of commands: tables for people, `--json` for programs, errors as one sentence with exit code 1."""
 
 import asyncio
 import json
@@ -16,28 +16,28 @@ from gateway.cli.client import ApiRefused
 from gateway.errors import SentinelError
 
 console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)
-complaints = Console(stderr=True, highlight=False, soft_wrap=True)
+error_console = Console(stderr=True, highlight=False, soft_wrap=True)
 
 T = TypeVar("T")
 
 
 class OsCallFailed(SentinelError):
-    """The operating system does not allow what a command needs."""
+    """An operating system call that a command needs has failed."""
 
     code = "machine_refused"
 
     def __init__(self, error: OSError) -> None:
-        super().__init__(f"This machine does not let Sentinel do that: {error}.")
+        super().__init__(f"The operating system refused: {error}.")
 
 
 def run(work: Coroutine[Any, Any, T], *, as_json: bool = False) -> T:
-    """Run a command's work; what it raises on purpose, and what the machine refuses, ends the command as `fail` does."""
+    """Run a command's coroutine. A `SentinelError` or `OSError` ends the command as `fail` does."""
     try:
         return asyncio.run(work)
     except SentinelError as error:
         fail(error, as_json=as_json)
     except BrokenPipeError:
-        raise  # whoever read our output has gone, e.g. `head`; Typer ends quietly
+        raise  # the reader of our output has exited, e.g. `head`; Typer ends without a message
     except OSError as error:
         fail(OsCallFailed(error), as_json=as_json)
 
@@ -45,27 +45,29 @@ def run(work: Coroutine[Any, Any, T], *, as_json: bool = False) -> T:
 def fail(error: SentinelError, *, as_json: bool) -> NoReturn:
     """End the command with exit code 1: one sentence on standard error, or one JSON document on standard output."""
     if as_json:
-        show_json(_document(error))
+        show_json(_error_to_json(error))
     else:
-        complaints.print(Text(_plain(str(error)), style="red"))
+        error_console.print(Text(_plain(str(error)), style="red"))
     raise typer.Exit(1) from error
 
 
-def _document(error: SentinelError) -> Mapping[str, Any]:
-    """The API's own problem document where there is one."""
+def _error_to_json(error: SentinelError) -> Mapping[str, Any]:
+    """The API's problem document if there is one, else code and detail."""
     if isinstance(error, ApiRefused) and isinstance(error.document.get("code"), str):
         return error.document
     return {"code": error.code, "detail": str(error)}
 
 
 def safe(text: str) -> str:
-    """Text from elsewhere, for use inside markup: no markup in it is obeyed, and nothing in it steers the terminal."""
+    """Untrusted text, escaped for use inside Rich markup: neither its markup nor its control characters take effect."""
     return escape(_plain(text))
 
 
 def _plain(text: str) -> str:
-    """Text without control characters; also those that turn the direction of writing show as escapes."""
-    return "".join(sign if sign.isprintable() or sign == "\n" else ascii(sign)[1:-1] for sign in text)
+    """Text with control characters, including those that change the direction of writing, replaced by escapes."""
+    return "".join(
+        character if character.isprintable() or character == "\n" else ascii(character)[1:-1] for character in text
+    )
 
 
 def show_json(document: object) -> None:
@@ -74,7 +76,7 @@ def show_json(document: object) -> None:
 
 
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table, or say that there is nothing to show. Values are data: no markup in them is obeyed."""
+    """Print a table, or `No <title>.` if it has no rows. Markup in cells is not interpreted."""
     if not rows:
         console.print(f"No {title.lower()}.")
         return
@@ -87,7 +89,7 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
 
 
 def show_pairs(pairs: Mapping[str, str], on: Console = console) -> None:
-    """Print name and value, one pair a line, names aligned; empty values are left out."""
+    """Print one name and value per line, names aligned. Empty values are left out."""
     width = max((len(name) for name in pairs), default=0)
     for name, value in pairs.items():
         if value:

@@ -1,4 +1,4 @@
-"""`sentinel policy`: build the bundle, test the policies, ask them about a document."""
+"""`sentinel policy`: build the bundle, test the policies, evaluate them on an input document."""
 
 import asyncio
 import json
@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from gateway.cli.options import Json
 from gateway.cli.output import fail, show_json
 from gateway.errors import PolicyInvalid, SentinelError
 from gateway.policy import opa_command
@@ -17,21 +18,20 @@ from gateway.policy.embedded import Embedded
 from gateway.policy.select_bundle import SHIPPED, select_bundle
 from gateway.policy.sources import read_sources, shipped
 
-policy_app = typer.Typer(help="Build, test and try the policies (Rego).", no_args_is_help=True)
+policy_app = typer.Typer(help="Build, test and evaluate the policies (Rego).", no_args_is_help=True)
 
 Directory = Annotated[
-    Path | None, typer.Option("--path", help="Directory of the policies; default: those that come with Sentinel.")
+    Path | None, typer.Option("--path", help="Directory of the policies. Default: those shipped with Sentinel.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 _DEADLINE_MS, _MEMORY_MB = 1000, 64
 
 
 @policy_app.command("build")
 def build_command(path: Directory = None, *, as_json: Json = False) -> None:
-    """Compile the policies with opa and put the bundle beside them, in `bundle/`."""
+    """Compile the policies with opa and write the bundle to `bundle/` in their directory."""
     directory = path or shipped()
     try:
-        bundle = build(read_sources(directory), _tool())
+        bundle = build(read_sources(directory), _require_opa())
         write_bundle(bundle, directory / SHIPPED)
     except SentinelError as error:
         fail(error, as_json=as_json)
@@ -51,11 +51,11 @@ def build_command(path: Directory = None, *, as_json: Json = False) -> None:
 
 
 @policy_app.command("test")
-def check_command(path: Directory = None, *, as_json: Json = False) -> None:
-    """Run the policies' own tests (`*_test.rego`) with opa; exits with 1 where one fails."""
+def run_tests_command(path: Directory = None, *, as_json: Json = False) -> None:
+    """Run the policies' tests (`*_test.rego`) with opa. Exit code 1 if one fails."""
     try:
-        form = ["--format", "json"] if as_json else ["--verbose"]
-        done = opa_command.run_opa(_tool(), ["test", *form, "."], cwd=path or shipped())
+        output_format = ["--format", "json"] if as_json else ["--verbose"]
+        done = opa_command.run_opa(_require_opa(), ["test", *output_format, "."], cwd=path or shipped())
     except SentinelError as error:
         fail(error, as_json=as_json)
     typer.echo(done.stdout + done.stderr)
@@ -66,39 +66,37 @@ def check_command(path: Directory = None, *, as_json: Json = False) -> None:
 def eval_command(
     document: Annotated[
         Path,
-        typer.Argument(
-            help="A JSON file with the input document (policies/README.md); - reads it from standard input."
-        ),
+        typer.Argument(help="A JSON file with the input document (policies/README.md); - for standard input."),
     ],
-    entrypoint: Annotated[str, typer.Option(help="The rule to ask.")] = "sentinel/guardrails/result",
+    entrypoint: Annotated[str, typer.Option(help="The rule to evaluate.")] = "sentinel/guardrails/result",
     path: Directory = None,
     *,
     as_json: Json = False,
 ) -> None:
-    """Print what the policies as they stand answer to a document, evaluated by the embedded engine."""
+    """Evaluate the policies on a document with the embedded engine and print the result."""
     try:
         text = sys.stdin.read() if str(document) == "-" else document.read_text(encoding="utf-8")
-        answer = asyncio.run(_answer(path or shipped(), entrypoint, text))
+        result = asyncio.run(_evaluate(path or shipped(), entrypoint, text))
     except SentinelError as error:
         fail(error, as_json=as_json)
     except OSError as error:
         fail(PolicyInvalid(f"{document} cannot be read: {error.strerror}."), as_json=as_json)
     except ValueError as error:
         fail(PolicyInvalid(f"{document} is not JSON: {error}"), as_json=as_json)
-    typer.echo(json.dumps(answer, indent=2, ensure_ascii=False))
+    typer.echo(json.dumps(result, indent=2, ensure_ascii=False))
 
 
-async def _answer(directory: Path, entrypoint: str, text: str) -> object:
-    given = json.loads(text)
+async def _evaluate(directory: Path, entrypoint: str, text: str) -> object:
+    document = json.loads(text)
     with tempfile.TemporaryDirectory() as scratch:
         engine = Embedded(select_bundle(directory, Path(scratch)), deadline_ms=_DEADLINE_MS, memory_mb=_MEMORY_MB)
     try:
-        return await engine.ask(entrypoint, given)
+        return await engine.ask(entrypoint, document)
     finally:
         await engine.close()
 
 
-def _tool() -> Path:
+def _require_opa() -> Path:
     tool = opa_command.find_opa()
     if tool is None:
         raise PolicyInvalid(

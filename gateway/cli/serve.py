@@ -8,16 +8,19 @@ from typing import Annotated
 import structlog
 import typer
 
-from gateway.cli.output import complaints, safe
+from gateway.cli.output import error_console, safe
 from gateway.cli.settings import settings_or_exit
 from gateway.errors import SentinelError
 from gateway.settings import Settings
 
-Config = Annotated[Path | None, typer.Option("--config", help="Settings file; default sentinel.toml here.")]
 
-
-def serve(*, config: Config = None) -> None:
-    """Run the gateway in the foreground until it is told to stop. It refuses to start without law, policy or ledger, and says why."""
+def serve(
+    *,
+    config: Annotated[
+        Path | None, typer.Option("--config", help="Settings file. Default: sentinel.toml in this directory.")
+    ] = None,
+) -> None:
+    """Run the gateway in the foreground until it is stopped. It does not start without valid contracts, policies and a ledger."""
     settings = settings_or_exit(config)
     structlog.configure(
         processors=[
@@ -34,7 +37,7 @@ def serve(*, config: Config = None) -> None:
     try:
         uvloop.run(_serve(settings))
     except SentinelError as error:
-        complaints.print(f"[red]Sentinel does not start. {safe(str(error))}[/red]")
+        error_console.print(f"[red]Sentinel does not start. {safe(str(error))}[/red]")
         raise typer.Exit(1) from error
 
 
@@ -45,7 +48,7 @@ async def _serve(settings: Settings) -> None:
     from gateway.doors.timeouts import TimeoutProtocol
 
     async with running(settings) as app:
-        # What lives as long as the gateway is not looked through for garbage again.
+        # Objects that live as long as the gateway are excluded from later garbage collections.
         gc.collect()
         gc.freeze()
         config = uvicorn.Config(
@@ -56,7 +59,7 @@ async def _serve(settings: Settings) -> None:
             log_level="warning",
             access_log=False,
             server_header=False,
-            proxy_headers=False,  # whoever connects is the peer; a header that says otherwise proves nothing
+            proxy_headers=False,  # the peer is the one that connects; a header such as X-Forwarded-For proves nothing
             lifespan="off",
             timeout_graceful_shutdown=20,
         )

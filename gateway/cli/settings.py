@@ -1,4 +1,4 @@
-"""Settings as commands need them: read once, every mistake shown, exit code 1; and where each one comes from."""
+"""Reads the settings for a command, and finds the origin of each: environment, file or default."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -13,43 +13,43 @@ from gateway.settings import CONFIG_FILE, Settings, read_settings
 
 
 class SettingOrigin(StrEnum):
-    """Where a setting in force comes from."""
+    """Where the value of a setting comes from."""
 
     ENVIRONMENT = "environment"
     FILE = "file"
     DEFAULT = "default"
 
 
-def config_file(asked: Path | None) -> Path | None:
-    """The settings file of a command: the one asked for, else `sentinel.toml` here, else that of a `sentinel up` here, else None."""
-    usual = (Path(CONFIG_FILE), UP_DIRECTORY / CONFIG_FILE)
-    return asked or next((path for path in usual if path.is_file()), None)
+def config_file(given: Path | None) -> Path | None:
+    """The settings file of a command: `given`, else `sentinel.toml` in this directory, else that of a `sentinel up` in this directory, else None."""
+    defaults = (Path(CONFIG_FILE), UP_DIRECTORY / CONFIG_FILE)
+    return given or next((path for path in defaults if path.is_file()), None)
 
 
 def settings_or_exit(config: Path | None, *, as_json: bool = False) -> Settings:
-    """The settings; mistakes are shown, all of them, and end the command."""
+    """The settings. If they are invalid, print every mistake and end the command with exit code 1."""
     try:
         return read_settings(config)
     except SettingsInvalid as error:
         fail(error, as_json=as_json)
 
 
-def flat(document: Any, prefix: str = "") -> dict[str, Any]:
-    """A nested document as dotted names and values; a list is one value."""
+def flatten(document: Any, prefix: str = "") -> dict[str, Any]:
+    """A nested document as a map from dotted names to values. A list is one value."""
     if not isinstance(document, dict) or (not document and prefix):
         return {prefix: document}
     return {
         name: value
         for key, item in document.items()
-        for name, value in flat(item, f"{prefix}.{key}" if prefix else str(key)).items()
+        for name, value in flatten(item, f"{prefix}.{key}" if prefix else str(key)).items()
     }
 
 
 def origins(settings: Settings, config: Path | None) -> dict[str, SettingOrigin]:
-    """Where each setting, by its dotted name, comes from: asked of the same sources that `read_settings` reads, in their order."""
-    environment = set(flat(EnvSettingsSource(Settings)()))
-    file = set(flat(TomlConfigSettingsSource(Settings, config)())) if config and config.is_file() else set()
-    return {name: _origin(name, environment, file) for name in flat(settings.model_dump(mode="json"))}
+    """The origin of each setting, by its dotted name, from the same sources as `read_settings` and with the same precedence."""
+    environment = set(flatten(EnvSettingsSource(Settings)()))
+    file = set(flatten(TomlConfigSettingsSource(Settings, config)())) if config and config.is_file() else set()
+    return {name: _origin(name, environment, file) for name in flatten(settings.model_dump(mode="json"))}
 
 
 def _origin(name: str, environment: set[str], file: set[str]) -> SettingOrigin:
@@ -62,13 +62,13 @@ def _origin(name: str, environment: set[str], file: set[str]) -> SettingOrigin:
     )
 
 
-def variable(name: str) -> str:
-    """The environment variable that sets it, e.g. `SENTINEL_SERVER__PORT` for `server.port`."""
+def environment_variable(name: str) -> str:
+    """The environment variable for a setting, e.g. `SENTINEL_SERVER__PORT` for `server.port`."""
     return "SENTINEL_" + name.upper().replace(".", "__")
 
 
-def must_have_ledger(settings: Settings) -> None:
-    """For commands that only look: an SQLite file that is not there would be made, empty. Raises `errors.NotFound`."""
+def require_ledger(settings: Settings) -> None:
+    """For read-only commands: raise `errors.NotFound` rather than let SQLite create an empty database."""
     path = settings.ledger_url.removeprefix("sqlite:///")
     if path != settings.ledger_url and not Path(path).is_file():
-        raise NotFound(f"There is no ledger at {path}. Name the settings file of the one you mean with --config.")
+        raise NotFound(f"There is no ledger at {path}. Name the settings file of the right one with --config.")

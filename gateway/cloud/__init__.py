@@ -1,1 +1,1 @@
-"""AWS: sign, send once."""
+"""The AWS client: endpoints, serialization, signing, sending once, reading replies."""

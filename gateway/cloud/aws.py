@@ -1,25 +1,26 @@
-"""AWS, for mutations: serialise from the parsed parameters, sign, send once, judge the reply. Implements `ports.Cloud`."""
+"""Sends mutations to AWS: serialize the parsed parameters, sign, send once, classify the reply. Implements `ports.Cloud`."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 
 from botocore.model import OperationModel
 
-from gateway.cloud.credentials import CredentialsProvider
 from gateway.cloud.endpoints import Endpoints
 from gateway.cloud.http_client import Client, HttpResponse, NoAnswer, NotSent
 from gateway.cloud.outcome import outcome_of
-from gateway.cloud.serialize import protocol_of, serialize
-from gateway.cloud.signer import signed_headers
+from gateway.cloud.serialize import protocol_of, serialize, size_of
+from gateway.cloud.signer import RequestSigner
 from gateway.model.mutation import Call
 from gateway.model.outcome import Failed, InDoubt, Sent
-from gateway.ports import Clock, Prepared
+from gateway.off_loop import off_loop
+from gateway.ports import Prepared
 from gateway.service_models import ServiceModels
 
 
-class Ticket:
-    """The right to send one request, once."""
+class SendPermit:
+    """Permission to send one request, once."""
 
     __slots__ = ("_used",)
 
@@ -27,14 +28,14 @@ class Ticket:
         self._used = False
 
     def take(self) -> bool:
-        """True the first time, False ever after."""
+        """True on the first call, False on every later one."""
         first, self._used = not self._used, True
         return first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedRequest:
-    """A signed request, ready to go: what `prepare` returns as `ports.Prepared`. AWS takes it for 5 to 15 minutes after its signing."""
+    """A signed request, ready to send: what `prepare` returns as `ports.Prepared`. AWS accepts it for 5 to 15 minutes after signing."""
 
     method: str
     url: str
@@ -42,30 +43,21 @@ class SignedRequest:
     body: bytes = field(repr=False)
     operation: OperationModel = field(repr=False)
     protocol: str
-    ticket: Ticket = field(default_factory=Ticket, repr=False, compare=False)
+    permit: SendPermit = field(default_factory=SendPermit, repr=False, compare=False)
 
 
 class Aws:
-    """AWS through one pool of connections and one set of credentials."""
+    """AWS, for mutations."""
 
-    def __init__(
-        self,
-        *,
-        models: ServiceModels,
-        endpoints: Endpoints,
-        credentials: CredentialsProvider,
-        client: Client,
-        clock: Clock,
-    ) -> None:
+    def __init__(self, *, models: ServiceModels, endpoints: Endpoints, signer: RequestSigner, client: Client) -> None:
         self._models = models
         self._endpoints = endpoints
-        self._credentials = credentials
+        self._signer = signer
         self._client = client
-        self._clock = clock
-        self._agent = f"sentinel/{_version()}"
+        self._user_agent = f"sentinel/{_version()}"
 
     async def prepare(self, call: Call, mutation_id: str) -> SignedRequest:
-        """The call, serialised from its parameters and signed. No byte is sent.
+        """The call, serialized from its parameters and signed. Sends nothing.
 
         Raises `errors.NotSendable`: unknown service or operation, parameters that do not fit, region not allowed, no credentials.
         """
@@ -73,57 +65,51 @@ class Aws:
         await self._models.warm(call.service, call.region)
         operation = self._models.operation(call.service, call.operation)
         endpoint = self._endpoints.of(call)
-        unsigned = serialize(call, operation, endpoint, mutation_id=mutation_id)
-        credentials = await self._credentials.current()
-        payload = sha256(unsigned.body).hexdigest()
-        headers = [*unsigned.headers, ("user-agent", f"{self._agent} mutation/{mutation_id}")]
-        if endpoint.literal:
-            headers.append(("x-amz-content-sha256", payload))  # S3 insists on it
-        complete = signed_headers(
+        size = size_of(call.parameters)
+        unsigned = await off_loop(size, lambda: serialize(call, operation, endpoint, mutation_id=mutation_id))
+        headers = await self._signer.sign(
             method=unsigned.method,
             target=unsigned.target,
-            headers=headers,
-            payload=payload,
+            headers=[*unsigned.headers, ("user-agent", f"{self._user_agent} mutation/{mutation_id}")],
+            payload=(await off_loop(size, partial(sha256, unsigned.body))).hexdigest(),
             endpoint=endpoint,
-            credentials=credentials,
-            at=self._clock.now(),
         )
         return SignedRequest(
             method=unsigned.method,
             url=endpoint.origin + unsigned.target,
-            headers=tuple(complete),
+            headers=tuple(headers),
             body=unsigned.body,
             operation=operation,
             protocol=protocol_of(call, operation),
         )
 
     async def send(self, prepared: Prepared) -> Sent:
-        """Send once and judge the reply. Never raises; a second call with the same request sends nothing and is in doubt."""
+        """Send once and classify the reply. Never raises; a second call with the same request sends nothing and returns `InDoubt`."""
         if not isinstance(prepared, SignedRequest):
             return Failed(code="NotSent", message="This was not prepared for AWS, so nothing was sent.")
-        if not prepared.ticket.take():
+        if not prepared.permit.take():
             return InDoubt(reason="This request was sent before and is never sent again; read the truth back.")
         try:
-            answer = await self._once(prepared)
+            response = await self._send_once(prepared)
         except NotSent as error:
             return Failed(
                 code="NotSent",
                 message=f"AWS could not be reached ({error}), so nothing was sent. Nothing changed; try again.",
             )
         except NoAnswer as error:
-            return InDoubt(reason=_lost(prepared, str(error)))
-        except Exception as error:  # noqa: BLE001  bytes may have left: whatever broke, this is the one truthful answer
-            return InDoubt(reason=_lost(prepared, type(error).__name__))
-        return outcome_of(answer, prepared.operation, prepared.protocol)
+            return InDoubt(reason=_no_complete_reply(prepared, str(error)))
+        except Exception as error:  # noqa: BLE001  bytes may have been sent, so in doubt is the only true outcome
+            return InDoubt(reason=_no_complete_reply(prepared, type(error).__name__))
+        return await off_loop(len(response.body), lambda: outcome_of(response, prepared.operation, prepared.protocol))
 
-    async def _once(self, prepared: SignedRequest) -> HttpResponse:
-        return await self._client.once(
+    async def _send_once(self, prepared: SignedRequest) -> HttpResponse:
+        return await self._client.send_once(
             method=prepared.method, url=prepared.url, headers=prepared.headers, body=prepared.body
         )
 
 
-def _lost(prepared: SignedRequest, what: str) -> str:
-    return f"{prepared.operation.name} was sent and no whole answer came ({what}). The change may have happened."
+def _no_complete_reply(prepared: SignedRequest, cause: str) -> str:
+    return f"{prepared.operation.name} was sent and no whole answer came ({cause}). The change may have happened."
 
 
 def _version() -> str:

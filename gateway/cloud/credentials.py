@@ -1,4 +1,4 @@
-"""Whose AWS credentials mutations and reads are signed with."""
+"""The AWS credentials that the gateway signs mutations and reads with."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -11,30 +11,30 @@ from botocore.session import Session
 from gateway.errors import NotSendable
 from gateway.ports import Clock
 
-FRESH = timedelta(seconds=60)
-"""How long resolved credentials are used before botocore is asked again. botocore renews temporary ones 10 to 15 minutes before they end."""
+CACHE_TIME = timedelta(seconds=60)
+"""How long resolved credentials are reused before botocore resolves them again. botocore renews temporary ones 10 to 15 minutes before they expire."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credentials:
-    """What a request to AWS is signed with."""
+    """One set of AWS credentials."""
 
     access_key_id: str
     secret: str = field(repr=False)
     token: str = field(default="", repr=False)
-    """Session token, empty for standing keys."""
+    """Session token, empty for long-term keys."""
 
 
 class CredentialsProvider(Protocol):
-    """Where credentials come from."""
+    """A source of AWS credentials."""
 
     async def current(self) -> Credentials:
-        """Credentials that hold for the next minutes. Raises `errors.NotSendable` where there are none."""
+        """Credentials that stay valid for the next minutes. Raises `errors.NotSendable` if there are none."""
         ...
 
 
 class FixedCredentials:
-    """The same credentials always: for the simulated AWS, which takes any."""
+    """Always the same credentials, for the simulated AWS, which accepts any."""
 
     def __init__(self, credentials: Credentials) -> None:
         self._credentials = credentials
@@ -44,39 +44,39 @@ class FixedCredentials:
         return self._credentials
 
 
-SIMULATED = Credentials(access_key_id="AKIASIMULATED0000000", secret="simulated")  # noqa: S106  opens nothing
-"""What a simulated AWS is shown."""
+SIMULATED = Credentials(access_key_id="AKIASIMULATED0000000", secret="simulated")  # noqa: S106  not a real secret
+"""Credentials for a simulated AWS."""
 
 
 class DefaultChain:
-    """boto3's default chain: environment, shared files, SSO, web identity, container, instance. Asked in a thread, for it may block.
+    """boto3's default chain: environment, shared files, SSO, web identity, container, instance. Runs in a thread, because it may block.
 
-    Endpoint overrides (`AWS_ENDPOINT_URL`, profiles' `endpoint_url`) are ignored: in a shell that `sentinel session` set up they would
+    Endpoint overrides (`AWS_ENDPOINT_URL`, profiles' `endpoint_url`) are ignored: in a shell prepared by `sentinel session` they would
     send the gateway's own STS calls to the gateway.
     """
 
     def __init__(self, clock: Clock, *, session: Any = None) -> None:
-        """`session` is a botocore session, a new one by default."""
+        """`session` is a botocore session; by default a new one."""
         self._clock = clock
         self._session: Any = session or Session()
         self._session.set_config_variable("ignore_configured_endpoint_urls", True)
         self._source: Any = None
-        self._held: tuple[Credentials, datetime] | None = None
+        self._cached: tuple[Credentials, datetime] | None = None
         self._lock = asyncio.Lock()
 
     async def current(self) -> Credentials:
-        """Credentials not older than `FRESH`. Raises `errors.NotSendable`."""
-        if (held := self._unexpired()) is not None:
-            return held
+        """Credentials resolved at most `CACHE_TIME` ago. Raises `errors.NotSendable`."""
+        if (cached := self._unexpired()) is not None:
+            return cached
         async with self._lock:
-            if (held := self._unexpired()) is not None:
-                return held
+            if (cached := self._unexpired()) is not None:
+                return cached
             credentials = await asyncio.to_thread(self._resolve)
-            self._held = credentials, self._clock.now() + FRESH
+            self._cached = credentials, self._clock.now() + CACHE_TIME
             return credentials
 
     def _unexpired(self) -> Credentials | None:
-        return self._held[0] if self._held is not None and self._clock.now() < self._held[1] else None
+        return self._cached[0] if self._cached is not None and self._clock.now() < self._cached[1] else None
 
     def _resolve(self) -> Credentials:
         try:
@@ -84,7 +84,7 @@ class DefaultChain:
             frozen = self._source.get_frozen_credentials() if self._source is not None else None
         except (BotoCoreError, OSError, ValueError, RuntimeError) as error:
             raise NotSendable(
-                f"AWS credentials could not be had ({type(error).__name__}); nothing was sent. Check the gateway's AWS configuration."
+                f"AWS credentials could not be resolved ({type(error).__name__}); nothing was sent. Check the gateway's AWS configuration."
             ) from error
         if frozen is None or not frozen.access_key or not frozen.secret_key:
             raise NotSendable(

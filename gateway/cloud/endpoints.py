@@ -1,7 +1,7 @@
-"""Where a call goes: AWS's own endpoint rules, or the simulated AWS. Nothing the client sent names a host.
+"""Resolves the endpoint of a call with AWS's own endpoint rules, or to the simulated AWS. The client never chooses the host.
 
-A region must be on the allow-list; the host that the rules (and a modelled host prefix) yield must be a plain name under one of AWS's
-domains, because account ids, bucket names and the like become parts of it (T8: `evil.com/#` as an account id).
+The region must be on the allow-list. Account ids, bucket names and other parameters become part of the host (an account id could be
+`evil.com/#`), so the host that the rules and a modelled host prefix yield must be a plain name under one of AWS's domains.
 """
 
 import ipaddress
@@ -27,28 +27,28 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """A place a request may go to."""
+    """A destination of requests, and what to sign for it."""
 
     origin: str
-    """Scheme, host and port, e.g. `https://sqs.us-east-1.amazonaws.com`; no slash at the end."""
+    """Scheme, host and port without a trailing slash, e.g. `https://sqs.us-east-1.amazonaws.com`."""
     host: str
     """Value of the `Host` header."""
     path: str
-    """What goes before the operation's own path; usually empty."""
+    """Prefix of the operation's own path; usually empty."""
     signing_name: str
     region: str
-    """The region to sign for, which global services fix."""
+    """The region to sign for; global services prescribe it."""
     has_bucket: bool = False
-    """Whether an S3 bucket stands in the host or in `path` already."""
+    """Whether `host` or `path` already contains the S3 bucket."""
 
     @property
     def literal(self) -> bool:
-        """Whether paths are signed as sent."""
+        """Whether paths are signed exactly as sent (S3)."""
         return self.signing_name in LITERAL_PATHS
 
 
 def simulated_origin(url: str) -> str:
-    """The origin of a simulated AWS. Raises `errors.SettingsInvalid` unless it is plain `http(s)://host[:port]` on loopback."""
+    """The origin of a simulated AWS. Raises `errors.SettingsInvalid` unless `url` is a plain `http(s)://host[:port]` on loopback."""
     parts = urlsplit(url)
     try:
         plain = (
@@ -74,55 +74,55 @@ def _is_loopback(host: str) -> bool:
 
 
 class Endpoints:
-    """Finds the endpoint of a call."""
+    """Resolves the endpoints of calls."""
 
     def __init__(self, *, models: ServiceModels, regions: tuple[str, ...], simulated: str = "") -> None:
-        """`regions` is the allow-list. `simulated` is the URL of a simulated AWS, empty for the real one; raises `errors.SettingsInvalid`."""
+        """`regions` is the allow-list. `simulated` is the URL of a simulated AWS, empty for the real one. Raises `errors.SettingsInvalid`."""
         self._models = models
         self._regions = frozenset(regions)
         self._domains = models.domains
         self._simulated = simulated_origin(simulated) if simulated else ""
-        self._fixed: dict[tuple[str, str, str], Endpoint] = {}
+        self._cache: dict[tuple[str, str, str], Endpoint] = {}
 
     def check_region(self, region: str) -> None:
-        """Raises `errors.NotSendable` for a region that may not be called."""
+        """Raise `errors.NotSendable` unless the region is on the allow-list."""
         if region not in self._regions:
             raise NotSendable(
                 f"The region {region[:40]!r} is not one that this gateway may call; nothing was sent. Allowed are {', '.join(sorted(self._regions))}."
             )
 
     def of(self, call: Call) -> Endpoint:
-        """The endpoint of a mutation, S3 buckets in the host where the rules put them. Raises `errors.NotSendable`."""
+        """The endpoint of a mutation; an S3 bucket is in the host if the rules put it there. Raises `errors.NotSendable`."""
         if call.service != "s3":
-            return self._remembered(call)
+            return self._cached(call)
         self.check_region(call.region)
         return self._resolve(call, self._models.operation(call.service, call.operation), call.parameters)
 
     def of_read(self, call: Call) -> Endpoint:
-        """The endpoint of a read whose path is forwarded as the client sent it: S3 in path style. Raises `errors.NotSendable`."""
-        return self._remembered(call)
+        """The endpoint of a read, whose path is forwarded as the client sent it: S3 in path style. Raises `errors.NotSendable`."""
+        return self._cached(call)
 
-    def _remembered(self, call: Call) -> Endpoint:
-        """Endpoints that no parameter changes are resolved once."""
+    def _cached(self, call: Call) -> Endpoint:
+        """The endpoint of a call; resolved only once if it does not depend on parameters."""
         key = (call.service, call.operation, call.region)
-        found = self._fixed.get(key)
+        found = self._cache.get(key)
         if found is not None:
             return found
         self.check_region(call.region)
         operation = self._models.operation(call.service, call.operation)
         if call.service == "s3" or not _depends_on_parameters(operation):
-            return self._fixed.setdefault(key, self._resolve(call, operation, {}))
+            return self._cache.setdefault(key, self._resolve(call, operation, {}))
         return self._resolve(call, operation, call.parameters)
 
     def _resolve(self, call: Call, operation: OperationModel, parameters: Parameters) -> Endpoint:
         if call.service == "s3" and (self._simulated or not parameters) and operation.name != "ListDirectoryBuckets":
-            # Path style: the rules are asked for S3 itself. Of other operations than this they expect a bucket.
+            # Path style: resolve the endpoint of S3 itself. ListBuckets is the operation for which the rules do not require a bucket.
             url, schemes = self._by_rules(call, self._models.operation("s3", "ListBuckets"), {})
         else:
             url, schemes = self._by_rules(call, operation, parameters)
         signing_name, region = _signing(schemes, operation, call.region)
         parts = urlsplit(url)
-        host = _prefix(operation, parameters) + parts.netloc
+        host = _host_prefix(operation, parameters) + parts.netloc
         if (
             parts.scheme != "https"
             or parts.query
@@ -168,7 +168,7 @@ class Endpoints:
 
 
 def _signing(schemes: list[dict[str, Any]], operation: OperationModel, region: str) -> tuple[str, str]:
-    """Signing name and region. The first plain SigV4 scheme counts; where the rules name none, the model does."""
+    """Signing name and region of the first plain SigV4 scheme; those of the model if the rules list no scheme."""
     model = operation.service_model
     if not schemes:
         return str(model.signing_name), region
@@ -181,21 +181,21 @@ def _signing(schemes: list[dict[str, Any]], operation: OperationModel, region: s
     )
 
 
-def _prefix(operation: OperationModel, parameters: Mapping[str, object]) -> str:
-    """The modelled host prefix with its parameters in place, e.g. `sync-`. s3control's account comes from its endpoint rules already."""
+def _host_prefix(operation: OperationModel, parameters: Mapping[str, object]) -> str:
+    """The modelled host prefix with its parameters filled in, e.g. `sync-`. Empty for s3control, whose endpoint rules add the account id."""
     template = (operation.endpoint or {}).get("hostPrefix", "")
     if not template or operation.service_model.service_name == "s3control":
         return ""
 
-    def label(match: re.Match[str]) -> str:
+    def host_label(match: re.Match[str]) -> str:
         value = str(parameters.get(match[1], ""))
         if not _LABEL.fullmatch(value):
             raise NotSendable(
-                f"{operation.name} puts {match[1]} into the host name, and {value[:60]!r} is no host label; nothing was sent."
+                f"{operation.name} puts {match[1]} into the host name, and {value[:60]!r} is not a valid host label; nothing was sent."
             )
         return value.lower()
 
-    return _PLACEHOLDER.sub(label, template)
+    return _PLACEHOLDER.sub(host_label, template)
 
 
 def _depends_on_parameters(operation: OperationModel) -> bool:

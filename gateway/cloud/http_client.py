@@ -1,4 +1,4 @@
-"""The HTTP client towards AWS: one attempt, no redirect, no proxy, nothing of the environment, bytes as they are."""
+"""The HTTP client for AWS: one attempt per request, no redirects, no proxy, no environment variables, no decompression."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,9 +8,11 @@ from multidict import CIMultiDict
 from yarl import URL
 
 MAX_REPLY_BYTES = 8 * 1024 * 1024
-"""The longest reply to a mutation that is kept. AWS's replies to changes are far shorter (Lambda's, the longest, end at 6 MB)."""
+"""The longest reply to a mutation that is accepted. AWS's replies to changes are shorter (the longest are Lambda's, up to 6 MB)."""
 IDLE_SECONDS = 8.0
-"""How long an idle connection is kept. AWS closes idle connections after about 20 s; a request sent into a closing one is in doubt, so we go first."""
+"""How long an idle connection is kept. AWS closes idle connections after about 20 s. A mutation sent on a connection that is being closed
+is in doubt, so we close first.
+"""
 HOP_BY_HOP = frozenset(
     {
         "connection",
@@ -24,12 +26,12 @@ HOP_BY_HOP = frozenset(
         "upgrade",
     }
 )
-"""Headers that concern one connection only (RFC 9110 section 7.6.1)."""
+"""Headers that apply to a single connection (RFC 9110 section 7.6.1)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpResponse:
-    """A whole reply."""
+    """A complete reply."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -37,31 +39,31 @@ class HttpResponse:
     body: bytes
 
     def header(self, name: str) -> str:
-        """The value of a header by its lower-case name; empty where it is absent."""
+        """The value of a header by its lower-case name; empty if it is absent."""
         return next((value for key, value in self.headers if key.lower() == name), "")
 
 
 class NotSent(Exception):
-    """No connection came about, so not one byte of the request left."""
+    """No connection was established, so no byte of the request was sent."""
 
 
 class NoAnswer(Exception):
-    """Bytes may have left, and no whole answer came."""
+    """Bytes may have been sent, and no complete reply arrived."""
 
 
 class Client:
-    """A pool of connections. Made once; `close` when done. The session is made at first use, inside the running loop."""
+    """A pool of connections. Created once; call `close` when done. The aiohttp session is created at first use, inside the running loop."""
 
     def __init__(self, *, connect_seconds: float, reply_seconds: float) -> None:
         self._connect_seconds = connect_seconds
         self._reply_seconds = reply_seconds
-        self._made: aiohttp.ClientSession | None = None
+        self._session: aiohttp.ClientSession | None = None
 
     @property
     def session(self) -> aiohttp.ClientSession:
         """The aiohttp session."""
-        if self._made is None:
-            self._made = aiohttp.ClientSession(
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
                 auto_decompress=False,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
@@ -70,41 +72,62 @@ class Client:
                 trust_env=False,
                 requote_redirect_url=False,
             )
-            # aiohttp sends PUT, DELETE and GET again when a kept-alive connection breaks. The switch is private; a test breaks a connection.
-            self._made._retry_connection = False  # noqa: SLF001  there is no public way
-        return self._made
+            # aiohttp resends PUT, DELETE and GET when a kept-alive connection breaks. This attribute is private, so a test checks its effect.
+            self._session._retry_connection = False  # noqa: SLF001  there is no public way
+        return self._session
 
     async def close(self) -> None:
         """Close all connections."""
-        if self._made is not None:
-            await self._made.close()
-            self._made = None
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
 
-    async def once(self, *, method: str, url: str, headers: Sequence[tuple[str, str]], body: bytes) -> HttpResponse:
-        """Send one request once and read the whole reply.
+    async def open(
+        self,
+        *,
+        method: str,
+        url: str,
+        headers: Sequence[tuple[str, str]],
+        body: bytes,
+        total_seconds: float | None = None,
+    ) -> aiohttp.ClientResponse:
+        """Send one request once; return when the reply's head arrives. The URL is sent as it is. Raises aiohttp's own exceptions.
 
-        Raises `NotSent` only where no connection came about (refused, no such host, TLS refused, connect time-out), else `NoAnswer`.
+        `total_seconds` limits the time until the whole reply is read; None: no limit.
+        """
+        return await self.session.request(
+            method,
+            URL(url, encoded=True),
+            headers=CIMultiDict(headers),
+            data=body or None,
+            allow_redirects=False,
+            timeout=aiohttp.ClientTimeout(total=total_seconds, sock_connect=self._connect_seconds),
+        )
+
+    async def send_once(
+        self, *, method: str, url: str, headers: Sequence[tuple[str, str]], body: bytes
+    ) -> HttpResponse:
+        """Send one request once and read the complete reply.
+
+        Raises `NotSent` if no connection was established (refused, no such host, TLS failure, connect timeout), otherwise `NoAnswer`.
         """
         try:
-            async with self.session.request(
-                method,
-                URL(url, encoded=True),
-                headers=CIMultiDict(headers),
-                data=body or None,
-                allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(total=self._reply_seconds, sock_connect=self._connect_seconds),
+            async with await self.open(
+                method=method, url=url, headers=headers, body=body, total_seconds=self._reply_seconds
             ) as response:
                 return HttpResponse(
-                    status=response.status, headers=text_headers(response.raw_headers), body=await _capped(response)
+                    status=response.status,
+                    headers=text_headers(response.raw_headers),
+                    body=await _read_up_to_limit(response),
                 )
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
-            # Both are raised by the connector alone, before aiohttp writes the first byte of a request (aiohttp/client.py).
+            # Only the connector raises these two, before aiohttp writes the first byte of a request (aiohttp/client.py).
             raise NotSent(type(error).__name__) from error
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError, RecursionError) as error:
             raise NoAnswer(type(error).__name__) from error
 
 
-async def _capped(response: aiohttp.ClientResponse) -> bytes:
+async def _read_up_to_limit(response: aiohttp.ClientResponse) -> bytes:
     parts: list[bytes] = []
     size = 0
     async for part in response.content.iter_any():
@@ -116,6 +139,6 @@ async def _capped(response: aiohttp.ClientResponse) -> bytes:
 
 
 def text_headers(raw: Sequence[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:
-    """Raw reply headers as latin-1 text, without the hop-by-hop ones."""
+    """Reply headers decoded as latin-1, without the hop-by-hop ones."""
     pairs = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in raw)
     return tuple((name, value) for name, value in pairs if name.lower() not in HOP_BY_HOP)

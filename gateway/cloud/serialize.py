@@ -1,11 +1,12 @@
-"""From a parsed call to the bytes of an AWS request, with botocore's serializers: the client's own bytes are never used.
+"""Serializes a parsed call into an AWS request with botocore's serializers. The client's own bytes are never used.
 
-botocore clients also run "handlers" before serialising. Their convenience (base64 of user data, default account ids) must not run here,
-since a parsed call is past it already; what AWS needs of them is done below, each with its reason.
+botocore clients also run "handlers" before serializing. Their conveniences (base64 of user data, default account ids) must not run here:
+the client already ran them, and a parsed call contains the result. The few that AWS needs are repeated below, each with its reason.
 """
 
 import re
 import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import SimpleNamespace
@@ -25,54 +26,76 @@ from gateway.model.mutation import Call
 CBOR = "smithy-rpc-v2-cbor"
 _TOKENS = uuid.UUID("5f0e6c1a-6d0b-5a53-9d6e-3c1f1f0f7a11")
 _CHECKSUMS = SimpleNamespace(request_checksum_calculation="when_required", signature_version="s3")
-"""What botocore's checksum functions ask of a client's configuration: where a checksum is required, and in a header, not a trailer."""
+"""The client configuration that botocore's checksum functions read: only required checksums, in a header rather than a trailer."""
 _AMBIGUOUS = re.compile(r"/(?:\.|%2e){1,2}(?:/|$)|//", re.IGNORECASE)
 _ROUTE53_IDS = frozenset({"ResourceId", "DelegationSetId", "ChangeId"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unsigned:
-    """A request before it is signed."""
+class UnsignedRequest:
+    """A serialized request before it is signed."""
 
     method: str
     target: str
-    """Path and query as they stand on the wire."""
+    """Path and query as sent on the wire."""
     headers: tuple[tuple[str, str], ...]
-    """Names lower-case; without host, date, authorization and content-length, which the client adds."""
+    """Names lower-case; without host, date and authorization, which signing adds, and content-length, which the HTTP client adds."""
     body: bytes
 
 
 def protocol_of(call: Call, operation: OperationModel) -> str:
-    """The protocol to send a call in: the caller's own, else the service's first but CBOR. Raises `errors.NotSendable`."""
+    """The protocol to send a call in: the caller's own, otherwise the service's first one other than CBOR. Raises `errors.NotSendable`."""
     metadata = operation.service_model.metadata
-    spoken: list[str] = metadata.get("protocols") or [metadata["protocol"]]
+    supported: list[str] = metadata.get("protocols") or [metadata["protocol"]]
     if not call.protocol:
-        return next((name for name in spoken if name != CBOR), spoken[0])
-    if call.protocol not in spoken:
+        return next((name for name in supported if name != CBOR), supported[0])
+    if call.protocol not in supported:
         raise NotSendable(
-            f"AWS {call.service} does not speak {call.protocol[:40]!r} but {', '.join(spoken)}; nothing was sent."
+            f"AWS {call.service} does not speak {call.protocol[:40]!r} but {', '.join(supported)}; nothing was sent."
         )
     return call.protocol
 
 
+_BYTES_OF_A_VALUE = 40
+_ENOUGH = 1 << 16
+
+
+def size_of(parameters: Mapping[str, object]) -> int:
+    """About how many bytes the parameters are on the wire, to tell whether serializing them takes long. Stops counting at 64 KiB."""
+    size = 0
+    waiting: list[object] = [parameters]
+    while waiting and size < _ENOUGH:
+        value = waiting.pop()
+        size += _BYTES_OF_A_VALUE
+        if isinstance(value, Mapping):
+            waiting.extend(value.values())
+        elif isinstance(value, str | bytes):
+            size += len(value)
+        elif isinstance(value, Sequence):
+            waiting.extend(value)
+    return size
+
+
 def idempotency_tokens(operation: OperationModel, mutation_id: str) -> dict[str, str]:
-    """A token for each member that the model marks as one, the same for the same mutation whenever it is asked (a UUID, which all take)."""
+    """A token for each member that the model marks as an idempotency token. The same mutation always gets the same tokens (UUIDs, which
+    every service accepts).
+    """
     return {
         name: str(uuid.uuid5(_TOKENS, f"{mutation_id}/{operation.service_model.service_name}/{operation.name}/{name}"))
         for name in operation.idempotent_members
     }
 
 
-def serialize(call: Call, operation: OperationModel, endpoint: Endpoint, *, mutation_id: str) -> Unsigned:
-    """The request for a call. Modelled idempotency tokens that it lacks are filled in.
+def serialize(call: Call, operation: OperationModel, endpoint: Endpoint, *, mutation_id: str) -> UnsignedRequest:
+    """The request for a call. Missing idempotency tokens are filled in.
 
-    Raises `errors.NotSendable` for parameters the model does not allow.
+    Raises `errors.NotSendable` for parameters that the model does not allow.
     """
     parameters = idempotency_tokens(operation, mutation_id) | dict(call.parameters)
     _shorten_route53_ids(operation, parameters)
     _require_labels(operation, parameters)
     request = _request(call, operation, parameters)
-    request.pop("host_prefix", None)  # the endpoint's host has it already
+    request.pop("host_prefix", None)  # the endpoint's host already contains it
     if call.service == "s3":
         request["url_path"] = _without_bucket(request["url_path"], operation, parameters, endpoint)
     try:
@@ -96,13 +119,15 @@ def serialize(call: Call, operation: OperationModel, endpoint: Endpoint, *, muta
     }
     for name, value in headers.items():
         if not (value.isascii() and value.isprintable()):
-            # botocore refuses them too: S3 stores header values as ASCII, and a line break would begin a header of the caller's making.
+            # botocore refuses them too: S3 stores header values as ASCII, and a line break would let the caller add a header.
             raise NotSendable(
-                f"{call.service} {call.operation} puts a value with other than plain ASCII text into the header {name[:60]}; nothing was sent."
+                f"{call.service} {call.operation} puts a value that is not printable ASCII into the header {name[:60]}; nothing was sent."
             )
     if call.service == "apigateway":
-        headers["accept"] = "application/json"  # else API Gateway answers in HAL (botocore.handlers.add_accept_header)
-    return Unsigned(
+        headers["accept"] = (
+            "application/json"  # otherwise API Gateway answers in HAL (botocore.handlers.add_accept_header)
+        )
+    return UnsignedRequest(
         method=prepared.method,
         target=prepared.url.removeprefix(endpoint.origin) or "/",
         headers=tuple(sorted(headers.items())),
@@ -123,12 +148,12 @@ def _request(call: Call, operation: OperationModel, parameters: dict[str, Any]) 
 
 @lru_cache(None)
 def _serializer(protocol: str) -> Any:
-    """Botocore's serializer of a protocol, which also validates: one serves all, as in botocore's own clients."""
+    """Botocore's serializer of a protocol, which also validates. Shared by all calls, as in botocore's own clients."""
     return create_serializer(protocol)
 
 
 def _require_labels(operation: OperationModel, parameters: dict[str, Any]) -> None:
-    """Every part of the path must be there: PutObject with an empty bucket would be CreateBucket, and what was checked is what is sent."""
+    """Refuse an empty path parameter: PutObject with an empty bucket would be sent as CreateBucket, another operation than was checked."""
     shape = operation.input_shape
     members = shape.members.items() if shape is not None else ()
     for name, member in members:
@@ -142,7 +167,7 @@ def _require_labels(operation: OperationModel, parameters: dict[str, Any]) -> No
 
 
 def _without_bucket(path: str, operation: OperationModel, parameters: dict[str, Any], endpoint: Endpoint) -> str:
-    """The path without the bucket where the endpoint has the bucket in its host or its own path (botocore edits its model for that)."""
+    """The path, without the bucket if the endpoint's host or path already contains it (botocore edits its model instead)."""
     bucket = parameters.get("Bucket")
     in_path = operation.http.get("requestUri", "").startswith("/{Bucket}") and isinstance(bucket, str)
     if not in_path or not endpoint.has_bucket:
@@ -152,7 +177,7 @@ def _without_bucket(path: str, operation: OperationModel, parameters: dict[str, 
 
 
 def _shorten_route53_ids(operation: OperationModel, parameters: dict[str, Any]) -> None:
-    """Route 53 answers with `/hostedzone/Z1` and takes `Z1`; whoever passes on what it was told means the latter (botocore.handlers)."""
+    """Shorten ids such as `/hostedzone/Z1` in place: Route 53 returns that form and accepts only `Z1` (botocore.handlers does the same)."""
     if operation.service_model.service_name != "route53" or operation.input_shape is None:
         return
     for name, shape in operation.input_shape.members.items():

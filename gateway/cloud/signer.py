@@ -1,11 +1,15 @@
-"""Signs requests to AWS with Signature Version 4, header form. Held to botocore's signer in the tests; about 10 µs a request."""
+"""Signs requests to AWS with Signature Version 4 in the `Authorization` header; about 10 µs a request.
+
+The tests compare every signature with botocore's own signer.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime
 
 from gateway.authn import canonical
-from gateway.cloud.credentials import Credentials
+from gateway.cloud.credentials import Credentials, CredentialsProvider
 from gateway.cloud.endpoints import Endpoint
+from gateway.ports import Clock
 
 _UNSIGNED = frozenset(
     {
@@ -24,7 +28,34 @@ _UNSIGNED = frozenset(
         "x-amzn-trace-id",
     }
 )
-"""Headers that change nothing of what is asked and that things on the way may change. botocore adds or leaves them unsigned as well."""
+"""Headers that do not change the meaning of a request and that an intermediary may change. botocore does not sign them either."""
+
+
+class RequestSigner:
+    """Signs mutations and reads with the gateway's current credentials and the current time."""
+
+    def __init__(self, credentials: CredentialsProvider, clock: Clock) -> None:
+        self._credentials = credentials
+        self._clock = clock
+
+    async def sign(
+        self, *, method: str, target: str, headers: Sequence[tuple[str, str]], payload: str, endpoint: Endpoint
+    ) -> list[tuple[str, str]]:
+        """The complete headers of a request, as `signed_headers` returns them; for S3 with `x-amz-content-sha256`.
+
+        Raises `errors.NotSendable` if there are no credentials.
+        """
+        if endpoint.literal:
+            headers = [*headers, ("x-amz-content-sha256", payload)]  # S3 requires it
+        return signed_headers(
+            method=method,
+            target=target,
+            headers=headers,
+            payload=payload,
+            endpoint=endpoint,
+            credentials=await self._credentials.current(),
+            at=self._clock.now(),
+        )
 
 
 def signed_headers(
@@ -37,26 +68,26 @@ def signed_headers(
     credentials: Credentials,
     at: datetime,
 ) -> list[tuple[str, str]]:
-    """The headers with `host`, `x-amz-date`, for temporary credentials `x-amz-security-token`, and `authorization` added.
+    """The given headers plus `host`, `x-amz-date`, `authorization` and, for temporary credentials, `x-amz-security-token`.
 
-    `target` is path and query as they will stand on the wire; names in `headers` are lower-case; `payload` is the body's SHA-256 in hex, or
-    one of AWS's reserved words, and must equal `x-amz-content-sha256` where `headers` has it.
+    `target` is the path and query exactly as sent; names in `headers` are lower-case. `payload` is the body's SHA-256 in hex or one of
+    AWS's reserved words (`UNSIGNED-PAYLOAD` …), and must equal `x-amz-content-sha256` if `headers` contains it.
     """
     timestamp = f"{at:%Y%m%dT%H%M%SZ}"
     complete = [("host", endpoint.host), *headers, ("x-amz-date", timestamp)]
     if credentials.token:
         complete.append(("x-amz-security-token", credentials.token))
-    named: dict[str, list[str]] = {}
+    signed: dict[str, list[str]] = {}
     for name, value in complete:
         if name not in _UNSIGNED:
-            named.setdefault(name, []).append(value)
-    names = sorted(named)
+            signed.setdefault(name, []).append(value)
+    names = sorted(signed)
     path, _, query = target.partition("?")
     request = canonical.canonical_request(
         method=method,
         path=canonical.canonical_path(path, literal=endpoint.literal),
         query=canonical.canonical_query(query),
-        headers=named,
+        headers=signed,
         signed=names,
         payload=payload,
     )
@@ -68,6 +99,6 @@ def signed_headers(
         request=request,
     )
     scope = f"{timestamp[:8]}/{endpoint.region}/{endpoint.signing_name}/{canonical.TERMINATOR}"
-    proof = f"{canonical.ALGORITHM} Credential={credentials.access_key_id}/{scope}, SignedHeaders={';'.join(names)}, Signature={signature}"
-    complete.append(("authorization", proof))
+    authorization = f"{canonical.ALGORITHM} Credential={credentials.access_key_id}/{scope}, SignedHeaders={';'.join(names)}, Signature={signature}"
+    complete.append(("authorization", authorization))
     return complete

@@ -1,4 +1,4 @@
-"""From an ASGI scope to an `Inbound`: exact bytes, and a body that is read once, up to a limit."""
+"""Converts an ASGI scope to an `Inbound`, reads its body up to a limit, and sends complete responses."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, TypeAlias
@@ -12,22 +12,35 @@ Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
+_DIGITS = 19
+"""A longer Content-Length is no length; the server itself refuses it."""
+
 
 class RequestBody:
-    """The body of one request."""
+    """The body of one request, read at most once."""
 
-    def __init__(self, receive: Receive, limit: int) -> None:
+    def __init__(
+        self,
+        receive: Receive,
+        limit: int,
+        *,
+        declared: int = 0,
+        limit_of_large: Callable[[], Awaitable[int]] | None = None,
+    ) -> None:
+        """`declared` is the Content-Length. `limit_of_large` is asked once, for a body over `limit`: what limit this request has."""
         self._receive = receive
         self._limit = limit
+        self._declared = declared
+        self._limit_of_large = limit_of_large
         self._bytes: bytes | None = None
 
     async def read(self) -> bytes:
-        """The whole body. Raises `errors.BodyTooLarge`, and `errors.Malformed` if the client hung up half-way."""
+        """The whole body. Raises `errors.BodyTooLarge`, and `errors.Malformed` if the client disconnected before its end."""
         if self._bytes is None:
-            self._bytes = await self._collect()
+            self._bytes = await self._receive_all()
         return self._bytes
 
-    async def _collect(self) -> bytes:
+    async def _receive_all(self) -> bytes:
         parts: list[bytes] = []
         size = 0
         while True:
@@ -36,15 +49,33 @@ class RequestBody:
                 raise Malformed("The client hung up before its request was complete; nothing was sent.")
             part: bytes = message.get("body", b"")
             size += len(part)
-            if size > self._limit:
+            if await self._is_too_large(size):
                 raise BodyTooLarge(self._limit)
-            parts.append(part)
+            # What will be refused is read, so that the client is there for the answer, and not kept.
+            if not await self._is_too_large(self._declared):
+                parts.append(part)
             if not message.get("more_body"):
-                return parts[0] if len(parts) == 1 else b"".join(parts)
+                break
+        if await self._is_too_large(self._declared):
+            raise BodyTooLarge(self._limit)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    async def _is_too_large(self, size: int) -> bool:
+        if size > self._limit and self._limit_of_large is not None:
+            ask, self._limit_of_large = self._limit_of_large, None
+            self._limit = max(self._limit, await ask())
+        return size > self._limit
+
+
+def declared_length(scope: Scope) -> int:
+    """The Content-Length of a request whose head was checked; 0 if it states none."""
+    return next(
+        (int(value) for name, value in scope["headers"] if name == b"content-length" and len(value) < _DIGITS), 0
+    )
 
 
 def inbound_of(scope: Scope, body: RequestBody, clock: Clock) -> Inbound:
-    """The request as it arrived. The path is taken undecoded: `scope["path"]` has lost the difference of `%2F` and `/`."""
+    """The request as it arrived. Uses the raw path, because in `scope["path"]` an encoded `%2F` has become `/`."""
     raw: bytes = scope.get("raw_path") or scope["path"].encode()
     query: bytes = scope["query_string"]
     target = raw.partition(b"?")[0] + (b"?" + query if query else b"")
@@ -59,8 +90,8 @@ def inbound_of(scope: Scope, body: RequestBody, clock: Clock) -> Inbound:
     )
 
 
-async def answer(send: Send, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
-    """Send one whole reply."""
+async def send_response(send: Send, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
+    """Send one complete response."""
     raw = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
     await send({"type": "http.response.start", "status": status, "headers": raw})
     await send({"type": "http.response.body", "body": body})

@@ -1,12 +1,12 @@
-r"""The words by which a caller states its motive, the same at every door: intent, motivation, evidence, how long, free text.
+r"""Parses the motive that a caller states, by the same rules at every door: intent, motivation, evidence, duration, free text.
 
-At the AWS door they are two signed headers; the second is a small structured field in the manner of RFC 8941:
+At the AWS door the motive is in two signed headers. The second is a structured field similar to RFC 8941:
 
     x-sentinel-intent: availability
     x-sentinel-motivation: incident; evidence=ALERT-42, https://status.example/7; for=1h; text="queue is 40 minutes behind"
 
 `evidence` is a comma-separated list. `for` is `90s`, `30m`, `1h`, `2d`, `1w` or a sequence of them (`1h30m`), at most a year. A value
-that holds `;` or `"` stands in quotes, with `\"` and `\\` inside. Text outside ASCII is sent as `text*=UTF-8''…` (RFC 8187).
+that contains `;` or `"` is quoted, with `\"` and `\\` as escapes. Text outside ASCII is sent as `text*=UTF-8''…` (RFC 8187).
 """
 
 import re
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from enum import StrEnum
 from typing import NoReturn, TypeVar
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from gateway.errors import Malformed
 from gateway.model.motive import Intent, Motivation, Motive
@@ -22,7 +22,7 @@ from gateway.model.motive import Intent, Motivation, Motive
 MAX_TEXT = 1000
 MAX_EVIDENCE = 10
 MAX_REFERENCE = 200
-LONGEST = timedelta(days=365)
+MAX_DURATION = timedelta(days=365)
 INTENT_HEADER = "x-sentinel-intent"
 MOTIVATION_HEADER = "x-sentinel-motivation"
 
@@ -32,7 +32,7 @@ _PART = re.compile(r"([0-9]{1,8})([smhdw])")
 _PARAMETER = re.compile(r'\s*;\s*([a-z]+\*?)\s*=\s*(?:"((?:[^"\\]|\\["\\])*)"|([^";]*))')
 _TOKEN = re.compile(r"\s*([^\s;]+)")
 _EXTENDED = "UTF-8''"
-_Word = TypeVar("_Word", bound=StrEnum)
+_Enum = TypeVar("_Enum", bound=StrEnum)
 
 
 def motive_of(
@@ -43,18 +43,20 @@ def motive_of(
     evidence: Sequence[str] = (),
     wanted_for: str = "",
 ) -> Motive:
-    """The motive in these words. Raises `errors.Malformed` with a sentence that lists what is allowed."""
+    """The motive with these members. Raises `errors.Malformed` with a sentence that lists the allowed values."""
     if len(text) > MAX_TEXT:
-        _bad(f"The motive's text has {len(text)} characters; at most {MAX_TEXT} are taken.")
+        _refuse_motive(f"The motive's text has {len(text)} characters; at most {MAX_TEXT} are allowed.")
     if len(evidence) > MAX_EVIDENCE or any(
         not reference.strip() or len(reference) > MAX_REFERENCE for reference in evidence
     ):
-        _bad(f"A motive names at most {MAX_EVIDENCE} pieces of evidence, each of 1 to {MAX_REFERENCE} characters.")
+        _refuse_motive(
+            f"A motive names at most {MAX_EVIDENCE} pieces of evidence, each of 1 to {MAX_REFERENCE} characters."
+        )
     if any(not character.isprintable() and character != "\n" for part in (text, *evidence) for character in part):
-        _bad("The motive's text or evidence holds a control character.")
+        _refuse_motive("The motive's text or evidence contains a control character.")
     return Motive(
-        intent=_word(Intent, "intent", intent),
-        motivation=_word(Motivation, "motivation", motivation),
+        intent=_member(Intent, "intent", intent),
+        motivation=_member(Motivation, "motivation", motivation),
         text=text,
         evidence=tuple(evidence),
         wanted_for=duration(wanted_for) if wanted_for else None,
@@ -62,13 +64,13 @@ def motive_of(
 
 
 def read_motive(intent: str, motivation: str) -> Motive:
-    """The motive in the two header fields. Raises `errors.Malformed`."""
+    """The motive that the two header fields state. Raises `errors.Malformed`."""
     token = _TOKEN.match(motivation)
     if token is None:
-        _bad(f"The motivation is empty; it must begin with one of {_list(Motivation)}.")
+        _refuse_motive(f"The motivation is empty; it must begin with one of {_alternatives(Motivation)}.")
     given = _parameters(motivation, token.end())
     if given.keys() - {"text", "evidence", "for"}:
-        _bad("The motivation has a parameter that Sentinel does not know; it knows evidence, for and text.")
+        _refuse_motive("The motivation has a parameter that Sentinel does not know; it knows evidence, for and text.")
     evidence = [part.strip() for part in given["evidence"].split(",")] if "evidence" in given else []
     return motive_of(
         intent=intent.strip(),
@@ -79,25 +81,16 @@ def read_motive(intent: str, motivation: str) -> Motive:
     )
 
 
-def write_motive(motive: Motive) -> dict[str, str]:
-    """The two header fields that `read_motive` reads back to an equal motive."""
-    parts = [motive.motivation.value]
-    if motive.evidence:
-        parts.append(_written("evidence", ", ".join(motive.evidence)))
-    if motive.wanted_for is not None:
-        parts.append(f"for={int(motive.wanted_for.total_seconds())}s")
-    if motive.text:
-        parts.append(_written("text", motive.text))
-    return {INTENT_HEADER: motive.intent.value, MOTIVATION_HEADER: "; ".join(parts)}
-
-
 def duration(text: str) -> timedelta:
-    """`90s`, `30m`, `1h`, `2d`, `1w` or a sequence of them, more than nothing and at most a year. Raises `errors.Malformed`."""
+    """The duration that `90s`, `30m`, `1h`, `2d`, `1w` or a sequence of them states: more than 0 and at most 365 days.
+
+    Raises `errors.Malformed`.
+    """
     if not _DURATION.fullmatch(text):
-        _bad(f"{text[:40]!r} is not a duration; write 90s, 30m, 1h, 2d, 1w or 1h30m.")
+        _refuse_motive(f"{text[:40]!r} is not a duration; write 90s, 30m, 1h, 2d, 1w or 1h30m.")
     seconds = sum(int(number) * _UNITS[unit] for number, unit in _PART.findall(text))
-    if not 0 < seconds <= LONGEST.total_seconds():
-        _bad("A duration must be more than nothing and at most 365 days.")
+    if not 0 < seconds <= MAX_DURATION.total_seconds():
+        _refuse_motive("A duration must be more than 0 seconds and at most 365 days.")
     return timedelta(seconds=seconds)
 
 
@@ -106,13 +99,13 @@ def _parameters(text: str, position: int) -> dict[str, str]:
     while position < len(text.rstrip()):
         found = _PARAMETER.match(text, position)
         if found is None:
-            _bad('The motivation is not of the form `incident; evidence=ALERT-42; for=1h; text="why"`.')
+            _refuse_motive('The motivation is not of the form `incident; evidence=ALERT-42; for=1h; text="why"`.')
         name, quoted, plain = found.groups()
         value = re.sub(r"\\(.)", r"\1", quoted) if quoted is not None else plain.strip()
         if name.endswith("*"):
             name, value = name[:-1], _extended(value)
         if name in given:
-            _bad(f"The motivation states {name} twice.")
+            _refuse_motive(f"The motivation states {name} twice.")
         given[name] = value
         position = found.end()
     return given
@@ -120,31 +113,25 @@ def _parameters(text: str, position: int) -> dict[str, str]:
 
 def _extended(value: str) -> str:
     if not value.upper().startswith(_EXTENDED):
-        _bad("A parameter whose name ends in * must begin with UTF-8''.")
+        _refuse_motive("The value of a parameter whose name ends in * must begin with UTF-8''.")
     try:
         return unquote(value[len(_EXTENDED) :], errors="strict")
     except UnicodeDecodeError:
-        _bad("A parameter whose name ends in * is not percent-encoded UTF-8.")
+        _refuse_motive("The value of a parameter whose name ends in * is not percent-encoded UTF-8.")
 
 
-def _written(name: str, value: str) -> str:
-    if not value.isascii() or not value.isprintable():
-        return f"{name}*={_EXTENDED}{quote(value, safe='')}"
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return f'{name}="{escaped}"'
-
-
-def _word(kind: type[_Word], name: str, given: str) -> _Word:
+def _member(enum: type[_Enum], name: str, value: str) -> _Enum:
     try:
-        return kind(given)
+        return enum(value)
     except ValueError:
-        _bad(f"{given[:40]!r} is no {name}; the {name} is one of {_list(kind)}.")
+        _refuse_motive(f"{value[:40]!r} is not an allowed {name}; the {name} is one of {_alternatives(enum)}.")
 
 
-def _list(kind: type[StrEnum]) -> str:
-    *first, last = (word.value for word in kind)
+def _alternatives(enum: type[StrEnum]) -> str:
+    """E.g. `a, b or c`."""
+    *first, last = (member.value for member in enum)
     return f"{', '.join(first)} or {last}"
 
 
-def _bad(reason: str) -> NoReturn:
+def _refuse_motive(reason: str) -> NoReturn:
     raise Malformed(reason, aws_code="ValidationError", code="motive")

@@ -1,7 +1,7 @@
-"""The guard in front of every door: what two HTTP readers could take in two ways, or what is only there to wear us out, goes no further.
+"""Rejects malformed requests before routing: anything two HTTP parsers could read differently, and anything over the size limits.
 
-uvicorn's parsers are no judges (both let requests through that must be refused; `tests/gateway/doors/aws/test_bad_http.py` holds us to them).
-The limits are ours; the rules are those of RFC 9112 (HTTP/1.1) 3.2, 6.1 and 6.3, RFC 9110 7.2 and 15.5, and RFC 6585 5.
+Do not rely on uvicorn's parsers: both accept requests that must be refused (see `tests/gateway/doors/aws/test_bad_http.py`).
+The limits are our own; the rules are those of RFC 9112 (HTTP/1.1) 3.2, 6.1 and 6.3, RFC 9110 7.2 and 15.5, and RFC 6585 5.
 """
 
 import re
@@ -9,11 +9,11 @@ import re
 from gateway.doors.asgi import Scope
 from gateway.errors import Malformed
 
-LONGEST_TARGET = 8 * 1024
-LONGEST_HEADER = 8 * 1024
-ALL_HEADERS = 32 * 1024
-MOST_HEADERS = 100
-"""How long a request target, one header and all headers may be, in bytes, and how many headers there may be."""
+MAX_TARGET_BYTES = 8 * 1024
+MAX_HEADER_BYTES = 8 * 1024
+MAX_HEADERS_BYTES = 32 * 1024
+MAX_HEADERS = 100
+"""Limits of the request target, of one header (name and value), of all headers together (in bytes), and of the number of headers."""
 
 _HOST = re.compile(rb"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,253})|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 _TARGET = re.compile(rb"[!-~]*")
@@ -21,49 +21,49 @@ _VERSIONS = frozenset({"1.0", "1.1"})
 
 
 class TargetTooLong(Malformed):
-    """The path and query are longer than any AWS client makes them."""
+    """The path and query are longer than `MAX_TARGET_BYTES`, which no AWS client exceeds."""
 
     def __init__(self) -> None:
         super().__init__(
-            f"The request target is longer than {LONGEST_TARGET} bytes. Nothing was sent.",
+            f"The request target is longer than {MAX_TARGET_BYTES} bytes. Nothing was sent.",
             aws_code="RequestUriTooLong",
             code="target_too_long",
         )
 
 
 class HeadersTooLarge(Malformed):
-    """The headers are more than any AWS client sends."""
+    """The headers exceed one of the limits, which no AWS client does."""
 
     def __init__(self) -> None:
         super().__init__(
-            f"The request has more than {MOST_HEADERS} headers, one of more than {LONGEST_HEADER} bytes, or more than "
-            f"{ALL_HEADERS} bytes of them. Nothing was sent.",
+            f"The request has more than {MAX_HEADERS} headers, one of more than {MAX_HEADER_BYTES} bytes, or more than "
+            f"{MAX_HEADERS_BYTES} bytes of them. Nothing was sent.",
             aws_code="RequestHeaderSectionTooLarge",
             code="headers_too_large",
         )
 
 
-def objection_to(scope: Scope) -> Malformed | None:
-    """What is wrong with a request's head, None where nothing is. Reads neither body nor signature."""
+def head_error(scope: Scope) -> Malformed | None:
+    """The error in a request's head, None if it is well-formed and within the limits. Reads neither body nor signature."""
     headers: list[tuple[bytes, bytes]] = scope["headers"]
     raw: bytes = scope.get("raw_path") or b""
     query: bytes = scope["query_string"]
-    if len(raw) + len(query) > LONGEST_TARGET:
+    if len(raw) + len(query) > MAX_TARGET_BYTES:
         return TargetTooLong()
-    if len(headers) > MOST_HEADERS:
+    if len(headers) > MAX_HEADERS:
         return HeadersTooLarge()
     sizes = [len(name) + len(value) for name, value in headers]
-    if sum(sizes) > ALL_HEADERS or max(sizes, default=0) > LONGEST_HEADER:
+    if sum(sizes) > MAX_HEADERS_BYTES or max(sizes, default=0) > MAX_HEADER_BYTES:
         return HeadersTooLarge()
     if scope["http_version"] not in _VERSIONS:
-        return _odd("Sentinel speaks HTTP/1.1.", "http_version")
+        return _malformed("Sentinel speaks HTTP/1.1.", "http_version")
     if not _TARGET.fullmatch(raw) or not _TARGET.fullmatch(query) or b"%00" in raw:
-        return _odd("The request target holds a control character or raw bytes outside ASCII.", "target")
-    return _framed(scope, headers)
+        return _malformed("The request target contains a control character or raw bytes outside ASCII.", "target")
+    return _host_or_framing_error(scope, headers)
 
 
-def _framed(scope: Scope, headers: list[tuple[bytes, bytes]]) -> Malformed | None:
-    """Host and framing: one reading of where the request goes and where it ends."""
+def _host_or_framing_error(scope: Scope, headers: list[tuple[bytes, bytes]]) -> Malformed | None:
+    """An ambiguity about the request's host or about where its body ends."""
     hosts: list[bytes] = []
     lengths: list[bytes] = []
     encodings: list[bytes] = []
@@ -75,15 +75,15 @@ def _framed(scope: Scope, headers: list[tuple[bytes, bytes]]) -> Malformed | Non
         elif name == b"transfer-encoding":
             encodings.append(value)
     if len(hosts) != 1 or _HOST.fullmatch(hosts[0]) is None:
-        return _odd("A request needs exactly one Host header, of the form host or host:port.", "host")
+        return _malformed("A request needs exactly one Host header, of the form host or host:port.", "host")
     if len(lengths) > 1 or any(not length.isdigit() for length in lengths):
-        return _odd("Content-Length must stand once and be a number.", "framing")
+        return _malformed("Content-Length must be sent only once and be a number.", "framing")
     if encodings and (
         len(encodings) > 1 or encodings[0].lower() != b"chunked" or lengths or scope["http_version"] == "1.0"
     ):
-        return _odd("A request is framed by one Content-Length or by Transfer-Encoding: chunked.", "framing")
+        return _malformed("A request must have either one Content-Length or Transfer-Encoding: chunked.", "framing")
     return None
 
 
-def _odd(reason: str, code: str) -> Malformed:
+def _malformed(reason: str, code: str) -> Malformed:
     return Malformed(f"{reason} Nothing was sent.", aws_code="InvalidRequest", code=code)

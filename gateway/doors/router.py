@@ -1,7 +1,7 @@
-"""The one way in: the guard looks at every request, then how it proves itself says which door it is for.
+"""The root ASGI app: validates each request head, then routes the request by its authentication scheme to the AWS endpoint or the JSON API.
 
-AWS's own paths begin with `/v1/` too (batch, kafka, mq …), so the path alone cannot say it. What is signed as AWS requests are goes to
-the AWS door; the rest to the application, whose routes are the JSON API's and whose last resort is the AWS door.
+The path alone does not decide, because paths of some AWS services (batch, kafka, mq …) also begin with `/v1/`. Requests with an AWS
+signature go to the AWS door. All others go to the FastAPI application, which serves the JSON API and passes unknown paths to the AWS door.
 """
 
 from collections.abc import Awaitable, Callable
@@ -10,7 +10,8 @@ from typing import TypeAlias
 from gateway.doors.api.problems import problem, status_of
 from gateway.doors.asgi import Receive, RequestBody, Scope, Send, inbound_of
 from gateway.doors.aws.door import AwsDoor
-from gateway.doors.request_limits import objection_to
+from gateway.doors.body_budget import BodyBudget
+from gateway.doors.request_limits import head_error
 from gateway.errors import LedgerUnavailable, Malformed
 from gateway.pipeline import Pipeline
 from gateway.ports import Clock
@@ -21,45 +22,51 @@ _API = (b"/v1", b"/healthz", b"/readyz")
 
 
 class DoorRouter:
-    """A raw ASGI application around all doors."""
+    """The ASGI application in front of all doors."""
 
-    def __init__(self, app: App, *, aws: AwsDoor, pipeline: Pipeline, clock: Clock) -> None:
-        """`app` answers whatever is not signed as AWS requests are."""
+    def __init__(self, app: App, *, aws: AwsDoor, pipeline: Pipeline, clock: Clock, budget: BodyBudget) -> None:
+        """`app` serves every request without an AWS signature."""
         self._app = app
+        self._budget = budget
         self._aws = aws
         self._pipeline = pipeline
         self._clock = clock
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let one request through to its door, or turn it away here. No door speaks WebSocket."""
+        """Pass one request to its door, or reject it here. WebSocket connections are closed: no door supports them."""
         if scope["type"] == "websocket":
             await send({"type": "websocket.close"})
         elif scope["type"] != "http":
             await self._app(scope, receive, send)
-        elif (objection := objection_to(scope)) is not None:
-            await self._turn_away(scope, receive, send, objection)
-        elif signed_for_aws(scope):
-            await self._aws(scope, receive, send)
+        elif (error := head_error(scope)) is not None:
+            await self._turn_away(scope, receive, send, error)
         else:
-            await self._app(scope, receive, send)
+            metered = self._budget.metered(receive)
+            try:
+                await (self._aws if signed_for_aws(scope) else self._app)(scope, metered, send)
+            finally:
+                metered.release()
 
-    async def _turn_away(self, scope: Scope, receive: Receive, send: Send, objection: Malformed) -> None:
-        """Record it and answer in the words of its door; the connection ends, for where its next request begins is not certain."""
+    async def _turn_away(self, scope: Scope, receive: Receive, send: Send, malformed: Malformed) -> None:
+        """Record the refusal, answer in the format of the request's door, and close the connection.
+
+        The connection cannot be reused: after a malformed request it is not certain where the next one begins.
+        """
         if signed_for_aws(scope) or not scope["path"].encode("utf-8", "replace").startswith(_API):
-            await self._aws.turn_away(scope, receive, send, objection)
+            await self._aws.turn_away(scope, receive, send, malformed)
             return
-        error: Malformed | LedgerUnavailable = objection
+        error: Malformed | LedgerUnavailable = malformed
         try:
-            await self._pipeline.turn_away(inbound_of(scope, RequestBody(receive, 0), self._clock), objection)
+            await self._pipeline.turn_away(inbound_of(scope, RequestBody(receive, 0), self._clock), malformed)
         except LedgerUnavailable as unavailable:
             error = unavailable
-        reply = problem(status_of(error), error.code, str(error))
-        reply.headers["connection"] = "close"
-        await reply(scope, receive, send)
+        response = problem(status_of(error), error.code, str(error))
+        response.headers["connection"] = "close"
+        await response(scope, receive, send)
 
 
 def signed_for_aws(scope: Scope) -> bool:
-    """Whether the request carries, or means to carry, an AWS signature, in its header or in its query."""
+    """Whether the request has an AWS signature, valid or not, in its `Authorization` header or in its query."""
     for name, value in scope["headers"]:
         if name == b"authorization":
             scheme: bytes = value.lstrip()[:5].upper()

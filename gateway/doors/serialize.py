@@ -1,4 +1,4 @@
-"""How the nouns look in JSON replies, on the command line's `--json` and to the doors alike."""
+"""Serializes the model to JSON for the API's responses and for the command line's `--json`."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -13,13 +13,13 @@ from gateway.model.verdict import Decision, Finding
 
 
 def time_to_json(moment: datetime | None) -> str | None:
-    """ISO 8601 in UTC."""
+    """The time in ISO 8601, UTC with `Z`; None for None."""
     return None if moment is None else moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def finding_to_json(finding: Finding) -> dict[str, Any]:
-    """A finding with its counter-offer."""
-    view: dict[str, Any] = {
+    """All members of a finding; `offer` only if it has a counter-offer."""
+    document: dict[str, Any] = {
         "check": finding.check,
         "verdict": finding.verdict.value,
         "rule": finding.rule,
@@ -30,8 +30,8 @@ def finding_to_json(finding: Finding) -> dict[str, Any]:
     }
     if (offer := finding.offer) is not None:
         retry_after = time_to_json(offer.retry_after)
-        view["offer"] = {"nearest": to_json(offer.nearest), "holder": offer.holder, "retry_after": retry_after}
-    return view
+        document["offer"] = {"nearest": to_json(offer.nearest), "holder": offer.holder, "retry_after": retry_after}
+    return document
 
 
 def decision_to_json(decision: Decision) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def decision_to_json(decision: Decision) -> dict[str, Any]:
 
 
 def effect_to_json(effect: Effect) -> dict[str, Any]:
-    """An effect; a sensitive value is a digest already."""
+    """An effect. A sensitive value is already replaced by its digest."""
     return {
         "address": effect.address,
         "attribute": effect.attribute,
@@ -59,7 +59,7 @@ def effect_to_json(effect: Effect) -> dict[str, Any]:
 
 
 def outcome_to_json(outcome: Outcome | None) -> dict[str, Any] | None:
-    """What became of it; None for a dry run."""
+    """The outcome without AWS's reply; None for a dry run."""
     match outcome:
         case None:
             return None
@@ -75,7 +75,7 @@ def outcome_to_json(outcome: Outcome | None) -> dict[str, Any] | None:
 
 
 def mutation_to_json(mutation: Mutation) -> dict[str, Any]:
-    """Who asked for what, and what it does. Parameters are left out: they may hold secrets, the effects tell what matters."""
+    """A mutation without its call's parameters, which may contain secrets; the effects show what it changes."""
     return {
         "id": mutation.id,
         "actor": mutation.caller.actor,
@@ -88,7 +88,7 @@ def mutation_to_json(mutation: Mutation) -> dict[str, Any]:
 
 
 def record_to_json(record: Record) -> dict[str, Any]:
-    """A line of the ledger."""
+    """One record of the ledger with its hash chain members."""
     return {
         "seq": record.seq,
         "stage": record.stage.value,
@@ -103,7 +103,7 @@ def record_to_json(record: Record) -> dict[str, Any]:
 
 
 def claim_to_json(claim: Claim) -> dict[str, Any]:
-    """A claim."""
+    """All members of a claim."""
     return {
         "id": claim.id,
         "mutation_id": claim.mutation_id,

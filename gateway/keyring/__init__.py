@@ -1,1 +1,1 @@
-"""The keys that Sentinel issues, and the master key that their secrets derive from."""
+"""The keys that Sentinel issues, and the master key from which their secrets are derived."""

@@ -1,5 +1,7 @@
-"""The master key, from which every gateway secret is derived: given in the settings, or made once and kept in a private file."""
+"""The master key, from which the secrets of all keys and the key of masks are derived: taken from the settings, or generated once and stored in a private file."""
 
+import hashlib
+import hmac
 import os
 import secrets
 from pathlib import Path
@@ -11,52 +13,63 @@ MIN_LENGTH: Final = 32
 """Fewest characters of a master key."""
 
 FILE_NAME: Final = "master.key"
-"""Its file's name in the data directory."""
+"""Name of its file in the data directory."""
+
+
+def derived_key(master: bytes, purpose: str) -> bytes:
+    """A key of its own for each purpose, 32 bytes. Whoever has one learns nothing about the master key or the others.
+
+    HKDF-SHA256 (RFC 5869) with one block of output.
+    """
+    extracted = hmac.new(b"sentinel", master, hashlib.sha256).digest()
+    return hmac.new(extracted, purpose.encode() + b"\x01", hashlib.sha256).digest()
 
 
 def master_key(given: str, data: Path) -> bytes:
-    """The key given, else the one in `data/master.key`, which is made with mode 0600 where there is none.
+    """The key `given` in the settings, else the one in `data/master.key`, which is created with mode 0600 if it is missing.
 
-    Raises `errors.SettingsInvalid` for a key that is too short, or a file that others can read or that cannot be read.
+    Raises `errors.SettingsInvalid` for a key that is too short, and for a file that cannot be read or that others can read.
     """
     if given:
         return _long_enough(given, "The master key in the settings")
     path = data / FILE_NAME
     try:
         if not path.exists():
-            _make(path)
+            _create(path)
         return _long_enough(_private_text(path), f"The master key in {path}")
     except (OSError, UnicodeDecodeError) as error:
-        message = f"The master key {path} cannot be read or made ({error}). Give its directory to the gateway's user."
+        message = f"The master key {path} cannot be read or created ({error}). Make the gateway's user the owner of its directory."
         raise SettingsInvalid(message) from error
 
 
 def _private_text(path: Path) -> str:
     with path.open(encoding="ascii") as file:
-        # Asked of the open file, so that it cannot be exchanged between question and reading.
+        # The mode of the open file, which cannot be replaced between this check and the read.
         mode = os.fstat(file.fileno()).st_mode & 0o777
         if mode & 0o077:
-            message = f"The master key {path} can be read by others (mode {mode:04o}). Run `chmod 600` on it, and issue new keys if others may have read it."
+            message = f"The master key {path} can be read by others (mode {mode:04o}). Run `chmod 600` on it. If others may have read it, replace it and issue new keys."
             raise SettingsInvalid(message)
         return file.read().strip()
 
 
-def _make(path: Path) -> None:
-    """Written aside and linked into place, so that nobody reads half a key and of two processes one wins."""
+def _create(path: Path) -> None:
+    """Create the file. The key is written to a temporary file and linked into place, so nobody reads half a key, and of two
+    processes only one succeeds.
+    """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    aside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    file = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         os.write(file, secrets.token_urlsafe(48).encode() + b"\n")
         os.fsync(file)
     finally:
         os.close(file)
     try:
-        os.link(aside, path)
+        os.link(temporary, path)
     except FileExistsError:
         pass
     finally:
-        aside.unlink()
+        temporary.unlink()
     directory = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(directory)

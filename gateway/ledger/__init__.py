@@ -1,1 +1,1 @@
-"""The store: records, hash chain, claims, approvals, keys. `README.md` here documents every record's body."""
+"""The ledger: records in a hash chain, claims and approvals, in SQL. `README.md` here documents the body of every record."""

@@ -1,37 +1,57 @@
-"""What humans and the reconciler do to held mutations and claims; each act is a record in the same transaction."""
+"""Commands of humans and of the reconciler on held mutations and claims. Each appends its record in the same transaction."""
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import bindparam, delete, insert, select, update
 
 from gateway.errors import NotAllowed, NotFound
-from gateway.ledger.claims import end_claims, open_claims_of
-from gateway.ledger.lookup import approval_of
-from gateway.ledger.serialize import claim_of, ids, text_of
-from gateway.ledger.statements import Among, Statement
-from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, HOLDS, UNUSED, VALUES
+from gateway.ledger.claims import end_claims, open_claims_of, settle_claims
+from gateway.ledger.lookup import approval_from_row
+from gateway.ledger.outcome import attempt_of_mutation
+from gateway.ledger.rows import ApprovalRow, ClaimRow, HoldRow
+from gateway.ledger.serialize import canonical_text, claim_from_row, ids
+from gateway.ledger.statements import Among, Query, Statement, columns
+from gateway.ledger.states import ApprovalState, AttemptState
+from gateway.ledger.tables import APPROVALS, CLAIMS, HOLDS, UNUSED, VALUES
 from gateway.ledger.timestamps import to_text
 from gateway.ledger.transaction import Transaction
+from gateway.model.binding import binding_from_json, binding_to_json
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim, ClaimEnd
 from gateway.model.facts import Approval
+from gateway.model.hold import HoldState
 from gateway.model.ids import new_id
 from gateway.model.json import Json
 from gateway.model.record import Record, Stage
 
-_HOLD: Final = Statement(select(HOLDS).where(HOLDS.c.mutation_id == bindparam("mutation")))
-_UNUSED: Final = Statement(
-    select(APPROVALS).where(
+_HOLD: Final = Query(
+    select(*columns(HOLDS, HoldRow)).where(HOLDS.c.mutation_id == bindparam("mutation")),
+    HoldRow,
+)
+_UNUSED: Final = Query(
+    select(*columns(APPROVALS, ApprovalRow)).where(
         APPROVALS.c.actor == bindparam("who"),
         APPROVALS.c.call_digest == bindparam("digest"),
         APPROVALS.c.state == UNUSED,
+    ),
+    ApprovalRow,
+)
+_OPEN_ALIKE: Final = Statement(
+    update(HOLDS)
+    .where(
+        HOLDS.c.actor == bindparam("who"),
+        HOLDS.c.call_digest == bindparam("digest"),
+        HOLDS.c.binding == bindparam("bound_to"),
+        HOLDS.c.state == HoldState.OPEN.value,
     )
+    .values(state=HoldState.APPROVED.value)
 )
 _INSERT_APPROVAL: Final = Statement(insert(APPROVALS))
 _END_APPROVAL: Final = Statement(
-    update(APPROVALS).where(APPROVALS.c.id == bindparam("approval")).values(state=bindparam("how"))
+    update(APPROVALS).where(APPROVALS.c.id == bindparam("approval")).values(state=bindparam("new_state"))
 )
 _MARK_HOLDS: Final = Statement(
     update(HOLDS)
@@ -40,15 +60,12 @@ _MARK_HOLDS: Final = Statement(
         HOLDS.c.call_digest == bindparam("digest"),
         Among(HOLDS.c.state, "from_states"),
     )
-    .values(state=bindparam("how"))
+    .values(state=bindparam("new_state"))
 )
-_ATTEMPT: Final = Statement(
-    select(ATTEMPTS.c.actor, ATTEMPTS.c.stack, ATTEMPTS.c.state, ATTEMPTS.c.seq).where(
-        ATTEMPTS.c.mutation_id == bindparam("mutation")
-    )
+_CLAIMS_BY_ID: Final = Query(
+    select(*columns(CLAIMS, ClaimRow)).where(Among(CLAIMS.c.id, "ids")).order_by(CLAIMS.c.id),
+    ClaimRow,
 )
-_NAMED: Final = Statement(select(CLAIMS).where(Among(CLAIMS.c.id, "ids")).order_by(CLAIMS.c.id))
-_SETTLE: Final = Statement(update(CLAIMS).where(CLAIMS.c.mutation_id == bindparam("mutation")).values(unsettled=0))
 _MERGED_VALUES: Final = Statement(delete(VALUES).where(VALUES.c.mutation_id == bindparam("mutation")))
 
 
@@ -60,27 +77,39 @@ def is_approver(caller: Caller) -> bool:
 def approve(
     transaction: Transaction, mutation_id: str, *, approver: Caller, at: datetime, lasts: timedelta
 ) -> Approval:
-    """Consent to a held call. Approving it, or another hold of the same call by the same actor, again while the consent
-    is unused gives the same approval: one consent carries one call.
+    """Approve a held call; the approval. One approval permits one call, so approving the call again, or another hold of
+    the same call, actor and circumstances, returns the approval that is still unused. Approving a hold of the same call in other
+    circumstances withdraws it.
     """
     hold = _held(transaction, mutation_id, approver)
     if lasts <= timedelta(0):
-        raise NotAllowed("An approval must last longer than no time at all.")
-    if hold.state == "rejected":
+        raise NotAllowed("An approval must last for some time.")
+    if hold.state == HoldState.REJECTED:
         raise NotAllowed(f"Mutation {mutation_id} was rejected for good. Ask its actor to send it again.")
+    _refuse_unseen(mutation_id, hold)
     unused = transaction.row(_UNUSED, {"who": hold.actor, "digest": hold.call_digest})
-    if unused is not None and unused.until > to_text(at):
-        return approval_of(unused)
+    expired = unused is not None and unused.until <= to_text(at)
+    if unused is not None and not expired and unused.binding == hold.binding:
+        return approval_from_row(unused)
+    if hold.state == HoldState.APPROVED and (unused is None or unused.binding != hold.binding):
+        raise NotAllowed(
+            f"The approval of mutation {mutation_id} was used, or a later one replaced it. Ask its actor to send the call again."
+        )
     if unused is not None:
-        transaction.change(_END_APPROVAL, {"approval": unused.id, "how": "ended"})
-    elif hold.state == "approved":
-        raise NotAllowed(f"The approval of mutation {mutation_id} was used. Ask its actor to send the call again.")
-    approval = Approval(id=new_id("apr"), mutation_id=mutation_id, approver=approver.actor, until=at + lasts)
+        ended = ApprovalState.EXPIRED if expired else ApprovalState.WITHDRAWN
+        transaction.change(_END_APPROVAL, {"approval": unused.id, "new_state": ended.value})
+    approval = Approval(
+        id=new_id("apr"),
+        mutation_id=mutation_id,
+        approver=approver.actor,
+        until=at + lasts,
+        binding=binding_from_json(json.loads(hold.binding)),
+    )
     _store_approval(transaction, approval, hold, at)
     return approval
 
 
-def _store_approval(transaction: Transaction, approval: Approval, hold: Any, at: datetime) -> None:
+def _store_approval(transaction: Transaction, approval: Approval, hold: HoldRow, at: datetime) -> None:
     row = {
         "id": approval.id,
         "mutation_id": approval.mutation_id,
@@ -89,16 +118,19 @@ def _store_approval(transaction: Transaction, approval: Approval, hold: Any, at:
         "approver": approval.approver,
         "at": to_text(at),
         "until": to_text(approval.until),
-        "state": "open",
+        "state": ApprovalState.UNUSED.value,
         "used_by": "",
+        "binding": hold.binding,
     }
     transaction.change(_INSERT_APPROVAL, row)
-    _mark(transaction, hold, "approved", ["open"])
+    alike = {"who": hold.actor, "digest": hold.call_digest, "bound_to": hold.binding}
+    transaction.change(_OPEN_ALIKE, alike)
     body: dict[str, Json] = {
         "approval": approval.id,
         "requester": hold.actor,
         "digest": hold.call_digest,
         "until": to_text(approval.until),
+        "binding": binding_to_json(approval.binding),
     }
     transaction.append(
         Record(
@@ -113,16 +145,16 @@ def _store_approval(transaction: Transaction, approval: Approval, hold: Any, at:
 
 
 def reject(transaction: Transaction, mutation_id: str, *, approver: Caller, reason: str, at: datetime) -> None:
-    """Refuse a held call, and withdraw the consent to it where it is not used yet."""
+    """Reject a held call, and withdraw its approval if that is unused."""
     hold = _held(transaction, mutation_id, approver)
     unused = transaction.row(_UNUSED, {"who": hold.actor, "digest": hold.call_digest})
-    if hold.state == "rejected":
+    if hold.state == HoldState.REJECTED:
         raise NotAllowed(f"Mutation {mutation_id} was rejected already.")
-    if hold.state == "approved" and unused is None:
+    if hold.state == HoldState.APPROVED and unused is None:
         raise NotAllowed(f"Mutation {mutation_id} was approved and the approval is used; it can no longer be rejected.")
     if unused is not None:
-        transaction.change(_END_APPROVAL, {"approval": unused.id, "how": "withdrawn"})
-    _mark(transaction, hold, "rejected", ["open", "approved"])
+        transaction.change(_END_APPROVAL, {"approval": unused.id, "new_state": ApprovalState.WITHDRAWN.value})
+    _mark_holds(transaction, hold, HoldState.REJECTED, [HoldState.OPEN, HoldState.APPROVED])
     body: dict[str, Json] = {
         "reason": reason[:2_000],
         "requester": hold.actor,
@@ -135,17 +167,17 @@ def reject(transaction: Transaction, mutation_id: str, *, approver: Caller, reas
 
 
 def release(transaction: Transaction, mutation_id: str, *, caller: Caller, at: datetime) -> tuple[Claim, ...]:
-    """End a mutation's claims before their time. While it is in doubt only an approver may, who has looked at the thing."""
-    attempt = transaction.row(_ATTEMPT, {"mutation": mutation_id})
+    """End a mutation's claims early; the claims ended. While it is in doubt only an approver may, who has looked at the resource."""
+    attempt = attempt_of_mutation(transaction, mutation_id)
     rows = open_claims_of(transaction, mutation_id)
     if attempt is None or not rows or (attempt.actor != caller.actor and not is_approver(caller)):
         raise NotFound(f"You hold no open claim of a mutation {mutation_id}.")
-    if attempt.state == "in_flight" or (attempt.state == "in_doubt" and not is_approver(caller)):
+    if attempt.state == AttemptState.IN_FLIGHT or (attempt.state == AttemptState.IN_DOUBT and not is_approver(caller)):
         raise NotAllowed(
-            f"What came of mutation {mutation_id} is not known yet, so its claims stay. Wait until it is read back, or ask an approver."
+            f"The outcome of mutation {mutation_id} is not known yet, so its claims stay. Wait until it is read back, or ask an approver."
         )
     end_claims(transaction, rows, at, ClaimEnd.RELEASED)
-    transaction.change(_SETTLE, {"mutation": mutation_id})
+    settle_claims(transaction, mutation_id)
     body: dict[str, Json] = {"claims": ids(rows), "holder": attempt.actor}
     resources = [(row.address, row.attribute) for row in rows]
     transaction.append(
@@ -154,20 +186,20 @@ def release(transaction: Transaction, mutation_id: str, *, caller: Caller, at: d
         ),
         resources=resources,
     )
-    return tuple(claim_of(row) for row in transaction.rows(_NAMED, {"ids": text_of(ids(rows))}))
+    return tuple(claim_from_row(row) for row in transaction.rows(_CLAIMS_BY_ID, {"ids": canonical_text(ids(rows))}))
 
 
 def record_reconciliation(
     transaction: Transaction, mutation_id: str, *, at: datetime, body: Mapping[str, Json]
 ) -> None:
-    """Record what became of the change in code. `body["merged"]` true: the code declares it now, so the mutation's claims
-    and the values kept for it end.
+    """Record what the reconciler did about a mutation. If `body["merged"]` is true, the code now declares its values, so its
+    claims and applied values end.
     """
-    attempt = transaction.row(_ATTEMPT, {"mutation": mutation_id})
+    attempt = attempt_of_mutation(transaction, mutation_id)
     if attempt is None:
         raise NotFound(f"Mutation {mutation_id} was never carried out, so there is nothing to write back.")
-    rows: Sequence[Any] = ()
-    if body.get("merged") is True and attempt.state == "applied":
+    rows: Sequence[ClaimRow] = ()
+    if body.get("merged") is True and attempt.state == AttemptState.APPLIED:
         rows = open_claims_of(transaction, mutation_id)
         end_claims(transaction, rows, at, ClaimEnd.MERGED)
         transaction.change(_MERGED_VALUES, {"mutation": mutation_id})
@@ -179,19 +211,41 @@ def record_reconciliation(
     )
 
 
-def _held(transaction: Transaction, mutation_id: str, approver: Caller) -> Any:
-    """The hold. Raises `errors.NotAllowed` for a caller who may not judge it, `errors.NotFound` where nothing is held."""
+def _refuse_unseen(mutation_id: str, hold: HoldRow) -> None:
+    """Raise `errors.NotAllowed` for a hold whose approver cannot have seen what it would permit."""
+    if not hold.binding or json.loads(hold.binding) is None:
+        raise NotAllowed(
+            f"Mutation {mutation_id} was held by an older version of Sentinel, which did not keep what an approval is bound to. "
+            "Ask its actor to send the call again, and approve the new hold."
+        )
+    if json.loads(hold.summary)["call"].get("whole") is not True:
+        raise NotAllowed(
+            f"The parameters of mutation {mutation_id} are too large to be kept, so nobody can see all of what would be approved. "
+            "Ask its actor to send smaller calls, or reject it."
+        )
+
+
+def _held(transaction: Transaction, mutation_id: str, approver: Caller) -> HoldRow:
+    """The hold. Raises `errors.NotAllowed` for a caller who may not decide on it, `errors.NotFound` if there is no such hold."""
     if not is_approver(approver):
-        raise NotAllowed("Only a human with the role `approver` may judge held mutations.")
+        raise NotAllowed("Only a human with the role `approver` may decide on held mutations.")
     hold = transaction.row(_HOLD, {"mutation": mutation_id})
     if hold is None:
         raise NotFound(f"No mutation {mutation_id} is held.")
     requesters = {hold.actor, hold.on_behalf_of} - {""}
     if requesters & {approver.actor, approver.on_behalf_of}:
-        raise NotAllowed(f"Mutation {mutation_id} is your own, or made on your behalf; another human must judge it.")
+        raise NotAllowed(
+            f"Mutation {mutation_id} is your own, or made on your behalf; another human must decide on it."
+        )
     return hold
 
 
-def _mark(transaction: Transaction, hold: Any, how: str, from_states: Sequence[str]) -> None:
-    values = {"who": hold.actor, "digest": hold.call_digest, "from_states": text_of(from_states), "how": how}
+def _mark_holds(transaction: Transaction, hold: HoldRow, state: HoldState, from_states: Sequence[HoldState]) -> None:
+    """Set the state of all holds of the same actor and call that are in one of `from_states`."""
+    values = {
+        "who": hold.actor,
+        "digest": hold.call_digest,
+        "from_states": canonical_text(from_states),
+        "new_state": state.value,
+    }
     transaction.change(_MARK_HOLDS, values)

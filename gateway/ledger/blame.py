@@ -1,4 +1,4 @@
-"""Who set a value: the answer to "who, when, for what goal, why then, with whose consent, and what did it replace"."""
+"""Who set a value: the actor, time, motive and approver of the last change of an attribute, and what it replaced."""
 
 import json
 from collections.abc import Mapping
@@ -8,10 +8,12 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, select
 
+from gateway.ledger.states import AttemptState
 from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, RECORDS, RESOURCES
 from gateway.ledger.timestamps import from_text
 from gateway.model.json import Json
 from gateway.model.mutation import WHOLE
+from gateway.model.path import AttributePath
 from gateway.model.record import Stage
 
 _SETTERS: Final = (
@@ -22,7 +24,7 @@ _SETTERS: Final = (
     .where(
         RESOURCES.c.address == bindparam("where"),
         RESOURCES.c.attribute.in_(bindparam("attributes", expanding=True)),
-        ATTEMPTS.c.state != "failed",
+        ATTEMPTS.c.state != AttemptState.FAILED.value,
     )
     .order_by(RESOURCES.c.seq.desc())
     .limit(2)
@@ -44,7 +46,7 @@ _OPEN_CLAIM: Final = select(CLAIMS.c.until, CLAIMS.c.unsettled).where(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blame:
-    """Everything known about who gave an attribute its value."""
+    """The last change of an attribute, as far as the ledger knows it."""
 
     address: str
     attribute: str
@@ -54,8 +56,8 @@ class Blame:
     on_behalf_of: str
     at: datetime
     mutation_id: str
-    outcome: str
-    """applied, in_doubt or in_flight."""
+    outcome: AttemptState
+    """APPLIED, IN_DOUBT or IN_FLIGHT."""
     action: str
     """set, create, delete or invoke."""
     operation: str
@@ -65,24 +67,24 @@ class Blame:
     text: str = ""
     evidence: tuple[str, ...] = ()
     approver: str = ""
-    """Who consented, empty where no consent was needed."""
+    """Who approved it; empty if no approval was needed."""
     previous: Json = None
-    """The value it replaced, as far as was known; None also where it was secret."""
+    """The value it replaced; None if that was unknown or secret."""
     previous_actor: str = ""
-    """Who had set that through us, empty where nobody had."""
+    """Who had set the replaced value through Sentinel; empty if nobody had."""
     previous_mutation_id: str = ""
     previous_at: datetime | None = None
     branch: str = ""
-    """Branch and commit of the code that declares it, empty while it is not written back."""
+    """Branch and commit with which the reconciler wrote it back; empty before that."""
     commit: str = ""
     claim_open: bool = False
     claim_until: datetime | None = None
 
 
 def blame(connection: Connection, address: str, attribute: str, now: datetime) -> Blame | None:
-    """Who set the attribute last; None where nobody did through us.
+    """Who set the attribute last; None if nobody did through Sentinel.
 
-    What was done to the whole thing (created, deleted), or to an attribute around this one, counts.
+    Changes of the whole resource (created, deleted) and of an attribute around this one count too.
     """
     attributes = _covering(attribute)
     rows = connection.execute(_SETTERS, {"where": address, "attributes": attributes}).all()
@@ -91,7 +93,7 @@ def blame(connection: Connection, address: str, attribute: str, now: datetime) -
     row = rows[0]
     body = json.loads(row.body)
     effect = _effect(body, address, attributes)
-    written = _written_back(connection, row.mutation_id)
+    reconciled = _reconciled(connection, row.mutation_id)
     claim = connection.execute(
         _OPEN_CLAIM, {"mutation": row.mutation_id, "where": address, "attributes": attributes}
     ).first()
@@ -107,7 +109,7 @@ def blame(connection: Connection, address: str, attribute: str, now: datetime) -
         on_behalf_of=body["caller"]["on_behalf_of"],
         at=from_text(row.at),
         mutation_id=row.mutation_id,
-        outcome=row.state,
+        outcome=AttemptState(row.state),
         operation=f"{body['call']['service']}:{body['call']['operation']}",
         **_motive(body["motive"]),
         approver=_approver(connection, body["decision"]["approval"]),
@@ -115,23 +117,22 @@ def blame(connection: Connection, address: str, attribute: str, now: datetime) -
         previous_actor=before.actor if before is not None else "",
         previous_mutation_id=before.mutation_id if before is not None else "",
         previous_at=from_text(before.at) if before is not None else None,
-        branch=str(written.get("branch") or ""),
-        commit=str(written.get("commit") or ""),
+        branch=str(reconciled.get("branch") or ""),
+        commit=str(reconciled.get("commit") or ""),
         claim_open=claim is not None and (until is None or until > now),
         claim_until=until,
     )
 
 
 def _covering(attribute: str) -> list[str]:
-    """The attribute, those around it (`tags` of `tags.owner`), and the whole, nearest first."""
-    steps = attribute.split(".")
-    return [".".join(steps[:count]) for count in range(len(steps), 0, -1)] + [WHOLE]
+    """The attribute, those around it (`tags` for `tags.owner`) and the whole resource, nearest first."""
+    return [*AttributePath(attribute).enclosing, WHOLE]
 
 
 def _effect(body: Mapping[str, Any], address: str, attributes: list[str]) -> Mapping[str, Any]:
-    """The nearest effect on the attribute; the record was found by having one."""
-    there = {effect["attribute"]: effect for effect in body["effects"] if effect["address"] == address}
-    return next(there[attribute] for attribute in attributes if attribute in there)
+    """The nearest effect that covers the attribute. There is one, because the record was found by it."""
+    by_attribute = {effect["attribute"]: effect for effect in body["effects"] if effect["address"] == address}
+    return next(by_attribute[attribute] for attribute in attributes if attribute in by_attribute)
 
 
 def _motive(form: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -145,7 +146,7 @@ def _approver(connection: Connection, approval: str) -> str:
     return str(connection.execute(_APPROVER, {"approval": approval}).scalar() or "") if approval else ""
 
 
-def _written_back(connection: Connection, mutation_id: str) -> Mapping[str, Any]:
+def _reconciled(connection: Connection, mutation_id: str) -> Mapping[str, Any]:
     body = connection.execute(_RECONCILED, {"mutation": mutation_id}).scalar()
     found: Mapping[str, Any] = json.loads(body) if body else {}
     return found

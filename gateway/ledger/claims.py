@@ -1,46 +1,77 @@
-"""How claims end: by time, by release, by merging into code, or with the mutation that took them."""
+"""How claims end: they expire, are released, are merged into code, or fail with the mutation that took them."""
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, func, literal_column, or_, select, update
 
-from gateway.ledger.statements import Statement
+from gateway.ledger.rows import ClaimRow
+from gateway.ledger.statements import Query, Session, Statement, columns
 from gateway.ledger.tables import CLAIMS
 from gateway.ledger.timestamps import to_text
 from gateway.ledger.transaction import Transaction
 from gateway.model.claim import ClaimEnd
 from gateway.model.record import Record, Stage
+from gateway.ports import MOST_CLAIMS
 
 _END: Final = Statement(
     update(CLAIMS)
     .where(CLAIMS.c.id == bindparam("claim"), CLAIMS.c.ended_at.is_(None))
     .values(ended_at=bindparam("at"), end=bindparam("how"))
 )
-_OPEN_OF: Final = Statement(
-    select(CLAIMS).where(CLAIMS.c.mutation_id == bindparam("mutation"), CLAIMS.c.ended_at.is_(None))
+_SETTLE: Final = Statement(update(CLAIMS).where(CLAIMS.c.mutation_id == bindparam("mutation")).values(unsettled=0))
+_OPEN_OF_MUTATION: Final = Query(
+    select(*columns(CLAIMS, ClaimRow)).where(
+        CLAIMS.c.mutation_id == bindparam("mutation"), CLAIMS.c.ended_at.is_(None)
+    ),
+    ClaimRow,
 )
-_DUE: Final = Statement(
-    select(CLAIMS)
+_EXPIRED: Final = Query(
+    select(*columns(CLAIMS, ClaimRow))
     .where(CLAIMS.c.ended_at.is_(None), CLAIMS.c.until <= bindparam("at"), CLAIMS.c.unsettled == 0)
     .order_by(CLAIMS.c.until)
-    .limit(bindparam("most"))
+    .limit(bindparam("most")),
+    ClaimRow,
+)
+_HELD: Final = Statement(
+    select(func.count()).select_from(
+        select(CLAIMS.c.actor)
+        .where(
+            CLAIMS.c.actor == bindparam("who"),
+            CLAIMS.c.ended_at.is_(None),
+            or_(CLAIMS.c.until.is_(None), CLAIMS.c.until > bindparam("now")),
+        )
+        .limit(literal_column(str(MOST_CLAIMS + 1)))
+        .subquery()
+    )
 )
 
 
-def open_claims_of(transaction: Transaction, mutation_id: str) -> Sequence[Any]:
-    """The rows of a mutation's open claims."""
-    return transaction.rows(_OPEN_OF, {"mutation": mutation_id})
+def open_claims(session: Session, actor: str, now: datetime) -> int:
+    """How many claims an actor holds, counted up to one more than `ports.MOST_CLAIMS`. Those that only stand because their outcome
+    is not known, and those on restated attributes, do not count.
+    """
+    return int(session.scalar(_HELD, {"who": actor, "now": to_text(now)}))
 
 
-def end_claims(transaction: Transaction, rows: Sequence[Any], at: datetime, how: ClaimEnd) -> None:
-    """End open claims."""
+def open_claims_of(transaction: Transaction, mutation_id: str) -> Sequence[ClaimRow]:
+    """The open claims of a mutation."""
+    return transaction.rows(_OPEN_OF_MUTATION, {"mutation": mutation_id})
+
+
+def settle_claims(transaction: Transaction, mutation_id: str) -> None:
+    """Mark a mutation's claims as settled: from now on they expire and can be superseded."""
+    transaction.change(_SETTLE, {"mutation": mutation_id})
+
+
+def end_claims(transaction: Transaction, rows: Sequence[ClaimRow], at: datetime, how: ClaimEnd) -> None:
+    """End open claims, without a record."""
     transaction.change_each(_END, [{"claim": row.id, "at": to_text(at), "how": how.value} for row in rows])
 
 
-def end_expired(transaction: Transaction, rows: Sequence[Any], at: datetime) -> None:
-    """End claims whose time is up, and record each."""
+def end_expired(transaction: Transaction, rows: Sequence[ClaimRow], at: datetime) -> None:
+    """End expired claims, with one EXPIRED record for each."""
     end_claims(transaction, rows, at, ClaimEnd.EXPIRED)
     for row in rows:
         body = {"claim": row.id, "address": row.address, "attribute": row.attribute, "until": row.until}
@@ -49,7 +80,7 @@ def end_expired(transaction: Transaction, rows: Sequence[Any], at: datetime) -> 
 
 
 def expire(transaction: Transaction, at: datetime, most: int) -> int:
-    """End up to `most` claims whose time is up; how many."""
-    rows = transaction.rows(_DUE, {"at": to_text(at), "most": most})
+    """End up to `most` expired claims; the number ended."""
+    rows = transaction.rows(_EXPIRED, {"at": to_text(at), "most": most})
     end_expired(transaction, rows, at)
     return len(rows)

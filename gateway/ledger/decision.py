@@ -1,43 +1,58 @@
-"""The DECIDED record and everything a decision means for claims, approvals, attempts and holds, in one transaction.
+"""Records a decision: the DECIDED record and its claims, approval, attempt or hold, in one transaction.
 
-What will be written is worked out first (`write_set`), outside the transaction, so that the one writer thread only runs statements.
+`write_set` prepares everything outside the transaction, so that the single writer thread only runs statements.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import bindparam, insert, select, update
 
+from gateway.effects.masking import bounded_parameters
 from gateway.errors import ApprovalSpent, AttemptInFlight, ClaimTaken, PolicyInvalid
-from gateway.ledger.claims import end_expired
-from gateway.ledger.serialize import claim_row, effect_body, finding_body, text_of
-from gateway.ledger.statements import INTEGRITY_ERRORS, Among, Statement
+from gateway.ledger.claims import end_expired, open_claims
+from gateway.ledger.rows import ClaimRow
+from gateway.ledger.serialize import canonical_text, claim_to_row, recorded_effect, recorded_finding
+from gateway.ledger.statements import INTEGRITY_ERRORS, Among, Query, SqlValue, Statement, columns
+from gateway.ledger.states import ApprovalState, AttemptState
 from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, HOLDS, UNUSED
 from gateway.ledger.timestamps import to_text
 from gateway.ledger.transaction import Transaction
+from gateway.model.binding import binding_to_json
 from gateway.model.claim import Claim, ClaimEnd
 from gateway.model.facts import Facts, Subject
+from gateway.model.hold import HoldState
 from gateway.model.ids import new_id
 from gateway.model.json import Json
 from gateway.model.motive import motive_to_json
 from gateway.model.mutation import WHOLE, Effect, EffectAction, Mutation
+from gateway.model.overlap import Overlaps
 from gateway.model.record import Record, Stage
 from gateway.model.verdict import Decision, Mode, Verdict
 
-_LONGEST: Final = 1e12
+_LONGEST_CLAIM: Final = 1e12
 """Seconds; some 30,000 years."""
+MAX_PARAMETERS: Final = 64 * 1024
+"""Most characters of a call's parameters kept in its record. A held call with more cannot be approved, because nobody can see all of it."""
+MAX_DENIED_PARAMETERS: Final = 4 * 1024
+"""The same for a denied call, so that a refusal costs the ledger little."""
 
-
-_STANDING: Final = Statement(select(CLAIMS).where(Among(CLAIMS.c.address, "addresses"), CLAIMS.c.ended_at.is_(None)))
-_NAMED: Final = Statement(select(CLAIMS).where(Among(CLAIMS.c.id, "ids"), CLAIMS.c.ended_at.is_(None)))
+_STANDING: Final = Query(
+    select(*columns(CLAIMS, ClaimRow)).where(Among(CLAIMS.c.address, "addresses"), CLAIMS.c.ended_at.is_(None)),
+    ClaimRow,
+)
+_BY_ID: Final = Query(
+    select(*columns(CLAIMS, ClaimRow)).where(Among(CLAIMS.c.id, "ids"), CLAIMS.c.ended_at.is_(None)),
+    ClaimRow,
+)
 _SUPERSEDE: Final = Statement(
     update(CLAIMS)
     .where(CLAIMS.c.id == bindparam("claim"), CLAIMS.c.ended_at.is_(None))
     .values(ended_at=bindparam("at"), end=ClaimEnd.SUPERSEDED.value, ended_by=bindparam("by"))
 )
-_REDEEM: Final = Statement(
+_USE_APPROVAL: Final = Statement(
     update(APPROVALS)
     .where(
         APPROVALS.c.id == bindparam("approval"),
@@ -46,7 +61,7 @@ _REDEEM: Final = Statement(
         APPROVALS.c.actor == bindparam("who"),
         APPROVALS.c.call_digest == bindparam("digest"),
     )
-    .values(state="used", used_by=bindparam("by"))
+    .values(state=ApprovalState.USED.value, used_by=bindparam("by"))
 )
 _INSERT_CLAIM: Final = Statement(insert(CLAIMS))
 _INSERT_ATTEMPT: Final = Statement(insert(ATTEMPTS))
@@ -55,15 +70,21 @@ _INSERT_HOLD: Final = Statement(insert(HOLDS))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteSet:
-    """One decision, ready to be written."""
+    """One decision, ready to be stored."""
 
     mutation: Mutation
     facts: Facts
     decision: Decision
     claims: tuple[Claim, ...]
-    """Those to take; empty where the mutation is not carried out."""
+    """The claims to take; empty if the mutation is not carried out."""
     record: Record
     call_digest: str
+
+    @property
+    def setting(self) -> list[Effect]:
+        """The effects that set something. Invoking a resource as a whole sets nothing."""
+        effects = self.mutation.effects
+        return [each for each in effects if each.action is not EffectAction.INVOKE or each.attribute != WHOLE]
 
     @property
     def resources(self) -> list[tuple[str, str]]:
@@ -72,7 +93,7 @@ class WriteSet:
 
 
 def write_set(mutation: Mutation, facts: Facts, decision: Decision) -> WriteSet:
-    """The write of a decision. Raises `errors.PolicyInvalid` for an obligation that makes no sense."""
+    """Everything that a decision stores. Raises `errors.PolicyInvalid` for an invalid obligation."""
     subjects: Sequence[Subject | None] = facts.subjects
     if len(subjects) != len(mutation.effects):
         subjects = [None] * len(mutation.effects)
@@ -92,22 +113,19 @@ def write_set(mutation: Mutation, facts: Facts, decision: Decision) -> WriteSet:
 def _claims(
     mutation: Mutation, facts: Facts, decision: Decision, subjects: Sequence[Subject | None]
 ) -> tuple[Claim, ...]:
-    """One claim for each attribute that is set to something else, one on the whole of each thing deleted.
+    """One claim for each attribute that is set, and one on the whole of each deleted resource.
 
-    A mutation that only restates what is there asks to keep it, so it claims what nobody holds.
+    A claim on an attribute that is only restated ends as soon as the outcome is known (`restated.py`): it keeps others from
+    setting the attribute while this call is under way, and nobody from it afterwards.
     """
-    standing = [standing.claim for standing in facts.claims if standing.claim.id not in decision.supersedes]
-    held = {(claim.address, claim.attribute) for claim in standing}
-    restates = not any(subject is None or subject.changes for subject in subjects)
     until = _until(mutation, facts.now, decision)
-    wanted: dict[tuple[str, str], Effect] = {}
+    wanted: dict[tuple[str, str], tuple[Effect, datetime | None]] = {}
     for effect, subject in zip(mutation.effects, subjects, strict=True):
         if effect.action is EffectAction.DELETE:
-            wanted[effect.address, WHOLE] = effect
-        elif effect.action is EffectAction.SET and (
-            subject is None or subject.changes or (restates and (effect.address, effect.attribute) not in held)
-        ):
-            wanted[effect.address, effect.attribute] = effect
+            wanted[effect.address, WHOLE] = effect, until
+        elif effect.action is EffectAction.SET:
+            changes = subject is None or subject.changes
+            wanted[effect.address, effect.attribute] = effect, until if changes else facts.now
     return tuple(
         Claim(
             id=new_id("clm"),
@@ -119,14 +137,14 @@ def _claims(
             kind=mutation.caller.kind,
             motive=mutation.motive,
             since=facts.now,
-            until=until,
+            until=ends,
         )
-        for (address, attribute), effect in wanted.items()
+        for (address, attribute), (effect, ends) in wanted.items()
     )
 
 
 def _until(mutation: Mutation, now: datetime, decision: Decision) -> datetime | None:
-    """The sooner of what policy grants and what the caller wants; None where neither says."""
+    """When the claims end: the earlier of what policy grants and what the caller wants; None if neither sets a time."""
     spans = [mutation.motive.wanted_for] if mutation.motive and mutation.motive.wanted_for is not None else []
     granted = decision.obligations.get("claim_seconds")
     if granted is not None:
@@ -134,12 +152,12 @@ def _until(mutation: Mutation, now: datetime, decision: Decision) -> datetime | 
     try:
         return now + min(spans) if spans else None
     except OverflowError:
-        # Longer than the calendar is without end.
+        # Later than a datetime can be: the claim does not end.
         return None
 
 
 def _granted(seconds: Json) -> timedelta:
-    if not isinstance(seconds, bool) and isinstance(seconds, int | float) and 0 < seconds < _LONGEST:
+    if not isinstance(seconds, bool) and isinstance(seconds, int | float) and 0 < seconds < _LONGEST_CLAIM:
         return timedelta(seconds=seconds)
     message = f"The policy's obligation claim_seconds must be a positive number of seconds, not {seconds!r}. Nothing was sent."
     raise PolicyInvalid(message)
@@ -160,10 +178,12 @@ def _body(
             "roles": list(caller.roles),
             "on_behalf_of": caller.on_behalf_of,
         },
-        "call": _call_form(mutation, digest),
+        "call": _call_to_json(mutation, decision, digest),
         "motive": motive_to_json(mutation.motive),
-        "effects": [effect_body(effect, subject) for effect, subject in zip(mutation.effects, subjects, strict=True)],
-        "decision": _decision_form(decision),
+        "effects": [
+            recorded_effect(effect, subject) for effect, subject in zip(mutation.effects, subjects, strict=True)
+        ],
+        "decision": _decision_to_json(decision),
         "claims": [
             {
                 "id": claim.id,
@@ -176,9 +196,11 @@ def _body(
     }
 
 
-def _call_form(mutation: Mutation, digest: str) -> Json:
-    """The call by name and digest. Parameter values are left out: what matters of them stands in the effects, secrets masked."""
+def _call_to_json(mutation: Mutation, decision: Decision, digest: str) -> Json:
+    """The call with its parameters, secrets masked: whole unless they are very large or the call is denied."""
     call = mutation.call
+    denied = decision.verdict is Verdict.DENY and not decision.carried_out
+    parameters, whole = bounded_parameters(call, MAX_DENIED_PARAMETERS if denied else MAX_PARAMETERS)
     return {
         "service": call.service,
         "operation": call.operation,
@@ -186,39 +208,42 @@ def _call_form(mutation: Mutation, digest: str) -> Json:
         "region": call.region,
         "class": mutation.call_class.value,
         "digest": digest,
-        "parameters": sorted(call.parameters),
+        "parameters": parameters,
+        "whole": whole,
     }
 
 
-def _decision_form(decision: Decision) -> Json:
+def _decision_to_json(decision: Decision) -> Json:
     return {
         "verdict": decision.verdict.value,
         "carried_out": decision.carried_out,
-        "findings": [finding_body(finding) for finding in decision.findings],
+        "findings": [recorded_finding(finding) for finding in decision.findings],
         "supersedes": list(decision.supersedes),
         "mode": decision.mode.value,
         "approval": decision.approval,
         "bundle": decision.bundle,
         "code": decision.code,
         "obligations": decision.obligations,
+        "binding": binding_to_json(decision.binding),
     }
 
 
 def decide(transaction: Transaction, write: WriteSet) -> tuple[Claim, ...]:
-    """Write the write; the claims taken.
+    """Store a decision; the claims taken.
 
-    Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`; then the caller must roll back.
+    Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`; the caller must then roll back.
     """
     if not write.decision.carried_out:
         _append(transaction, write)
         if write.decision.verdict is Verdict.HOLD:
-            _hold(transaction, write)
+            _open_hold(transaction, write)
         return ()
-    _make_room(transaction, write)
-    _redeem(transaction, write)
+    _end_replaced(transaction, write)
+    _use_approval(transaction, write)
     seq = _append(transaction, write)
-    _take(transaction, write.claims)
-    _keep_attempt(transaction, write, seq)
+    _take_claims(transaction, write.claims)
+    _refuse_too_many(transaction, write)
+    _insert_attempt(transaction, write, seq)
     return write.claims
 
 
@@ -228,18 +253,18 @@ def _append(transaction: Transaction, write: WriteSet) -> int:
     )
 
 
-def _make_room(transaction: Transaction, write: WriteSet) -> None:
-    """End what the decision supersedes and what time has ended; whatever then still stands in the way was taken since we looked."""
+def _end_replaced(transaction: Transaction, write: WriteSet) -> None:
+    """End the claims that the decision supersedes and those that have expired. Raises `errors.ClaimTaken` for any other in the way."""
     superseded = _superseded(transaction, write)
-    addresses = sorted({claim.address for claim in write.claims})
+    addresses = sorted({effect.address for effect in write.setting})
     if addresses:
         now = to_text(write.facts.now)
-        standing = transaction.rows(_STANDING, {"addresses": text_of(addresses)})
+        standing = transaction.rows(_STANDING, {"addresses": canonical_text(addresses)})
         expired = [
             row for row in standing if row.until and row.until <= now and not row.unsettled and row.id not in superseded
         ]
-        gone = superseded | {row.id for row in expired}
-        _refuse_taken(write, [row for row in standing if row.id not in gone])
+        ending = superseded | {row.id for row in expired}
+        _refuse_taken(write, [row for row in standing if row.id not in ending])
         end_expired(transaction, expired, write.facts.now)
     for claim in sorted(superseded):
         values = {"claim": claim, "at": to_text(write.facts.now), "by": write.mutation.id}
@@ -248,11 +273,11 @@ def _make_room(transaction: Transaction, write: WriteSet) -> None:
 
 
 def _superseded(transaction: Transaction, write: WriteSet) -> set[str]:
-    """The ids to supersede, all of them still open, and none held by a mutation whose end is not known yet."""
+    """The ids of the claims to supersede. Raises `errors.ClaimTaken` if one has ended, or is unsettled outside observe mode."""
     wanted = set(write.decision.supersedes)
     if not wanted:
         return wanted
-    rows = transaction.rows(_NAMED, {"ids": text_of(sorted(wanted))})
+    rows = transaction.rows(_BY_ID, {"ids": canonical_text(sorted(wanted))})
     if missing := wanted - {row.id for row in rows}:
         raise ClaimTaken(f"Claim {min(missing)}, which this change would supersede, ended meanwhile. Nothing was sent.")
     unsettled = next((row for row in rows if row.unsettled), None)
@@ -261,28 +286,31 @@ def _superseded(transaction: Transaction, write: WriteSet) -> set[str]:
     return wanted
 
 
-def _refuse_taken(write: WriteSet, standing: Sequence[Any]) -> None:
-    """A claim on the same attribute always stands in the way; one on the whole of it (or on a part, for a deletion)
-    only where the checks were not shown it: then it was taken between our look and our commit.
+def _refuse_taken(write: WriteSet, standing: Sequence[ClaimRow]) -> None:
+    """Raise `errors.ClaimTaken` if a standing claim is in the way of an attribute that the mutation sets, whatever the value.
+
+    A claim on the same attribute always is, and so is one whose outcome is not known (except in observe mode). A claim on a part
+    of the attribute, or around it, is if the checks did not see it: then another actor took it between the survey and this transaction.
     """
-    seen = {meeting.claim.id for meeting in write.facts.claims}
-    for claim in write.claims:
-        for row in standing:
-            if row.address != claim.address:
-                continue
-            same = row.attribute == claim.attribute
-            whole = WHOLE in (row.attribute, claim.attribute) and row.id not in seen
-            if same or whole:
+    seen = {known.claim.id for known in write.facts.claims}
+    taking = {(claim.address, claim.attribute) for claim in write.claims}
+    enforced = write.decision.mode is Mode.ENFORCE
+    on = Overlaps((row.address, row.attribute, row) for row in standing)
+    for effect in write.setting:
+        for row in on.of(effect.address, effect.attribute):
+            same = (row.address, row.attribute) in taking
+            unseen = row.id not in seen and row.actor != write.mutation.caller.actor
+            if same or unseen or (row.unsettled and enforced):
                 raise ClaimTaken(_busy(row))
 
 
-def _busy(row: Any) -> str:
+def _busy(row: ClaimRow) -> str:
     resource = row.address if row.attribute == WHOLE else f"{row.address}.{row.attribute}"
     state = "is being changed, or is in doubt," if row.unsettled else "is held"
-    return f"{resource} {state} by {row.actor} (mutation {row.mutation_id}). Nothing was sent; look at the claim and try again."
+    return f"{resource} {state} by {row.actor} (mutation {row.mutation_id}). Nothing was sent; read the claim and try again."
 
 
-def _redeem(transaction: Transaction, write: WriteSet) -> None:
+def _use_approval(transaction: Transaction, write: WriteSet) -> None:
     if not write.decision.approval:
         return
     values = {
@@ -292,24 +320,36 @@ def _redeem(transaction: Transaction, write: WriteSet) -> None:
         "digest": write.call_digest,
         "by": write.mutation.id,
     }
-    if transaction.change(_REDEEM, values) != 1:
-        message = f"Approval {write.decision.approval} was redeemed by another attempt, or has ended. Nothing was sent; ask for a new one."
+    if transaction.change(_USE_APPROVAL, values) != 1:
+        message = f"Approval {write.decision.approval} was used by another attempt, or has ended. Nothing was sent; ask for a new one."
         raise ApprovalSpent(message)
 
 
-def _take(transaction: Transaction, claims: Sequence[Claim]) -> None:
+def _take_claims(transaction: Transaction, claims: Sequence[Claim]) -> None:
     if not claims:
         return
     try:
-        transaction.change_each(_INSERT_CLAIM, [claim_row(claim) for claim in claims])
+        transaction.change_each(_INSERT_CLAIM, [claim_to_row(claim) for claim in claims])
     except INTEGRITY_ERRORS as error:
-        # The unique index has the last word, whatever was read before.
+        # The unique index decides, whatever was read before.
         raise ClaimTaken("Another mutation took the same attribute first. Nothing was sent; try again.") from error
 
 
-def _keep_attempt(transaction: Transaction, write: WriteSet, seq: int) -> None:
+def _refuse_too_many(transaction: Transaction, write: WriteSet) -> None:
+    """Raise `errors.ClaimTaken` if the actor now holds more claims than the policy lets it: another call of it was faster."""
+    limit = write.decision.obligations.get("claims_limit")
+    if not isinstance(limit, int) or not write.claims or write.decision.mode is not Mode.ENFORCE:
+        return
+    actor = write.mutation.caller.actor
+    if open_claims(transaction, actor, write.facts.now) > limit:
+        raise ClaimTaken(
+            f"{actor} may hold no more than {limit} claims, and took that many meanwhile. Nothing was sent."
+        )
+
+
+def _insert_attempt(transaction: Transaction, write: WriteSet, seq: int) -> None:
     mutation = write.mutation
-    row = {
+    row: dict[str, SqlValue] = {
         "mutation_id": mutation.id,
         "seq": seq,
         "actor": mutation.caller.actor,
@@ -317,7 +357,7 @@ def _keep_attempt(transaction: Transaction, write: WriteSet, seq: int) -> None:
         "idempotency_key": mutation.idempotency_key or None,
         "call_digest": write.call_digest,
         "decided_at": to_text(write.facts.now),
-        "state": "in_flight",
+        "state": AttemptState.IN_FLIGHT.value,
         "request_id": "",
         "reason": "",
         "reply_status": None,
@@ -327,13 +367,11 @@ def _keep_attempt(transaction: Transaction, write: WriteSet, seq: int) -> None:
     try:
         transaction.change(_INSERT_ATTEMPT, row)
     except INTEGRITY_ERRORS as error:
-        message = (
-            "The same attempt was begun by another request just before. Nothing was sent again; ask for its outcome."
-        )
+        message = "Another request with the same idempotency key started just before. Nothing was sent again; ask for its outcome."
         raise AttemptInFlight(message) from error
 
 
-def _hold(transaction: Transaction, write: WriteSet) -> None:
+def _open_hold(transaction: Transaction, write: WriteSet) -> None:
     mutation = write.mutation
     body = write.record.body
     transaction.change(
@@ -345,7 +383,10 @@ def _hold(transaction: Transaction, write: WriteSet) -> None:
             "on_behalf_of": mutation.caller.on_behalf_of,
             "stack": write.facts.stack,
             "call_digest": write.call_digest,
-            "summary": text_of({name: body[name] for name in ("caller", "call", "motive", "effects", "decision")}),
-            "state": "open",
+            "summary": canonical_text(
+                {name: body[name] for name in ("caller", "call", "motive", "effects", "decision")}
+            ),
+            "binding": canonical_text(binding_to_json(write.decision.binding)),
+            "state": HoldState.OPEN.value,
         },
     )

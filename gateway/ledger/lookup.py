@@ -1,4 +1,4 @@
-"""What the line asks before it decides: the view of the things a mutation touches, and earlier attempts."""
+"""What a decision is based on: the ledger's view of the addresses a mutation touches, and earlier attempts."""
 
 import json
 from collections import defaultdict
@@ -9,65 +9,68 @@ from typing import Any, Final
 
 from sqlalchemy import CTE, Select, and_, bindparam, func, literal_column, or_, select
 
-from gateway.ledger.serialize import claim_of, text_of
-from gateway.ledger.statements import Among, Session, Statement
+from gateway.ledger.claims import open_claims
+from gateway.ledger.rows import ApprovalRow, AttemptOutcomeRow, ClaimRow, HolderRow, ValueRow
+from gateway.ledger.serialize import canonical_text, claim_from_row
+from gateway.ledger.statements import Among, Query, Session, columns
+from gateway.ledger.states import AttemptState
 from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, UNUSED, VALUES
 from gateway.ledger.timestamps import from_text, to_text
+from gateway.model.binding import binding_from_json
 from gateway.model.claim import ClaimEnd
 from gateway.model.facts import Approval
 from gateway.model.json import Json
 from gateway.model.outcome import Applied, InDoubt, Outcome, Reply
 from gateway.ports import Attempt, LedgerView
 
-FLIP_WINDOW: Final = timedelta(hours=24)
-"""How far back changes of hands are counted."""
 FLIP_CLAIMS: Final = 40
-"""Among how many of an attribute's latest claims they are counted, so that one that is changed all day costs no more than another."""
+"""Flips are counted among at most this many of an attribute's latest claims, so a busy attribute costs no more than a quiet one."""
 
 _PAGE: Final = 500
 
-_OPEN: Final = Statement(
-    select(CLAIMS)
+_OPEN: Final = Query(
+    select(*columns(CLAIMS, ClaimRow))
     .where(
         Among(CLAIMS.c.address, "addresses"),
         CLAIMS.c.ended_at.is_(None),
         or_(CLAIMS.c.until.is_(None), CLAIMS.c.until > bindparam("now"), CLAIMS.c.unsettled == 1),
     )
-    .order_by(CLAIMS.c.since, CLAIMS.c.id)
+    .order_by(CLAIMS.c.since, CLAIMS.c.id),
+    ClaimRow,
 )
-_VALUES: Final = Statement(
-    select(VALUES.c.address, VALUES.c.attribute, VALUES.c.value)
-    .where(Among(VALUES.c.address, "addresses"))
-    .order_by(VALUES.c.seq)
+_VALUES: Final = Query(
+    select(*columns(VALUES, ValueRow)).where(Among(VALUES.c.address, "addresses")).order_by(VALUES.c.seq),
+    ValueRow,
 )
-_APPROVAL: Final = Statement(
-    select(APPROVALS).where(
+_APPROVAL: Final = Query(
+    select(*columns(APPROVALS, ApprovalRow)).where(
         APPROVALS.c.actor == bindparam("who"),
         APPROVALS.c.call_digest == bindparam("digest"),
         APPROVALS.c.state == UNUSED,
         APPROVALS.c.until > bindparam("now"),
-    )
+    ),
+    ApprovalRow,
 )
 
 
 def _attributes() -> CTE:
-    """Each attribute ever claimed on the addresses, met by steps through the index, whatever the number of its claims."""
+    """Every attribute ever claimed on the addresses, by a loose index scan, so the cost does not grow with the number of claims."""
     first, later = CLAIMS.alias(), CLAIMS.alias()
     given = func.each_text(bindparam("addresses")).table_valued("value")
     least = select(func.min(first.c.attribute)).where(first.c.address == given.c.value).scalar_subquery()
-    begun = select(given.c.value.label("address"), least.label("attribute")).cte("attributes", recursive=True)
+    found = select(given.c.value.label("address"), least.label("attribute")).cte("attributes", recursive=True)
     following = (
         select(func.min(later.c.attribute))
-        .where(later.c.address == begun.c.address, later.c.attribute > begun.c.attribute)
+        .where(later.c.address == found.c.address, later.c.attribute > found.c.attribute)
         .scalar_subquery()
     )
-    return begun.union_all(select(begun.c.address, following).where(begun.c.attribute.is_not(None)))
+    return found.union_all(select(found.c.address, following).where(found.c.attribute.is_not(None)))
 
 
-def _hands() -> Select[Any]:
-    """Who made the latest claims of each attribute, in order."""
+def _latest_holders() -> Select[Any]:
+    """The actors of each attribute's latest claims since `from`, oldest first. Claims of failed mutations do not count."""
     about, older = _attributes(), CLAIMS.alias()
-    last_left_out = (
+    newest_excluded = (
         select(older.c.since)
         .where(
             older.c.address == about.c.address,
@@ -80,69 +83,83 @@ def _hands() -> Select[Any]:
         .scalar_subquery()
     )
     return (
-        select(CLAIMS.c.address, CLAIMS.c.attribute, CLAIMS.c.actor)
+        select(*columns(CLAIMS, HolderRow))
         .join(about, and_(CLAIMS.c.address == about.c.address, CLAIMS.c.attribute == about.c.attribute))
         .where(
-            CLAIMS.c.since > func.coalesce(last_left_out, bindparam("from")),
+            CLAIMS.c.since > func.coalesce(newest_excluded, bindparam("from")),
+            # Restating a value changes nothing, so it is no flip.
+            or_(CLAIMS.c.until.is_(None), CLAIMS.c.until > CLAIMS.c.since),
             or_(CLAIMS.c.end.is_(None), CLAIMS.c.end != ClaimEnd.FAILED.value),
         )
         .order_by(CLAIMS.c.address, CLAIMS.c.attribute, CLAIMS.c.since, CLAIMS.c.id)
     )
 
 
-_HANDS: Final = Statement(_hands())
-_BY_KEY: Final = Statement(
-    select(ATTEMPTS).where(ATTEMPTS.c.actor == bindparam("who"), ATTEMPTS.c.idempotency_key == bindparam("key"))
+_LATEST_HOLDERS: Final = Query(_latest_holders(), HolderRow)
+_BY_KEY: Final = Query(
+    select(*columns(ATTEMPTS, AttemptOutcomeRow)).where(
+        ATTEMPTS.c.actor == bindparam("who"), ATTEMPTS.c.idempotency_key == bindparam("key")
+    ),
+    AttemptOutcomeRow,
 )
 
 
-def view_of(session: Session, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime) -> LedgerView:
-    """What is known about the addresses, from one moment."""
-    claims: list[Any] = []
+def view_of(
+    session: Session, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime, flip_window: timedelta
+) -> LedgerView:
+    """What the ledger knows about the addresses, and the actor's unused approval for the call."""
+    claims: list[ClaimRow] = []
     values: dict[tuple[str, str], Json] = {}
     flips: dict[str, int] = defaultdict(int)
-    moment, window = to_text(now), to_text(now - FLIP_WINDOW)
+    moment, flips_from = to_text(now), to_text(now - flip_window)
     for start in range(0, len(addresses), _PAGE):
-        page = text_of(addresses[start : start + _PAGE])
+        page = canonical_text(addresses[start : start + _PAGE])
         claims += session.rows(_OPEN, {"addresses": page, "now": moment})
         for address, attribute, value in session.rows(_VALUES, {"addresses": page}):
             values[address, attribute] = json.loads(value)
         # Counted here: SQLite's window functions take five times as long.
-        for before, after in pairwise(session.rows(_HANDS, {"addresses": page, "from": window})):
+        for before, after in pairwise(session.rows(_LATEST_HOLDERS, {"addresses": page, "from": flips_from})):
             if before.actor != after.actor and before[:2] == after[:2]:
                 flips[f"{after.address}.{after.attribute}"] += 1
     approval = session.row(_APPROVAL, {"who": actor, "digest": call_digest, "now": moment})
     return LedgerView(
-        claims=tuple(claim_of(row) for row in claims),
+        claims=tuple(claim_from_row(row) for row in claims),
         values=values,
-        approval=approval_of(approval) if approval else None,
+        approval=approval_from_row(approval) if approval else None,
         flips=dict(flips),
+        open_claims=open_claims(session, actor, now),
     )
 
 
-def approval_of(row: Any) -> Approval:
+def approval_from_row(row: ApprovalRow) -> Approval:
     """The approval of a row."""
-    return Approval(id=row.id, mutation_id=row.mutation_id, approver=row.approver, until=from_text(row.until))
+    return Approval(
+        id=row.id,
+        mutation_id=row.mutation_id,
+        approver=row.approver,
+        until=from_text(row.until),
+        binding=binding_from_json(json.loads(row.binding)) if row.binding else None,
+    )
 
 
 def attempt_of(session: Session, actor: str, idempotency_key: str) -> Attempt | None:
-    """The actor's attempt with this key, None where there is none."""
+    """The actor's attempt with this key, or None."""
     row = session.row(_BY_KEY, {"who": actor, "key": idempotency_key})
     if row is None:
         return None
     return Attempt(mutation_id=row.mutation_id, call_digest=row.call_digest, outcome=_outcome(row))
 
 
-def _outcome(row: Any) -> Outcome | None:
-    if row.state == "in_flight":
+def _outcome(row: AttemptOutcomeRow) -> Outcome | None:
+    if row.state == AttemptState.IN_FLIGHT:
         return None
-    if row.state == "in_doubt":
+    if row.state == AttemptState.IN_DOUBT:
         return InDoubt(reason=row.reason)
-    if row.reply_status is None:
-        # A 409 that says so is safe; an invented reply would be taken for AWS's own.
+    if row.reply_status is None or row.reply_headers is None:
+        # A 409 that says so is safe. An invented reply would be taken for AWS's own.
         return InDoubt(
             reason=f"This attempt was applied before (AWS request {row.request_id}), but its reply was not kept because it is "
-            "large or may hold a secret. It was not sent again; read the thing itself."
+            "large or may hold a secret. It was not sent again; read the resource itself."
         )
     headers = tuple((name, value) for name, value in json.loads(row.reply_headers))
     reply = Reply(status=row.reply_status, headers=headers, body=bytes(row.reply_body or b""))

@@ -1,4 +1,4 @@
-"""Brings a store's schema up to date when it is opened."""
+"""Migrates a database to the current schema when it is opened."""
 
 from pathlib import Path
 
@@ -9,21 +9,21 @@ from sqlalchemy import Connection, inspect, text
 
 from gateway.errors import LedgerUnavailable
 
-HEAD = "v0001"
-"""The newest step; compared on opening without loading the steps."""
+HEAD = "v0002"
+"""The newest revision, so that opening a current database loads no migration."""
 
 
 def schema_version(connection: Connection) -> str:
-    """The step that a store is at, empty for a new one."""
+    """The schema revision of a database; empty for a new one."""
     if not inspect(connection).has_table("alembic_version"):
         return ""
     return str(connection.execute(text("SELECT version_num FROM alembic_version")).scalar() or "")
 
 
 def migrate(connection: Connection) -> None:
-    """Run the missing steps in the connection's transaction, which the caller has locked against other processes and commits.
+    """Run the missing migrations in the connection's transaction. The caller holds the write lock and commits.
 
-    Raises `errors.LedgerUnavailable` where the store was made by a newer Sentinel.
+    Raises `errors.LedgerUnavailable` if the database was created by a newer version of Sentinel.
     """
     version = schema_version(connection)
     if version == HEAD:
@@ -32,14 +32,14 @@ def migrate(connection: Connection) -> None:
         command.upgrade(configuration(connection), "head")
     except CommandError as error:
         message = (
-            f"The ledger's schema is at step {version}, which this version of Sentinel does not know (its newest is {HEAD}). "
-            "Nothing was changed; run the version that made it, or a newer one."
+            f"The ledger's schema has revision {version}, which this version of Sentinel does not know (its newest is {HEAD}). "
+            "Nothing was changed; run the version of Sentinel that migrated it, or a newer one."
         )
         raise LedgerUnavailable(message) from error
 
 
 def configuration(connection: Connection | None = None) -> Config:
-    """Alembic's configuration for the packaged steps."""
+    """Alembic's configuration for the packaged migrations."""
     config = Config(attributes={"connection": connection})
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
     config.set_main_option("path_separator", "os")

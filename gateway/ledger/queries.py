@@ -1,50 +1,38 @@
-"""What is asked of the ledger by people: records and claims by what they are about, and what is held."""
+"""Queries of people and of the reconciler: records, claims and held mutations."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, select
 
-from gateway.ledger.serialize import claim_of, record_of
+from gateway.ledger.rows import ClaimRow, RecordRow
+from gateway.ledger.serialize import claim_from_row, record_from_row
+from gateway.ledger.statements import columns
 from gateway.ledger.tables import CLAIMS, HOLDS, RECORDS, RESOURCES
 from gateway.ledger.timestamps import from_text, to_text
 from gateway.model.claim import Claim
-from gateway.model.json import Json
+from gateway.model.hold import Hold, HoldState
 from gateway.model.record import Record
 from gateway.ports import RecordQuery
 
 MAX_PAGE: Final = 10_000
 """Most records, claims or holds in one answer."""
 
-_NARROW: Final = 20_000
+_FEW: Final = 20_000
+"""Up to this many matches of an address prefix are collected before the records are read."""
 _LAST_CHARACTER: Final = "\U0010ffff"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hold:
-    """A held mutation that waits, or waited, for a human."""
-
-    mutation_id: str
-    at: datetime
-    actor: str
-    stack: str
-    state: str
-    """open, approved or rejected."""
-    summary: Mapping[str, Json]
-    """`caller`, `call`, `motive`, `effects` and `decision`, as in the DECIDED record."""
-
-
 def records(connection: Connection, query: RecordQuery) -> tuple[Record, ...]:
-    """The records that match, in the order asked for."""
-    statement = select(RECORDS).where(*_conditions(query))
+    """The records that match, in the order of the query."""
+    statement = select(*columns(RECORDS, RecordRow)).where(*_conditions(query))
     if query.resource:
         statement = statement.where(_about(connection, query.resource))
     order = RECORDS.c.seq.desc() if query.newest_first else RECORDS.c.seq
     statement = statement.order_by(order).limit(_page(query.limit))
-    return tuple(record_of(row) for row in connection.execute(statement))
+    return tuple(record_from_row(RecordRow._make(row)) for row in connection.execute(statement))
 
 
 def _conditions(query: RecordQuery) -> list[ColumnElement[bool]]:
@@ -67,39 +55,52 @@ def _conditions(query: RecordQuery) -> list[ColumnElement[bool]]:
 
 
 def _about(connection: Connection, prefix: str) -> ColumnElement[bool]:
-    """Whether a record is about a thing whose address begins so. Few matches are collected first; of many, each record
-    is asked as it is met, so that the newest hundred of a million come at once.
+    """Whether a record is about a resource whose address begins with `prefix`.
+
+    If few rows match, they are collected first. If many do, each record is tested as it is read, so that the newest
+    hundred of a million are found at once.
     """
     within = and_(RESOURCES.c.address >= prefix, RESOURCES.c.address < prefix + _LAST_CHARACTER)
-    some = select(RESOURCES.c.seq).where(within).limit(_NARROW).subquery()
-    if (connection.execute(select(func.count()).select_from(some)).scalar() or 0) < _NARROW:
+    first = select(RESOURCES.c.seq).where(within).limit(_FEW).subquery()
+    if (connection.execute(select(func.count()).select_from(first)).scalar() or 0) < _FEW:
         return RECORDS.c.seq.in_(select(RESOURCES.c.seq).where(within))
     return exists().where(RESOURCES.c.seq == RECORDS.c.seq, within)
 
 
 def claims(connection: Connection, *, address: str, actor: str, open_only: bool, now: datetime) -> tuple[Claim, ...]:
     """Claims, newest first."""
-    statement: Select[Any] = select(CLAIMS).order_by(CLAIMS.c.since.desc(), CLAIMS.c.id.desc()).limit(MAX_PAGE)
+    statement: Select[Any] = (
+        select(*columns(CLAIMS, ClaimRow)).order_by(CLAIMS.c.since.desc(), CLAIMS.c.id.desc()).limit(MAX_PAGE)
+    )
     if address:
         statement = statement.where(CLAIMS.c.address == address)
     if actor:
         statement = statement.where(CLAIMS.c.actor == actor)
     if open_only:
-        lasting = CLAIMS.c.until.is_(None) | (CLAIMS.c.until > to_text(now)) | (CLAIMS.c.unsettled == 1)
-        statement = statement.where(CLAIMS.c.ended_at.is_(None), lasting)
-    return tuple(claim_of(row) for row in connection.execute(statement))
+        unexpired = CLAIMS.c.until.is_(None) | (CLAIMS.c.until > to_text(now)) | (CLAIMS.c.unsettled == 1)
+        statement = statement.where(CLAIMS.c.ended_at.is_(None), unexpired)
+    return tuple(claim_from_row(ClaimRow._make(row)) for row in connection.execute(statement))
 
 
-def holds(connection: Connection, *, state: str, limit: int) -> Sequence[Hold]:
-    """Held mutations in a state, newest first."""
-    statement = select(HOLDS).where(HOLDS.c.state == state).order_by(HOLDS.c.at.desc()).limit(_page(limit))
+def holds(
+    connection: Connection, *, state: HoldState | None, actor: str, mutation_id: str, limit: int
+) -> Sequence[Hold]:
+    """Held mutations, newest first. `state` None means every state."""
+    statement = select(HOLDS).order_by(HOLDS.c.at.desc(), HOLDS.c.mutation_id.desc()).limit(_page(limit))
+    if state is not None:
+        statement = statement.where(HOLDS.c.state == state.value)
+    if actor:
+        statement = statement.where(HOLDS.c.actor == actor)
+    if mutation_id:
+        statement = statement.where(HOLDS.c.mutation_id == mutation_id)
     return tuple(
         Hold(
             mutation_id=row.mutation_id,
             at=from_text(row.at),
             actor=row.actor,
+            on_behalf_of=row.on_behalf_of,
             stack=row.stack,
-            state=row.state,
+            state=HoldState(row.state),
             summary=json.loads(row.summary),
         )
         for row in connection.execute(statement)

@@ -1,4 +1,4 @@
-"""Records of those who were turned away, at a rate that nobody can fill the disk with."""
+"""Rate limit on TURNED_AWAY records, so that unauthenticated traffic cannot fill the disk."""
 
 import hashlib
 from collections import OrderedDict
@@ -8,12 +8,13 @@ from datetime import datetime
 from typing import Final
 
 from gateway.model.json import Json
+from gateway.model.refusal import Refusal
 
 RATE: Final = 10.0
-"""Records a second for each (code, peer)."""
+"""Records a second for each pair of error code and peer."""
 BURST: Final = 50.0
 TOTAL_RATE: Final = 100.0
-"""Records a second for all strangers together, however many addresses they have."""
+"""Records a second for all peers together."""
 TOTAL_BURST: Final = 500.0
 
 _MOST_PEERS: Final = 10_000
@@ -40,16 +41,16 @@ class _Bucket:
 
 
 class RefusalRateLimit:
-    """Says which of them to record, and counts the rest."""
+    """Decides which refusals to record, and counts the others."""
 
     def __init__(self) -> None:
         self._buckets: OrderedDict[tuple[str, str], _Bucket] = OrderedDict()
         self._total: _Bucket | None = None
         self.suppressed = 0
-        """How many went unrecorded since the last record; that one says so."""
+        """Refusals dropped since the last record; the next record states the number."""
 
     def admit(self, *, code: str, peer: str, now: datetime) -> bool:
-        """Whether to record this one. One that is not recorded is counted."""
+        """Whether to record this refusal. If not, it is counted."""
         bucket = self._buckets.pop((code, peer), None) or _Bucket(RATE, BURST, BURST, now)
         self._buckets[code, peer] = bucket
         if len(self._buckets) > _MOST_PEERS:
@@ -61,23 +62,21 @@ class RefusalRateLimit:
         return False
 
     def take_suppressed(self) -> int:
-        """The count so far, which begins anew."""
+        """The number of dropped refusals, which is reset to 0."""
         count, self.suppressed = self.suppressed, 0
         return count
 
 
-def refusal_body(
-    *, reason: str, code: str, peer: str, key_id: str, about: str, known: bool, suppressed: int
-) -> Mapping[str, Json]:
-    """The record's body. What a stranger sent is cut short, and of the key id it named only the end and a digest are kept:
-    people send real AWS keys by mistake.
+def refusal_body(refusal: Refusal, *, suppressed: int) -> Mapping[str, Json]:
+    """The record's body. Text from the request is truncated. Of the key id of an unauthenticated caller only the last four
+    characters and a digest are stored: people send real AWS keys by mistake.
     """
     return {
-        "code": _text(code),
-        "reason": _text(reason),
-        "peer": _text(peer),
-        "about": _text(about),
-        "key_id": _text(key_id) if known else _masked(key_id),
+        "code": _text(refusal.code),
+        "reason": _text(refusal.reason),
+        "peer": _text(refusal.peer),
+        "about": _text(refusal.about),
+        "key_id": _text(refusal.key_id) if refusal.actor else _masked(refusal.key_id),
         "suppressed": suppressed,
     }
 
@@ -85,7 +84,7 @@ def refusal_body(
 def _masked(key_id: str) -> str:
     if not key_id:
         return ""
-    # A key id has 80 random bits, so its plain digest cannot be turned back and still answers "was it this one?".
+    # A key id has 80 random bits, so its plain digest cannot be reversed, yet two ids can be compared.
     digest = hashlib.sha256(b"sentinel stranger\0" + key_id.encode("utf-8", "replace")).hexdigest()
     return f"…{_text(key_id)[-4:]} sha256:{digest}"
 

@@ -1,4 +1,4 @@
-"""A thread that reads: each question is answered from one moment's view of the ledger."""
+"""A thread with one connection that reads. Each query sees one consistent snapshot of the ledger."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Reader:
-    """One connection on one thread, so that neither the event loop nor the writer waits for a question."""
+    """Runs queries on a thread of its own, so that neither the event loop nor the writer waits for them."""
 
     def __init__(self, store: Store, name: str) -> None:
         self._store = store
@@ -23,36 +23,36 @@ class Reader:
         self._connection: Connection | None = None
         self._closed = False
 
-    async def read(self, question: Callable[[Connection], T]) -> T:
-        """The answer to `question`. Raises what it raises, and `errors.LedgerUnavailable`."""
+    async def read(self, query: Callable[[Connection], T]) -> T:
+        """The result of `query`. Raises what it raises, and `errors.LedgerUnavailable`."""
         if self._closed:
             raise LedgerUnavailable("The ledger is closed, so nothing could be read.")
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._ask, question)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._run, query)
 
     def close(self) -> None:
-        """Finish and stop. Blocks until then."""
+        """Finish the queries that wait, and stop. Blocks until then."""
         self._closed = True
         self._thread.submit(self._drop)
         self._thread.shutdown()
 
-    def _ask(self, question: Callable[[Connection], T]) -> T:
-        held = self._connection is not None
+    def _run(self, query: Callable[[Connection], T]) -> T:
+        reused = self._connection is not None
         try:
-            return self._once(question)
+            return self._run_once(query)
         except LedgerUnavailable:
             self._drop()
-            if not held:
+            if not reused:
                 raise
-        # The held connection may have died since (a server that restarted); a question can be asked again.
-        return self._once(question)
+        # A reused connection may have died since, e.g. because the server restarted. A query can be repeated.
+        return self._run_once(query)
 
-    def _once(self, question: Callable[[Connection], T]) -> T:
+    def _run_once(self, query: Callable[[Connection], T]) -> T:
         if self._connection is None:
             self._connection = self._store.connect()
         with unavailable():
             self._connection.begin()
             try:
-                return question(self._connection)
+                return query(self._connection)
             finally:
                 self._connection.rollback()
 

@@ -1,49 +1,38 @@
-"""The ledger's JSON forms of the model's nouns, and the way back."""
+"""The stored forms of the model's nouns: JSON in records, and rows of tables."""
 
 import json
-from collections.abc import Iterable, Mapping
-from datetime import timedelta
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Final
 
+from gateway.ledger.rows import ClaimRow, RecordRow
+from gateway.ledger.statements import SqlValue
 from gateway.ledger.timestamps import from_text, to_text
 from gateway.model.caller import ActorKind
 from gateway.model.claim import Claim, ClaimEnd
 from gateway.model.facts import Subject
 from gateway.model.json import Json, to_json
-from gateway.model.motive import Intent, Motivation, Motive, motive_to_json
+from gateway.model.motive import motive_from_json, motive_to_json
 from gateway.model.mutation import Effect
 from gateway.model.record import Record, Stage
+from gateway.model.serialize import finding_to_json
 from gateway.model.verdict import CounterOffer, Finding
 
-# The same text as `model.json.canonical` (a test says so) in a third of the time: it walks only what JSON does not know.
+# The same text as `model.json.canonical` (a test compares them) in a third of the time: `to_json` is called only for
+# values that the encoder does not know.
 _encode: Final = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=to_json
 ).encode
 
 
-def text_of(value: object) -> str:
-    """Canonical JSON text. Raises TypeError or ValueError for what has no JSON form, or that UTF-8 cannot carry."""
+def canonical_text(value: object) -> str:
+    """Canonical JSON text. Raises TypeError or ValueError for a value that has no JSON form or cannot be encoded as UTF-8."""
     text = _encode(value)
     text.encode()
     return text
 
 
-def motive_of(form: Mapping[str, Any] | None) -> Motive | None:
-    """The motive of its form."""
-    if form is None:
-        return None
-    seconds = form["wanted_seconds"]
-    return Motive(
-        intent=Intent(form["intent"]),
-        motivation=Motivation(form["motivation"]),
-        text=form["text"],
-        evidence=tuple(form["evidence"]),
-        wanted_for=None if seconds is None else timedelta(seconds=seconds),
-    )
-
-
-def effect_body(effect: Effect, subject: Subject | None) -> Json:
-    """An effect with the value it replaces and the one that the code declares. Of a secret, neither is kept."""
+def recorded_effect(effect: Effect, subject: Subject | None) -> Json:
+    """An effect with the value it replaces (`before`) and the value in the code (`declared`). For a secret both are null."""
     known = subject if subject is not None and not effect.sensitive else None
     return {
         "address": effect.address,
@@ -60,21 +49,12 @@ def effect_body(effect: Effect, subject: Subject | None) -> Json:
     }
 
 
-def finding_body(finding: Finding) -> Json:
-    """A finding, with its counter-offer where it makes one."""
-    return {
-        "check": finding.check,
-        "verdict": finding.verdict.value,
-        "rule": finding.rule,
-        "reason": finding.reason,
-        "address": finding.address,
-        "attribute": finding.attribute,
-        "source": finding.source,
-        "offer": _offer_form(finding.offer) if finding.offer else None,
-    }
+def recorded_finding(finding: Finding) -> Json:
+    """A finding with its whole counter-offer, or null."""
+    return {**finding_to_json(finding), "offer": _offer_to_json(finding.offer) if finding.offer else None}
 
 
-def _offer_form(offer: CounterOffer) -> Json:
+def _offer_to_json(offer: CounterOffer) -> Json:
     return {
         "address": offer.address,
         "attribute": offer.attribute,
@@ -84,17 +64,17 @@ def _offer_form(offer: CounterOffer) -> Json:
     }
 
 
-def claim_row(claim: Claim) -> dict[str, Any]:
-    """The row of an open claim whose mutation is about to be sent."""
+def claim_to_row(claim: Claim) -> dict[str, SqlValue]:
+    """The row of a new claim. It is unsettled: its mutation is about to be sent."""
     return {
         "id": claim.id,
         "mutation_id": claim.mutation_id,
         "address": claim.address,
         "attribute": claim.attribute,
-        "value": text_of(claim.value),
+        "value": canonical_text(claim.value),
         "actor": claim.actor,
         "kind": claim.kind.value,
-        "motive": text_of(motive_to_json(claim.motive)) if claim.motive else None,
+        "motive": canonical_text(motive_to_json(claim.motive)) if claim.motive else None,
         "since": to_text(claim.since),
         "until": to_text(claim.until) if claim.until else None,
         "unsettled": 1,
@@ -104,8 +84,8 @@ def claim_row(claim: Claim) -> dict[str, Any]:
     }
 
 
-def claim_of(row: Any) -> Claim:
-    """The claim of a row. One whose mutation is not settled has no end: time does not end it."""
+def claim_from_row(row: ClaimRow) -> Claim:
+    """The claim of a row. `until` is None while its mutation is unsettled, because the claim does not expire meanwhile."""
     return Claim(
         id=row.id,
         mutation_id=row.mutation_id,
@@ -114,15 +94,16 @@ def claim_of(row: Any) -> Claim:
         value=json.loads(row.value),
         actor=row.actor,
         kind=ActorKind(row.kind),
-        motive=motive_of(json.loads(row.motive)) if row.motive else None,
+        motive=motive_from_json(json.loads(row.motive)) if row.motive else None,
         since=from_text(row.since),
         until=from_text(row.until) if row.until and not (row.unsettled and row.ended_at is None) else None,
         ended_at=from_text(row.ended_at) if row.ended_at else None,
         end=ClaimEnd(row.end) if row.end else None,
+        unsettled=bool(row.unsettled) and row.ended_at is None,
     )
 
 
-def record_of(row: Any) -> Record:
+def record_from_row(row: RecordRow) -> Record:
     """The record of a row."""
     return Record(
         stage=Stage(row.stage),
@@ -138,6 +119,6 @@ def record_of(row: Any) -> Record:
     )
 
 
-def ids(claims: Iterable[Any]) -> list[str]:
-    """The ids of claims or their rows."""
-    return [claim.id for claim in claims]
+def ids(rows: Iterable[ClaimRow]) -> list[str]:
+    """The ids of claims."""
+    return [row.id for row in rows]

@@ -1,12 +1,14 @@
-"""Statements of SQLAlchemy Core, compiled once and then run by the driver itself: the line waits for them, and this halves their cost."""
+"""SQLAlchemy Core statements that are compiled once and then run by the database driver itself.
+
+Every mutation waits for these statements. Running them without SQLAlchemy's execution layer halves their cost.
+"""
 
 import sqlite3
-from collections import namedtuple
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import psycopg
-from sqlalchemy import BindParameter, ColumnElement, Connection, Dialect, bindparam
+from sqlalchemy import BindParameter, Column, ColumnElement, Connection, Dialect, Select, Table, bindparam
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.elements import ClauseElement
@@ -16,12 +18,19 @@ from sqlalchemy.types import Boolean
 DRIVER_ERRORS: Final = (sqlite3.Error, psycopg.Error)
 INTEGRITY_ERRORS: Final = (sqlite3.IntegrityError, psycopg.errors.IntegrityError)
 
-Values = Mapping[str, Any]
+SqlValue: TypeAlias = str | int | bytes | None
+"""A value that both drivers store without conversion."""
+
+Values: TypeAlias = Mapping[str, SqlValue]
+"""Parameters of a statement, by name."""
+
+RowT = TypeVar("RowT", bound=tuple[Any, ...])
 
 
 class Among(ColumnElement[bool]):
-    """Whether a text column is one of the texts in the parameter `name`, which is given as a JSON list: one text of SQL,
-    however many there are.
+    """Whether a text column equals one of the texts in the parameter `name`, a JSON list.
+
+    `IN` with one parameter for each text would be another SQL text, to be compiled again, for each length of the list.
     """
 
     inherit_cache = False
@@ -32,7 +41,7 @@ class Among(ColumnElement[bool]):
         self.texts: BindParameter[str] = bindparam(name)
 
     def self_group(self, against: object = None) -> "Among":  # noqa: ARG002  the base class's signature
-        """Itself: SQLAlchemy would write `… = 1` on SQLite, and no index answers that."""
+        """The condition itself. SQLAlchemy would write `… = 1` on SQLite, which no index can answer."""
         return self
 
 
@@ -65,54 +74,75 @@ def _each_on_postgresql(element: each_text, compiler: SQLCompiler, **options: An
 
 
 class Statement:
-    """One Core statement with named parameters. Its columns must be text, whole numbers or bytes, which need no conversion."""
+    """One Core statement with named parameters."""
 
     def __init__(self, core: ClauseElement) -> None:
         self._core = core
-        self._compiled: dict[str, tuple[str, Values, Any]] = {}
+        self._compiled: dict[str, tuple[str, Values]] = {}
 
-    def on(self, dialect: Dialect) -> tuple[str, Values, Any]:
-        """Its text, the parameters that are fixed, and the class of its rows (None where it gives none)."""
+    def on(self, dialect: Dialect) -> tuple[str, Values]:
+        """The SQL text for a dialect, and the values of the parameters that never change."""
         found = self._compiled.get(dialect.name)
         if found is None:
             found = self._compiled[dialect.name] = self._compile(dialect)
         return found
 
-    def _compile(self, dialect: Dialect) -> tuple[str, Values, Any]:
+    def _compile(self, dialect: Dialect) -> tuple[str, Values]:
         compiled = self._core.compile(dialect=dialect)
         if not isinstance(compiled, SQLCompiler):
             message = "only statements that read or change rows can be prepared"
             raise TypeError(message)
-        fixed = {name: bound.value for name, bound in compiled.binds.items() if not bound.required}
-        columns = getattr(self._core, "selected_columns", None)
-        row = namedtuple("Row", columns.keys(), rename=True) if columns is not None else None  # noqa: PYI024  the columns are known only here
-        return str(compiled), fixed, row
+        return str(compiled), {name: bound.value for name, bound in compiled.binds.items() if not bound.required}
+
+
+class Query(Statement, Generic[RowT]):
+    """A SELECT whose rows are of one NamedTuple. Its columns must be text, integers or bytes, which need no conversion."""
+
+    def __init__(self, core: Select[Any], row: type[RowT]) -> None:
+        """Raises `TypeError` if the selected columns are not the fields of `row`, in order."""
+        super().__init__(core)
+        if (fields := fields_of(row)) != tuple(core.selected_columns.keys()):
+            message = f"the columns of the statement are not those of {row.__name__}: {', '.join(fields)}"
+            raise TypeError(message)
+        self.make_row: Callable[[Iterable[Any]], RowT] = row._make  # type: ignore[attr-defined]  # of every NamedTuple
+
+
+def fields_of(row: type[tuple[Any, ...]]) -> tuple[str, ...]:
+    """The field names of a NamedTuple class."""
+    fields: tuple[str, ...] = row._fields  # type: ignore[attr-defined]  # of every NamedTuple
+    return fields
+
+
+def columns(table: Table, row: type[tuple[Any, ...]]) -> list[Column[Any]]:
+    """The columns of a table that a row class names, in its order."""
+    return [table.c[name] for name in fields_of(row)]
 
 
 class Session:
-    """The driver's connection under a SQLAlchemy one, within the transaction that was begun there."""
+    """The driver's connection under a SQLAlchemy connection, inside the transaction that was begun on the latter."""
 
     def __init__(self, connection: Connection) -> None:
         self._driver: Any = connection.connection.dbapi_connection
         self._dialect = connection.dialect
 
-    def rows(self, statement: Statement, values: Values) -> list[Any]:
-        """Every row, with the columns as attributes."""
-        text, fixed, row = statement.on(self._dialect)
-        cursor = self._driver.cursor()
-        cursor.execute(text, {**fixed, **values})
-        found = [row._make(given) for given in cursor.fetchall()]
-        cursor.close()
-        return found
+    def rows(self, query: Query[RowT], values: Values) -> list[RowT]:
+        """Every row."""
+        make_row = query.make_row
+        return [make_row(found) for found in self._fetched(query, values)]
 
-    def row(self, statement: Statement, values: Values) -> Any:
-        """The first row, None where there is none."""
-        rows = self.rows(statement, values)
+    def row(self, query: Query[RowT], values: Values) -> RowT | None:
+        """The first row, or None."""
+        rows = self.rows(query, values)
         return rows[0] if rows else None
 
+    def scalar(self, statement: Statement, values: Values) -> Any:
+        """The first column of the first row, or None."""
+        rows = self._fetched(statement, values)
+        return rows[0][0] if rows else None
+
     def stream(self, statement: Statement, page: int) -> Iterator[tuple[Any, ...]]:
-        """Every row as a plain tuple, `page` of them in memory at a time."""
-        text, fixed, _ = statement.on(self._dialect)
+        """Every row as a plain tuple, with `page` rows in memory at a time."""
+        text, fixed = statement.on(self._dialect)
         # Only a named cursor leaves the rows at the PostgreSQL server.
         cursor = self._driver.cursor() if self._dialect.name == "sqlite" else self._driver.cursor(name="stream")
         try:
@@ -123,8 +153,8 @@ class Session:
             cursor.close()
 
     def change(self, statement: Statement, values: Values) -> int:
-        """Run it; how many rows it changed."""
-        text, fixed, _ = statement.on(self._dialect)
+        """Run the statement; the number of rows it changed."""
+        text, fixed = statement.on(self._dialect)
         cursor = self._driver.cursor()
         cursor.execute(text, {**fixed, **values})
         count = int(cursor.rowcount)
@@ -132,11 +162,11 @@ class Session:
         return count
 
     def change_each(self, statement: Statement, values: Sequence[Values]) -> None:
-        """Run it once for each of the values."""
+        """Run the statement once for each of the values."""
         if len(values) == 1:
             self.change(statement, values[0])
         elif values:
-            text, fixed, _ = statement.on(self._dialect)
+            text, fixed = statement.on(self._dialect)
             cursor = self._driver.cursor()
             cursor.executemany(text, [{**fixed, **each} for each in values])
             cursor.close()
@@ -146,3 +176,11 @@ class Session:
         cursor = self._driver.cursor()
         cursor.execute(text)
         cursor.close()
+
+    def _fetched(self, statement: Statement, values: Values) -> list[tuple[Any, ...]]:
+        text, fixed = statement.on(self._dialect)
+        cursor = self._driver.cursor()
+        cursor.execute(text, {**fixed, **values})
+        found: list[tuple[Any, ...]] = cursor.fetchall()
+        cursor.close()
+        return found

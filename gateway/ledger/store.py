@@ -1,4 +1,4 @@
-"""One database, opened so that a commit is on disk: SQLite (WAL, `synchronous=FULL`) or PostgreSQL."""
+"""Opens the ledger's database so that a commit is on disk: SQLite (WAL, `synchronous=FULL`) or PostgreSQL."""
 
 import os
 import sqlite3
@@ -19,18 +19,18 @@ BUSY_MS = 5_000
 """How long a writer waits for another process's transaction, in milliseconds."""
 
 _CHAIN_LOCK = 0x53454E54494E454C
-"""Key of PostgreSQL's advisory lock that makes the chain's writers take turns ("SENTINEL")."""
+"""Key of the PostgreSQL advisory lock that serializes the writers of the chain ("SENTINEL" in ASCII)."""
 
 
 class Store:
-    """An opened ledger database. `connect` gives connections; a writer's transaction holds the one write lock from its start."""
+    """An opened ledger database. A writer's transaction holds the write lock from its start."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self.postgresql = engine.dialect.name == "postgresql"
 
     def connect(self, *, writes: bool = False) -> Connection:
-        """A new connection, its durability asserted. With `writes`, `lock` it at the start of every transaction.
+        """A connection whose durability settings were checked. With `writes`, call `lock` at the start of every transaction.
 
         Raises `errors.LedgerUnavailable`.
         """
@@ -38,8 +38,8 @@ class Store:
             return self._engine.connect().execution_options(sentinel_writes=writes)
 
     def lock(self, connection: Connection) -> None:
-        """Begin the transaction and take the lock under which the chain's end is read: other processes wait here."""
-        # On SQLite the begin hook below says BEGIN IMMEDIATE, which is the lock.
+        """Begin a transaction and take the write lock. Other processes wait here."""
+        # On SQLite the begin hook below runs BEGIN IMMEDIATE, which takes the lock.
         connection.begin()
         if self.postgresql:
             connection.execute(_ADVISORY, {"key": _CHAIN_LOCK})
@@ -55,8 +55,8 @@ _ADVISORY = text("SELECT pg_advisory_xact_lock(:key)")
 def open_store(url: str) -> Store:
     """Open the database at a SQLAlchemy URL and bring its schema up to date.
 
-    Raises `errors.SettingsInvalid` for a URL of another kind, `errors.LedgerUnavailable` where it cannot be opened or
-    would not put a commit on disk.
+    Raises `errors.SettingsInvalid` for an unsupported URL, `errors.LedgerUnavailable` if the database cannot be opened
+    or would not put a commit on disk.
     """
     store = Store(_engine(_parsed(url)))
     try:
@@ -81,7 +81,7 @@ def _parsed(url: str) -> URL:
     if parsed.drivername in ("sqlite", "sqlite+pysqlite") and parsed.database not in (None, "", ":memory:"):
         return parsed
     message = (
-        f"The ledger cannot be kept in `{parsed.drivername}` at that place: it needs a file (`sqlite:///path`) or "
+        f"The ledger cannot be stored with `{parsed.drivername}` at this URL: it needs a file (`sqlite:///path`) or "
         "PostgreSQL (`postgresql+psycopg://user@host/name`)."
     )
     raise SettingsInvalid(message)
@@ -101,7 +101,7 @@ def _engine(url: URL) -> Engine:
 
 
 def _create_private(path: Path) -> None:
-    """Make the file before SQLite does, so that only its owner can read it."""
+    """Create the file before SQLite does, so that only its owner can read it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -119,7 +119,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _assert_sqlite_durable(connection: Any, _record: object) -> None:
-    """Set what durability needs and read it back: without FULL a commit may be lost on power failure
+    """Set and read back the durability pragmas: without FULL a commit may be lost on power failure
     (https://www.sqlite.org/pragma.html#pragma_synchronous).
     """
     cursor = connection.cursor()
@@ -156,7 +156,7 @@ def _assert_postgresql_durable(connection: Any, _record: object) -> None:
 
 @contextmanager
 def unavailable() -> Iterator[None]:
-    """Turn a database error into `errors.LedgerUnavailable` with a sentence; the statement and its values are left out."""
+    """Convert database errors to `errors.LedgerUnavailable`, whose sentence holds neither the statement nor its values."""
     try:
         yield
     except DRIVER_ERRORS as error:
@@ -172,12 +172,12 @@ def _sentence(error: BaseException | None) -> str:
     reason = str(error).strip().partition("\n")[0]
     known = {
         "locked": "another process is writing to it for too long. Try again",
-        "full": "the disk is full. Make room and try again",
-        "readonly": "it is read-only. Give the gateway's user the right to write",
-        "unable to open": "it cannot be opened. Look at its path and rights",
-        "disk I/O": "the disk failed. Look at the disk before anything else",
+        "full": "the disk is full. Free some space and try again",
+        "readonly": "it is read-only. Give the gateway's user write permission",
+        "unable to open": "it cannot be opened. Check its path and permissions",
+        "disk I/O": "the disk failed. Check the disk first",
     }
-    for mark, sentence in known.items():
-        if mark in reason:
+    for part, sentence in known.items():
+        if part in reason:
             return f"The ledger is unavailable: {sentence}. Nothing was stored."
     return f"The ledger is unavailable ({reason}). Nothing was stored."

@@ -1,7 +1,7 @@
 """The ledger's tables, the same on SQLite and PostgreSQL.
 
-Times are ISO 8601 text in UTC with microseconds and a fixed width, so that they sort as text; JSON is canonical text
-(`model.json.canonical`), so that what is hashed is what is stored. Text compares by code point on both stores.
+Times are ISO 8601 text in UTC with microseconds. Their width is fixed, so they sort as text. JSON is canonical text
+(`model.json.canonical`), so the stored text is the hashed text. Text compares by code point on both stores.
 """
 
 from typing import cast
@@ -21,23 +21,25 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeEngine
 from sqlmodel import Field, SQLModel
 
+from gateway.ledger.states import ApprovalState, AttemptState
+
 TEXT: TypeEngine[str] = String().with_variant(String(collation="C"), "postgresql")
 SEQ: TypeEngine[int] = BigInteger().with_variant(Integer(), "sqlite")
 
 _OPEN = text("ended_at IS NULL")
-_UNUSED = text("state = 'open'")
-_UNSETTLED = text("state = 'in_flight'")
+_UNUSED = text(f"state = '{ApprovalState.UNUSED}'")
+_IN_FLIGHT = text(f"state = '{AttemptState.IN_FLIGHT}'")
 _SUPERSEDED = text("ended_by IS NOT NULL")
 
 
 class LedgerTable(SQLModel):
-    """Base of the ledger's tables; they share a catalogue of their own, so that nobody else's tables mix in."""
+    """Base of the ledger's tables. Its metadata holds these tables and no others."""
 
     metadata = MetaData()
 
 
-class RecordRow(LedgerTable, table=True):
-    """A line of the ledger. Triggers refuse to change or delete one."""
+class RecordTable(LedgerTable, table=True):
+    """The records. Triggers refuse to change or delete one."""
 
     __tablename__ = "records"
     __table_args__ = (
@@ -65,8 +67,8 @@ class RecordRow(LedgerTable, table=True):
     hash: str = Field(sa_type=TEXT)
 
 
-class ResourceRow(LedgerTable, table=True):
-    """Which things a DECIDED record is about, so that `--resource` and `blame` find it."""
+class ResourceTable(LedgerTable, table=True):
+    """The addresses and attributes that a record is about, so that `--resource` and `blame` find it."""
 
     __tablename__ = "record_resources"
     __table_args__ = (Index("resources_by_address", "address", "seq", "attribute"),)
@@ -76,8 +78,8 @@ class ResourceRow(LedgerTable, table=True):
     attribute: str = Field(primary_key=True, sa_type=TEXT)
 
 
-class ClaimRow(LedgerTable, table=True):
-    """A claim. The unique index on open ones is the arbiter between two who want the same attribute."""
+class ClaimTable(LedgerTable, table=True):
+    """The claims. The unique index on open claims decides between two mutations that want the same attribute."""
 
     __tablename__ = "claims"
     __table_args__ = (
@@ -86,6 +88,7 @@ class ClaimRow(LedgerTable, table=True):
         Index("claims_by_mutation", "mutation_id"),
         Index("claims_by_actor", "actor", "since"),
         Index("claims_by_end", "until", sqlite_where=_OPEN, postgresql_where=_OPEN),
+        Index("claims_open_by_actor", "actor", "until", sqlite_where=_OPEN, postgresql_where=_OPEN),
         Index("claims_superseded", "ended_by", sqlite_where=_SUPERSEDED, postgresql_where=_SUPERSEDED),
     )
 
@@ -100,34 +103,34 @@ class ClaimRow(LedgerTable, table=True):
     since: str = Field(sa_type=TEXT)
     until: str | None = Field(sa_type=TEXT)
     unsettled: int
-    """1 while its mutation is in flight or in doubt: then time does not end it and nobody may supersede it."""
+    """1 while its mutation is in flight or in doubt: the claim then neither expires nor can be superseded."""
     ended_at: str | None = Field(sa_type=TEXT)
     end: str | None = Field(sa_type=TEXT)
     ended_by: str | None = Field(sa_type=TEXT)
-    """The mutation that superseded it; opened again should that one fail."""
+    """The mutation that superseded it. If that mutation fails, the claim is reopened."""
 
 
-class AttemptRow(LedgerTable, table=True):
-    """A mutation that was carried out: how far it came, and AWS's answer for whoever asks with the same idempotency key."""
+class AttemptTable(LedgerTable, table=True):
+    """The mutations that were carried out: their state, and AWS's reply for a repeat with the same idempotency key."""
 
     __tablename__ = "attempts"
     __table_args__ = (
         Index("attempts_by_key", "actor", "idempotency_key", unique=True),
         Index("attempts_by_record", "seq"),
-        Index("attempts_in_flight", "decided_at", sqlite_where=_UNSETTLED, postgresql_where=_UNSETTLED),
+        Index("attempts_in_flight", "decided_at", sqlite_where=_IN_FLIGHT, postgresql_where=_IN_FLIGHT),
     )
 
     mutation_id: str = Field(primary_key=True, sa_type=TEXT)
     seq: int = Field(sa_type=SEQ)
-    """Of its DECIDED record."""
+    """Seq of its DECIDED record."""
     actor: str = Field(sa_type=TEXT)
     stack: str = Field(sa_type=TEXT)
     idempotency_key: str | None = Field(sa_type=TEXT)
-    """Null where there is none, and after AWS refused, so that the next try is an attempt of its own."""
+    """Null if the caller gave none. Set to null when AWS refuses, so that the next try is a new attempt."""
     call_digest: str = Field(sa_type=TEXT)
     decided_at: str = Field(sa_type=TEXT)
     state: str = Field(sa_type=TEXT)
-    """in_flight, applied, failed or in_doubt."""
+    """An `AttemptState`."""
     request_id: str = Field(sa_type=TEXT)
     reason: str = Field(sa_type=TEXT)
     reply_status: int | None
@@ -135,8 +138,8 @@ class AttemptRow(LedgerTable, table=True):
     reply_body: bytes | None = Field(sa_type=LargeBinary)
 
 
-class HoldRow(LedgerTable, table=True):
-    """A held mutation that waits for a human."""
+class HoldTable(LedgerTable, table=True):
+    """The held mutations, which wait for a human."""
 
     __tablename__ = "holds"
     __table_args__ = (Index("holds_by_call", "actor", "call_digest"), Index("holds_by_state", "state", "at"))
@@ -148,13 +151,15 @@ class HoldRow(LedgerTable, table=True):
     stack: str = Field(sa_type=TEXT)
     call_digest: str = Field(sa_type=TEXT)
     summary: str = Field(sa_type=TEXT)
-    """JSON: the call, the motive, the effects and what stands against it, as in the DECIDED record."""
+    """JSON: caller, call, motive, effects and decision, as in the DECIDED record."""
     state: str = Field(sa_type=TEXT)
-    """open, approved or rejected."""
+    """A `HoldState`."""
+    binding: str = Field(sa_type=TEXT)
+    """JSON: the `Binding` of an approval of it. Empty if an older version of Sentinel held it; then no approval fits."""
 
 
-class ApprovalRow(LedgerTable, table=True):
-    """A human's consent to one call of one actor; redeemed once."""
+class ApprovalTable(LedgerTable, table=True):
+    """The approvals: a human's consent to one call of one actor in the circumstances of its hold, which can be used once."""
 
     __tablename__ = "approvals"
     __table_args__ = (
@@ -177,13 +182,15 @@ class ApprovalRow(LedgerTable, table=True):
     at: str = Field(sa_type=TEXT)
     until: str = Field(sa_type=TEXT)
     state: str = Field(sa_type=TEXT)
-    """open, used, ended (its time is up) or withdrawn."""
+    """An `ApprovalState`."""
     used_by: str = Field(sa_type=TEXT)
-    """The mutation that redeemed it."""
+    """The mutation that used it; empty while unused."""
+    binding: str = Field(sa_type=TEXT)
+    """The binding of the approved hold."""
 
 
-class ValueRow(LedgerTable, table=True):
-    """The last value applied through us, until it is merged into code."""
+class ValueTable(LedgerTable, table=True):
+    """The last value applied through Sentinel to each attribute, until the code declares it."""
 
     __tablename__ = "applied_values"
     __table_args__ = (Index("values_by_mutation", "mutation_id"),)
@@ -194,11 +201,11 @@ class ValueRow(LedgerTable, table=True):
     mutation_id: str = Field(sa_type=TEXT)
     at: str = Field(sa_type=TEXT)
     seq: int = Field(sa_type=SEQ)
-    """Of its SETTLED record: later ones lie over earlier ones."""
+    """Seq of its SETTLED record. A later value overrides an earlier one of an attribute inside or around it."""
 
 
-class KeyRow(LedgerTable, table=True):
-    """An issued key. Its secret is derived, never stored."""
+class KeyTable(LedgerTable, table=True):
+    """The issued keys. Their secrets are derived, never stored."""
 
     __tablename__ = "keys"
 
@@ -212,22 +219,22 @@ class KeyRow(LedgerTable, table=True):
     expires_at: str | None = Field(sa_type=TEXT)
     revoked_at: str | None = Field(sa_type=TEXT)
     session_of: str = Field(sa_type=TEXT)
-    """The standing key that a session was made with; empty for standing keys."""
+    """The standing key that a session key was issued with; empty for standing keys."""
 
 
-def _table(row: type[LedgerTable]) -> Table:
-    return cast("Table", row.__dict__["__table__"])
+def _table(model: type[LedgerTable]) -> Table:
+    return cast("Table", model.__dict__["__table__"])
 
 
-# Written into the SQL as they are: an index on part of a table answers only a condition it can read.
-UNUSED: ColumnElement[str] = literal_column("'open'")
-IN_FLIGHT: ColumnElement[str] = literal_column("'in_flight'")
+# Literals, not parameters: a partial index is used only if the condition in the SQL text matches its own.
+UNUSED: ColumnElement[str] = literal_column(f"'{ApprovalState.UNUSED}'")
+IN_FLIGHT: ColumnElement[str] = literal_column(f"'{AttemptState.IN_FLIGHT}'")
 
-RECORDS = _table(RecordRow)
-RESOURCES = _table(ResourceRow)
-CLAIMS = _table(ClaimRow)
-ATTEMPTS = _table(AttemptRow)
-HOLDS = _table(HoldRow)
-APPROVALS = _table(ApprovalRow)
-VALUES = _table(ValueRow)
-KEYS = _table(KeyRow)
+RECORDS = _table(RecordTable)
+RESOURCES = _table(ResourceTable)
+CLAIMS = _table(ClaimTable)
+ATTEMPTS = _table(AttemptTable)
+HOLDS = _table(HoldTable)
+APPROVALS = _table(ApprovalTable)
+VALUES = _table(ValueTable)
+KEYS = _table(KeyTable)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 
 def to_text(at: datetime) -> str:
-    """The stored text of a time. Raises ValueError for a naive one."""
+    """The stored text of an aware time. Raises ValueError for a naive one."""
     if at.tzinfo is None:
         message = "a time without a zone cannot be stored"
         raise ValueError(message)

@@ -1,4 +1,4 @@
-"""One write transaction on the ledger: it knows the chain's end and puts records after it."""
+"""One write transaction on the ledger, which appends records to the hash chain."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -6,25 +6,29 @@ from typing import Final
 from sqlalchemy import Connection, insert, select
 
 from gateway.ledger.chain import FIRST_PREVIOUS, HASHED, record_hash
-from gateway.ledger.serialize import text_of
-from gateway.ledger.statements import Session, Statement
+from gateway.ledger.rows import ChainEndRow
+from gateway.ledger.serialize import canonical_text
+from gateway.ledger.statements import Query, Session, SqlValue, Statement, columns
 from gateway.ledger.tables import RECORDS, RESOURCES
 from gateway.ledger.timestamps import to_text
 from gateway.model.motive import Motive
 from gateway.model.record import Record
 
-_TAIL: Final = Statement(select(RECORDS.c.seq, RECORDS.c.hash).order_by(RECORDS.c.seq.desc()).limit(1))
+_CHAIN_END: Final = Query(
+    select(*columns(RECORDS, ChainEndRow)).order_by(RECORDS.c.seq.desc()).limit(1),
+    ChainEndRow,
+)
 _INSERT: Final = Statement(insert(RECORDS))
 _INSERT_RESOURCE: Final = Statement(insert(RESOURCES))
 
 
 class Transaction(Session):
-    """What a unit of work is given: statements, and `append`. The store's write lock is held, so the end stays the end."""
+    """The session of one unit of work. The store's write lock is held, so nobody else appends to the chain meanwhile."""
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
-        self.end: tuple[int, str] | None = None
-        """Seq and hash of the chain's last record, None before it was looked up. Set it back when a savepoint is rolled back."""
+        self.end: ChainEndRow | None = None
+        """The chain's last record; None until it is read. Code that rolls back to a savepoint must restore it."""
 
     def append(
         self,
@@ -34,9 +38,9 @@ class Transaction(Session):
         verdict: str = "",
         resources: Sequence[tuple[str, str]] = (),
     ) -> int:
-        """Append a record to the chain; its seq. `things` are the (address, attribute) pairs it is about."""
-        seq, previous = self._last()
-        body = text_of(record.body)
+        """Append a record to the chain; its seq. `resources` are the (address, attribute) pairs it is about."""
+        seq, previous = self._end()
+        body = canonical_text(record.body)
         fields = {
             "version": record.version,
             "seq": seq + 1,
@@ -52,16 +56,15 @@ class Transaction(Session):
         digest = record_hash(previous, [fields[name] for name in HASHED], body)
         self.change(_INSERT, {**fields, "body": body, "previous": previous, "hash": digest})
         if resources:
-            rows = [
+            rows: list[dict[str, SqlValue]] = [
                 {"seq": seq + 1, "address": address, "attribute": attribute}
                 for address, attribute in dict.fromkeys(resources)
             ]
             self.change_each(_INSERT_RESOURCE, rows)
-        self.end = (seq + 1, digest)
+        self.end = ChainEndRow(seq + 1, digest)
         return seq + 1
 
-    def _last(self) -> tuple[int, str]:
+    def _end(self) -> ChainEndRow:
         if self.end is None:
-            row = self.row(_TAIL, {})
-            self.end = (row.seq, row.hash) if row else (0, FIRST_PREVIOUS)
+            self.end = self.row(_CHAIN_END, {}) or ChainEndRow(0, FIRST_PREVIOUS)
         return self.end

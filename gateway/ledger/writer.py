@@ -1,4 +1,4 @@
-"""The one thread that writes: it takes what has gathered in its queue and commits it as one transaction."""
+"""The one thread that writes. It commits all work that waits in its queue as one transaction."""
 
 import asyncio
 import threading
@@ -25,7 +25,7 @@ _ROLLBACK_TO: Final = "ROLLBACK TO SAVEPOINT item"
 
 @dataclass(slots=True)
 class _Item(Generic[T]):
-    """One caller's work, and where its result goes."""
+    """One caller's work, and the future that waits for its result."""
 
     work: Callable[[Transaction], T]
     future: asyncio.Future[T]
@@ -45,7 +45,7 @@ class _Item(Generic[T]):
 class Writer:
     """Group commit: callers that wait at the same time share one transaction and one sync to disk.
 
-    Each caller's work stands or falls alone (a savepoint), and is answered only after the commit.
+    Each caller's work has a savepoint of its own, so it can fail alone. Callers get their results only after the commit.
     """
 
     def __init__(self, store: Store) -> None:
@@ -56,10 +56,10 @@ class Writer:
         self._thread.start()
 
     async def submit(self, work: Callable[[Transaction], T]) -> T:
-        """Run `work` in a transaction; its result, once that is committed.
+        """The result of `work`, after its transaction is committed.
 
-        Raises what `work` raises (then nothing of it was stored), and `errors.LedgerUnavailable`. Once given, work is
-        carried out even if the caller stops waiting.
+        Raises what `work` raises (nothing of it was then stored), and `errors.LedgerUnavailable`. Submitted work is
+        done even if the caller stops waiting.
         """
         if self._closed:
             raise LedgerUnavailable("The ledger is closed, so nothing was stored.")
@@ -70,7 +70,7 @@ class Writer:
         return await future
 
     def close(self) -> None:
-        """Finish what was given and stop. Blocks until then."""
+        """Finish the submitted work, and stop. Blocks until then."""
         self._closed = True
         self._queue.put(None)
         self._thread.join()
@@ -81,18 +81,18 @@ class Writer:
             try:
                 connection = connection or self._store.connect(writes=True)
                 commit(self._store, connection, batch)
-            except Exception as error:  # noqa: BLE001  the thread must outlive whatever one batch does
+            except Exception as error:  # noqa: BLE001  no failure of a batch may end the thread
                 _fail(batch, error)
                 if connection is not None:
                     connection.invalidate()
                     connection.close()
                 connection = None
-            _answer(batch)
+            _resolve_all(batch)
         if connection is not None:
             connection.close()
 
     def _gather(self) -> list[_Item[Any]]:
-        """Wait for the first item, then take what is there already; empty when it is time to stop."""
+        """Wait for the first item, then take all that wait; an empty list means stop."""
         first = self._queue.get()
         if first is None:
             return []
@@ -110,7 +110,7 @@ class Writer:
 
 
 def commit(store: Store, connection: Connection, batch: Sequence[_Item[Any]]) -> None:
-    """Run every item and commit those that did not fail. Raises `errors.LedgerUnavailable`; then none is stored."""
+    """Run every item and commit those that did not fail. Raises `errors.LedgerUnavailable`; none is then stored."""
     with unavailable():
         try:
             store.lock(connection)
@@ -118,7 +118,7 @@ def commit(store: Store, connection: Connection, batch: Sequence[_Item[Any]]) ->
             for item in batch:
                 _run_one(transaction, item, alone=len(batch) == 1)
         except BaseException:
-            _quietly_roll_back(connection)
+            _roll_back(connection)
             raise
         if all(item.error is not None for item in batch):
             connection.rollback()
@@ -127,8 +127,8 @@ def commit(store: Store, connection: Connection, batch: Sequence[_Item[Any]]) ->
         with unavailable():
             connection.commit()
     except LedgerUnavailable:
-        _quietly_roll_back(connection)
-        if not _committed_after_all(store, transaction):
+        _roll_back(connection)
+        if not _is_committed(store, transaction):
             raise
 
 
@@ -146,37 +146,37 @@ def _run_one(transaction: Transaction, item: _Item[Any], *, alone: bool) -> None
 
 
 def _attempt(transaction: Transaction, item: _Item[Any]) -> tuple[Any, Exception | None]:
-    """The item's result or its error. A database error is one item's only if the transaction can go on, which the caller finds out."""
+    """The item's result or its error. If the error also broke the transaction, the next statement on it fails."""
     try:
         with unavailable():
             return item.work(transaction), None
-    except Exception as error:  # noqa: BLE001  handed to the caller who waits
+    except Exception as error:  # noqa: BLE001  raised to the caller who waits
         return None, error
 
 
-def _quietly_roll_back(connection: Connection) -> None:
+def _roll_back(connection: Connection) -> None:
     try:
         connection.rollback()
     except SQLAlchemyError:
         connection.invalidate()
 
 
-def _committed_after_all(store: Store, transaction: Transaction) -> bool:
-    """Whether a commit whose answer was lost is on disk: then its last record is there, hash and all."""
-    tail = transaction.end
-    if tail is None or not store.postgresql:
+def _is_committed(store: Store, transaction: Transaction) -> bool:
+    """Whether a commit whose reply was lost is on disk: its last record is then there, with the same hash."""
+    end = transaction.end
+    if end is None or not store.postgresql:
         return False
     try:
         with store.connect() as connection:
-            found = connection.execute(select(RECORDS.c.hash).where(RECORDS.c.seq == tail[0])).scalar()
+            found = connection.execute(select(RECORDS.c.hash).where(RECORDS.c.seq == end.seq)).scalar()
     except (SentinelError, SQLAlchemyError):
         return False
-    return bool(found == tail[1])
+    return bool(found == end.hash)
 
 
 def _fail(batch: Sequence[_Item[Any]], error: Exception) -> None:
     for item in batch:
-        # One error object per caller: a shared one would gather all their tracebacks.
+        # One error object per caller: a shared one would collect all their tracebacks.
         item.error = LedgerUnavailable(str(error)) if isinstance(error, SentinelError) else _unexpected(error)
 
 
@@ -184,8 +184,8 @@ def _unexpected(error: Exception) -> LedgerUnavailable:
     return LedgerUnavailable(f"The ledger's writer failed ({type(error).__name__}), so nothing was stored.")
 
 
-def _answer(batch: Sequence[_Item[Any]]) -> None:
-    """Wake each loop once for all its callers."""
+def _resolve_all(batch: Sequence[_Item[Any]]) -> None:
+    """Resolve the futures, with one callback for each event loop."""
     loops: dict[asyncio.AbstractEventLoop, list[_Item[Any]]] = {}
     for item in batch:
         loops.setdefault(item.loop, []).append(item)
@@ -193,7 +193,7 @@ def _answer(batch: Sequence[_Item[Any]]) -> None:
         try:
             loop.call_soon_threadsafe(_resolve, items)
         except RuntimeError:
-            # The loop is closed: nobody waits any more, and what was committed stays.
+            # The loop is closed, so nobody waits. What was committed stays.
             continue
 
 

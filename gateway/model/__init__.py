@@ -1,1 +1,1 @@
-"""The nouns of the design: frozen, free of I/O, importable by everyone."""
+"""The domain values: frozen dataclasses and enums without I/O, which every other package may import."""

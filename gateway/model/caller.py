@@ -1,13 +1,14 @@
-"""Who asks: the authenticated `Caller`."""
+"""The authenticated `Caller` of a request."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
+from gateway.model.ids import is_session_key
 from gateway.model.motive import Motive
 
 
 class ActorKind(StrEnum):
-    """What sort of actor holds a key."""
+    """The kind of actor that a key belongs to."""
 
     HUMAN = "human"
     AGENT = "agent"
@@ -17,16 +18,26 @@ class ActorKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """An actor that has proved who it is."""
+    """An authenticated actor."""
 
     actor: str
     """Name of the actor, unique, e.g. `agent-scaler`."""
     kind: ActorKind
     key_id: str
-    """The key it proved itself with."""
+    """The key that it authenticated with."""
     roles: tuple[str, ...] = ()
-    """Roles that policy may look at. `approver` may approve held mutations; `operator` may manage keys."""
+    """Roles of the key, which policies can test. A human with `approver` may approve held mutations."""
     on_behalf_of: str = ""
-    """The actor this one acts for, empty where it acts for itself."""
+    """The actor that this one acts for; empty if it acts for itself."""
     motive: Motive | None = None
-    """The motive that the key itself carries (a session, or a pipeline's standing motive)."""
+    """The motive stored with the key (of a session, or a pipeline's standing motive)."""
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether the caller may see the records and claims of every actor. Agents and services see only their own."""
+        return self.kind in (ActorKind.HUMAN, ActorKind.PIPELINE)
+
+    @property
+    def in_session(self) -> bool:
+        """Whether the caller used a session key."""
+        return is_session_key(self.key_id)

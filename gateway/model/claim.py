@@ -1,6 +1,6 @@
-"""A granted mutation's standing right over one attribute of one thing."""
+"""The claim of an allowed mutation on one attribute of one resource."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -17,12 +17,14 @@ class ClaimEnd(StrEnum):
     RELEASED = "released"
     MERGED = "merged"
     FAILED = "failed"
-    """AWS refused the mutation that took it."""
+    """AWS refused the mutation that took the claim."""
+    RESTATED = "restated"
+    """Its mutation set the value that the attribute had already, so the claim ended with the mutation's outcome."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """Who holds an attribute, why, at which value and until when. Open while `ended_at` is None and `until` is not past."""
+    """Who holds an attribute, why, at which value and until when. Open while `ended_at` is None and `until` has not passed."""
 
     id: str
     """`clm_…`"""
@@ -35,25 +37,27 @@ class Claim:
     motive: Motive | None
     since: datetime
     until: datetime | None = None
-    """None: until superseded, released or merged."""
+    """None for a claim without a time limit: it stands until superseded, released or merged."""
     ended_at: datetime | None = None
     end: ClaimEnd | None = None
+    unsettled: bool = field(default=False, compare=False)
+    """Whether its mutation is in flight or in doubt. Nobody else sets the attribute meanwhile."""
 
 
 class Relation(StrEnum):
-    """How a standing claim relates to what is asked."""
+    """How a standing claim relates to the effects of a mutation."""
 
     SAME = "same"
-    """On the same attribute of the same thing (or on the whole of it)."""
+    """On the same attribute of the same resource, or one of the two is on the whole resource."""
     RESOURCE = "resource"
-    """On another attribute of the same thing."""
+    """On another attribute of the same resource."""
     DEPENDANT = "dependant"
-    """On a thing that depends on it, directly or not."""
+    """On a resource that depends on it, directly or indirectly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandingClaim:
-    """An open claim as one mutation meets it."""
+    """An open claim and its relation to one mutation."""
 
     claim: Claim
     relation: Relation

@@ -1,4 +1,4 @@
-"""What the Terraform code declares as law for a resource: the `Contract`."""
+"""The `Contract` of a resource: what its owner allows, as declared beside the Terraform code."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,16 +12,16 @@ class Bound:
 
     attribute: str
     name: str
-    """min, max, max_step, one_of, matches, cidr_within, ports, forbid_world, max_items, or condition (attribute empty,
-    but for a variable's validation the attribute that the variable feeds)."""
+    """min, max, max_step, one_of, matches, cidr_within, ports, forbid_world, max_items, or condition. A condition has no attribute,
+    except the validation of a variable: its attribute is the one that the variable sets."""
     limit: Json
-    """The evaluated limit. For `condition` its outcome, true or false."""
+    """The evaluated limit. For `condition` its result, true or false."""
     source: str
     """`file:line` of the limit."""
     message: str = ""
-    """The author's own words (`error_message`), empty where there are none."""
+    """The author's `error_message`; empty if there is none."""
     unknown: str = ""
-    """Why the limit could not be evaluated; then it denies. Empty where it could."""
+    """Why the limit could not be evaluated, in which case it denies. Empty if it was evaluated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class AgentGrant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contract:
-    """All law that holds for one resource; where several contracts match, all of them together."""
+    """Everything that the contracts say about one resource. If several match, all of them apply."""
 
     owner: str = ""
     managed_by_agent: bool = False
@@ -47,18 +47,18 @@ class Contract:
     bounded: tuple[str, ...] = ()
     """Attributes that have bounds."""
     immutable: tuple[str, ...] = ()
-    """Attributes nobody may set through the gate."""
+    """Attributes that no caller may set through Sentinel."""
     critical: bool = False
     prevent_delete: bool = False
     source: str = ""
-    """`file:line` of the first matching block, before all others one that withholds the resource from agents; empty where no contract
-    names the resource."""
+    """`file:line` of the deciding contract block: the first matching block that withholds the resource from agents, else the first match.
+    Empty if no contract names the resource."""
     grants: tuple[AgentGrant, ...] = ()
     """One for each matching block. An agent may delete or invoke only what all of them grant."""
     evaluate: Callable[[Mapping[str, Json], Mapping[str, Json]], tuple[Bound, ...]] = field(
         default=lambda _after, _before: (), compare=False
     )
-    """Bounds for (attributes after the change, attributes before it). Pure; never raises."""
+    """The bounds, evaluated for (attributes after the change, attributes before it). Pure; never raises."""
 
     def withholding_delete(self) -> tuple[str, ...]:
         """`file:line` of every matching block that does not let agents delete the resource; empty only if all do."""

@@ -1,4 +1,4 @@
-"""When two attribute values are equal to Terraform, which converts a number or a bool from its text."""
+"""Equality of attribute values as Terraform sees it: numbers and bools are equal to their text."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,7 +18,7 @@ def equal(one: Json, other: Json) -> bool:
     if isinstance(one, bool) or isinstance(other, bool):
         return _bool_text(one) == _bool_text(other)
     if isinstance(one, str) and isinstance(other, str):
-        return one == other  # two texts are never numbers: version "1.0" is not version "1"
+        return one == other  # two strings are compared as text: version "1.0" is not version "1"
     left, right = number(one), number(other)
     if left is not None and right is not None:
         return left == right
@@ -30,5 +30,5 @@ def _is_list(value: Json) -> bool:
 
 
 def _bool_text(value: Json) -> Json:
-    """A bool as Terraform writes it as text; anything else as it is."""
+    """A bool as Terraform converts it to text; any other value unchanged."""
     return value if not isinstance(value, bool) else str(value).lower()

@@ -1,79 +1,91 @@
-"""What was true when we decided: the `Facts` that every check is shown."""
+"""The `Facts` that every check decides by: what was known when the mutation was decided."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from gateway.model.binding import Binding
 from gateway.model.claim import StandingClaim
 from gateway.model.contract import Contract
 from gateway.model.json import Json
-from gateway.model.mutation import Effect
+from gateway.model.mutation import Effect, EffectAction
 from gateway.model.verdict import Mode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dependant:
-    """A thing that depends on the one that is changed."""
+    """A resource that depends on the changed one."""
 
     address: str
     direct: bool
     critical: bool = False
     managed_by_agent: bool = False
-    """Whether its own contract lets agents touch it."""
+    """Whether its own contract lets agents change it."""
     source: str = ""
-    """`file:line` of its block, empty where only the state knows it."""
+    """`file:line` of its block; empty if it is only in the state."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """One effect with everything known about its thing."""
+    """One effect with everything known about its resource."""
 
     effect: Effect
     before: Json
-    """The value now, as far as we know: of the standing claim, else the last value applied through us, else the state's."""
+    """The value before the change, as far as known: the last value that Sentinel applied, else the one in the state."""
     declared: Json
-    """The value that the code declares; None where it declares none or it cannot be evaluated."""
+    """The value that the code declares; None if it declares none or the value cannot be evaluated."""
     attributes_before: Mapping[str, Json]
-    """All recorded attributes of the thing before the change."""
+    """All known attributes of the resource before the change."""
     attributes_after: Mapping[str, Json]
-    """The same after all effects of this mutation."""
+    """All attributes after every effect of this mutation."""
     contract: Contract
     dependants: tuple[Dependant, ...] = ()
     exists: bool = True
-    """Whether the state knows the thing already."""
+    """Whether the resource is in the state."""
+    disputed: bool = False
+    """Whether a standing claim says that the attribute has another value than the effect sets."""
 
     @property
     def changes(self) -> bool:
-        """Whether the effect changes anything, as far as we know. Create, delete and invoke always do."""
-        return self.effect.action != "set" or self.effect.value != self.before
+        """Whether the effect changes the known or the claimed value. Create, delete and invoke always count as changes.
+
+        The known value alone proves nothing: while another mutation is in flight or in doubt, it is the value before that one.
+        """
+        return self.disputed or self.effect.action is not EffectAction.SET or self.effect.value != self.before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approval:
-    """A human's consent to exactly one call."""
+    """A person's consent to exactly one call."""
 
     id: str
     mutation_id: str
     """The held mutation that was approved."""
     approver: str
     until: datetime
+    binding: Binding | None = None
+    """The circumstances it was given in. None (of an older version of Sentinel) fits no call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What the checks judge by. Gathered once; nothing in it changes while they run."""
+    """Everything that the checks decide by. Gathered once, and constant while they run."""
 
     now: datetime
     stack: str
-    """Name of the stack that declares the thing; empty where none does."""
+    """Name of the stack that declares the resource. If none does: the only stack, or empty if there are several."""
     mode: Mode
     subjects: tuple[Subject, ...]
     claims: tuple[StandingClaim, ...] = ()
     approval: Approval | None = None
-    """An unused approval for exactly this call by this actor."""
+    """An unused approval for exactly this call by this actor. `checks.approval` decides whether it fits."""
     flips: Mapping[str, int] = field(default_factory=dict)
-    """How often each `address.attribute` changed hands within the window."""
+    """How often each `address.attribute` changed its holder within the flip window."""
+    open_claims: int = 0
+    """How many claims the caller holds, counted up to one more than `ports.MOST_CLAIMS`."""
     signals: tuple[str, ...] = ()
-    """Open alerts, by reference."""
+    """References of open alerts. Always empty for now: nothing receives signals yet, but the policy input already has the field."""
+    account: str = ""
+    """The AWS account whose resources the states record; empty where they record none, or resources of several."""
     code: str = ""
-    """Digest of the code, contracts and state that were looked at."""
+    """Digest of the code, contracts and state that the facts come from."""

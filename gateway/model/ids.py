@@ -1,7 +1,10 @@
-"""Identifiers that sort by the time they were made."""
+"""Generates identifiers that sort by creation time, and defines the prefixes of key ids."""
 
 import secrets
 import time
+
+STANDING_KEY_PREFIX = "SNTL"
+SESSION_KEY_PREFIX = "SNTS"
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
@@ -10,3 +13,8 @@ def new_id(prefix: str) -> str:
     """`prefix_` and 26 characters: 48 bits of Unix milliseconds, then 80 random bits, in Crockford base 32 (ULID)."""
     number = (int(time.time() * 1000) << 80) | secrets.randbits(80)
     return f"{prefix}_" + "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
+
+
+def is_session_key(key_id: str) -> bool:
+    """Whether the id belongs to a session key rather than to a standing key."""
+    return key_id.startswith(SESSION_KEY_PREFIX)

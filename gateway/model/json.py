@@ -1,7 +1,8 @@
-"""JSON values as types, and the one canonical byte form that is hashed, compared and stored."""
+"""JSON types, and the canonical serialization that is hashed and stored."""
 
 import base64
 import hashlib
+import hmac
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -16,9 +17,9 @@ Parameters: TypeAlias = Mapping[str, object]
 
 
 def to_json(value: object) -> Json:
-    """Turn a parsed AWS value into plain JSON: bytes become base64 text, times ISO 8601 in UTC, sets sorted lists.
+    """A parsed AWS value as plain JSON: bytes become base64 text, times ISO 8601 in UTC, sets sorted lists.
 
-    Raises TypeError for anything that has no lawful JSON form, so that nothing is stored by accident.
+    Raises TypeError for any other type, so that nothing is stored by accident.
     """
     match value:
         case None | bool() | int() | float() | str():
@@ -41,12 +42,14 @@ def to_json(value: object) -> Json:
 
 
 def canonical(value: object) -> bytes:
-    """The one byte form of a value: keys sorted, no spaces, UTF-8, no NaN (RFC 8785 in spirit, Python's number text)."""
+    """The canonical JSON of a value as UTF-8: keys sorted, no spaces, no NaN. Like RFC 8785, except that numbers are written as Python does."""
     return json.dumps(
         to_json(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     ).encode()
 
 
-def digest(value: object) -> str:
-    """SHA-256 of the canonical form, 64 hex digits."""
+def digest(value: object, key: bytes = b"") -> str:
+    """SHA-256 of the canonical form, 64 hex digits. With a key the HMAC-SHA-256, from which nobody without the key can guess the value."""
+    if key:
+        return hmac.new(key, canonical(value), hashlib.sha256).hexdigest()
     return hashlib.sha256(canonical(value)).hexdigest()

@@ -1,15 +1,17 @@
 """Why a change is wanted: the goal (intent) and why now (motivation)."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
+from typing import Any
 
 from gateway.model.json import Json
 
 
 class Intent(StrEnum):
-    """The goal that a change serves."""
+    """The goal of a change."""
 
     AVAILABILITY = "availability"
     COST = "cost"
@@ -20,7 +22,7 @@ class Intent(StrEnum):
 
 
 class Motivation(StrEnum):
-    """Why now."""
+    """Why the change is wanted now."""
 
     INCIDENT = "incident"
     VULNERABILITY = "vulnerability"
@@ -38,17 +40,17 @@ class Motive:
     intent: Intent
     motivation: Motivation
     text: str = ""
-    """Free words, at most 1,000 characters. Treated as data: never parsed as a rule."""
+    """Free text, at most 1,000 characters. It is data: nothing parses or executes it."""
     evidence: tuple[str, ...] = ()
     """References that support it: an alert, a CVE, a ticket. At most 10, each at most 200 characters."""
     wanted_for: timedelta | None = None
-    """How long the change is wanted; None means until something else is."""
+    """How long the change is wanted; None if it is wanted until further notice."""
 
 
 def motive_to_json(motive: Motive | None) -> dict[str, Json] | None:
-    """A motive as records, policies and replies show it: `{intent, motivation, text, evidence, wanted_seconds}`, None for none.
+    """The JSON form in records, policy input and replies: `{intent, motivation, text, evidence, wanted_seconds}`; None without a motive.
 
-    `wanted_seconds` is whole, rounded up, so that no time is cut short.
+    `wanted_seconds` is an integer, rounded up.
     """
     if motive is None:
         return None
@@ -59,3 +61,17 @@ def motive_to_json(motive: Motive | None) -> dict[str, Json] | None:
         "evidence": list(motive.evidence),
         "wanted_seconds": None if motive.wanted_for is None else max(1, math.ceil(motive.wanted_for.total_seconds())),
     }
+
+
+def motive_from_json(form: Mapping[str, Any] | None) -> Motive | None:
+    """The motive of its JSON form (see `motive_to_json`), None of null."""
+    if form is None:
+        return None
+    seconds = form["wanted_seconds"]
+    return Motive(
+        intent=Intent(form["intent"]),
+        motivation=Motivation(form["motivation"]),
+        text=form["text"],
+        evidence=tuple(form["evidence"]),
+        wanted_for=None if seconds is None else timedelta(seconds=seconds),
+    )

@@ -1,8 +1,9 @@
-"""What is asked: the `Call`, what it does to declared things (`Effect`), and both together as a `Mutation`."""
+"""A requested change: the AWS `Call`, what it does to declared resources (`Effect`), and both together as a `Mutation`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 from gateway.model.caller import Caller
 from gateway.model.json import Json, Parameters, digest
@@ -10,45 +11,52 @@ from gateway.model.motive import Motive
 
 
 class CallClass(StrEnum):
-    """What an AWS operation does, as far as the gate must know. Whatever is not known to be harmless is a MUTATION."""
+    """How the gateway treats an AWS operation. An operation that is not known to be harmless is a MUTATION."""
 
     READ = "read"
     MUTATION = "mutation"
     CREDENTIAL = "credential"
-    """Its reply hands out credentials that would let the caller walk round the gate. Always refused."""
+    """Its reply contains AWS credentials, with which the caller could bypass Sentinel. Always refused."""
     SECRET = "secret"  # noqa: S105  the name of a class of calls
-    """A read whose reply is a secret value. Streamed only where policy lets the caller have it."""
+    """A read whose reply is a secret value. Refused for agents (`gateway.pipeline`), streamed for all other callers."""
     EXECUTE = "execute"
-    """Runs code or carries a document that does. A mutation."""
+    """Runs code, or its parameters contain a document that does. Treated as a mutation."""
     CRYPTO = "crypto"
-    """Uses a key and changes no state."""
+    """Encrypts, decrypts or signs with a key; changes no state. Refused for agents (`gateway.pipeline`)."""
+
+    @property
+    def changes_state(self) -> bool:
+        """Whether the call must pass the checks as a mutation. Calls of the other classes are streamed to AWS."""
+        return self not in (CallClass.READ, CallClass.SECRET, CallClass.CRYPTO)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # without slots, so that the digest is calculated once
 class Call:
-    """A request after its wire format is gone and before we know what it means."""
+    """An AWS call, independent of its wire format and not yet resolved to effects."""
 
     service: str
     """botocore service name, e.g. `autoscaling`."""
     operation: str
     """Operation name of the service model, e.g. `SetDesiredCapacity`."""
     parameters: Parameters = field(default_factory=dict)
-    """As botocore's serializer takes them."""
+    """In the form that botocore's serializer accepts."""
     account: str = ""
-    """AWS account id, 12 digits; empty where the gate serves one account only."""
+    """AWS account id, 12 digits; empty if the gateway serves only one account."""
     region: str = ""
     protocol: str = field(default="", compare=False)
-    """Wire protocol that the caller speaks (`query`, `json`, `smithy-rpc-v2-cbor` …), so that AWS answers in words the caller reads;
-    empty: the service's usual one. It changes nothing of what is asked, so it is no part of the digest."""
+    """Wire protocol of the caller (`query`, `json`, `smithy-rpc-v2-cbor` …), so that AWS replies in the same one; empty for the service's
+    default. It does not change what is requested, so the digest leaves it out."""
+    digest_key: bytes = field(default=b"", compare=False, repr=False)
+    """Key of the digest, which is recorded: without one, a short secret among the parameters could be found by trying."""
 
-    @property
+    @cached_property
     def digest(self) -> str:
-        """What was asked, as 64 hex digits: equal for identical calls and for nothing else."""
-        return digest([self.service, self.operation, self.account, self.region, self.parameters])
+        """Digest of the call, 64 hex digits: equal only for identical calls."""
+        return digest([self.service, self.operation, self.account, self.region, self.parameters], self.digest_key)
 
 
 class EffectAction(StrEnum):
-    """What is done to the thing."""
+    """What an effect does to the resource."""
 
     SET = "set"
     CREATE = "create"
@@ -62,30 +70,30 @@ WHOLE = "*"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """What a call does to one declared thing."""
+    """What a call does to one resource."""
 
     address: str
-    """Terraform address, e.g. `module.jobs["a"].aws_sqs_queue.this`. Where no block declares the thing: `aws_sqs_queue{name=x}`."""
+    """Terraform address, e.g. `module.jobs["a"].aws_sqs_queue.this`. If no block declares the resource: `aws_sqs_queue{name=x}`."""
     attribute: str
-    """Attribute path as in the provider's schema, dotted (`desired_capacity`, `tags.owner`, `ingress`), or `*`. An INVOKE of an attribute
-    changes it, to a value that only AWS knows.
+    """Dotted attribute path of the provider's schema (`desired_capacity`, `tags.owner`, `ingress`), or `*`. An INVOKE with an attribute
+    changes that attribute to a value that only AWS knows.
     """
     action: EffectAction
     value: Json = None
-    """The value wanted, in Terraform's form. For DELETE and INVOKE None. Of a sensitive attribute: `{"sha256": …}`, never the value."""
+    """The new value as Terraform writes it; None for DELETE and INVOKE. The secrets in it are masked, see `model.masking`."""
     resource_type: str
     """Terraform resource type, e.g. `aws_sqs_queue`."""
     identity: Mapping[str, str] = field(default_factory=dict)
-    """How AWS names the thing in this call, e.g. `{"name": "orders"}`."""
+    """How the call identifies the resource, e.g. `{"name": "orders"}`."""
     declared: bool = True
-    """Whether a block in the code (or the state) declares the thing."""
+    """Whether the resource is declared in the code or recorded in the state."""
     sensitive: bool = False
-    """Whether the value is a secret that may be neither stored nor written into code."""
+    """Whether the value is a secret, which must not be stored or written into code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mutation:
-    """One change that somebody asks for."""
+    """One requested change."""
 
     id: str
     """`mut_…`, see `model.ids`."""
@@ -93,13 +101,13 @@ class Mutation:
     call: Call
     call_class: CallClass
     motive: Motive | None
-    """None where the caller stated none and its key carries none."""
+    """None if neither the request nor the key states one."""
     effects: tuple[Effect, ...]
-    """Empty where Sentinel does not understand the call: then it is held for a human."""
+    """Empty if Sentinel does not know what the call does; then it is held for a person."""
     idempotency_key: str = ""
-    """The client's own key for this attempt, empty where it sent none. Scoped to the actor."""
+    """The client's key for this attempt, unique per actor; empty if it sent none."""
 
     @property
     def understood(self) -> bool:
-        """Whether we know what this call does."""
+        """Whether Sentinel knows the effects of the call."""
         return bool(self.effects)

@@ -1,4 +1,4 @@
-"""Numbers as bounds compare them: exactly, and never by guessing what a value may mean."""
+"""Exact numbers for comparisons with bounds."""
 
 import math
 import re
@@ -11,9 +11,9 @@ _NUMERIC_TEXT = re.compile(r"-?\d{1,40}(\.\d{1,40})?", re.ASCII)
 
 
 def number(value: Json) -> Fraction | None:
-    """The number that a value is, exactly as it is written in decimal; None where it is none.
+    """The value as an exact fraction; None if it is not a number.
 
-    A boolean is not a number, nor is NaN or infinity. Text is one only if it is nothing but a decimal number.
+    Booleans, NaN and infinity are not numbers. Text is a number only if it is a plain decimal, e.g. `-1.50`.
     """
     if isinstance(value, bool):
         return None
@@ -27,7 +27,7 @@ def number(value: Json) -> Fraction | None:
 
 
 def written(value: Fraction, *, like: Json) -> int | float | str:
-    """The number as JSON, in the kind of `like` (text stays text). A float may be a little off where it has no short form."""
+    """The number as JSON: as text if `like` is text, else as an integer or float. A float may be rounded."""
     plain: int | float = value.numerator if value.denominator == 1 else _as_float(value)
     return str(plain) if isinstance(like, str) else plain
 

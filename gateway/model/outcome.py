@@ -1,4 +1,4 @@
-"""What became of a mutation: `Applied`, `Refused`, `Failed` or `InDoubt`."""
+"""The outcome of a mutation: `Applied`, `Refused`, `Failed` or `InDoubt`."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -8,17 +8,17 @@ from gateway.model.verdict import Decision
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """AWS's own answer, passed on byte for byte."""
+    """The reply of AWS, which is passed on byte for byte."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
-    """As received, hop-by-hop fields removed."""
+    """As received, without hop-by-hop fields."""
     body: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
-    """AWS did it and said so: modelled status, an AWS request id, a body of the right shape."""
+    """AWS confirmed the change: the expected status, an AWS request id and a well-formed body."""
 
     reply: Reply
     request_id: str
@@ -26,31 +26,31 @@ class Applied:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """We said no (deny) or not yet (hold). Nothing was sent."""
+    """Sentinel denied or held the mutation. Nothing was sent."""
 
     decision: Decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """AWS said no, with a request id and a definite error; or nothing was sent at all. Nothing changed."""
+    """AWS refused the call with a definite error, or nothing could be sent. Nothing changed."""
 
     code: str
     message: str
     reply: Reply | None = None
-    """AWS's answer; None where no byte was sent."""
+    """The reply of AWS; None if nothing was sent."""
     request_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InDoubt:
-    """Bytes were sent and no trustworthy answer came. Never sent again; the claim stays until the truth is read back."""
+    """Bytes were sent, but no reliable answer came. The call is not sent again; its claims stay until the live value is read back."""
 
     reason: str
 
 
 Sent: TypeAlias = Applied | Failed | InDoubt
-"""What can come of sending."""
+"""Possible outcomes of sending."""
 
 Outcome: TypeAlias = Applied | Refused | Failed | InDoubt
-"""What can come of a mutation."""
+"""Possible outcomes of a mutation."""

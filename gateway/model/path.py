@@ -6,18 +6,18 @@ from gateway.model.json import Json
 
 
 class AttributePath(str):
-    """A dotted path as text: it is stored, compared and hashed as that text."""
+    """A dotted path. It is a string, so that it is stored, compared and hashed as its text."""
 
     __slots__ = ()
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """The names and indexes between the dots; at least one."""
+        """The names and indexes between the dots. At least one."""
         return tuple(self.split("."))
 
     @property
     def top(self) -> str:
-        """The resource's own attribute that the path begins with: `tags` of `tags.owner`."""
+        """The first step, an attribute of the resource itself: `tags` of `tags.owner`."""
         return self.partition(".")[0]
 
     @property
@@ -27,7 +27,7 @@ class AttributePath(str):
 
     @property
     def enclosing(self) -> "tuple[AttributePath, ...]":
-        """The path itself and every path around it, nearest first: `a.b.c`, `a.b`, `a`."""
+        """The path itself and its ancestors, nearest first: `a.b.c`, `a.b`, `a`."""
         steps = self.steps
         return tuple(AttributePath(".".join(steps[:count])) for count in range(len(steps), 0, -1))
 
@@ -36,7 +36,7 @@ class AttributePath(str):
         return other == self or other.startswith(f"{self}.")
 
     def value_at(self, attributes: Json) -> Json:
-        """The value at this path, None where there is none. A list of one block counts as the block."""
+        """The value at this path; None if there is none. A list with one block is treated as the block."""
         value = attributes
         for step in self.steps:
             value = _step(value, step)
@@ -48,6 +48,30 @@ class AttributePath(str):
         """A copy of the attributes with `value` at this path."""
         head, *rest = self.steps
         return {**attributes, head: _put(attributes.get(head), rest, value)}
+
+
+def put_all(attributes: Mapping[str, Json], changes: Sequence[tuple[str, Json]]) -> Mapping[str, Json]:
+    """A copy of the attributes with every (path, value) put in turn, as `AttributePath.put` does, but each container copied once."""
+    return _put_each(attributes, [(AttributePath(path).steps, value) for path, value in changes])
+
+
+def _put_each(attributes: Mapping[str, Json], changes: Sequence[tuple[Sequence[str], Json]]) -> Mapping[str, Json]:
+    by_head: dict[str, list[tuple[Sequence[str], Json]]] = {}
+    for steps, new in changes:
+        by_head.setdefault(steps[0], []).append((steps[1:], new))
+    return {**attributes, **{head: _put_inside(attributes.get(head), inner) for head, inner in by_head.items()}}
+
+
+def _put_inside(value: Json, changes: Sequence[tuple[Sequence[str], Json]]) -> Json:
+    """The value after the changes, of which the last one without steps replaces it."""
+    whole = max((place for place, (steps, _) in enumerate(changes) if not steps), default=None)
+    if whole is not None:
+        value, changes = changes[whole][1], changes[whole + 1 :]
+    if not changes:
+        return value
+    if isinstance(value, list) and len(value) <= 1:
+        return [_put_inside(value[0] if value else {}, changes)]
+    return _put_each(value if isinstance(value, Mapping) else {}, changes)
 
 
 def _step(value: Json, step: str) -> Json:

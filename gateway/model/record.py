@@ -1,4 +1,4 @@
-"""A line of the ledger, and its stages. Fields are only ever added, at the end, with a default."""
+"""A `Record` of the ledger and its stages. New fields are added only at the end, with a default, so that old records stay readable."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from gateway.model.json import Json
 
 
 class Stage(StrEnum):
-    """Which step of a mutation's life a record tells."""
+    """The step in the life of a mutation that a record describes."""
 
     TURNED_AWAY = "turned_away"
     DECIDED = "decided"
@@ -23,19 +23,19 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What happened once. The ledger gives it `seq`, `previous` and `hash` when it is appended."""
+    """One event. The ledger sets `seq`, `previous` and `hash` when it appends the record."""
 
     stage: Stage
     at: datetime
     mutation_id: str = ""
-    """Empty for a stranger turned away."""
+    """Empty for a request that was refused before it became a mutation."""
     actor: str = ""
     stack: str = ""
     body: Mapping[str, Json] = field(default_factory=dict)
-    """What there is to tell at this stage; see `gateway/README.md` for the members. Never holds a secret."""
+    """The details of this stage; `gateway/ledger/README.md` lists the members. Never holds a secret."""
     version: int = 1
     seq: int = 0
-    """1, 2, 3 … without gaps; 0 before it is appended."""
+    """1, 2, 3 … without gaps; 0 until it is appended."""
     previous: str = ""
-    """Hash of the record before, 64 hex digits; 64 zeros for the first."""
+    """Hash of the preceding record, 64 hex digits; 64 zeros for the first record."""
     hash: str = ""

@@ -1,15 +1,16 @@
-"""How we decide: `Finding`s gathered into a `Decision`. Nothing is a denial."""
+"""The `Finding`s of the checks and the `Decision` made of them. A decision without findings is a denial."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from gateway.model.binding import Binding
 from gateway.model.json import Json
 
 
 class Verdict(StrEnum):
-    """One check's or the whole decision's answer, weakest last."""
+    """The result of one check or of the whole decision, strongest first."""
 
     DENY = "deny"
     HOLD = "hold"
@@ -17,65 +18,69 @@ class Verdict(StrEnum):
 
 
 class Mode(StrEnum):
-    """What a verdict does, per stack."""
+    """Whether verdicts are enforced. Set per stack."""
 
     ENFORCE = "enforce"
     OBSERVE = "observe"
-    """Apply whatever the key may send, and record the decision that would have been made. Credential classes stay refused."""
+    """Apply the call, and record the decision that would have been made. Absolute denials are still enforced."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CounterOffer:
-    """What would have been allowed instead, so that an agent can ask better."""
+    """What would have been allowed instead, so that an agent can correct its request."""
 
     address: str = ""
     attribute: str = ""
     nearest: Json = None
-    """Nearest legal value; None where there is none to name."""
+    """Nearest legal value; None if there is none."""
     holder: str = ""
-    """Actor whose claim stands in the way."""
+    """Actor whose claim conflicts."""
     retry_after: datetime | None = None
-    """When the claim in the way ends."""
+    """When the conflicting claim ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One check's verdict on one thing."""
+    """The verdict of one rule of a check, usually about one resource."""
 
     check: str
-    """Name of the check: bounds, dependencies, policy, arbitration, survey."""
+    """Name of the check: classes, bounds, dependencies, policy or arbitration; survey or cloud for a failure outside the checks."""
     verdict: Verdict
     rule: str
-    """Id of the rule, stable across releases, e.g. `bounds.max`, `SEN-G004`."""
+    """Id of the rule, stable across releases, e.g. `bounds.max`, `SEN-G004`. Ids of absolute denials begin with `never.`."""
     reason: str
     """A whole sentence for the caller."""
     address: str = ""
     attribute: str = ""
     source: str = ""
-    """Where the rule stands, `file:line`."""
+    """Where the rule is written, `file:line`."""
     offer: CounterOffer | None = None
+    absolute: bool = False
+    """Of a denial: whether it is enforced in observe mode too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """All findings. Allowed only if at least one check ran and every finding allows."""
+    """All findings about one mutation. It is allowed only if there is a finding and every finding allows."""
 
     findings: tuple[Finding, ...] = ()
     supersedes: tuple[str, ...] = ()
-    """Ids of the standing claims that this decision ends if it is carried out."""
+    """Ids of the standing claims that end if the mutation is carried out."""
     mode: Mode = Mode.ENFORCE
     approval: str = ""
-    """Id of the approval that turned every hold into an allow; empty where none was needed."""
+    """Id of the approval that lifts every hold; empty if there is none."""
     bundle: str = ""
-    """Digest of the policy bundle that was asked."""
+    """Digest of the policy bundle that was evaluated."""
     code: str = ""
-    """Digest of the Terraform code, contracts and state that were looked at."""
+    """Digest of the Terraform code, contracts and state that the facts came from."""
     obligations: Mapping[str, Json] = field(default_factory=dict)
-    """What policy asks of the claim, e.g. `{"claim_seconds": 3600}`."""
+    """Requirements of the policies for the claims, e.g. `{"claim_seconds": 3600}`."""
+    binding: Binding | None = None
+    """What an approval of this mutation is bound to; None if nothing holds it."""
 
     @property
     def verdict(self) -> Verdict:
-        """The strongest verdict of all findings; DENY where there is none. An approval lifts holds, never denials."""
+        """The strongest verdict of all findings; DENY if there are none. An approval lifts holds, not denials."""
         verdicts = {finding.verdict for finding in self.findings}
         if not verdicts or Verdict.DENY in verdicts:
             return Verdict.DENY
@@ -83,15 +88,15 @@ class Decision:
 
     @property
     def carried_out(self) -> bool:
-        """Whether the mutation is to be applied: allowed, or only observed."""
-        return self.verdict is Verdict.ALLOW or (self.mode is Mode.OBSERVE and not self.never)
+        """Whether the mutation is to be sent: it is allowed, or the stack is only observed."""
+        return self.verdict is Verdict.ALLOW or (self.mode is Mode.OBSERVE and not self.denied_in_every_mode)
 
     @property
-    def never(self) -> bool:
-        """Whether a finding forbids it in every mode (credential classes, a broken survey)."""
-        return not self.findings or any(f.rule.startswith("never.") for f in self.findings if f.verdict is Verdict.DENY)
+    def denied_in_every_mode(self) -> bool:
+        """Whether it is refused in observe mode too (credential class, failed survey)."""
+        return not self.findings or any(f.absolute for f in self.findings if f.verdict is Verdict.DENY)
 
     @property
     def objections(self) -> tuple[Finding, ...]:
-        """The findings that do not allow, denials first."""
+        """The findings that deny or hold, denials first."""
         return tuple(f for verdict in (Verdict.DENY, Verdict.HOLD) for f in self.findings if f.verdict is verdict)

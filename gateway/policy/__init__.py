@@ -1,1 +1,1 @@
-"""Rego engines and what policy authors use: bundles, tests, comparison."""
+"""Policy engines (embedded Wasm, OPA server), and building and checking of policy bundles."""

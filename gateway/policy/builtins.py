@@ -1,4 +1,4 @@
-"""The built-in functions that OPA's Wasm leaves to its host, answering exactly as OPA does."""
+"""The built-in functions that OPA's Wasm expects from its host, with the same results as in OPA."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -16,65 +16,65 @@ _SHORT_ESCAPES = {
 
 
 class UnsupportedFormat(ValueError):
-    """A use of `sprintf` that this host does not answer as OPA would; the decision that needs it is a denial."""
+    """A use of `sprintf` that this host cannot format as OPA does. A decision that needs it is a denial."""
 
 
 def sprintf(template: Term, values: Term) -> str:
-    """Go's `fmt.Sprintf` over Rego values, as OPA's `sprintf` does it (opa v1.22 topdown/strings.go).
+    """Go's `fmt.Sprintf` for Rego values, as in OPA's `sprintf` (opa v1.22 topdown/strings.go).
 
-    Knows %v %s %d %f %q %t %x and %%, flags `-`, `+`, space and `0`, width and precision. A verb that does not fit its value
-    is written as Go writes it, e.g. `%!d(string=x)`. Raises `UnsupportedFormat` for anything else.
+    Supports %v %s %d %f %q %t %x and %%, flags `-`, `+`, space and `0`, width and precision. A verb that does not fit its
+    value gives the same text as in Go, e.g. `%!d(string=x)`. Raises `UnsupportedFormat` for anything else.
     """
     if not isinstance(template, str) or not isinstance(values, list):
         raise UnsupportedFormat("sprintf needs a string and an array.")
     arguments = iter([_argument(value) for value in values])
-    text = _VERB.sub(lambda match: _placed(match, arguments), template)
-    extra = ", ".join(f"{_type(value)}={_plain(value)}" for value in arguments)
+    text = _VERB.sub(lambda match: _format_match(match, arguments), template)
+    extra = ", ".join(f"{_go_type(value)}={_default_text(value)}" for value in arguments)
     return f"{text}%!(EXTRA {extra})" if extra else text
 
 
 SUPPLIED: Mapping[str, Builtin] = {"sprintf": sprintf}
-"""All that a policy may use beyond what its Wasm can do itself. Never http.send, opa.runtime or a clock."""
+"""Every built-in that a policy may use besides those of OPA's Wasm. Never http.send, opa.runtime or a clock."""
 
 
 def _argument(value: Term) -> int | float | str:
-    """OPA gives Go integers, floats and strings; everything else, true and null too, as its text."""
+    """The argument that OPA passes to Go: integers, floats and strings as they are, anything else (also true and null) as text."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return to_text(value)
     return value
 
 
-def _placed(match: re.Match[str], arguments: Iterator[int | float | str]) -> str:
+def _format_match(match: re.Match[str], arguments: Iterator[int | float | str]) -> str:
     verb = match["verb"]
     if verb is None:
         return "%!(NOVERB)"
     if verb == "%":
         return "%"
     if verb in "*[#":
-        raise UnsupportedFormat(f"sprintf does not take {match[0]!r} here.")
+        raise UnsupportedFormat(f"sprintf does not support {match[0]!r} here.")
     value = next(arguments, None)
     if value is None:
         return f"%!{verb}(MISSING)"
-    return _formatted(match, verb, value)
+    return _format_value(match, verb, value)
 
 
-def _formatted(match: re.Match[str], verb: str, value: float | str) -> str:
+def _format_value(match: re.Match[str], verb: str, value: float | str) -> str:
     body = _body(verb, match["precision"], value)
     if body is None:
         if match["flags"] or match["width"] or match["precision"]:
-            raise UnsupportedFormat(f"sprintf cannot write a {_type(value)} with {match[0]!r}.")
-        return f"%!{verb}({_type(value)}={_plain(value)})"
-    return _padded(body, match["flags"], int(match["width"] or 0), isinstance(value, str))
+            raise UnsupportedFormat(f"sprintf cannot format a {_go_type(value)} with {match[0]!r}.")
+        return f"%!{verb}({_go_type(value)}={_default_text(value)})"
+    return _pad(body, match["flags"], int(match["width"] or 0), isinstance(value, str))
 
 
 def _body(verb: str, precision: str | None, value: float | str) -> str | None:
-    """The text before padding; None where Go has no such verb for such a value."""
+    """The text before padding; None if Go has no such verb for this type."""
     digits = int(precision) if precision is not None else None
     match verb, value:
         case "v" | "s", str():
             return value if digits is None else value[:digits]
         case "q", str():
-            return _quoted(value)
+            return _quote(value)
         case "x", str():
             return value.encode().hex()
         case "v" | "d", int() if digits is None:
@@ -88,10 +88,10 @@ def _body(verb: str, precision: str | None, value: float | str) -> str | None:
         case ("t" | "d" | "f", str()) | ("s" | "t" | "f", int()) | ("s" | "t" | "d", float()):
             return None
         case _:
-            raise UnsupportedFormat(f"sprintf does not take %{verb} for a {_type(value)} here.")
+            raise UnsupportedFormat(f"sprintf does not support %{verb} for a {_go_type(value)} here.")
 
 
-def _padded(body: str, flags: str, width: int, is_text: bool) -> str:
+def _pad(body: str, flags: str, width: int, is_text: bool) -> str:
     sign = ""
     if not is_text:
         if body.startswith("-"):
@@ -109,28 +109,28 @@ def _padded(body: str, flags: str, width: int, is_text: bool) -> str:
     return (sign + body).rjust(width)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """A Go string literal (strconv.Quote)."""
-    return '"' + "".join(_SHORT_ESCAPES.get(letter) or _escaped(letter) for letter in text) + '"'
+    return '"' + "".join(_SHORT_ESCAPES.get(character) or _escape(character) for character in text) + '"'
 
 
-def _escaped(letter: str) -> str:
-    number = ord(letter)
-    if letter == " " or letter.isprintable():
-        return letter
+def _escape(character: str) -> str:
+    number = ord(character)
+    if character == " " or character.isprintable():
+        return character
     if number < 0x80:  # noqa: PLR2004  the end of ASCII
         return f"\\x{number:02x}"
     return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"  # noqa: PLR2004  the end of the basic plane
 
 
-def _type(value: float | str) -> str:
-    """The name of the Go type, as it stands in Go's complaints."""
+def _go_type(value: float | str) -> str:
+    """The name of the Go type, as in Go's error texts."""
     if not isinstance(value, int):
         return "string" if isinstance(value, str) else "float64"
     if not -_INT64 <= value < _INT64:
-        raise UnsupportedFormat("sprintf does not name the type of so large a number.")
+        raise UnsupportedFormat("sprintf does not support a number this large here.")
     return "int64"
 
 
-def _plain(value: float | str) -> str:
+def _default_text(value: float | str) -> str:
     return go_float(value) if isinstance(value, float) else str(value)

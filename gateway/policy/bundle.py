@@ -1,4 +1,4 @@
-"""The bundle the embedded engine runs: compiled policy, data, and a manifest that says what it was built from."""
+"""Policy bundles: compiled policy, data, and a manifest with the digests of the sources. Read, write and build."""
 
 import hashlib
 import json
@@ -7,6 +7,7 @@ import tarfile
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from gateway.policy.sources import Sources
 
 ENTRYPOINTS = ("sentinel/arbitration/result", "sentinel/guardrails/result")
 RULES = "data.sentinel.rules."
-"""Where guardrail packages live."""
+"""Prefix of the guardrail packages."""
 _WASM, _DATA, _MANIFEST = "policy.wasm", "data.json", "manifest.json"
 
 
@@ -31,18 +32,18 @@ class Manifest(BaseModel):
     """Version of the compiler."""
     entrypoints: tuple[str, ...]
     packages: tuple[str, ...]
-    """Names of the guardrail packages below `sentinel.rules`; each must answer in every decision."""
+    """Names of the guardrail packages below `sentinel.rules`. Each must be evaluated in every decision."""
     sources: Mapping[str, str]
-    """SHA-256 of every source, by path relative to the policies' directory."""
+    """SHA-256 of every source, by its path relative to the policies' directory."""
     wasm_sha256: str
     """SHA-256 of policy.wasm."""
     data_sha256: str
-    """SHA-256 of data.json. (The member is not called data: `opa test policies` loads both files as one document.)"""
+    """SHA-256 of data.json. (Not called `data`, because `opa test policies` merges both files into one document.)"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bundle:
-    """A bundle whose digests hold and whose data is in order."""
+    """A bundle with verified digests and valid data."""
 
     wasm: bytes = field(repr=False)
     data: bytes = field(repr=False)
@@ -50,12 +51,12 @@ class Bundle:
 
     @property
     def manifest_bytes(self) -> bytes:
-        """The manifest as it is written: sorted, so that equal sources give equal bytes."""
+        """The manifest as JSON, with sorted keys so that equal sources give equal bytes."""
         return json.dumps(self.manifest.model_dump(mode="json"), indent=2, sort_keys=True).encode() + b"\n"
 
     @property
     def revision(self) -> str:
-        """SHA-256 of the manifest, which holds the digests of all else; 64 hex digits."""
+        """SHA-256 of the manifest, which contains all other digests; 64 hex digits."""
         return hashlib.sha256(self.manifest_bytes).hexdigest()
 
     @property
@@ -63,27 +64,33 @@ class Bundle:
         """Names of the guardrail packages."""
         return frozenset(self.manifest.packages)
 
+    @property
+    def flip_window(self) -> timedelta:
+        """How far back changes of an attribute's holder are counted (`data/priorities.json`: `oscillation.window_seconds`)."""
+        priorities = json.loads(self.data)["data"]["priorities"]
+        return timedelta(seconds=priorities["oscillation"]["window_seconds"])
+
     def built_from(self, sources: Sources) -> bool:
-        """Whether these very sources gave this bundle."""
+        """Whether this bundle was built from exactly these sources."""
         return dict(self.manifest.sources) == dict(sources.digests)
 
 
 def read_bundle(directory: Path) -> Bundle:
-    """Read a bundle from disk. Raises `errors.PolicyInvalid` where it is incomplete, altered, or its data is not in order."""
+    """Read a bundle from disk. Raises `errors.PolicyInvalid` if it is incomplete or altered or its data is invalid."""
     try:
         wasm, data = (directory / _WASM).read_bytes(), (directory / _DATA).read_bytes()
         manifest = Manifest.model_validate_json((directory / _MANIFEST).read_bytes())
     except (OSError, ValidationError) as error:
-        raise PolicyInvalid(f"There is no whole policy bundle in {directory}: {error}") from error
+        raise PolicyInvalid(f"There is no complete policy bundle in {directory}: {error}") from error
     if (_sha256(wasm), _sha256(data)) != (manifest.wasm_sha256, manifest.data_sha256):
         raise PolicyInvalid(
-            f"The policy bundle in {directory} is not what its manifest says; build it anew with `sentinel policy build`."
+            f"The policy bundle in {directory} does not match its manifest; rebuild it with `sentinel policy build`."
         )
-    return _checked(Bundle(wasm=wasm, data=data, manifest=manifest))
+    return _validated(Bundle(wasm=wasm, data=data, manifest=manifest))
 
 
 def write_bundle(bundle: Bundle, directory: Path) -> None:
-    """Write the three files, the manifest last, so that a half-written bundle is never taken for a whole one."""
+    """Write the three files, the manifest last, so that an incomplete bundle never has a valid manifest."""
     directory.mkdir(parents=True, exist_ok=True)
     for name, content in ((_WASM, bundle.wasm), (_DATA, bundle.data), (_MANIFEST, bundle.manifest_bytes)):
         temporary = directory / f".{name}.{os.getpid()}"
@@ -94,55 +101,55 @@ def write_bundle(bundle: Bundle, directory: Path) -> None:
 def build(sources: Sources, tool: Path) -> Bundle:
     """Compile sources to Wasm with opa; equal sources and opa give equal bytes.
 
-    The sources are copied out first, so that what is digested is what is compiled, whatever an editor does meanwhile.
-    Raises `errors.PolicyInvalid` with opa's file and line where they do not compile.
+    Compiles a copy of the sources, so that the digests match what is compiled even if a file is edited meanwhile.
+    Raises `errors.PolicyInvalid` with opa's file and line if they do not compile.
     """
     with tempfile.TemporaryDirectory(prefix="sentinel-policy-") as scratch:
-        stage = Path(scratch) / "policies"
+        copy = Path(scratch) / "policies"
         for name, content in sources.files.items():
-            (stage / name).parent.mkdir(parents=True, exist_ok=True)
-            (stage / name).write_bytes(content)
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            (copy / name).write_bytes(content)
         archive = Path(scratch) / "bundle.tar.gz"
-        opa_command.opa_output(tool, ["check", "--strict", "."], cwd=stage)
-        chosen = [part for entrypoint in ENTRYPOINTS for part in ("-e", entrypoint)]
-        opa_command.opa_output(tool, ["build", "-t", "wasm", *chosen, "-o", str(archive), "."], cwd=stage)
-        described = json.loads(opa_command.opa_output(tool, ["inspect", "--format", "json", str(archive)], cwd=stage))
+        opa_command.opa_output(tool, ["check", "--strict", "."], cwd=copy)
+        entrypoint_options = [part for entrypoint in ENTRYPOINTS for part in ("-e", entrypoint)]
+        opa_command.opa_output(tool, ["build", "-t", "wasm", *entrypoint_options, "-o", str(archive), "."], cwd=copy)
+        inspection = json.loads(opa_command.opa_output(tool, ["inspect", "--format", "json", str(archive)], cwd=copy))
         wasm, data = _member(archive, "/policy.wasm"), _member(archive, "/data.json")
     manifest = Manifest(
         opa=opa_command.opa_version(tool),
         entrypoints=ENTRYPOINTS,
-        packages=_packages(described),
+        packages=_packages(inspection),
         sources=dict(sorted(sources.digests.items())),
         wasm_sha256=_sha256(wasm),
         data_sha256=_sha256(data),
     )
-    return _checked(Bundle(wasm=wasm, data=data, manifest=manifest))
+    return _validated(Bundle(wasm=wasm, data=data, manifest=manifest))
 
 
-def _packages(described: Mapping[str, Any]) -> tuple[str, ...]:
-    """The guardrail packages. One level deep: a package below another would be asked for nothing."""
-    names = sorted(name.removeprefix(RULES) for name in described["namespaces"] if name.startswith(RULES))
-    if deep := [name for name in names if "." in name]:
+def _packages(inspection: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of the guardrail packages. Raises `errors.PolicyInvalid` for nested packages, which would not be evaluated."""
+    names = sorted(name.removeprefix(RULES) for name in inspection["namespaces"] if name.startswith(RULES))
+    if nested := [name for name in names if "." in name]:
         raise PolicyInvalid(
-            f"The packages {', '.join(deep)} lie deeper than sentinel.rules.<name>, where nobody would ask them; name them sentinel.rules.<name>."
+            f"The packages {', '.join(nested)} are nested below sentinel.rules.<name> and would not be evaluated; name them sentinel.rules.<name>."
         )
     return tuple(names)
 
 
 def _member(archive: Path, name: str) -> bytes:
     with tarfile.open(archive) as content:
-        found = content.extractfile(name)
-        if found is None:
+        member = content.extractfile(name)
+        if member is None:
             raise PolicyInvalid(f"opa built a bundle without {name}.")
-        return found.read()
+        return member.read()
 
 
-def _checked(bundle: Bundle) -> Bundle:
+def _validated(bundle: Bundle) -> Bundle:
     try:
         data = json.loads(bundle.data)
     except ValueError as error:
         raise PolicyInvalid(f"The policy bundle's data is not JSON: {error}.") from error
-    data_schema.check(data)
+    data_schema.check_data(data)
     return bundle
 
 

@@ -1,7 +1,7 @@
-"""`python -m gateway.policy.ci`: what must hold of the policies before they are merged. Prints each result; exits with 1 if one fails.
+"""`python -m gateway.policy.ci`: the CI checks of the policies. Prints each result; exits with 1 if one fails.
 
-Rego's own tests with coverage, `opa check --strict`, `opa fmt --list`, ids that match their metadata, and that the shipped
-bundle is the one its sources build, byte for byte.
+`opa check --strict`, `opa fmt --list`, the Rego tests with coverage, rule ids that match their METADATA, and a shipped bundle
+that is byte for byte what its sources build.
 """
 
 import json
@@ -17,28 +17,28 @@ from gateway.policy.select_bundle import SHIPPED
 from gateway.policy.sources import read_sources, shipped, source_paths
 
 PINNED = "1.22.0"
-"""The version of opa that the shipped bundle is built with; another one may build other bytes."""
+"""The version of opa that builds the shipped bundle. Another version may produce other bytes."""
 _SEVERITIES = {"low", "medium", "high", "critical"}
 _FINDINGS = re.compile(r"^findings contains", re.MULTILINE)
 _ID = re.compile(r'"id": "(SEN-[A-Z][0-9]{3})"')
 
 
-def check(policies: Path, tool: Path) -> str:
+def check_strict(policies: Path, tool: Path) -> str:
     """`opa check --strict`. Raises `errors.PolicyInvalid` with file and line."""
     opa_command.opa_output(tool, ["check", "--strict", "."], cwd=policies)
     return "no mistakes"
 
 
-def formatted(policies: Path, tool: Path) -> str:
-    """`opa fmt --list`. Raises `errors.PolicyInvalid` naming the files it would change."""
+def check_format(policies: Path, tool: Path) -> str:
+    """`opa fmt --list`. Raises `errors.PolicyInvalid` with the files that are not formatted."""
     files = opa_command.opa_output(tool, ["fmt", "--list", "."], cwd=policies).split()
     if files:
-        raise PolicyInvalid(f"Not as `opa fmt` writes it: {', '.join(files)}. Run `opa fmt --write policies`.")
+        raise PolicyInvalid(f"Not formatted: {', '.join(files)}. Run `opa fmt --write policies`.")
     return "every file"
 
 
-def tested(policies: Path, tool: Path) -> str:
-    """`opa test`, and again with coverage: every line of every rule must be reached. Raises `errors.PolicyInvalid`."""
+def check_tests(policies: Path, tool: Path) -> str:
+    """`opa test`, and again with coverage: tests must cover every line of every rule. Raises `errors.PolicyInvalid`."""
     done = opa_command.run_opa(tool, ["test", "--verbose", "."], cwd=policies)
     if done.returncode != 0:
         raise PolicyInvalid(f"The policies' tests fail:\n{done.stdout}{done.stderr}")
@@ -46,72 +46,72 @@ def tested(policies: Path, tool: Path) -> str:
         opa_command.opa_output(tool, ["test", "--coverage", "."], cwd=policies)
     )["files"]
     rules = [path.relative_to(policies).as_posix() for path in source_paths(policies) if path.suffix == ".rego"]
-    lacking = {name: covered.get(name, {}).get("not_covered", "all") for name in rules}
-    lacking = {name: gaps for name, gaps in lacking.items() if name not in covered or "not_covered" in covered[name]}
-    if lacking:
-        raise PolicyInvalid(f"Not every rule is reached by a test: {json.dumps(lacking)}.")
-    return f"{done.stdout.count(': PASS')} tests pass and reach every line of {len(rules)} files"
+    uncovered = {name: covered.get(name, {}).get("not_covered", "all") for name in rules}
+    uncovered = {
+        name: lines for name, lines in uncovered.items() if name not in covered or "not_covered" in covered[name]
+    }
+    if uncovered:
+        raise PolicyInvalid(f"Tests do not cover every rule: {json.dumps(uncovered)}.")
+    return f"{done.stdout.count(': PASS')} tests pass and cover every line of {len(rules)} files"
 
 
-def described(policies: Path, tool: Path) -> str:
-    """Every findings rule has METADATA with a severity and the id that stands in its finding; ids are unique. Raises `errors.PolicyInvalid`."""
+def check_metadata(policies: Path, tool: Path) -> str:
+    """Every findings rule has METADATA with a severity and the id of its finding, and ids are unique. Raises `errors.PolicyInvalid`."""
     del tool
     ids: list[str] = []
     for path in source_paths(policies):
         if path.suffix == ".rego":
             ids += _ids(path.relative_to(policies).as_posix(), path.read_text(encoding="utf-8"))
-    if twice := sorted({each for each in ids if ids.count(each) > 1}):
-        raise PolicyInvalid(f"Two rules have the id {', '.join(twice)}.")
+    if duplicates := sorted({each for each in ids if ids.count(each) > 1}):
+        raise PolicyInvalid(f"Two rules have the id {', '.join(duplicates)}.")
     return f"{len(ids)} rules: {' '.join(sorted(ids))}"
 
 
-def identical(policies: Path, tool: Path) -> str:
-    """The shipped bundle is what its sources build with the pinned opa. Raises `errors.PolicyInvalid`."""
-    if (found := opa_command.opa_version(tool)) != PINNED:
-        raise PolicyInvalid(f"The shipped bundle is built with opa {PINNED}, and this is {found}.")
-    held, built = read_bundle(policies / SHIPPED), build(read_sources(policies), tool)
-    for name, ours, theirs in (
+def check_bundle(policies: Path, tool: Path) -> str:
+    """The shipped bundle is exactly what the pinned opa builds from the sources. Raises `errors.PolicyInvalid`."""
+    if (version := opa_command.opa_version(tool)) != PINNED:
+        raise PolicyInvalid(f"The shipped bundle must be built with opa {PINNED}, but this is opa {version}.")
+    committed, built = read_bundle(policies / SHIPPED), build(read_sources(policies), tool)
+    for name, expected, actual in (
         ("manifest.json", (policies / SHIPPED / "manifest.json").read_bytes(), built.manifest_bytes),
-        ("policy.wasm", held.wasm, built.wasm),
-        ("data.json", held.data, built.data),
+        ("policy.wasm", committed.wasm, built.wasm),
+        ("data.json", committed.data, built.data),
     ):
-        if ours != theirs:
-            raise PolicyInvalid(
-                f"policies/{SHIPPED}/{name} is not what the sources build. Run `sentinel policy build`."
-            )
+        if expected != actual:
+            raise PolicyInvalid(f"policies/{SHIPPED}/{name} does not match the sources. Run `sentinel policy build`.")
     return f"byte for byte, revision {built.revision}"
 
 
-STEPS: tuple[tuple[str, Callable[[Path, Path], str]], ...] = (
-    ("opa check --strict", check),
-    ("opa fmt --list", formatted),
-    ("opa test --coverage", tested),
-    ("metadata", described),
-    ("shipped bundle", identical),
+CHECKS: tuple[tuple[str, Callable[[Path, Path], str]], ...] = (
+    ("opa check --strict", check_strict),
+    ("opa fmt --list", check_format),
+    ("opa test --coverage", check_tests),
+    ("metadata", check_metadata),
+    ("shipped bundle", check_bundle),
 )
 
 
-def verify(policies: Path) -> bool:
-    """Run every step and print its result; whether all passed."""
+def run_checks(policies: Path) -> bool:
+    """Run every check and print its result; returns whether all passed."""
     tool = opa_command.find_opa()
     if tool is None:
-        _say("policies: there is no `opa` on PATH or in .tools/bin; `make setup` builds it.")
+        _print("policies: there is no `opa` on PATH or in .tools/bin; `make opa` builds it.")
         return False
-    results = [_step(name, step, policies, tool) for name, step in STEPS]
+    results = [_run_check(name, check, policies, tool) for name, check in CHECKS]
     return all(results)
 
 
-def _step(name: str, step: Callable[[Path, Path], str], policies: Path, tool: Path) -> bool:
+def _run_check(name: str, check: Callable[[Path, Path], str], policies: Path, tool: Path) -> bool:
     try:
-        _say(f"policies: {name}: ok: {step(policies, tool)}")
+        _print(f"policies: {name}: ok: {check(policies, tool)}")
     except PolicyInvalid as error:
-        _say(f"policies: {name}: FAILED: {error}")
+        _print(f"policies: {name}: FAILED: {error}")
         return False
     return True
 
 
 def _ids(name: str, text: str) -> list[str]:
-    """The ids of a file's findings rules, each with the comment above it."""
+    """The ids of the findings rules in a file, each checked against the METADATA above it."""
     ids = []
     for match in _FINDINGS.finditer(text):
         rule = text[match.end() :].split("\n\n", 1)[0]
@@ -120,7 +120,7 @@ def _ids(name: str, text: str) -> list[str]:
         line = text.count("\n", 0, match.start()) + 1
         if literal is None:
             if "some finding in data.sentinel.rules" in rule:
-                continue  # the join of all packages makes no findings of its own
+                continue  # the rule that joins all packages has no id
             raise PolicyInvalid(f"{name}:{line}: this finding has no id like SEN-N001.")
         severity = re.search(r"^#   severity: (\w+)$", above, re.MULTILINE)
         stated = re.search(r"^#   id: (\S+)$", above, re.MULTILINE)
@@ -128,15 +128,15 @@ def _ids(name: str, text: str) -> list[str]:
             raise PolicyInvalid(f"{name}:{line}: {literal[1]} has no METADATA with a custom.severity.")
         if stated is None or stated[1] != literal[1]:
             raise PolicyInvalid(
-                f"{name}:{line}: the finding says {literal[1]} and its METADATA says {stated and stated[1]}."
+                f"{name}:{line}: the finding's id is {literal[1]}, but that of its METADATA is {stated and stated[1]}."
             )
         ids.append(literal[1])
     return ids
 
 
-def _say(line: str) -> None:
+def _print(line: str) -> None:
     sys.stdout.write(line + "\n")
 
 
 if __name__ == "__main__":
-    sys.exit(0 if verify(shipped()) else 1)
+    sys.exit(0 if run_checks(shipped()) else 1)

@@ -1,7 +1,7 @@
-"""What the policies' data must look like; mistakes are found when a bundle is loaded, not when a decision needs the number."""
+"""Schema of the policies' data, validated when a bundle is loaded rather than when a decision needs a value."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
 
@@ -9,10 +9,14 @@ from gateway.errors import PolicyInvalid
 from gateway.model.caller import ActorKind
 from gateway.model.json import Json
 from gateway.model.motive import Intent, Motivation
+from gateway.ports import MOST_CLAIMS
 
 Rank = Annotated[StrictInt, Field(ge=0, lt=1000)]
-"""A rank: scores are sums of ranks, so a rank of another order of magnitude is a slip of the pen."""
+"""A rank. Scores are sums of ranks, so a rank of another order of magnitude is a mistake."""
 Seconds = Annotated[StrictInt, Field(gt=0)]
+
+
+_YEAR = 365 * 24 * 3600
 
 
 class _Strict(BaseModel):
@@ -20,14 +24,15 @@ class _Strict(BaseModel):
 
 
 class Oscillation(_Strict):
-    """When an attribute that changes hands is frozen."""
+    """When an attribute whose holder keeps changing is frozen."""
 
     limit: Annotated[StrictInt, Field(ge=2)]
-    window_seconds: Seconds
+    window_seconds: Annotated[StrictInt, Field(gt=0, le=_YEAR)]
+    """How far back the ledger counts changes of the holder, and when a refused caller may come back."""
 
 
 class Priorities(_Strict):
-    """`policies/data/priorities.json`. Every intent, motivation and kind has its rank."""
+    """`policies/data/priorities.json`. Every intent, motivation and kind needs a rank."""
 
     intents: dict[Intent, Rank]
     motivations: dict[Motivation, Rank]
@@ -38,14 +43,16 @@ class Priorities(_Strict):
     urgent: list[Motivation]
     claim_seconds: dict[Motivation, Seconds | None]
     claim_seconds_without_motive: Seconds | None
+    longest_claim_seconds: dict[ActorKind, Annotated[StrictInt, Field(gt=0, le=_YEAR)]]
+    claims_per_actor: dict[ActorKind, Annotated[StrictInt, Field(gt=0, le=MOST_CLAIMS)]]
     oscillation: Oscillation
 
 
 class ShortestPrefix(_Strict):
-    """The shortest prefixes that are not the world."""
+    """The shortest CIDR prefixes that do not count as the whole internet. IPv6 is counted in sites (/48)."""
 
     ipv4: Annotated[StrictInt, Field(ge=1, le=32)]
-    ipv6: Annotated[StrictInt, Field(ge=1, le=128)]
+    ipv6: Annotated[StrictInt, Field(ge=1, le=48)]
 
 
 class NetworkData(_Strict):
@@ -53,77 +60,141 @@ class NetworkData(_Strict):
 
     public_ports: list[Annotated[StrictInt, Field(ge=1, le=65535)]]
     shortest_public_prefix: ShortestPrefix
+    private_ranges: dict[
+        Annotated[StrictStr, Field(pattern="^[0-9]{1,3}$")],
+        list[Annotated[StrictStr, Field(pattern=r"^[0-9]+(\.[0-9]+){3}/[0-9]+$")]],
+    ]
+    """By the first number of their addresses."""
+
+
+Operation = Annotated[StrictStr, Field(pattern="^[a-z0-9-]+:[A-Za-z0-9]+$")]
+"""A botocore service and operation, e.g. `sqs:PurgeQueue`."""
+Action = Annotated[StrictStr, Field(pattern="^[a-z0-9-]+:[a-z0-9]+$")]
+"""An action of an IAM policy in lower case, e.g. `iam:passrole`."""
+Scalar = StrictBool | StrictInt | StrictStr
+"""A value of an attribute."""
 
 
 class IdentityData(_Strict):
     """`policies/data/identity.json`."""
 
-    admin_policies: list[Annotated[StrictStr, Field(pattern="^arn:")]]
+    services: list[StrictStr]
+    admin_policies: list[Annotated[StrictStr, Field(min_length=3, pattern="[A-Za-z]")]]
+    documents: dict[StrictStr, Literal["identity", "trust"]]
+    role_attributes: list[StrictStr]
+    escalating: list[Action]
 
 
-class Protection(_Strict):
-    """An attribute and the values of it that take protection away."""
+class PatternsData(_Strict):
+    """`policies/data/patterns.json`."""
 
-    attribute: StrictStr
-    unsafe: list[StrictBool | StrictInt | StrictStr]
+    shortest_name: Annotated[StrictInt, Field(ge=1)]
+    services_without_types: list[StrictStr]
+
+
+class DocumentsData(_Strict):
+    """`policies/data/documents.json`: the words of IAM's policy language."""
+
+    members: list[StrictStr]
+    elements: list[StrictStr]
+    principals: list[StrictStr]
+
+
+class PrincipalsData(_Strict):
+    """`policies/data/principals.json`. Condition keys and operators are in lower case."""
+
+    trusted_accounts: list[Annotated[StrictStr, Field(pattern="^[0-9]{12}$")]]
+    demanding_operators: list[
+        Annotated[StrictStr, Field(pattern="^(string(equals|equalsignorecase|like)|arn(equals|like))$")]
+    ]
+    narrowing: dict[
+        Annotated[StrictStr, Field(pattern="^[a-z0-9:]+$")], Literal["account", "organization", "arn", "network"]
+    ]
+    subjects: dict[Annotated[StrictStr, Field(min_length=1)], Annotated[StrictStr, Field(min_length=1)]]
 
 
 class DataLossData(_Strict):
-    """`policies/data/data_loss.json`."""
+    """`policies/data/data_loss.json`. `protections` and `least` are by attribute path."""
 
     stores: list[StrictStr]
-    protections: list[Protection]
-    destructive: list[Annotated[StrictStr, Field(pattern="^[a-z0-9-]+:[A-Za-z0-9]+$")]]
+    protections: dict[StrictStr, list[Scalar]]
+    off_at_first: list[StrictStr]
+    least: dict[StrictStr, Annotated[StrictInt, Field(gt=0)]]
+    endless: list[StrictStr]
+    lifecycles: list[StrictStr]
+    shortest: dict[Literal["prefix", "tag", "tags"], Annotated[StrictInt, Field(gt=0)]]
+    guards: list[StrictStr]
+    watching: list[Operation]
+    destructive: list[Operation]
 
 
-class Switch(_Strict):
-    """An attribute and the values of it that open something to the world."""
+class DisruptionData(_Strict):
+    """`policies/data/disruption.json`. `disrupting` says of each operation what it does, for the reason of the finding."""
 
-    attribute: StrictStr
-    open: list[StrictBool | StrictInt | StrictStr]
+    disrupting: dict[Operation, Annotated[StrictStr, Field(min_length=5)]]
+    stopping: dict[StrictStr, list[Scalar]]
+    locking: list[StrictStr]
+
+
+class ExecutionData(_Strict):
+    """`policies/data/execution.json`: by resource type, the attributes that are code."""
+
+    code: dict[StrictStr, list[StrictStr]]
 
 
 class ExposureData(_Strict):
-    """`policies/data/exposure.json`. The condition keys are in lower case."""
+    """`policies/data/exposure.json`. `switches` holds, by attribute path, the values that open a resource to the world."""
 
-    switches: list[Switch]
+    switches: dict[StrictStr, list[Scalar]]
     shields: list[StrictStr]
-    narrowing: list[Annotated[StrictStr, Field(pattern="^[a-z0-9:]+$")]]
+    policy_attributes: list[StrictStr]
 
 
 _KNOWN: Mapping[str, type[BaseModel]] = {
     "priorities": Priorities,
     "network": NetworkData,
     "identity": IdentityData,
+    "patterns": PatternsData,
+    "documents": DocumentsData,
+    "principals": PrincipalsData,
     "data_loss": DataLossData,
+    "disruption": DisruptionData,
+    "execution": ExecutionData,
     "exposure": ExposureData,
 }
-_COMPLETE = (("intents", Intent), ("motivations", Motivation), ("kinds", ActorKind), ("claim_seconds", Motivation))
+_COMPLETE = (
+    ("intents", Intent),
+    ("motivations", Motivation),
+    ("kinds", ActorKind),
+    ("claim_seconds", Motivation),
+    ("longest_claim_seconds", ActorKind),
+    ("claims_per_actor", ActorKind),
+)
 
 
-def check(data: Mapping[str, Any]) -> None:
-    """Check the data of a bundle (`{"data": {"priorities": …}}`). Data that only your own policies use is not looked at.
+def check_data(data: Mapping[str, Any]) -> None:
+    """Validate the data of a bundle (`{"data": {"priorities": …}}`). Data of your own policies is not validated.
 
-    Raises `errors.PolicyInvalid` that lists every mistake.
+    Raises `errors.PolicyInvalid` with every mistake.
     """
     content = data.get("data")
     if not isinstance(content, Mapping):
         raise PolicyInvalid("The policies have no data: policies/data/*.json are missing.")
     mistakes = [mistake for name in _KNOWN for mistake in _mistakes(name, content)]
     if mistakes:
-        raise PolicyInvalid("The policies' data cannot be used:\n" + "\n".join(f"  {mistake}" for mistake in mistakes))
+        raise PolicyInvalid("The policies' data is invalid:\n" + "\n".join(f"  {mistake}" for mistake in mistakes))
 
 
 def _mistakes(name: str, content: Mapping[str, Json]) -> list[str]:
-    """The mistakes under one name; policies that leave a shipped guardrail out may leave out its data."""
+    """The mistakes under one name. Policies without a shipped guardrail need not have its data."""
     if name not in content:
-        return ["data/priorities.json: is missing, and arbitration needs it"] if name == "priorities" else []
+        return ["data/priorities.json: missing, and arbitration needs it"] if name == "priorities" else []
     try:
         model = _KNOWN[name].model_validate(content[name])
     except ValidationError as error:
         return [
-            f"data/{name}.json: {'.'.join(str(part) for part in found['loc'])}: {found['msg']}"
-            for found in error.errors()
+            f"data/{name}.json: {'.'.join(str(part) for part in mistake['loc'])}: {mistake['msg']}"
+            for mistake in error.errors()
         ]
     return [
         f"data/{name}.json: {table}: {member} has no entry"

@@ -1,4 +1,4 @@
-"""Opens the policy engine that the settings ask for."""
+"""Opens the policy engine that the settings select."""
 
 import asyncio
 from collections.abc import Collection
@@ -13,42 +13,47 @@ from gateway.policy.watch import Watched
 from gateway.ports import PolicyEngine
 from gateway.settings import PolicyEngineKind, PolicySettings
 
-KEPT = "policy-bundle"
-"""Directory, in the data directory, of the bundle that was built last."""
+BUNDLE_CACHE = "policy-bundle"
+"""Subdirectory of the data directory with the bundle that was built last."""
 
 
 class RunningEngine(PolicyEngine, Protocol):
-    """A policy engine in service."""
+    """An open policy engine."""
 
     def packages(self) -> Collection[str]:
-        """The guardrail packages in force, each of which must answer in every decision."""
+        """The guardrail packages in force. Each must be evaluated in every decision."""
         ...
 
     @property
     def problem(self) -> str:
-        """What is wrong although it answers, e.g. that an edited policy does not compile; empty where nothing is. For /readyz."""
+        """A problem that does not stop the engine, e.g. an edited policy that does not compile; empty if there is none. For /readyz."""
         ...
 
     async def close(self) -> None:
-        """Give back what it holds."""
+        """Release the engine's resources."""
         ...
 
 
 async def open_engine(settings: PolicySettings, data: Path) -> RunningEngine:
-    """The engine, ready to be asked. `data` is the gateway's data directory.
+    """The engine, ready to evaluate. `data` is the gateway's data directory.
 
-    Raises `errors.PolicyInvalid` for policies that cannot run, `errors.PolicyUnavailable` for an OPA server that does not
-    answer, `errors.SettingsInvalid` for a server that is not named.
+    Raises `errors.PolicyInvalid` if the policies cannot run, `errors.PolicyUnavailable` if the OPA server does not answer,
+    and `errors.SettingsInvalid` if no OPA server is set.
     """
     policies = settings.path or shipped()
-    kept = data / KEPT
+    cache = data / BUNDLE_CACHE
     if settings.engine is PolicyEngineKind.EMBEDDED:
         return await asyncio.to_thread(
-            Watched, policies, kept=kept, deadline_ms=settings.deadline_ms, memory_mb=settings.memory_mb
+            Watched, policies, cache=cache, deadline_ms=settings.deadline_ms, memory_mb=settings.memory_mb
         )
     if not settings.opa_url:
         raise SettingsInvalid('policy.engine = "opa" needs policy.opa_url, the URL of the OPA server.')
-    bundle = await asyncio.to_thread(select_bundle, policies, kept)
-    server = OpaServer(settings.opa_url, deadline_ms=settings.deadline_ms, packages=lambda: bundle.packages)
+    bundle = await asyncio.to_thread(select_bundle, policies, cache)
+    server = OpaServer(
+        settings.opa_url,
+        deadline_ms=settings.deadline_ms,
+        packages=lambda: bundle.packages,
+        flip_window=bundle.flip_window,
+    )
     await server.open()
     return server

@@ -1,4 +1,4 @@
-"""The `opa` tool: where it is, and what it is asked to do."""
+"""Finds and runs the `opa` command."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ _SECONDS = 60
 
 
 def find_opa() -> Path | None:
-    """The `opa` on PATH, else the one that `make setup` built into `.tools/bin`; None where there is neither."""
+    """The `opa` on PATH, else the one that `make opa` built in `.tools/bin`, else None."""
     found = shutil.which("opa")
     if found:
         return Path(found)
@@ -22,7 +22,7 @@ def find_opa() -> Path | None:
 
 
 def run_opa(opa: Path, arguments: Sequence[str], *, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run opa in a directory, with nothing of our environment but PATH and HOME. Raises `errors.PolicyInvalid` where it cannot be run."""
+    """Run opa in a directory with only PATH, HOME and TMPDIR from the environment. Raises `errors.PolicyInvalid` if it cannot be run."""
     environment: Mapping[str, str] = {
         name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ
     }
@@ -42,19 +42,19 @@ def run_opa(opa: Path, arguments: Sequence[str], *, cwd: Path) -> subprocess.Com
 
 
 def opa_output(opa: Path, arguments: Sequence[str], *, cwd: Path) -> str:
-    """What opa prints. Raises `errors.PolicyInvalid` with opa's own words, which name file and line, where it fails."""
+    """The standard output of opa. Raises `errors.PolicyInvalid` with opa's message, which contains file and line, if it fails."""
     done = run_opa(opa, arguments, cwd=cwd)
     if done.returncode != 0:
-        said = (done.stderr.strip() or done.stdout.strip())[:4000]
-        raise PolicyInvalid(f"opa {arguments[0]} found mistakes in the policies:\n{said}")
+        message = (done.stderr.strip() or done.stdout.strip())[:4000]
+        raise PolicyInvalid(f"opa {arguments[0]} found mistakes in the policies:\n{message}")
     return done.stdout
 
 
 def opa_version(opa: Path) -> str:
-    """Its version, e.g. `1.22.0`. Raises `errors.PolicyInvalid` where it does not tell."""
-    with tempfile.TemporaryDirectory() as nowhere:
-        for line in opa_output(opa, ["version"], cwd=Path(nowhere)).splitlines():
+    """The version of opa, e.g. `1.22.0`. Raises `errors.PolicyInvalid` if opa does not print one."""
+    with tempfile.TemporaryDirectory() as empty:
+        for line in opa_output(opa, ["version"], cwd=Path(empty)).splitlines():
             name, _, value = line.partition(":")
             if name == "Version":
                 return value.strip()
-    raise PolicyInvalid(f"opa ({opa}) does not tell its version.")
+    raise PolicyInvalid(f"opa ({opa}) does not print its version.")

@@ -1,9 +1,10 @@
-"""The OPA server as policy engine, through opa-python-client."""
+"""An OPA server as policy engine, through opa-python-client."""
 
 import asyncio
 import ipaddress
 import json
 from collections.abc import Callable, Collection, Mapping
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,28 +14,33 @@ from opa_client.opa_async import AsyncOpaClient
 from gateway.errors import PolicyInvalid, PolicyUnavailable, SettingsInvalid
 from gateway.model.json import Json
 from gateway.policy.bundle import ENTRYPOINTS
-from gateway.policy.embedded import in_order
+from gateway.policy.embedded import sort_lists
 
 _QUERY = {"strict-builtin-errors": "true", "provenance": "true"}
-"""Built-in errors are answers of 500 and not silently undefined; provenance names the bundle that answered."""
+"""Built-in errors give status 500 instead of an undefined result; provenance contains the bundle's revision."""
 _GUARDRAILS = "sentinel/guardrails/result"
 
 
 class OpaServer:
-    """Asks an OPA server. Never retries; whatever is not a defined answer in time is a denial."""
+    """Evaluates rules on an OPA server. Never retries; anything but a defined result in time is a denial."""
 
-    def __init__(self, url: str, *, deadline_ms: int, packages: Callable[[], Collection[str]]) -> None:
-        """`packages` names the guardrail packages the server must have. Raises `errors.SettingsInvalid` for a URL we cannot take."""
+    def __init__(
+        self, url: str, *, deadline_ms: int, packages: Callable[[], Collection[str]], flip_window: timedelta
+    ) -> None:
+        """`packages` returns the guardrail packages that the server must have; `flip_window` comes from the data of the same
+        bundle. Raises `errors.SettingsInvalid` for an invalid URL.
+        """
         host, port, tls = _address(url)
         self._url = url
         self._deadline = deadline_ms / 1000
         self._packages = packages
+        self._flip_window = flip_window
         client: Callable[..., Any] = AsyncOpaClient
         self._client = client(host=host, port=port, ssl=tls, retries=0, timeout=self._deadline)
         self._revision = "unknown"
 
     async def open(self) -> None:
-        """Connect, and see that every guardrail is there. Raises `errors.PolicyUnavailable`, `errors.PolicyInvalid`."""
+        """Connect, and check that the server has every guardrail. Raises `errors.PolicyUnavailable`, `errors.PolicyInvalid`."""
         await self._client.__aenter__()
         try:
             answer = await self.ask(_GUARDRAILS, {})
@@ -45,27 +51,32 @@ class OpaServer:
         if missing := set(self.packages()) - set(evaluated if isinstance(evaluated, Mapping) else ()):
             await self.close()
             raise PolicyInvalid(
-                f"The OPA server at {self._url} lacks the guardrails {', '.join(sorted(missing))}. Give it the policies this gateway has."
+                f"The OPA server at {self._url} lacks the guardrails {', '.join(sorted(missing))}. Load the policies of this gateway on it."
             )
 
     @property
     def revision(self) -> str:
-        """The bundle revision the server named in its last answer; `opa <version>` where it runs from plain files."""
+        """The bundle revision in the server's last reply; `opa <version>` if the server runs without a bundle."""
         return self._revision
 
+    @property
+    def flip_window(self) -> timedelta:
+        """How far back changes of an attribute's holder are counted, from the data of the bundle that the server must have."""
+        return self._flip_window
+
     def packages(self) -> Collection[str]:
-        """The guardrail packages that must answer."""
+        """The guardrail packages. Each must be evaluated in every decision."""
         return self._packages()
 
     @property
     def problem(self) -> str:
-        """The server's own health is seen in each answer."""
+        """Always empty: a problem of the server is an error of each call."""
         return ""
 
     async def ask(self, entrypoint: str, document: Json) -> Json:
-        """The value of a rule, every list in it in canonical order. Raises `errors.PolicyUnavailable`."""
+        """The value of a rule, with every list in canonical order. Raises `errors.PolicyUnavailable`."""
         if entrypoint not in ENTRYPOINTS:
-            raise PolicyUnavailable(f"The policies have no answer to {entrypoint}: it is no entrypoint.")
+            raise PolicyUnavailable(f"The policies have no result for {entrypoint}: it is not an entrypoint.")
         package, _, rule = entrypoint.rpartition("/")
         try:
             json.dumps(document, allow_nan=False)
@@ -73,18 +84,18 @@ class OpaServer:
                 answer = await self._client.query_rule(document, package, rule, query_params=_QUERY)
         except TimeoutError as error:
             raise PolicyUnavailable(
-                f"The OPA server took longer than {self._deadline * 1000:.0f} ms over {entrypoint}."
+                f"The OPA server took longer than {self._deadline * 1000:.0f} ms to evaluate {entrypoint}."
             ) from error
         except aiohttp.ClientResponseError as error:
-            raise PolicyUnavailable(f"The OPA server answered {entrypoint} with status {error.status}.") from error
+            raise PolicyUnavailable(f"The OPA server returned status {error.status} for {entrypoint}.") from error
         except (aiohttp.ClientError, OSError, ValueError, TypeError, RecursionError, AttributeError) as error:
             raise PolicyUnavailable(
-                f"The OPA server gave no answer to {entrypoint} ({type(error).__name__})."
+                f"The OPA server returned no result for {entrypoint} ({type(error).__name__})."
             ) from error
         if not isinstance(answer, Mapping) or "result" not in answer:
-            raise PolicyUnavailable(f"The OPA server has no answer to {entrypoint}: it is undefined.")
+            raise PolicyUnavailable(f"The OPA server has no result for {entrypoint}: it is undefined.")
         self._revision = _revision(answer.get("provenance"))
-        return in_order(answer["result"])
+        return sort_lists(answer["result"])
 
     async def close(self) -> None:
         """Close the connections."""
@@ -92,7 +103,7 @@ class OpaServer:
 
 
 def _address(url: str) -> tuple[str, int, bool]:
-    """Host, port and whether it is TLS. Over plain HTTP only this machine is believed: anybody on the way could say yes."""
+    """Host, port and whether to use TLS. Plain HTTP is accepted only on this machine, because others could change the result."""
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -110,7 +121,7 @@ def _address(url: str) -> tuple[str, int, bool]:
         )
     if parts.scheme == "http" and not _is_loopback(parts.hostname):
         raise SettingsInvalid(
-            f"policy.opa_url = {url!r} must be https, or http on this machine: who can change an answer on its way can allow anything."
+            f"policy.opa_url = {url!r} must be https, or http on this machine: on plain http anyone on the network could change a denial into an allowance."
         )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return host, port or (443 if parts.scheme == "https" else 8181), parts.scheme == "https"
@@ -126,8 +137,8 @@ def _is_loopback(host: str) -> bool:
 
 
 def _revision(provenance: object) -> str:
-    found = provenance if isinstance(provenance, Mapping) else {}
-    bundles = found.get("bundles")
+    members = provenance if isinstance(provenance, Mapping) else {}
+    bundles = members.get("bundles")
     named = [bundles[name] for name in sorted(bundles)] if isinstance(bundles, Mapping) else []
     revisions = [str(bundle["revision"]) for bundle in named if isinstance(bundle, Mapping) and bundle.get("revision")]
-    return " ".join(revisions) or f"opa {found.get('version', 'unknown')}"
+    return " ".join(revisions) or f"opa {members.get('version', 'unknown')}"

@@ -1,4 +1,4 @@
-"""Which bundle to run for the sources there are: the shipped one, the one kept in the data directory, or a new one."""
+"""Selects the bundle for the current sources: the shipped one, the cached one, or a new build."""
 
 from pathlib import Path
 
@@ -10,19 +10,19 @@ from gateway.policy.opa_command import find_opa
 from gateway.policy.sources import Sources, read_sources
 
 SHIPPED = "bundle"
-"""Directory of the shipped bundle, inside the policies' own."""
+"""Subdirectory of the policies' directory with the shipped bundle."""
 
 log = structlog.get_logger()
 
 
-def select_bundle(policies: Path, kept: Path) -> Bundle:
-    """The bundle that these policies build; built with opa and put into `kept` where none is at hand. Never changes `policies`.
+def select_bundle(policies: Path, cache: Path) -> Bundle:
+    """The bundle built from these policies. If there is none, builds it with opa and stores it in `cache`. Never changes `policies`.
 
-    Raises `errors.PolicyInvalid` where they do not compile, or were changed and there is no opa to build them anew.
+    Raises `errors.PolicyInvalid` if they do not compile, or if they were changed and there is no opa to rebuild them.
     """
     sources = read_sources(policies)
     refusals: list[str] = []
-    for directory in (policies / SHIPPED, kept):
+    for directory in (policies / SHIPPED, cache):
         try:
             bundle = read_bundle(directory)
         except PolicyInvalid as error:
@@ -34,10 +34,10 @@ def select_bundle(policies: Path, kept: Path) -> Bundle:
     tool = find_opa()
     if tool is None:
         raise PolicyInvalid(
-            f"{refusals[0]} There is no `opa` on PATH to build it anew, and Sentinel does not run on law that is not the one written down. Install opa, or restore the files."
+            f"{refusals[0]} There is no `opa` on PATH to rebuild it, and Sentinel refuses to run a policy bundle that does not match its sources. Install opa, or restore the files."
         )
     bundle = build(sources, tool)
-    write_bundle(bundle, kept)
+    write_bundle(bundle, cache)
     log.info("policy_built", revision=bundle.revision, policies=str(policies), opa=bundle.manifest.opa)
     return bundle
 
@@ -45,5 +45,5 @@ def select_bundle(policies: Path, kept: Path) -> Bundle:
 def _differs(bundle: Bundle, sources: Sources) -> str:
     before, now = dict(bundle.manifest.sources), dict(sources.digests)
     names = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
-    some = ", ".join(f"{sources.directory.name}/{name}" for name in names[:5]) + (" …" if len(names) > 5 else "")  # noqa: PLR2004  enough to see which
-    return f"{some} changed, but the policy bundle was built from other sources."
+    shown = ", ".join(f"{sources.directory.name}/{name}" for name in names[:5]) + (" …" if len(names) > 5 else "")  # noqa: PLR2004  enough to see which
+    return f"{shown} changed, but the policy bundle was built from other sources."

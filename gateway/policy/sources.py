@@ -1,4 +1,4 @@
-"""The files a policy bundle is built from: every `.rego` that is no test, and `data/*.json`."""
+"""The source files of a policy bundle: every `.rego` file except tests, and `data/*.json`."""
 
 import hashlib
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from gateway.errors import PolicyInvalid
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
-    """The bytes of all sources at one moment, by path relative to the policies' directory, with `/`."""
+    """A snapshot of all sources: contents by path relative to `directory`, with `/`."""
 
     directory: Path
     files: Mapping[str, bytes]
@@ -22,26 +22,28 @@ class Sources:
 
 
 def shipped() -> Path:
-    """The directory of the policies that come with Sentinel: in the installed package, else in this checkout."""
+    """The directory of the policies shipped with Sentinel: in the installed package, else in this checkout."""
     package = Path(__file__).resolve().parents[1]
     installed = package / "_assets" / "policies"
     return installed if installed.is_dir() else package.parent / "policies"
 
 
 def source_paths(directory: Path) -> list[Path]:
-    """The paths of the sources, in order. Tests, the built bundle and hidden directories are none.
+    """The sorted paths of the sources, without tests, the built bundle and hidden directories.
 
-    Raises `errors.PolicyInvalid` where there is no policy at all.
+    Raises `errors.PolicyInvalid` if there is no policy.
     """
     rego = [path for path in directory.rglob("*.rego") if not path.name.endswith("_test.rego")]
     data = list((directory / "data").glob("*.json"))
     if not rego:
-        raise PolicyInvalid(f"There are no policies (*.rego) in {directory}, and Sentinel does not run without law.")
-    return sorted(path for path in (*rego, *data) if not _hidden(path.relative_to(directory)))
+        raise PolicyInvalid(
+            f"There are no policies (*.rego) in {directory}, and Sentinel does not run without policies."
+        )
+    return sorted(path for path in (*rego, *data) if not _is_excluded(path.relative_to(directory)))
 
 
 def read_sources(directory: Path) -> Sources:
-    """Read all sources once. Raises `errors.PolicyInvalid` where there are none or one cannot be read."""
+    """Read all sources once. Raises `errors.PolicyInvalid` if there are none or one cannot be read."""
     try:
         files = {path.relative_to(directory).as_posix(): path.read_bytes() for path in source_paths(directory)}
     except OSError as error:
@@ -49,5 +51,5 @@ def read_sources(directory: Path) -> Sources:
     return Sources(directory=directory, files=files)
 
 
-def _hidden(path: Path) -> bool:
+def _is_excluded(path: Path) -> bool:
     return any(part.startswith(".") or part == "bundle" for part in path.parts)

@@ -1,4 +1,4 @@
-"""Rego values as the host functions see them: JSON, and sets, which JSON cannot tell from arrays."""
+"""Rego values as Python values, for the built-in functions: JSON plus sets, which JSON does not have."""
 
 import json
 import math
@@ -13,12 +13,12 @@ _LARGEST_PLAIN_EXPONENT = 5
 _SMALLEST_PLAIN_EXPONENT = -4
 
 
-def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is no JSON number")
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a JSON number")
 
 
 class RegoLiteral(float):
-    """A number that is no integer, with the text it was written in, which OPA keeps."""
+    """A number that is not an integer, with its original text, which OPA keeps."""
 
     text: str
 
@@ -29,32 +29,32 @@ class RegoLiteral(float):
         return number
 
 
-_DECODER = json.JSONDecoder(parse_float=RegoLiteral, parse_constant=_no_constant)
+_DECODER = json.JSONDecoder(parse_float=RegoLiteral, parse_constant=_refuse_constant)
 
 
 @dataclass(frozen=True, slots=True)
 class RegoSet:
-    """A Rego set, its members in no order."""
+    """A Rego set. The order of its members has no meaning."""
 
     members: tuple[Any, ...]
 
 
 def parse(text: str) -> Term:
-    """The value of OPA's own notation (`opa_value_dump`): JSON, `{1, 2}` for sets and `set()` for the empty one.
+    """Parse OPA's notation of a value (`opa_value_dump`): JSON, `{1, 2}` for sets and `set()` for the empty one.
 
-    Raises ValueError for anything else; object keys that are not strings are such.
+    Raises ValueError for anything else, including object keys that are not strings.
     """
-    value, end = _value(text, 0)
+    value, end = _parse_value(text, 0)
     if end != len(text):
         raise ValueError(f"text after the value at {end}")
     return value
 
 
 def to_text(value: Term) -> str:
-    """OPA's text of a value: members of sets and keys of objects in order, one space after `,` and `:`."""
+    """A value in OPA's notation: members of sets and keys of objects sorted, one space after `,` and `:`."""
     match value:
         case RegoSet():
-            inner = ", ".join(to_text(member) for member in sorted(value.members, key=_order))
+            inner = ", ".join(to_text(member) for member in sorted(value.members, key=_sort_key))
             return f"{{{inner}}}" if inner else "set()"
         case list():
             return "[" + ", ".join(to_text(item) for item in value) + "]"
@@ -67,7 +67,7 @@ def to_text(value: Term) -> str:
 
 
 def go_float(value: float) -> str:
-    """A float as Go's %v prints it: the shortest digits, in exponent form below 1e-4 and from 1e6 on (strconv 'g', -1)."""
+    """A float in the format of Go's %v: the shortest digits, with an exponent below 1e-4 and from 1e6 (strconv 'g', -1)."""
     digits, _, power = f"{Decimal(repr(float(value))):e}".partition("e")
     exponent = int(power)
     mantissa = digits.rstrip("0").rstrip(".") if "." in digits else digits
@@ -78,8 +78,8 @@ def go_float(value: float) -> str:
     return f"{mantissa}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
 
 
-def _order(value: Term) -> tuple[int, Any]:
-    """OPA's order of values: null, booleans, numbers, strings, arrays, objects, sets."""
+def _sort_key(value: Term) -> tuple[int, Any]:
+    """A key for OPA's order of values: null, booleans, numbers, strings, arrays, objects, sets."""
     match value:
         case None:
             return 0, 0
@@ -90,63 +90,63 @@ def _order(value: Term) -> tuple[int, Any]:
         case str():
             return 3, value.encode()
         case list():
-            return 4, [_order(item) for item in value]
+            return 4, [_sort_key(item) for item in value]
         case dict():
-            return 5, [(key.encode(), _order(value[key])) for key in sorted(value)]
+            return 5, [(key.encode(), _sort_key(value[key])) for key in sorted(value)]
         case RegoSet():
-            return 6, sorted(_order(member) for member in value.members)
+            return 6, sorted(_sort_key(member) for member in value.members)
 
 
-def _value(text: str, at: int) -> tuple[Term, int]:
+def _parse_value(text: str, at: int) -> tuple[Term, int]:
     if text.startswith("set()", at):
         return RegoSet(()), at + 5
     match text[at : at + 1]:
         case "[":
-            return _items(text, at + 1, "]")
+            return _parse_items(text, at + 1, "]")
         case "{":
-            return _braced(text, at + 1)
+            return _parse_braces(text, at + 1)
         case _:
             return _DECODER.raw_decode(text, at)
 
 
-def _items(text: str, at: int, close: str) -> tuple[list[Term], int]:
+def _parse_items(text: str, at: int, close: str) -> tuple[list[Term], int]:
     items: list[Term] = []
     while not text.startswith(close, at):
-        item, at = _value(text, at)
+        item, at = _parse_value(text, at)
         items.append(item)
         at = _after_comma(text, at, close)
     return items, at + 1
 
 
-def _braced(text: str, at: int) -> tuple[Term, int]:
-    """An object or a set: what follows the first member tells."""
+def _parse_braces(text: str, at: int) -> tuple[Term, int]:
+    """An object or a set, depending on whether a colon follows the first member."""
     if text.startswith("}", at):
         return {}, at + 1
-    first, after = _value(text, at)
+    first, after = _parse_value(text, at)
     if not text.startswith(":", after):
-        members, end = _items(text, at, "}")
+        members, end = _parse_items(text, at, "}")
         return RegoSet(tuple(members)), end
     content: dict[str, Term] = {}
     key: Term = first
     while True:
         if not isinstance(key, str) or not text.startswith(":", after):
             raise ValueError(f"no object key at {at}")
-        content[key], at = _value(text, _skip(text, after + 1))
+        content[key], at = _parse_value(text, _skip_spaces(text, after + 1))
         at = _after_comma(text, at, "}")
         if text.startswith("}", at):
             return content, at + 1
-        key, after = _value(text, at)
+        key, after = _parse_value(text, at)
 
 
 def _after_comma(text: str, at: int, close: str) -> int:
     if text.startswith(",", at):
-        return _skip(text, at + 1)
+        return _skip_spaces(text, at + 1)
     if not text.startswith(close, at):
         raise ValueError(f"no , or {close} at {at}")
     return at
 
 
-def _skip(text: str, at: int) -> int:
+def _skip_spaces(text: str, at: int) -> int:
     while text.startswith(" ", at):
         at += 1
     return at

@@ -1,8 +1,9 @@
-"""The embedded engine that follows its sources: an edit that compiles is swapped in, one that does not changes nothing."""
+"""The embedded engine with hot reload: an edit that compiles takes effect, one that does not changes nothing."""
 
 import threading
 import weakref
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 
 import structlog
@@ -15,35 +16,40 @@ from gateway.policy.sources import source_paths
 
 log = structlog.get_logger()
 
-Stamp = Mapping[Path, tuple[int, int, int]]
-"""What tells that a file changed: time of change, size and inode, by path."""
+Fingerprint = Mapping[Path, tuple[int, int, int]]
+"""Modification time, size and inode of each file, by path; they differ if a file was changed."""
 
 
 class Watched:
-    """An embedded engine for a directory of policies. Its sources are looked at every `poll_seconds`, in a thread."""
+    """An embedded engine for a directory of policies. A thread checks the sources every `poll_seconds`."""
 
     def __init__(
-        self, policies: Path, *, kept: Path, deadline_ms: int, memory_mb: int, poll_seconds: float = 1.0
+        self, policies: Path, *, cache: Path, deadline_ms: int, memory_mb: int, poll_seconds: float = 1.0
     ) -> None:
-        """Opens the engine. `kept` is where newly built bundles are put. Raises `errors.PolicyInvalid`."""
+        """Opens the engine. New builds are stored in the directory `cache`. Raises `errors.PolicyInvalid`."""
         self._policies = policies
-        self._kept = kept
+        self._cache = cache
         self._limits = (deadline_ms, memory_mb)
-        # Taken before the sources are read, so that an edit made meanwhile is seen as one.
-        self._stamp = _stamp(policies)
-        self._engine = self._opened()
+        # Before the sources are read, so that an edit made meanwhile is noticed later.
+        self._fingerprint = _fingerprint(policies)
+        self._engine = self._open_engine()
         self._problem = ""
         self._stop = threading.Event()
         self._end = weakref.finalize(self, self._stop.set)
-        follow = threading.Thread(
-            target=_follow, args=(weakref.ref(self), self._stop, poll_seconds), name="policy-watch", daemon=True
+        thread = threading.Thread(
+            target=_poll, args=(weakref.ref(self), self._stop, poll_seconds), name="policy-watch", daemon=True
         )
-        follow.start()
+        thread.start()
 
     @property
     def revision(self) -> str:
         """Digest of the bundle in force."""
         return self._engine.revision
+
+    @property
+    def flip_window(self) -> timedelta:
+        """How far back changes of an attribute's holder are counted, from the data in force."""
+        return self._engine.flip_window
 
     def packages(self) -> frozenset[str]:
         """The guardrail packages in force."""
@@ -51,57 +57,57 @@ class Watched:
 
     @property
     def problem(self) -> str:
-        """Why the sources as they stand are not in force; empty where they are."""
+        """Why the current sources are not in force; empty if they are."""
         return self._problem
 
     async def ask(self, entrypoint: str, document: Json) -> Json:
-        """The value of a rule, by the last sources that were good. Raises `errors.PolicyUnavailable`."""
+        """The value of a rule, evaluated with the last valid sources. Raises `errors.PolicyUnavailable`."""
         return await self._engine.ask(entrypoint, document)
 
     async def close(self) -> None:
-        """Stop looking, and stop answering."""
+        """Stop the thread and close the engine."""
         self._end()
         await self._engine.close()
 
-    def look(self) -> None:
-        """Swap in what changed since the last look, if it is good; say so if it is not. Never raises."""
-        stamp = _stamp(self._policies)
-        if stamp == self._stamp:
+    def reload_if_changed(self) -> None:
+        """Rebuild if the sources changed since the last call. If they are invalid, log it, set `problem` and keep the old bundle."""
+        fingerprint = _fingerprint(self._policies)
+        if fingerprint == self._fingerprint:
             return
-        self._stamp = stamp
+        self._fingerprint = fingerprint
         try:
-            engine = self._opened()
+            engine = self._open_engine()
         except PolicyInvalid as error:
-            self._problem = f"The policies were changed and are not in force; those of before still are. {error}"
-            log.error("policy_not_swapped", problem=self._problem, revision=self.revision)  # noqa: TRY400  an author's mistake has no traceback
+            self._problem = f"The changed policies are not in force; the previous ones still are. {error}"
+            log.error("policy_not_swapped", problem=self._problem, revision=self.revision)  # noqa: TRY400  an author's mistake needs no traceback
             return
-        # One assignment: a decision under way ends on the engine it began on, which goes when nobody uses it any more.
+        # A single assignment: a running evaluation finishes on the old engine, which is then garbage-collected.
         before, self._engine = self._engine.revision, engine
         self._problem = ""
         log.info("policy_swapped", before=before, revision=engine.revision)
 
-    def _opened(self) -> Embedded:
+    def _open_engine(self) -> Embedded:
         deadline_ms, memory_mb = self._limits
-        return Embedded(select_bundle(self._policies, self._kept), deadline_ms=deadline_ms, memory_mb=memory_mb)
+        return Embedded(select_bundle(self._policies, self._cache), deadline_ms=deadline_ms, memory_mb=memory_mb)
 
 
-def _stamp(policies: Path) -> Stamp:
-    """The sources' stamps; empty where they cannot be looked at."""
+def _fingerprint(policies: Path) -> Fingerprint:
+    """The fingerprint of the sources; empty if they cannot be read."""
     try:
         stats = {path: path.stat() for path in source_paths(policies)}
     except (OSError, PolicyInvalid):
         return {}
-    return {path: (found.st_mtime_ns, found.st_size, found.st_ino) for path, found in stats.items()}
+    return {path: (stat.st_mtime_ns, stat.st_size, stat.st_ino) for path, stat in stats.items()}
 
 
-def _follow(watched: "weakref.ref[Watched]", stop: threading.Event, seconds: float) -> None:
-    """Look until told to stop. Holds no reference meanwhile, so an engine that nobody has any more ends its thread."""
+def _poll(watched: "weakref.ref[Watched]", stop: threading.Event, seconds: float) -> None:
+    """Poll until stopped. Holds only a weak reference between polls, so the thread ends when the engine is garbage-collected."""
     while not stop.wait(seconds):
         engine = watched()
         if engine is None:
             return
         try:
-            engine.look()
+            engine.reload_if_changed()
         except Exception:
-            log.exception("policy_watch_broke")
+            log.exception("policy_watch_failed")
         del engine

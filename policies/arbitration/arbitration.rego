@@ -1,39 +1,42 @@
 # METADATA
 # title: Arbitration
 # description: |
-#   Who wins when several actors want the same attribute. The ranks are data (`policies/data/priorities.json`):
-#   score = intent + motivation + kind, less a penalty for a motivation that lacks its proof.
+#   Decides between actors that want different values for the same attribute. The ranks are data
+#   (`policies/data/priorities.json`): score = intent + motivation + kind, minus a penalty for an unproven motivation.
 package sentinel.arbitration
 
-import data.data.priorities as law
+import data.data.priorities
 
 # METADATA
-# title: Arbitration, whole
+# title: The complete result of arbitration
 # entrypoint: true
 result := {
 	"evaluated": evaluated,
 	"findings": findings,
 	"supersedes": supersedes,
-	"obligations": {"claim_seconds": claim_seconds},
+	"on_approval": on_approval,
+	"obligations": {"claim_seconds": claim_seconds, "claims_limit": claims_limit},
 }
 
-# Every claim in the way has exactly one outcome; were a score undefined, this would be too, and the gateway refuses.
+# Every rival claim has exactly one outcome. If a score is undefined, so is this rule, and the gateway refuses the change.
 evaluated if {
 	is_number(incoming)
+	is_number(claim_seconds)
+	is_number(claims_limit)
 	every id, _ in rivals {
-		outcome[id] in {"wins", "close", "loses"}
+		outcome[id] in {"wins", "close", "loses", "unsettled"}
 	}
 }
 
 # METADATA
-# title: A stronger claim stands in the way
+# title: A stronger claim on the attribute
 # custom:
 #   id: SEN-A001
 #   severity: high
 findings contains {
 	"id": "SEN-A001",
 	"verdict": "deny",
-	"message": concat("", [claim.attribute, " of ", claim.address, " is held by ", claim.actor, " for ", why(claim), ", which outranks ", mine, ending(claim), ". Ask again then, or state a stronger motive with its evidence."]),
+	"message": concat("", [claim.attribute, " of ", claim.address, " is held by ", claim.actor, " for ", motive_text(claim), ", which outranks ", incoming_text, until_text(claim), ". Ask again then, or state a stronger motive with its evidence."]),
 	"address": claim.address,
 	"attribute": claim.attribute,
 	"holder": claim.actor,
@@ -51,7 +54,7 @@ findings contains {
 findings contains {
 	"id": "SEN-A002",
 	"verdict": "hold",
-	"message": concat("", [claim.attribute, " of ", claim.address, " is held by ", claim.actor, " for ", why(claim), ", which ranks about as high as ", mine, ending(claim), ". A human must decide between the two."]),
+	"message": concat("", [claim.attribute, " of ", claim.address, " is held by ", claim.actor, " for ", motive_text(claim), ", which ranks about as high as ", incoming_text, until_text(claim), ". A human must decide between the two."]),
 	"address": claim.address,
 	"attribute": claim.attribute,
 	"holder": claim.actor,
@@ -63,7 +66,7 @@ findings contains {
 
 # METADATA
 # title: Oscillation
-# description: An attribute that keeps changing hands is frozen to whoever holds it, unless a clearly stronger motive comes.
+# description: An attribute that actors keep changing back and forth is frozen, except for its holder and a clearly stronger motive.
 # custom:
 #   id: SEN-A003
 #   severity: high
@@ -71,17 +74,17 @@ findings contains {
 	"id": "SEN-A003",
 	"verdict": "deny",
 	"message": sprintf(
-		"%s of %s changed hands %v times lately, so it stays as it is%s. Settle with the others what it should be, or ask a human.",
-		[effect.attribute, effect.address, flips(effect), kept(effect)],
+		"%s of %s changed hands %v times recently, so it is frozen%s. Agree on a value with the other actors, or ask a human.",
+		[effect.attribute, effect.address, flips(effect), holder_note(effect)],
 	),
 	"address": effect.address,
 	"attribute": effect.attribute,
-	"holder": best(effect),
-	"retry_after_ns": input.now_ns + (law.oscillation.window_seconds * 1000000000),
+	"holder": best_holders(effect),
+	"retry_after_ns": input.now_ns + (priorities.oscillation.window_seconds * 1000000000),
 } if {
 	some effect in changing
-	flips(effect) >= law.oscillation.limit
-	not settled(effect)
+	flips(effect) >= priorities.oscillation.limit
+	not may_set_frozen(effect)
 }
 
 # METADATA
@@ -92,24 +95,80 @@ findings contains {
 findings contains {
 	"id": "SEN-A004",
 	"verdict": {"loses": "deny", "close": "hold"}[standing(id)],
-	"message": concat("", [effect.address, " is needed by ", claim.address, ", of which ", claim.actor, " holds ", claim.attribute, " for ", why(claim), ending(claim), ". It cannot be deleted meanwhile."]),
-	"address": effect.address,
-	"attribute": effect.attribute,
+	"message": concat("", [deleted_text, " is needed by ", claim.address, ", and ", claim.actor, " holds its ", claim.attribute, " for ", motive_text(claim), until_text(claim), ". It cannot be deleted until then."]),
+	"address": min(deleted),
+	"attribute": "*",
 	"holder": claim.actor,
 	"retry_after_ns": claim.until_ns,
 } if {
-	some effect in changing
-	effect.action == "delete"
 	some id, claim in guarding
 	standing(id) in {"loses", "close"}
 }
 
-# The actor's own earlier claims on what it sets now, and the claims of others that it outranks.
+# METADATA
+# title: Another change of the attribute is not settled
+# description: |
+#   While a change is in flight or in doubt nobody knows the attribute's value, so nobody else sets it, whatever their rank and
+#   whatever value they ask for.
+# custom:
+#   id: SEN-A005
+#   severity: high
+findings contains {
+	"id": "SEN-A005",
+	"verdict": "deny",
+	"message": concat("", [claim.actor, " is changing ", claim.attribute, " of ", claim.address, " for ", motive_text(claim), ", and the outcome is not known yet. Nobody else can set it until then, so ask again in a moment; if AWS gave no answer, the value must be read back first."]),
+	"address": claim.address,
+	"attribute": claim.attribute,
+	"holder": claim.actor,
+	"retry_after_ns": null,
+} if {
+	some id, claim in rivals
+	outcome[id] == "unsettled"
+}
+
+# METADATA
+# title: Too many claims
+# custom:
+#   id: SEN-A006
+#   severity: medium
+findings contains {
+	"id": "SEN-A006",
+	"verdict": "deny",
+	"message": sprintf(
+		"%s holds %v claims and would take %v more, but may hold no more than %v. Release claims that you no longer need, or ask again when some have ended.",
+		[input.caller.actor, input.caller.open_claims - count(replaced), count(taking), claims_limit],
+	),
+	"address": "",
+	"attribute": "",
+} if {
+	count(taking) > 0
+	(input.caller.open_claims - count(replaced)) + count(taking) > claims_limit
+}
+
+# METADATA
+# title: A claim for too long
+# custom:
+#   id: SEN-A007
+#   severity: medium
+findings contains {
+	"id": "SEN-A007",
+	"verdict": "deny",
+	"message": sprintf(
+		"The change is wanted for %v seconds, but a claim may last no longer than %v. Ask for it for a shorter time.",
+		[input.motive.wanted_seconds, longest_seconds],
+	),
+	"address": "",
+	"attribute": "",
+} if {
+	count(taking) > 0
+	input.motive.wanted_seconds > longest_seconds
+}
+
+# The actor's own earlier claims on the attributes it sets now, and the claims of others that it outranks.
 supersedes contains claim.id if {
 	some claim in input.claims
 	claim.actor == input.caller.actor
-	some effect in settings
-	overlaps(claim, effect)
+	touched(claim, set_attributes)
 }
 
 supersedes contains id if {
@@ -117,108 +176,149 @@ supersedes contains id if {
 	outcome[id] == "wins"
 }
 
-# How long the claim stands: as the motivation says, but no longer than the change is wanted. null: until superseded.
-claim_seconds := min(limits) if count(limits) > 0
+# The claims of others that end too if a human approves the change: approving it decides between the two.
+on_approval contains id if {
+	some id, _ in rivals
+	outcome[id] == "close"
+}
 
-claim_seconds := null if count(limits) == 0
+# Duration of the claim: that of the motivation, but no longer than the change is wanted and than any claim may last.
+claim_seconds := min({seconds | some seconds in [usual_seconds, wanted_seconds, longest_seconds]; seconds != null})
 
-limits := {seconds | some seconds in [usual_seconds, wanted_seconds]; seconds != null}
+longest_seconds := priorities.longest_claim_seconds[input.caller.kind]
 
-usual_seconds := law.claim_seconds_without_motive if input.motive == null
+claims_limit := priorities.claims_per_actor[input.caller.kind]
 
-usual_seconds := law.claim_seconds[input.motive.motivation] if input.motive != null
+usual_seconds := priorities.claim_seconds_without_motive if input.motive == null
+
+usual_seconds := priorities.claim_seconds[input.motive.motivation] if input.motive != null
 
 wanted_seconds := null if input.motive == null
 
 wanted_seconds := input.motive.wanted_seconds if input.motive != null
 
-# Invoking a thing as a whole sets nothing, so it contests nothing. Invoking an attribute changes it, to a value that only AWS knows.
-settings := [effect | some effect in input.mutation.effects; not idle(effect)]
+# Invoking a resource as a whole sets nothing, so it contests no claim. Invoking an attribute changes it to a value that only AWS knows.
+setting := [effect | some effect in input.mutation.effects; not invokes_whole(effect)]
 
-idle(effect) if {
+invokes_whole(effect) if {
 	effect.action == "invoke"
 	effect.attribute == "*"
 }
 
-changing := [effect | some effect in settings; effect.changes]
+changing := [effect | some effect in setting; effect.changes]
 
-# The claims of others on what this mutation changes, by id.
+# The attributes that this mutation claims if it is carried out. Setting a value that nobody disputes claims nothing.
+taking := {[effect.address, effect.attribute] | some effect in changing; effect.action in {"set", "delete"}}
+
+# The actor's own claims that a new one replaces.
+replaced contains claim.id if {
+	some claim in input.claims
+	claim.actor == input.caller.actor
+	touched(claim, changed_attributes)
+}
+
+# The claims of others on attributes that this mutation sets, by id. The value does not matter: two actors that set one
+# attribute are in contest even if the last known value is the one asked for, because the holder may be about to change it.
 rivals[claim.id] := claim if {
 	some claim in input.claims
 	claim.actor != input.caller.actor
-	overlaps_any(claim)
+	touched(claim, set_attributes)
 }
 
-# The urgent claims of others on what is near a thing that is to be deleted, by id.
+deleted := {effect.address | some effect in changing; effect.action == "delete"}
+
+deleted_text := min(deleted) if count(deleted) == 1
+
+deleted_text := sprintf("%s, or one of %v other resources deleted with it,", [min(deleted), count(deleted) - 1]) if count(deleted) > 1
+
+# The urgent claims of others on other attributes or dependants of a resource that this mutation deletes, by id.
 guarding[claim.id] := claim if {
-	"delete" in {effect.action | some effect in changing}
+	count(deleted) > 0
 	some claim in input.claims
 	claim.actor != input.caller.actor
 	claim.relation in {"resource", "dependant"}
-	claim.motivation in law.urgent
-	not overlaps_any(claim)
+	claim.motivation in priorities.urgent
+	not touched(claim, changed_attributes)
 }
 
-overlaps_any(claim) if {
-	some effect in changing
-	overlaps(claim, effect)
+set_attributes := attributes(setting)
+
+changed_attributes := attributes(changing)
+
+# The attributes of some effects, arranged so that finding the claims on them takes time in proportion to both, not to their product.
+attributes(effects) := {
+	"exact": {[effect.address, effect.attribute] | some effect in effects},
+	"around": {[effect.address, outer] | some effect in effects; some outer in enclosing(effect.attribute)},
+	"addresses": {effect.address | some effect in effects},
 }
 
-overlaps(claim, effect) if {
-	claim.address == effect.address
-	nested(claim.attribute, effect.attribute)
+# Whether a claim is on one of the attributes, on a part of it, or on what it is a part of. `*` is the whole resource.
+touched(claim, found) if {
+	claim.attribute == "*"
+	claim.address in found.addresses
 }
 
-overlaps(claim, effect) if {
-	claim.address == effect.address
-	nested(effect.attribute, claim.attribute)
+touched(claim, found) if [claim.address, "*"] in found.exact
+
+touched(claim, found) if [claim.address, claim.attribute] in found.around
+
+touched(claim, found) if {
+	some outer in enclosing(claim.attribute)
+	[claim.address, outer] in found.exact
 }
 
-# Whether the attribute path `inner` is `outer` or lies in it.
-nested(_, "*")
+# The path itself and those it is nested in: `a.b` and `a` for `a.b`.
+enclosing(attribute) := {concat(".", array.slice(steps, 0, index + 1)) |
+	steps := split(attribute, ".")
+	some index, _ in steps
+}
 
-nested(inner, outer) if inner == outer
+outcome[id] := "unsettled" if {
+	some id, claim in rivals
+	claim.unsettled
+}
 
-nested(inner, outer) if startswith(inner, concat("", [outer, "."]))
+outcome[id] := standing(id) if {
+	some id, claim in rivals
+	not claim.unsettled
+}
 
-outcome[id] := standing(id) if some id, _ in rivals
+standing(id) := "wins" if incoming - strength[id] >= priorities.close_call
 
-standing(id) := "wins" if incoming - strength[id] >= law.close_call
+standing(id) := "loses" if strength[id] - incoming >= priorities.close_call
 
-standing(id) := "loses" if strength[id] - incoming >= law.close_call
-
-standing(id) := "close" if abs(incoming - strength[id]) < law.close_call
+standing(id) := "close" if abs(incoming - strength[id]) < priorities.close_call
 
 incoming := score(motive, input.caller.kind)
 
-# The scores of the claims that matter here.
+# The scores of the rival and guarding claims.
 strength[id] := score(claim, claim.kind) if some id, claim in rivals
 
 strength[id] := score(claim, claim.kind) if some id, claim in guarding
 
-# No motive is one without names.
+# The motive; without one, a motive without intent and motivation.
 motive := input.motive if input.motive != null
 
 motive := {"intent": null, "motivation": null, "evidence": []} if input.motive == null
 
-score(why, kind) := sum([
-	object.get(law.intents, why.intent, 0),
-	object.get(law.motivations, why.motivation, 0),
-	object.get(law.kinds, kind, 0),
-	0 - penalty(why),
+score(subject, kind) := sum([
+	object.get(priorities.intents, subject.intent, 0),
+	object.get(priorities.motivations, subject.motivation, 0),
+	object.get(priorities.kinds, kind, 0),
+	0 - penalty(subject),
 ])
 
-penalty(why) := law.unproven_penalty if unproven(why)
+penalty(subject) := priorities.unproven_penalty if unproven(subject)
 
-penalty(why) := 0 if not unproven(why)
+penalty(subject) := 0 if not unproven(subject)
 
-unproven(why) if {
-	prefixes := law.proof[why.motivation]
-	not proven(why, prefixes)
+unproven(subject) if {
+	prefixes := priorities.proof[subject.motivation]
+	not proven(subject, prefixes)
 }
 
-proven(why, prefixes) if {
-	some reference in why.evidence
+proven(subject, prefixes) if {
+	some reference in subject.evidence
 	reference != ""
 	some prefix in prefixes
 	startswith(upper(reference), prefix)
@@ -226,14 +326,14 @@ proven(why, prefixes) if {
 
 flips(effect) := object.get(input.flips, concat(".", [effect.address, effect.attribute]), 0)
 
-# Whoever holds it may go on; whoever clearly outranks every holder may take it.
-settled(effect) if {
+# The holder of the attribute may set it, and so may an actor that clearly outranks every holder.
+may_set_frozen(effect) if {
 	some claim in input.claims
 	claim.actor == input.caller.actor
-	overlaps(claim, effect)
+	touched(claim, attributes([effect]))
 }
 
-settled(effect) if {
+may_set_frozen(effect) if {
 	held := holders(effect)
 	count(held) > 0
 	every id in held {
@@ -241,30 +341,34 @@ settled(effect) if {
 	}
 }
 
-holders(effect) := {id | some id, claim in rivals; overlaps(claim, effect)}
+holders(effect) := {id |
+	found := attributes([effect])
+	some id, claim in rivals
+	touched(claim, found)
+}
 
-# Who holds it for the best reason; empty where nobody does any more.
-best(effect) := concat(", ", sort({rivals[id].actor |
+# The actors with the highest-ranked claims on the attribute; empty if there is no claim.
+best_holders(effect) := concat(", ", sort({rivals[id].actor |
 	some id in holders(effect)
 	strength[id] == max([strength[other] | some other in holders(effect)])
 }))
 
-kept(effect) := "" if best(effect) == ""
+holder_note(effect) := "" if best_holders(effect) == ""
 
-kept(effect) := concat("", [" (held by ", best(effect), ")"]) if best(effect) != ""
+holder_note(effect) := concat("", [" (held by ", best_holders(effect), ")"]) if best_holders(effect) != ""
 
-mine := "a change without a motive" if input.motive == null
+incoming_text := "a change without a motive" if input.motive == null
 
-mine := concat("", [motive.intent, "/", motive.motivation, doubt(motive)]) if input.motive != null
+incoming_text := concat("", [motive.intent, "/", motive.motivation, unproven_note(motive)]) if input.motive != null
 
-why(claim) := "no stated motive" if claim.motivation == null
+motive_text(claim) := "no stated motive" if claim.motivation == null
 
-why(claim) := concat("", [claim.intent, "/", claim.motivation, doubt(claim)]) if claim.motivation != null
+motive_text(claim) := concat("", [claim.intent, "/", claim.motivation, unproven_note(claim)]) if claim.motivation != null
 
-doubt(why) := " (unproven)" if unproven(why)
+unproven_note(subject) := " (unproven)" if unproven(subject)
 
-doubt(why) := "" if not unproven(why)
+unproven_note(subject) := "" if not unproven(subject)
 
-ending(claim) := " until it is superseded, released or merged" if claim.until == null
+until_text(claim) := " until it is superseded, released or merged" if claim.until == null
 
-ending(claim) := concat("", [" until ", claim.until]) if claim.until != null
+until_text(claim) := concat("", [" until ", claim.until]) if claim.until != null

@@ -1,27 +1,27 @@
 # METADATA
 # title: Comprehension
-# description: What Sentinel does not understand or cannot foresee is for a human to decide.
+# description: A human decides about mutations whose effects Sentinel does not know.
 package sentinel.rules.comprehension
 
 evaluated := true
 
 # METADATA
 # title: A mutation that is not understood is held
-# description: For every kind of caller, as the bounds check does too.
+# description: For every kind of caller, as in the bounds check.
 # custom:
 #   id: SEN-C001
 #   severity: high
 findings contains {
 	"id": "SEN-C001",
 	"verdict": "hold",
-	"message": "What nobody can foresee needs the consent of a human.",
+	"message": "Sentinel does not know the effects of this call, so a human must approve it.",
 	"address": "",
 	"attribute": "",
 } if {
 	not understood
 }
 
-# Also false when the document should claim to understand a mutation of which it shows no effect.
+# False also if the document says that the mutation is understood but contains no effect.
 understood if {
 	input.mutation.understood == true
 	count(input.mutation.effects) > 0

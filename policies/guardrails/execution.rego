@@ -1,20 +1,23 @@
 # METADATA
 # title: Execution
-# description: Calls that run code, or carry a document that does.
+# description: Calls that run code, or contain a document that runs code.
 package sentinel.rules.execution
+
+import data.data.execution as config
+import data.sentinel.lib.effects
 
 evaluated := true
 
 # METADATA
-# title: An agent runs code only on what it manages
-# description: Held, unless the call does nothing but invoke resources that a contract gives to agents.
+# title: An agent runs code only on resources it manages
+# description: Held, unless every effect invokes a resource with managed_by_agent = true.
 # custom:
 #   id: SEN-E001
 #   severity: high
 findings contains {
 	"id": "SEN-E001",
 	"verdict": "hold",
-	"message": concat("", [input.mutation.service, ":", input.mutation.operation, " runs code, and an agent may do that alone only on resources with managed_by_agent = true; a human must approve it."]),
+	"message": concat("", [input.mutation.service, ":", input.mutation.operation, " runs code, and an agent may do that without approval only on resources with managed_by_agent = true; a human must approve it."]),
 	"address": "",
 	"attribute": "",
 } if {
@@ -24,21 +27,56 @@ findings contains {
 }
 
 # METADATA
-# title: An agent does not give false alarm
-# description: An alarm that is set by hand does what the alarm does, e.g. executes a scaling policy, unseen by bounds and claims.
+# title: An agent does not set the state of an alarm
+# description: Setting an alarm's state triggers its actions, e.g. a scaling policy, which bounds and claims do not see.
 # custom:
 #   id: SEN-E002
 #   severity: high
 findings contains {
 	"id": "SEN-E002",
 	"verdict": "hold",
-	"message": "Setting the state of an alarm by hand sets off whatever the alarm does, and an agent may not do that alone; a human must approve it.",
+	"message": "Setting the state of an alarm triggers the alarm's actions, and an agent may not do that without approval; a human must approve it.",
 	"address": "",
 	"attribute": "",
 } if {
 	input.caller.kind == "agent"
 	input.mutation.service == "cloudwatch"
 	input.mutation.operation == "SetAlarmState"
+}
+
+# METADATA
+# title: What runs with a role is replaced
+# description: |
+#   Code, layers, user data and containers run with rights that their author need not have. Passes where the Terraform code declares the
+#   value, for a pipeline where it declares the resource (that was reviewed), and for an agent as far as a contract lets it.
+# custom:
+#   id: SEN-E003
+#   severity: high
+findings contains {
+	"id": "SEN-E003",
+	"verdict": "hold",
+	"message": concat("", ["This replaces what ", effect.address, " runs (", effect.attribute, ") with the rights of its role; a human must approve it."]),
+	"address": effect.address,
+	"attribute": effect.attribute,
+} if {
+	some effect in effects.writes
+	effect.changes
+	effect.value != null
+	effect.attribute in object.get(config.code, effect.resource_type, [])
+	not trusted(effect)
+}
+
+trusted(effect) if effects.is_declared(effect)
+
+trusted(effect) if {
+	input.caller.kind == "pipeline"
+	effect.declared
+}
+
+trusted(effect) if {
+	input.caller.kind == "agent"
+	effect.declared
+	effect.contract.managed_by_agent
 }
 
 only_invokes_managed if {

@@ -4,7 +4,7 @@ import data.sentinel.fixtures
 import data.sentinel.rules.execution
 
 executes(kind, effects) := json.patch(
-	fixtures.asks(kind, effects),
+	fixtures.document(kind, effects),
 	[{"op": "replace", "path": "/mutation/class", "value": "execute"}],
 )
 
@@ -15,12 +15,12 @@ foreign := json.patch(invoke, [{"op": "replace", "path": "/contract/managed_by_a
 test_an_agent_that_executes_is_held if {
 	every effects in [[], [foreign], [invoke, foreign], [fixtures.effect("aws_lambda_function", "set", "handler", "x")]] {
 		found := execution.findings with input as executes("agent", effects)
-		fixtures.said(found) == {"SEN-E001 hold"}
+		fixtures.verdicts(found) == {"SEN-E001 hold"}
 		fixtures.complete(found)
 	}
 }
 
-test_invoking_what_agents_manage_passes if {
+test_invoking_a_resource_managed_by_agents_passes if {
 	found := execution.findings with input as executes("agent", [invoke])
 	count(found) == 0
 }
@@ -33,18 +33,38 @@ test_others_pass if {
 }
 
 test_other_classes_pass if {
-	found := execution.findings with input as fixtures.asks("agent", [foreign])
+	found := execution.findings with input as fixtures.document("agent", [foreign])
 	count(found) == 0
 }
 
 test_a_false_alarm_by_an_agent_is_held if {
 	every kind, wanted in {"agent": {"SEN-E002 hold"}, "human": set(), "pipeline": set(), "service": set()} {
-		document := json.patch(fixtures.asks(kind, [fixtures.effect("aws_cloudwatch_metric_alarm", "invoke", "*", null)]), [
+		document := json.patch(fixtures.document(kind, [fixtures.effect("aws_cloudwatch_metric_alarm", "invoke", "*", null)]), [
 			{"op": "replace", "path": "/mutation/service", "value": "cloudwatch"},
 			{"op": "replace", "path": "/mutation/operation", "value": "SetAlarmState"},
 		])
 		found := execution.findings with input as document
-		fixtures.said(found) == wanted
+		fixtures.verdicts(found) == wanted
 		fixtures.complete(found)
 	}
+}
+
+test_replacing_what_runs_with_a_role if {
+	every type, attributes in data.data.execution.code {
+		every attribute in attributes {
+			effect := fixtures.effect(type, "set", attribute, "x")
+			replaced("human", effect) == {"SEN-E003 hold"}
+			replaced("service", effect) == {"SEN-E003 hold"}
+			replaced("human", fixtures.as_declared(effect)) == set()
+			replaced("pipeline", effect) == set()
+			replaced("pipeline", fixtures.but(effect, "declared", false)) == {"SEN-E003 hold"}
+			replaced("agent", effect) == set()
+			replaced("agent", fixtures.but(effect, "contract", foreign.contract)) == {"SEN-E003 hold"}
+		}
+	}
+}
+
+replaced(kind, effect) := fixtures.verdicts(found) if {
+	found := execution.findings with input as fixtures.document(kind, [effect])
+	fixtures.complete(found)
 }

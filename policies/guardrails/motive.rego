@@ -1,6 +1,6 @@
 # METADATA
 # title: Motive
-# description: Whoever changes infrastructure on its own says why.
+# description: An agent must state why it changes infrastructure.
 package sentinel.rules.motive
 
 evaluated := true
@@ -14,7 +14,7 @@ findings contains {
 	"id": "SEN-M001",
 	"verdict": "deny",
 	"message": concat(" ", [
-		"An agent must say why it changes something, and this call says nothing.",
+		"An agent must state its motive, and this call has none.",
 		"Send the signed headers x-sentinel-intent and x-sentinel-motivation (in the JSON API: the field motive),",
 		"or start the agent with `sentinel session --intent availability --motivation incident -- COMMAND`.",
 	]),

@@ -3,11 +3,11 @@ package sentinel.rules.motive_test
 import data.sentinel.fixtures
 import data.sentinel.rules.motive
 
-without_motive(kind) := json.patch(fixtures.asks(kind, []), [{"op": "replace", "path": "/motive", "value": null}])
+without_motive(kind) := json.patch(fixtures.document(kind, []), [{"op": "replace", "path": "/motive", "value": null}])
 
-test_an_agent_without_motive_is_denied_and_told_how if {
+test_an_agent_without_motive_is_denied_with_instructions if {
 	found := motive.findings with input as without_motive("agent")
-	fixtures.said(found) == {"SEN-M001 deny"}
+	fixtures.verdicts(found) == {"SEN-M001 deny"}
 	fixtures.complete(found)
 	some finding in found
 	contains(finding.message, "x-sentinel-intent")
@@ -22,6 +22,6 @@ test_others_need_none if {
 }
 
 test_a_stated_motive_is_enough if {
-	found := motive.findings with input as fixtures.asks("agent", [])
+	found := motive.findings with input as fixtures.document("agent", [])
 	count(found) == 0
 }

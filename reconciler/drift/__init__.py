@@ -1,1 +1,1 @@
-"""What changed: applied mutations, foreign changes, and the values that the code should declare."""
+"""Applied mutations, foreign changes, and the values that the code should declare."""

@@ -1,4 +1,4 @@
-"""Reads back from the ledger's records what a mutation was and what became of it."""
+"""An applied mutation, read from the ledger's DECIDED record."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,11 +12,11 @@ from gateway.model.record import Record
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppliedMutation:
-    """A mutation that was carried out, as the ledger tells it."""
+    """A mutation that was carried out, according to the ledger."""
 
     id: str
     seq: int
-    """Of its DECIDED record; the order in which mutations are written back."""
+    """Number of its DECIDED record; mutations are written back in this order."""
     stack: str
     actor: str
     kind: str = ""
@@ -29,33 +29,31 @@ class AppliedMutation:
     before: Mapping[tuple[str, str], Json] = field(default_factory=dict)
     """Values before, by (address, attribute)."""
     restated: frozenset[tuple[str, str]] = frozenset()
-    """What was set to the value it had, and the code leaves to its default: nothing changed, so nothing is to be written."""
+    """(address, attribute) of values that did not change and that the code leaves to their default: nothing is to be written."""
     intent: str = ""
     motivation: str = ""
     text: str = ""
     evidence: tuple[str, ...] = ()
     wanted_seconds: float | None = None
-    approval: str = ""
-    """Id of the approval that let it pass, empty where none was needed."""
     approver: str = ""
+    """Who approved it; empty if no approval was needed."""
     settled_at: datetime
-    """When its outcome was recorded; the time of the decision where that is not known."""
-    record: Record
+    """When its outcome was recorded; the time of the decision if that is not known."""
 
 
 def carried_out(record: Record) -> bool:
-    """Whether a DECIDED record let the mutation pass."""
+    """Whether a DECIDED record allowed the mutation."""
     return bool(_table(record.body.get("decision")).get("carried_out"))
 
 
 def applied_mutation(record: Record, approvers: Mapping[str, str]) -> AppliedMutation:
-    """The mutation of a DECIDED record; `approvers` names who gave each approval. Raises KeyError, TypeError or ValueError for
-    a body that no release of the ledger wrote.
+    """The mutation of a DECIDED record; `approvers` maps the id of an approval to the person who gave it.
+
+    Raises KeyError, TypeError or ValueError for a body that no release of the ledger wrote.
     """
     call, motive = _table(record.body["call"]), _table(record.body.get("motive"))
     caller, decision = _table(record.body.get("caller")), _table(record.body.get("decision"))
-    forms = [_table(form) for form in _rows(record.body.get("effects"))]
-    approval = str(decision.get("approval") or "")
+    effects = [_table(effect) for effect in _rows(record.body.get("effects"))]
     return AppliedMutation(
         id=record.mutation_id,
         seq=record.seq,
@@ -65,26 +63,26 @@ def applied_mutation(record: Record, approvers: Mapping[str, str]) -> AppliedMut
         on_behalf_of=str(caller.get("on_behalf_of") or ""),
         at=record.at,
         operation=f"{call['service']}:{call['operation']}",
-        effects=tuple(_effect(form) for form in forms),
-        before={(str(form["address"]), str(form["attribute"])): form.get("before") for form in forms},
+        effects=tuple(_effect_from_json(effect) for effect in effects),
+        before={_key(effect): effect.get("before") for effect in effects},
         restated=frozenset(
-            (str(form["address"]), str(form["attribute"]))
-            for form in forms
-            if form.get("changes") is False and form.get("declared") is None
+            _key(effect) for effect in effects if effect.get("changes") is False and effect.get("declared") is None
         ),
         intent=str(motive.get("intent") or ""),
         motivation=str(motive.get("motivation") or ""),
         text=str(motive.get("text") or ""),
         evidence=tuple(str(reference) for reference in _rows(motive.get("evidence"))),
         wanted_seconds=motive.get("wanted_seconds"),
-        approval=approval,
-        approver=approvers.get(approval, ""),
+        approver=approvers.get(str(decision.get("approval") or ""), ""),
         settled_at=record.at,
-        record=record,
     )
 
 
-def _effect(form: Mapping[str, Any]) -> Effect:
+def _key(effect: Mapping[str, Any]) -> tuple[str, str]:
+    return str(effect["address"]), str(effect["attribute"])
+
+
+def _effect_from_json(form: Mapping[str, Any]) -> Effect:
     return Effect(
         address=str(form["address"]),
         attribute=str(form["attribute"]),

@@ -1,49 +1,54 @@
-"""From what the ledger says was applied, and from what a plan shows, to the values that the code must come to declare."""
+"""Sorts applied mutations and drift in a plan into values to write into code, values to keep out, and values left to a human."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gateway.model.json import Json
-from gateway.model.mutation import WHOLE, EffectAction
+from gateway.model.mutation import WHOLE, Effect, EffectAction
+from gateway.model.path import AttributePath
+from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
 from reconciler.drift.applied import AppliedMutation
 from reconciler.model import Drift, DriftOrigin, Left, Wanted
 from reconciler.terraform.plan import ResourceChange, TerraformPlan
 
-_OWNED = {
+_CONTROLLED = {
     ("aws_autoscaling_group", "suspended_processes"): "the group's own processes suspend and resume",
     ("aws_secretsmanager_secret_version", "secret_string"): "it is a secret",
     ("aws_secretsmanager_secret_version", "secret_binary"): "it is a secret",
     ("aws_iam_access_key", "status"): "key rotation owns it",
 }
-"""Values that a controller owns and that stay out of code, as CloudFormation's drift-aware change sets keep them out."""
+"""Values that a controller owns and that stay out of code, by (resource type, attribute), each with the reason.
 
+CloudFormation's drift-aware change sets keep them out too.
+"""
+
+_STAYS_OUT = "The value is a secret and stays out of code."
+_BY_HAND = "The value may hold a secret, and Sentinel writes no secret into code. Declare it by hand, with a reference to where the secret is kept."
 
 _TERRAFORM = "pipeline"
-"""The kind of caller that applies code; what it creates and deletes, its code creates and deletes."""
+"""The kind of caller that runs Terraform: the code already says what it creates and deletes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassifiedDrift:
-    """What is to be written, and what is not, each with the reason."""
+    """The values to write into code, and those not to write, each with the reason."""
 
     wanted: tuple[Wanted, ...] = ()
     kept_out: tuple[Left, ...] = ()
-    """Does not belong in code, so nobody needs to look: secrets, values of a controller or wanted for a time only, overtaken ones."""
+    """Does not belong in code, so no human needs to look: secrets, values that a controller owns, that are wanted for a limited
+    time only, or that a later mutation supersedes."""
     left: tuple[Left, ...] = ()
     """Belongs in code, and a human must look."""
 
     def explain(self, change: ResourceChange) -> str:
-        """Why a change that a plan shows is one of those that are not written, empty where it is none."""
-        here = [entry for entry in (*self.kept_out, *self.left) if entry.wanted.address == change.address]
-        return next(
-            (entry.reason for entry in here if entry.wanted.attribute.partition(".")[0] in {change.top, WHOLE}), ""
-        )
+        """Why a change in a plan is deliberately not written; empty if it is not one of those."""
+        here = [left for left in (*self.kept_out, *self.left) if left.wanted.address == change.address]
+        return next((left.reason for left in here if left.wanted.path.top in {change.top, WHOLE}), "")
 
 
-def of_mutation(applied: AppliedMutation, *, overtaken: Mapping[tuple[str, str], str]) -> ClassifiedDrift:
-    """What a mutation that was applied wants the code to declare.
+def classify_mutation(applied: AppliedMutation, *, superseded: Mapping[tuple[str, str], str]) -> ClassifiedDrift:
+    """What the code must declare after an applied mutation.
 
-    `overtaken` names, by (address, attribute), the later mutation that set the same attribute again; its value is written instead.
+    `superseded` maps (address, attribute) to the id of a later mutation that set the same attribute; its value is written instead.
     """
     wanted, kept_out, left = [], [], []
     for effect in applied.effects:
@@ -54,35 +59,39 @@ def of_mutation(applied: AppliedMutation, *, overtaken: Mapping[tuple[str, str],
             kept_out.append(Left(wanted=want, reason="Terraform itself did it, from code that says so."))
             continue
         if effect.action is not EffectAction.SET or effect.attribute == WHOLE:
-            left.append(Left(wanted=want, reason=_structural(effect.action, effect.address)))
+            left.append(Left(wanted=want, reason=_reason_to_leave_resource(effect.action, effect.address)))
         elif not effect.declared:
-            left.append(Left(wanted=want, reason=f"No block in the code declares {effect.address}."))
-        elif reason := _out_of_code(
-            applied, want, effect.resource_type, sensitive=effect.sensitive, overtaken=overtaken
+            left.append(
+                Left(wanted=_without_secret(want, effect), reason=f"No block in the code declares {effect.address}.")
+            )
+        elif applied.kind != _TERRAFORM and _may_hold_secret(effect):
+            left.append(Left(wanted=replace(want, value=None), reason=_BY_HAND))
+        elif reason := _reason_to_keep_out(
+            applied, want, effect.resource_type, sensitive=_is_secret(effect), superseded=superseded
         ):
-            kept_out.append(Left(wanted=replace(want, value=None) if effect.sensitive else want, reason=reason))
+            kept_out.append(Left(wanted=_without_secret(want, effect), reason=reason))
         else:
             wanted.append(want)
     return ClassifiedDrift(wanted=tuple(wanted), kept_out=tuple(kept_out), left=tuple(left))
 
 
-def foreign(
+def classify_foreign_drift(
     plan: TerraformPlan, origins: Mapping[tuple[str, str], DriftOrigin]
 ) -> tuple[tuple[Drift, ...], tuple[Left, ...]]:
-    """What drifted without us, and what of it cannot be written.
+    """The drift that no mutation caused, and the values that cannot be written into code.
 
-    Drift is what the plan would change back *and* what differs between state and live. What only the code changed is
-    not drift; what the plan leaves alone (Optional and Computed, not set in code) needs nothing written.
-    `origins` are the known makers by (address, attribute).
+    An attribute drifted if the plan would change it *and* state and live differ. A change made only in the code is not
+    drift. An attribute that the plan leaves alone (Optional and Computed, not set in code) needs no edit.
+    `origins` says who made a change, by (address, attribute), where that is known.
     """
-    moved = {(change.address, change.top) for change in plan.drift}
+    drifted = {change.top_key for change in plan.drift}
     drifts, left = [], []
     for change in plan.changes:
         origin = origins.get((change.address, change.attribute))
         want = Wanted(
             address=change.address, attribute=change.attribute, value=None if change.sensitive else change.live
         )
-        if reason := _not_written(change, moved, origin):
+        if reason := _reason_to_leave(change, drifted, origin):
             left.append(Left(wanted=want, reason=reason, chain=_made_by(origin)))
         elif plan.sets(change) or not _set_elsewhere(change, plan):
             drifts.append(Drift(wanted=want, before=change.other, origin=origin))
@@ -90,53 +99,68 @@ def foreign(
 
 
 def all_left(wanted: Sequence[Wanted], reason: str) -> tuple[Left, ...]:
-    """All of them left for the same reason."""
+    """Every wanted value as left, for the same reason."""
     return tuple(Left(wanted=want, reason=reason) for want in wanted)
 
 
-def owned(resource_type: str, attribute: str) -> str:
-    """Why a controller owns this attribute, empty where none does."""
-    return _OWNED.get((resource_type, attribute.partition(".")[0]), "")
+def _is_secret(effect: Effect) -> bool:
+    """Whether the value is a secret or shows one. Records of earlier versions may hold values that are masked today."""
+    return effect.sensitive or shows_secret(
+        effect.value, resource_type=effect.resource_type, attribute=effect.attribute
+    )
 
 
-def _structural(action: EffectAction, address: str) -> str:
+def _may_hold_secret(effect: Effect) -> bool:
+    return _is_secret(effect) and not is_secret(effect.resource_type, effect.attribute)
+
+
+def _without_secret(want: Wanted, effect: Effect) -> Wanted:
+    return replace(want, value=None) if _is_secret(effect) else want
+
+
+def _controlled_by(resource_type: str, attribute: str) -> str:
+    """Which controller owns this attribute, or why it does; empty if none does."""
+    return _CONTROLLED.get((resource_type, AttributePath(attribute).top), "")
+
+
+def _reason_to_leave_resource(action: EffectAction, address: str) -> str:
     if action is EffectAction.CREATE:
         return f"{address} was created, and a new resource's block is written by a human: add the block and an import."
     return f"{address} was deleted, and its block is removed by a human."
 
 
-def _out_of_code(
+def _reason_to_keep_out(
     applied: AppliedMutation,
     want: Wanted,
     resource_type: str,
     *,
     sensitive: bool,
-    overtaken: Mapping[tuple[str, str], str],
+    superseded: Mapping[tuple[str, str], str],
 ) -> str:
-    """Why a value does not belong in code, empty where it does."""
+    """Why a value does not belong in code; empty if it does."""
     if sensitive:
-        return "The value is a secret and stays out of code."
+        return _STAYS_OUT
     if applied.wanted_seconds is not None:
         return f"It is wanted for {applied.wanted_seconds:g} seconds only, so it is not written into code."
-    if later := overtaken.get((want.address, want.attribute)):
+    if later := superseded.get(want.key):
         return f"{later} has set it again since, so the later value is written."
-    reason = owned(resource_type, want.attribute)
+    reason = _controlled_by(resource_type, want.attribute)
     return f"A controller owns this value ({reason}), so it stays out of code." if reason else ""
 
 
-def _not_written(change: ResourceChange, moved: set[tuple[str, str]], origin: DriftOrigin | None) -> str:
+def _reason_to_leave(change: ResourceChange, drifted: set[tuple[str, str]], origin: DriftOrigin | None) -> str:
     match change.actions:
         case ("create",) if change.attribute == WHOLE:
             return f"The plan would create {change.address}: it was deleted outside of Terraform, or the code is ahead of what is applied."
         case ("delete",) | ("forget",):
             return f"The plan would delete {change.address}: the code does not declare it any more."
     if change.attribute == WHOLE:
-        return f"The plan would {' and '.join(change.actions)} {change.address}, which is no drift of a value."
+        return f"The plan would {' and '.join(change.actions)} {change.address}, which is not drift of a value."
     if change.sensitive:
-        return "The value is a secret and stays out of code."
-    if (change.address, change.top) not in moved:
+        return _BY_HAND if may_hold_secret(change.resource_type, change.attribute) else _STAYS_OUT
+    if change.top_key not in drifted:
         return "The state agrees with what is live, so this did not drift: the code is ahead of what is applied, or the drift was accepted into the state before."
-    if reason := owned(_type(change.address), change.attribute):
+    if reason := _controlled_by(change.resource_type, change.attribute):
         return f"A controller owns this value ({reason}), so it stays out of code."
     if origin is not None and origin.actor.endswith(".amazonaws.com"):
         return (
@@ -146,18 +170,9 @@ def _not_written(change: ResourceChange, moved: set[tuple[str, str]], origin: Dr
 
 
 def _set_elsewhere(change: ResourceChange, plan: TerraformPlan) -> bool:
-    """Whether another drifted attribute of the same resource is set in code: this one may only mirror it, so it waits its turn."""
+    """Whether the code sets another drifted attribute of this resource. This one may be derived from it, so that one is fixed first."""
     return any(other.address == change.address and plan.sets(other) for other in plan.changes)
 
 
 def _made_by(origin: DriftOrigin | None) -> tuple[str, ...]:
     return (f"{origin.actor} did {origin.event} at {origin.at.isoformat()}",) if origin else ()
-
-
-def _type(address: str) -> str:
-    return address.rpartition(".")[0].rpartition(".")[2]
-
-
-def value_before(applied: AppliedMutation, wanted: Wanted) -> Json:
-    """What stood there when the mutation was decided, as far as the ledger tells."""
-    return applied.before.get((wanted.address, wanted.attribute))

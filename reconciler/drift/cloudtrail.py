@@ -1,4 +1,4 @@
-"""Reads CloudTrail events and tells who made a change that did not come through Sentinel."""
+"""Reads CloudTrail events and finds who made a change that did not pass through Sentinel."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Any
 from gateway.model.json import Json
 from reconciler.errors import EventsInvalid
 from reconciler.model import DriftOrigin
-from reconciler.terraform.plan import TerraformPlan
+from reconciler.terraform.plan import ResourceChange, TerraformPlan
 
 _IDENTITY = (
     "arn",
@@ -24,20 +24,20 @@ _IDENTITY = (
     "alarm_name",
     "cluster_name",
 )
-"""Attributes of a state by which AWS calls name a thing; also every attribute that ends in `_name`, `_id` or `_arn` of its own type."""
+"""Attributes by which AWS calls name a resource; see `_names` for the others that count."""
 _SHORTEST = 3
-"""Names shorter than this match too much."""
+"""Shorter names, in characters, would match events of other resources."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One CloudTrail record, as much as attribution needs."""
+    """The parts of one CloudTrail record that attribution needs."""
 
     origin: DriftOrigin
     names: frozenset[str]
-    """Every text in its request parameters and resources."""
+    """Every string in its request parameters and resources."""
     keys: frozenset[str] = frozenset()
-    """Every parameter's name, lower case, letters and digits only."""
+    """The name of every parameter, in lower case, letters and digits only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,14 +46,14 @@ class Events:
 
     events: tuple[Event, ...]
     bad: tuple[str, ...]
-    """A sentence each, with the record's index."""
+    """One sentence per record, with the record's index."""
 
 
 def read_events(path: Path) -> Events:
-    """Events in any of CloudTrail's file forms: `{"Records": […]}`, a list, or one JSON object a line.
+    """Events from any of CloudTrail's file formats: `{"Records": […]}`, a list, or one JSON object per line.
 
-    Lookup results, whose record is text in `CloudTrailEvent`, are taken too. Records that cannot be read are told, not fatal.
-    Raises `errors.EventsInvalid` where the file as a whole cannot be read.
+    Results of LookupEvents, whose record is text in `CloudTrailEvent`, are read too. Unreadable records are reported in `bad`.
+    Raises `errors.EventsInvalid` if the file as a whole cannot be read.
     Source: "CloudTrail record contents" in the AWS CloudTrail user guide.
     """
     events, bad = [], []
@@ -62,7 +62,7 @@ def read_events(path: Path) -> Events:
             event = _event(record)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             bad.append(
-                f"Record {index} of {path} is not a CloudTrail event ({type(error).__name__}: {error}); it was passed over."
+                f"Record {index} of {path} is not a CloudTrail event ({type(error).__name__}: {error}); it was skipped."
             )
             continue
         if event is not None:
@@ -70,34 +70,34 @@ def read_events(path: Path) -> Events:
     return Events(events=tuple(events), bad=tuple(bad))
 
 
-def attribute(events: Sequence[Event], plan: TerraformPlan) -> dict[tuple[str, str], DriftOrigin]:
-    """Who made each change that the plan shows, by (address, attribute); those that no event tells are absent.
+def origins(events: Sequence[Event], plan: TerraformPlan) -> dict[tuple[str, str], DriftOrigin]:
+    """Who made each change in the plan, by (address, attribute); changes without a matching event are absent.
 
-    An event belongs to a resource whose service it calls and whose name, id or ARN it carries; among those, one that names
-    the attribute goes before others, and a later one before an earlier.
+    An event matches a resource if it calls the resource's service and contains its name, id or ARN. Events that name the
+    attribute come first, then later ones before earlier ones.
     """
-    made: dict[tuple[str, str], DriftOrigin] = {}
+    found: dict[tuple[str, str], DriftOrigin] = {}
     for change in plan.changes:
-        found = [event for event in events if _concerns(event, change.address, plan.objects.get(change.address, {}))]
-        if found:
+        matching = [event for event in events if _matches(event, change, plan.objects.get(change.address, {}))]
+        if matching:
             name = _letters(change.top)
-            made[change.address, change.attribute] = max(found, key=lambda e: (name in e.keys, e.origin.at)).origin
-    return made
+            latest = max(matching, key=lambda event: (name in event.keys, event.origin.at))
+            found[change.address, change.attribute] = latest.origin
+    return found
 
 
-def _concerns(event: Event, address: str, attributes: Mapping[str, Json]) -> bool:
-    kind = address.rpartition(".")[0].rpartition(".")[2]
-    return bool(event.names & _names(attributes)) and _of_service(event.origin.event, kind, attributes)
+def _matches(event: Event, change: ResourceChange, attributes: Mapping[str, Json]) -> bool:
+    return bool(event.names & _names(attributes)) and _of_service(event.origin.event, change.resource_type, attributes)
 
 
 def _letters(name: str) -> str:
-    """A name as both Terraform and AWS write it: `desired_capacity` and `desiredCapacity` are one."""
+    """A name in the form that Terraform and AWS share: `desired_capacity` and `desiredCapacity` give the same."""
     return "".join(letter for letter in name.lower() if letter.isalnum())
 
 
 def _names(attributes: Mapping[str, Json]) -> frozenset[str]:
-    """What AWS calls may name the thing by: its ARN, id and names."""
-    own = _own(attributes)
+    """The names by which AWS calls may refer to the resource: its ARN, id and names."""
+    own = _own_names(attributes)
     return frozenset(
         value
         for key, value in attributes.items()
@@ -107,23 +107,25 @@ def _names(attributes: Mapping[str, Json]) -> frozenset[str]:
     )
 
 
-def _own(attributes: Mapping[str, Json]) -> set[str]:
-    """Attributes whose value is also the id or a part of the ARN: the thing's own name, not that of another it refers to."""
-    whole = {str(attributes.get("id") or ""), str(attributes.get("arn") or "")}
-    return {key for key, value in attributes.items() if isinstance(value, str) and any(value in text for text in whole)}
+def _own_names(attributes: Mapping[str, Json]) -> set[str]:
+    """Attributes whose value occurs in the id or ARN, so that they name the resource itself and not one it refers to."""
+    identity = {str(attributes.get("id") or ""), str(attributes.get("arn") or "")}
+    return {
+        key for key, value in attributes.items() if isinstance(value, str) and any(value in text for text in identity)
+    }
 
 
-def _of_service(event: str, kind: str, attributes: Mapping[str, Json]) -> bool:
-    """Whether the event's service owns the thing: by its ARN, else by what the provider calls the type."""
+def _of_service(event: str, resource_type: str, attributes: Mapping[str, Json]) -> bool:
+    """Whether the event's service owns the resource: by the ARN, else by the name of the resource type."""
     service = event.partition(":")[0]
     arn = str(attributes.get("arn") or "").split(":")
     if len(arn) > 2 and arn[2]:  # noqa: PLR2004  arn:partition:service
-        return service in {arn[2], _SOURCES.get(arn[2], arn[2])}
-    return service in kind or service in {"ec2", "s3"}
+        return service in {arn[2], _EVENT_SOURCES.get(arn[2], arn[2])}
+    return service in resource_type or service in {"ec2", "s3"}
 
 
-_SOURCES = {"cloudwatch": "monitoring"}
-"""ARN services whose events come from a source of another name."""
+_EVENT_SOURCES = {"cloudwatch": "monitoring"}
+"""By the service in an ARN: the event source, if it has another name."""
 
 
 def _records(path: Path) -> list[Any]:
@@ -143,14 +145,12 @@ def _records(path: Path) -> list[Any]:
             return document
         case {"eventName": _}:
             return [document]
-    message = (
-        f'The events in {path} are no CloudTrail file: expected {{"Records": […]}}, a list, or one JSON object a line.'
-    )
+    message = f'The events in {path} are not a CloudTrail file: expected {{"Records": […]}}, a list, or one JSON object per line.'
     raise EventsInvalid(message)
 
 
 def _lines(path: Path, text: str) -> list[Any]:
-    """JSON lines; a line that is no JSON is a record that cannot be read, unless none is."""
+    """One record per line; None for a line that is not JSON. Raises `EventsInvalid` if no line is JSON."""
     lines = [line for line in text.splitlines() if line.strip()]
     records: list[Any] = []
     good = 0
@@ -161,13 +161,13 @@ def _lines(path: Path, text: str) -> list[Any]:
         except ValueError:
             records.append(None)
     if not good:
-        message = f"The events in {path} are no JSON at all. Nothing was changed."
+        message = f"The events in {path} are not JSON at all. Nothing was changed."
         raise EventsInvalid(message)
     return records
 
 
 def _event(record: Mapping[str, Any]) -> Event | None:
-    """The event, None for one that failed or only read."""
+    """The event; None if the call failed or only read."""
     if isinstance(record.get("CloudTrailEvent"), str):
         record = json.loads(record["CloudTrailEvent"])
     service, operation = str(record["eventSource"]).removesuffix(".amazonaws.com"), str(record["eventName"])
@@ -188,7 +188,7 @@ def _event(record: Mapping[str, Any]) -> Event | None:
 
 
 def _actor(identity: Mapping[str, Any]) -> str:
-    """The most telling name of an identity ("CloudTrail userIdentity element")."""
+    """The most specific name in a `userIdentity` ("CloudTrail userIdentity element")."""
     if invoked_by := identity.get("invokedBy"):
         return str(invoked_by)
     issuer = (identity.get("sessionContext") or {}).get("sessionIssuer") or {}

@@ -1,1 +1,1 @@
-"""Proofs that an edit is right, before it may be proposed."""
+"""Proofs that an edit is right, and the edits that have all of them."""

@@ -1,4 +1,4 @@
-"""What the code declares already, as our own evaluator reads it, without terraform."""
+"""What the code declares already, according to our own evaluator, without running terraform."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,44 +15,44 @@ from reconciler.terraform.compare import agrees
 
 
 class Declaration(Enum):
-    """How the code stands to a wanted value."""
+    """What the code declares, compared with a wanted value."""
 
     THIS = "this"
-    """It declares the value."""
+    """It declares the wanted value."""
     OTHER = "other"
-    """It declares another value, or none."""
+    """It declares another value, or no value."""
     UNSURE = "unsure"
     """What it declares cannot be evaluated without the live system."""
     NOTHING = "nothing"
-    """It declares no such resource."""
+    """It does not declare the resource."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declared:
-    """What the code says about one wanted value."""
+    """What the code declares for one wanted value."""
 
     says: Declaration
     value: Json = None
     reason: str = ""
-    """Why it is unsure."""
+    """Why the declaration is unsure."""
 
 
 def read_declared(root: Path, wanted: Sequence[Wanted], sources: Mapping[Path, bytes] | None = None) -> list[Declared]:
-    """What the code at `root` (with `sources` over its files) declares for each wanted value, in their order.
+    """What the code at `root` declares for each wanted value, in their order; `sources` replaces files on disk.
 
-    Raises `gateway.errors.CodeInvalid` where the code cannot be read.
+    Raises `gateway.errors.CodeInvalid` if the code cannot be read.
     """
     instances = {instance.address: instance for instance in load_module(root, sources).instances()}
     return [_declared(instances.get(want.address), want) for want in wanted]
 
 
 def addresses(root: Path) -> Collection[str]:
-    """The address of every resource instance that the code declares and whose key is known."""
+    """The address of every resource instance that the code declares, if its key is known."""
     return frozenset(instance.address for instance in load_module(root).instances())
 
 
 def captures(wanted: Json, found: Json) -> bool:
-    """Whether a declared value is the wanted one: each fills in nothing but what the other leaves empty."""
+    """Whether both values agree wherever both are set."""
     return agrees(wanted, found) and agrees(found, wanted)
 
 

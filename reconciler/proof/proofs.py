@@ -1,4 +1,13 @@
-"""Proves an edit before it may be proposed: every proof of the design, each with what was looked at."""
+"""Proves an edit before it may be proposed. There are seven proofs, cheapest first:
+
+parses          every edited file parses
+formatted       a file that was formatted as `terraform fmt` does still is
+untouched       every byte outside the edits is as before
+nothing_hidden  no `ignore_changes` was added
+captured        our own evaluator reads every wanted value from the edited code
+plan_clean      the plan of the edited code is empty, apart from changes that something else explains
+nothing_else    the plan changes no address other than the edited ones
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,19 +20,20 @@ from reconciler.terraform.cli import Terraform
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
 
 Explain = Callable[[ResourceChange], str]
-"""Why a change that the plan still shows is not the edit's doing, e.g. the mutation it belongs to; empty where nobody knows."""
+"""Why a change that the plan still shows has another cause than the edit, e.g. the mutation it belongs to; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verified:
-    """The proofs of one edit, and the plan they rest on."""
+    """The proofs of one edit, and the plan behind them."""
 
     proofs: tuple[Proof, ...]
     plan: TerraformPlan | None = None
-    """What the plan would still change; None where it is empty or was not reached."""
+    """The plan of the edited code; None if it is empty or was not made."""
     unexplained: tuple[ResourceChange, ...] = ()
+    """Changes in the plan that nothing else explains."""
     failed: bool = False
-    """Whether terraform could not plan the edited code at all."""
+    """Whether terraform could not plan the edited code."""
 
     @property
     def holds(self) -> bool:
@@ -45,10 +55,9 @@ async def verify(
     state: Path | None,
     explain: Explain,
 ) -> Verified:
-    """Prove that `edited`, already written to `root`, does what is wanted and nothing else.
+    """Prove that `edited`, already written to `root`, declares the wanted values and changes nothing else.
 
-    `before` holds the bytes of every changed file as they were. The cheap proofs come first; the plan is only made where
-    they hold. Raises `errors.TerraformMissing`.
+    `before` holds the previous bytes of every changed file. The plan is only made if the five cheaper proofs hold. Raises `errors.TerraformMissing`.
     """
     text = await text_proofs(terraform, edited, before)
     proofs = (*text, captured(root, [edit.wanted for edit in edited.edits]))
@@ -67,35 +76,41 @@ async def verify(
 
 async def text_proofs(terraform: Terraform, edited: Edited, before: Mapping[Path, bytes]) -> tuple[Proof, ...]:
     """parses, formatted, untouched and nothing_hidden. Raises `errors.TerraformMissing`."""
-    broken, untidy = [], []
+    broken, unformatted = [], []
     for path, content in edited.files.items():
         formatted = await terraform.format(content)
         if formatted is None:
             broken.append(str(path))
         elif formatted != content and await terraform.format(before[path]) == before[path]:
-            untidy.append(str(path))
-    astray = [
-        str(path) for path in edited.files if not _only_edits(before[path], edited.files[path], _of(path, edited))
+            unformatted.append(str(path))
+    changed_elsewhere = [
+        str(path) for path in edited.files if not _only_edits(before[path], edited.files[path], _edits_of(path, edited))
     ]
-    hiding = [str(path) for path, new in edited.files.items() if _hidden(new) > _hidden(before[path])]
+    with_new_ignores = [
+        str(path)
+        for path, new in edited.files.items()
+        if _count_ignore_changes(new) > _count_ignore_changes(before[path])
+    ]
     return (
         _proof("parses", broken, "terraform fmt reads every edited file", "does not parse after the edit"),
         _proof(
             "formatted",
-            untidy,
+            unformatted,
             "what was formatted still is",
             "was formatted as terraform fmt does and is not any more",
         ),
-        _proof("untouched", astray, "every byte outside the edits is as it was", "changed outside the edits"),
-        _proof("nothing_hidden", hiding, "no ignore_changes was added", "has a new ignore_changes"),
+        _proof(
+            "untouched", changed_elsewhere, "every byte outside the edits is as it was", "changed outside the edits"
+        ),
+        _proof("nothing_hidden", with_new_ignores, "no ignore_changes was added", "has a new ignore_changes"),
     )
 
 
 def captured(root: Path, wanted: Sequence[Wanted]) -> Proof:
-    """Whether our own evaluator, reading the edited code, comes to each wanted value.
+    """Whether our own evaluator reads each wanted value from the edited code.
 
-    This catches what a plan cannot see: an attribute that is Optional and Computed and not set in code. An expression that is
-    there and hangs on the live system is for the plan to prove.
+    A plan does not show that an Optional and Computed attribute is missing in code; this proof does. An expression that
+    depends on the live system is left to the plan.
     """
     found = list(zip(wanted, read_declared(root, wanted), strict=True))
     missed = [
@@ -112,25 +127,25 @@ def captured(root: Path, wanted: Sequence[Wanted]) -> Proof:
 def plan_proofs(
     plan: TerraformPlan | None, unexplained: Sequence[ResourceChange], edited: Edited, explain: Explain
 ) -> tuple[Proof, Proof]:
-    """plan_clean and nothing_else, from a plan that is empty (None) or not."""
+    """plan_clean and nothing_else; `plan` is None if it is empty."""
     ours = {edit.wanted.address for edit in edited.edits}
-    at_home = [change for change in unexplained if change.address in ours]
+    here = [change for change in unexplained if change.address in ours]
     elsewhere = [change for change in unexplained if change.address not in ours]
     return (
         Proof(name="plan_clean", held=not unexplained, detail=_clean_detail(plan, unexplained, explain)),
         Proof(
             name="nothing_else",
             held=not elsewhere,
-            detail=describe(elsewhere) or f"no other address changes{'' if not at_home else ' than those edited'}",
+            detail=describe(elsewhere) or f"no other address changes{'' if not here else ' than those edited'}",
         ),
     )
 
 
 def describe(changes: Sequence[ResourceChange]) -> str:
-    """Changes in words, at most five of them. A secret's values are not shown."""
-    said = [_described(change) for change in changes[:5]]
+    """At most five changes as text. The values of secrets are not shown."""
+    first = [_described(change) for change in changes[:5]]
     more = f" and {len(changes) - 5} more" if len(changes) > 5 else ""  # noqa: PLR2004  as the docstring says
-    return "; ".join(said) + more
+    return "; ".join(first) + more
 
 
 def _described(change: ResourceChange) -> str:
@@ -152,12 +167,12 @@ def _proof(name: str, failing: Sequence[str], holds: str, fails: str) -> Proof:
     return Proof(name=name, held=not failing, detail=f"{', '.join(failing)} {fails}." if failing else holds)
 
 
-def _of(path: Path, edited: Edited) -> list[Edit]:
+def _edits_of(path: Path, edited: Edited) -> list[Edit]:
     return [edit for edit in edited.edits if edit.path == path]
 
 
 def _only_edits(old: bytes, new: bytes, edits: Sequence[Edit]) -> bool:
-    """Whether the edits, made one after the other, lead from the old bytes to the new ones."""
+    """Whether the edits, made one after the other, turn the old bytes into the new ones."""
     for edit in edits:
         if old[edit.start : edit.end] != edit.old:
             return False
@@ -165,5 +180,5 @@ def _only_edits(old: bytes, new: bytes, edits: Sequence[Edit]) -> bool:
     return old == new
 
 
-def _hidden(source: bytes) -> int:
+def _count_ignore_changes(source: bytes) -> int:
     return source.count(b"ignore_changes")

@@ -1,4 +1,4 @@
-"""Makes the edits for wanted values and proves them; what cannot be written or proved is left, with the reason."""
+"""Makes the edits for wanted values and proves them; a value that cannot be written or proved is left, with the reason."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,41 +15,41 @@ from reconciler.terraform.plan import TerraformPlan, read_plan
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProofContext:
-    """A copy of the code that may be written to and planned in, and what a plan needs."""
+    """A copy of the code that may be edited and planned, with what a plan needs."""
 
     terraform: Terraform
     root: Path
-    """The stack's root module; ours to write."""
+    """The stack's root module, in a directory that we may write to."""
     state: Path | None
-    """The state file; None lets the code's own backend find it."""
+    """The state file; None lets the code's own backend find the state."""
 
     async def plan(self) -> TerraformPlan | None:
-        """The plan of the code as it stands, None where it is empty. Raises `errors.TerraformFailed`, `errors.TerraformMissing`."""
+        """The plan of the code as it is now; None if the plan is empty. Raises `errors.TerraformFailed`, `errors.TerraformMissing`."""
         file = await self.terraform.plan(self.root, state=self.state)
         return read_plan(await self.terraform.show(self.root, file)) if file else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProvedEdit:
-    """Edits of which every proof holds (or none at all), and what is left."""
+    """Edits of which every proof holds, possibly no edits, and the values that are left."""
 
     edited: Edited = field(default_factory=Edited)
     proofs: tuple[Proof, ...] = ()
     left: tuple[Left, ...] = ()
 
 
-async def propose(ground: ProofContext, wanted: Sequence[Wanted], *, explain: Explain) -> ProvedEdit:
-    """Edit and verify, on the values that were called for, and once more on the values as the provider writes them.
+async def propose(context: ProofContext, wanted: Sequence[Wanted], *, explain: Explain) -> ProvedEdit:
+    """Edit and verify with the values of the call, and if that fails once more with the values as the provider returns them.
 
-    Nothing stays written to `ground`. Raises `errors.TerraformFailed` only where the unedited code cannot be planned either.
+    Afterwards the files in `context` are as before. Raises `errors.TerraformFailed` only if the unedited code cannot be planned.
     """
     left: list[Left] = []
     for _ in range(2):
-        edited, verified = await attempt(ground, wanted, explain=explain, own_left=left)
+        edited, verified = await attempt(context, wanted, explain=explain, own_left=left)
         left.extend(edited.left)
         if not edited.edits or (verified and verified.holds):
             return ProvedEdit(edited=edited, proofs=verified.proofs if verified else (), left=tuple(left))
-        await _blame_the_edit(ground, verified)
+        await _check_unedited_plan(context, verified)
         wanted, changed_since = _as_provider_sees(edited, verified)
         left.extend(changed_since)
         if not wanted:
@@ -58,29 +58,31 @@ async def propose(ground: ProofContext, wanted: Sequence[Wanted], *, explain: Ex
 
 
 async def attempt(
-    ground: ProofContext, wanted: Sequence[Wanted], *, explain: Explain, own_left: Sequence[Left] = ()
+    context: ProofContext, wanted: Sequence[Wanted], *, explain: Explain, own_left: Sequence[Left] = ()
 ) -> tuple[Edited, Verified | None]:
-    """One round: edit, write, verify, and put everything back as it was. Verified is None where there was nothing to edit."""
-    edited = edit(ground.root, wanted)
+    """Edit, write and verify once, then restore the files. `Verified` is None if no edit could be made.
+
+    Changes in the plan that belong to values in `own_left` count as explained.
+    """
+    edited = edit(context.root, wanted)
     if not edited.edits:
         return edited, None
-    lefts = {(left.wanted.address, left.wanted.attribute.partition(".")[0]) for left in (*edited.left, *own_left)}
-
-    with written(ground.root, edited.files) as before:
+    left_keys = {left.wanted.top_key for left in (*edited.left, *own_left)}
+    with temporarily_written(context.root, edited.files) as before:
         verified = await verify(
-            ground.terraform,
-            ground.root,
+            context.terraform,
+            context.root,
             edited=edited,
             before=before,
-            state=ground.state,
-            explain=lambda change: "left to a human" if (change.address, change.top) in lefts else explain(change),
+            state=context.state,
+            explain=lambda change: "left to a human" if change.top_key in left_keys else explain(change),
         )
     return edited, verified
 
 
 @contextmanager
-def written(root: Path, files: Mapping[Path, bytes]) -> Iterator[Mapping[Path, bytes]]:
-    """Write files for as long as the block runs; gives their bytes as they were, which are put back."""
+def temporarily_written(root: Path, files: Mapping[Path, bytes]) -> Iterator[Mapping[Path, bytes]]:
+    """Write files for the duration of the block, then restore them. Yields their previous bytes."""
     before = {path: (root / path).read_bytes() for path in files}
     try:
         for path, content in files.items():
@@ -91,22 +93,22 @@ def written(root: Path, files: Mapping[Path, bytes]) -> Iterator[Mapping[Path, b
             (root / path).write_bytes(content)
 
 
-async def _blame_the_edit(ground: ProofContext, verified: Verified | None) -> None:
-    """Where terraform failed on the edited code, see that it does not on the unedited: else it is not the edit's fault."""
+async def _check_unedited_plan(context: ProofContext, verified: Verified | None) -> None:
+    """If `plan` failed on the edited code, plan the unedited code: if that fails as well, raise, because the edit is not the cause."""
     if verified and verified.failed:
-        await ground.terraform.plan(ground.root, state=ground.state)
+        await context.terraform.plan(context.root, state=context.state)
 
 
 def _as_provider_sees(edited: Edited, verified: Verified | None) -> tuple[tuple[Wanted, ...], list[Left]]:
-    """The wanted values in the provider's form, empty where that changes nothing; and those that live no longer has."""
+    """The wanted values in the provider's form (empty if that changes nothing), and those that are no longer the live value."""
     if verified is None or verified.plan is None:
         return (), []
-    moved = {(change.address, change.top) for change in verified.unexplained}
+    unexplained = {change.top_key for change in verified.unexplained}
     wanted: list[Wanted] = []
     left: list[Left] = []
     rewritten = False
     for want in _wanted(edited):
-        if (want.address, want.attribute.partition(".")[0]) not in moved:
+        if want.top_key not in unexplained:
             wanted.append(want)
             continue
         live = verified.plan.live(want.address, want.attribute)
@@ -122,10 +124,10 @@ def _as_provider_sees(edited: Edited, verified: Verified | None) -> tuple[tuple[
 
 
 def _unproved(want: Wanted, edited: Edited, verified: Verified | None) -> Left:
-    stranger = verified is not None and any(change.address != want.address for change in verified.unexplained)
+    foreign = verified is not None and any(change.address != want.address for change in verified.unexplained)
     way_out = (
         " Part of it is drift that no mutation made; `sentinel reconcile` writes that, and this with it."
-        if stranger
+        if foreign
         else ""
     )
     chain = next((made.chain for made in edited.edits if made.wanted == want), ())
@@ -135,18 +137,13 @@ def _unproved(want: Wanted, edited: Edited, verified: Verified | None) -> Left:
 
 
 def _not_in(left: Sequence[Left], edited: Edited) -> list[Wanted]:
-    known = {(entry.wanted.address, entry.wanted.attribute) for entry in left}
-    return [want for want in _wanted(edited) if (want.address, want.attribute) not in known]
+    known = {entry.wanted.key for entry in left}
+    return [want for want in _wanted(edited) if want.key not in known]
 
 
 def _wanted(edited: Edited) -> list[Wanted]:
-    return list(_unique(made.wanted for made in edited.edits))
-
-
-def _unique(wanted: Iterator[Wanted]) -> Iterator[Wanted]:
-    """Each (address, attribute) once; values need not be hashable."""
-    seen: set[tuple[str, str]] = set()
-    for want in wanted:
-        if (want.address, want.attribute) not in seen:
-            seen.add((want.address, want.attribute))
-            yield want
+    """The wanted values of the edits, each (address, attribute) once."""
+    first: dict[tuple[str, str], Wanted] = {}
+    for made in edited.edits:
+        first.setdefault(made.wanted.key, made.wanted)
+    return list(first.values())

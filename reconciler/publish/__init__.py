@@ -1,1 +1,1 @@
-"""Where edits go: a git branch."""
+"""Commits edits to a git branch."""

@@ -1,26 +1,36 @@
-"""Brings into our worktree what a plan needs and git does not have: the lock file, built archives, untracked variables."""
+"""Copies the untracked files that a plan needs into our worktree: the lock file, built archives, variable files.
+
+Untracked code is not copied: only code that was committed is planned.
+"""
 
 import shutil
 from pathlib import Path
 
 from reconciler.publish.git import Branch, git
 
-_NOT = (".terraform/", "*.tfstate", "*.tfstate.*", "crash.log", ".*.lock.info")
+_EXCLUDED = (".terraform/", "*.tfstate", "*.tfstate.*", "crash.log", ".*.lock.info")
+_CODE = (".tf", ".tf.json", ".tofu", ".tofu.json")
 _LARGEST = 64 * 1024 * 1024
-"""Larger files, in bytes, are no input of a plan."""
+"""Larger files, in bytes, are assumed not to be input of a plan."""
 
 
 async def add_untracked_files(branch: Branch) -> None:
-    """Copy the untracked files of the stack's directory to the worktree, fresh each time. Raises `errors.GitFailed`."""
+    """Copy the untracked files of the stack's directory to the worktree, replacing earlier copies. Raises `errors.GitFailed`."""
     await git(branch.worktree, "clean", "-ffdxq", "--", ".")
-    excluded = [f"--exclude={pattern}" for pattern in _NOT]
+    excluded = [f"--exclude={pattern}" for pattern in _EXCLUDED]
     listed = await git(branch.source, "ls-files", "--others", "-z", *excluded, "--", ".")
     for name in filter(None, listed.split("\0")):
         _copy(branch.source / name, branch.root / name)
 
 
 def _copy(source: Path, target: Path) -> None:
-    if source.is_symlink() or not source.is_file() or source.stat().st_size > _LARGEST or target.exists():
+    if (
+        source.name.lower().endswith(_CODE)
+        or source.is_symlink()
+        or not source.is_file()
+        or source.stat().st_size > _LARGEST
+        or target.exists()
+    ):
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy2(source, target)

@@ -1,1 +1,1 @@
-"""Edits of Terraform code: tracing an attribute to its definition, and writing the new value there."""
+"""Edits of Terraform code: traces an attribute to its definition and writes the wanted value there."""

@@ -1,38 +1,41 @@
-"""Writes wanted values into Terraform code: the smallest edit for each, guarded, or a reason why there is none."""
+"""Writes wanted values into Terraform code: for each the smallest edit that changes nothing else, or the reason why there is none."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import assert_never
 
 from gateway.errors import CodeInvalid
 from gateway.model.equality import equal
 from gateway.model.json import Json
+from gateway.model.path import AttributePath
 from gateway.terraform.config.instance import ResourceInstance, declared
 from gateway.terraform.config.module import Module, load_module
 from gateway.terraform.lang.hcl import Document, parse
 from gateway.terraform.lang.values import EvaluationFailed, Unknown
 from reconciler.model import Edit, Edited, Left, Wanted
-from reconciler.rewrite.editors import attribute, entry, listing, literal, removal
+from reconciler.rewrite.editors import attribute, entry, list_items, literal, removal
 from reconciler.rewrite.editors.align import aligned
-from reconciler.rewrite.editors.splice import Editor, Splice
+from reconciler.rewrite.editors.splice import Splice
 from reconciler.rewrite.editors.text import CannotEdit
-from reconciler.rewrite.footprint import Footprint, concrete, differences, footprints
-from reconciler.rewrite.trace import Trace, traces
-
-EDITORS: tuple[Editor, ...] = (
-    removal.edit,
-    literal.edit,
-    listing.edit,
-    entry.edit,
-    attribute.edit,
+from reconciler.rewrite.footprint import Footprint, differences, footprints, locate
+from reconciler.rewrite.place import (
+    ArgumentPlace,
+    AttributePlace,
+    EditablePlace,
+    EntryPlace,
+    ListPlace,
+    LiteralPlace,
+    NoPlace,
+    ObjectEntry,
 )
-"""Every kind of edit, in the order they are asked; the first that knows the place makes the change."""
+from reconciler.rewrite.trace import traces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _State:
-    """The code as it is after the edits so far."""
+    """The code after the edits so far."""
 
     root: Path
     sources: Mapping[Path, bytes]
@@ -41,7 +44,7 @@ class _State:
     footprints: Mapping[str, Mapping[str, Footprint]]
 
     def original(self, path: Path) -> bytes | None:
-        """The bytes of a file in this state; None where there is none."""
+        """The bytes of a file in this state; None if it does not exist."""
         if path in self.sources:
             return self.sources[path]
         file = self.root / path
@@ -53,10 +56,10 @@ class _State:
 
 
 def edit(root: Path, wanted: Sequence[Wanted], sources: Mapping[Path, bytes] | None = None) -> Edited:
-    """The files that declare what is wanted, the edits that lead there (each on the result of those before), and what is left.
+    """The files that declare the wanted values, the edits (each on the result of the ones before), and the values that are left.
 
-    Each wanted value is written whole or not at all; what the code declares already needs no edit. The result does not depend
-    on the order of `wanted`. Nothing is written to disk. Raises `CodeInvalid` where the code cannot be read to begin with.
+    Each wanted value is written whole or not at all; a value that the code declares already needs no edit. The result does
+    not depend on the order of `wanted`. Nothing is written to disk. Raises `CodeInvalid` if the code cannot be read.
     """
     first = state = _load(root, sources or {})
     todo = sorted(wanted, key=_order)
@@ -75,7 +78,7 @@ def edit(root: Path, wanted: Sequence[Wanted], sources: Mapping[Path, bytes] | N
                 made.extend(more)
         edits.extend(made)
         left = tuple(result for _, result in missed)
-        # What one edit could not reach alone may be reached now that another wanted value is in place.
+        # A value that could not be written alone may be possible now that another wanted value is written.
         todo = [each for each, _ in missed] if made else []
     changed = {path: source for path, source in state.sources.items() if first.original(path) != source}
     return Edited(files=changed, edits=tuple(edits), left=left)
@@ -95,9 +98,9 @@ def _load(root: Path, sources: Mapping[Path, bytes], known: Module | None = None
 
 
 def _parts(state: _State, wanted: Wanted) -> Iterator[Wanted]:
-    """The wanted value taken apart where the code declares a map, or one nested block: an entry each for what differs."""
-    here = _declared_footprint(state, wanted)
-    block = isinstance(here, list) and len(here) == 1 and isinstance(here[0], dict) and _is_one_row(wanted.value)
+    """The wanted value; if the code declares a map or one nested block, instead one value for each entry that differs."""
+    _, here = _located(state, wanted)
+    block = isinstance(here, list) and len(here) == 1 and isinstance(here[0], dict) and _is_one_block(wanted.value)
     value = wanted.value[0] if block and isinstance(wanted.value, Sequence) else wanted.value
     table = here[0] if block and isinstance(here, list) else here
     if not isinstance(value, Mapping) or not isinstance(table, dict) or not (table or value):
@@ -113,27 +116,19 @@ def _parts(state: _State, wanted: Wanted) -> Iterator[Wanted]:
             yield from _parts(state, part)
 
 
-def _is_one_row(value: Json) -> bool:
+def _is_one_block(value: Json) -> bool:
     return (
         isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 1 and isinstance(value[0], Mapping)
     )
 
 
-def _declared_footprint(state: _State, wanted: Wanted) -> Footprint:
-    steps = wanted.attribute.split(".")
-    here: Footprint = dict(state.footprints.get(wanted.address, {}))
-    for step in concrete(here, steps):
-        if isinstance(here, dict):
-            here = here.get(step)
-        elif isinstance(here, list) and step.isdecimal() and int(step) < len(here):
-            here = here[int(step)]
-        else:
-            return None
-    return here
+def _located(state: _State, wanted: Wanted) -> tuple[tuple[str, ...], Footprint]:
+    """The steps to the wanted attribute in the footprint of its resource, and the footprint there."""
+    return locate(dict(state.footprints.get(wanted.address, {})), wanted.path)
 
 
 def _edit_whole(state: _State, wanted: Wanted, allowed: Sequence[Wanted]) -> tuple[_State, list[Edit]] | Left:
-    """Every part of a wanted value, or none."""
+    """The state after writing every part of a wanted value; `Left` if any part cannot be written."""
     edits: list[Edit] = []
     for part in tuple(_parts(state, wanted)):
         result = _edit_part(state, part, allowed)
@@ -148,7 +143,7 @@ def _edit_whole(state: _State, wanted: Wanted, allowed: Sequence[Wanted]) -> tup
 
 
 def _holds(state: _State, wanted: Wanted) -> bool:
-    """Whether the code declares the value already. Not to declare it is the same as null."""
+    """Whether the code declares the value. An attribute that is not declared counts as null."""
     instance = state.instance(wanted.address)
     if instance is None:
         return False
@@ -161,13 +156,13 @@ def _holds(state: _State, wanted: Wanted) -> bool:
 
 
 def _edit_part(state: _State, wanted: Wanted, allowed: Sequence[Wanted]) -> tuple[_State, list[Edit]] | Left:
-    """One value at the first place where it changes only what is wanted."""
+    """Write one value at the first place where that changes only wanted values."""
     if _holds(state, wanted):
         return state, []
     reasons: list[tuple[str, tuple[str, ...]]] = []
-    for place in traces(state.module, wanted.address, wanted.attribute):
-        if place.kind == "refused":
-            reasons.append((place.refused, place.chain))
+    for place in traces(state.module, wanted.address, wanted.path):
+        if isinstance(place, NoPlace):
+            reasons.append((place.reason, place.chain))
             continue
         try:
             after, edit_made = _try(state, place, wanted, allowed)
@@ -181,23 +176,21 @@ def _edit_part(state: _State, wanted: Wanted, allowed: Sequence[Wanted]) -> tupl
     return Left(wanted=wanted, reason=reason, chain=chain)
 
 
-def _try(state: _State, place: Trace, wanted: Wanted, allowed: Sequence[Wanted]) -> tuple[_State, Edit]:
-    """The state after an edit at one place. Raises `CannotEdit` where it cannot be made, or changes anything else."""
+def _try(state: _State, place: EditablePlace, wanted: Wanted, allowed: Sequence[Wanted]) -> tuple[_State, Edit]:
+    """The state after an edit at one place. Raises `CannotEdit` if it cannot be made or changes anything else."""
     document = place.document
-    if document is None:
-        raise CannotEdit("There is no file to edit.")
     if document.path.parts[:1] == ("..",):
         raise CannotEdit(f"{document.path} lies outside the stack's directory, where other stacks may share it.")
     _refuse_shared(state.module, document.path)
     value = wanted.value if wanted.value is None else place.convert(wanted.value)
-    source = _spliced(document, _change(place, value))
+    source = _spliced(document, _splice(place, value))
     after = _load(state.root, {**state.sources, document.path: source}, state.module)
-    _guard(state, after, wanted, allowed)
+    _check_differences(state, after, wanted, allowed)
     return after, _as_edit(document.path, document.source, source, wanted, place.chain)
 
 
 def _refuse_shared(module: Module, path: Path) -> None:
-    """Raise `CannotEdit` where a file belongs to a module that is used more than once, or by calls that are not known."""
+    """Raise `CannotEdit` if a file belongs to a module that is used more than once, or by calls that are not known."""
     users = [each for each in module.modules() if path in each.source.documents]
     if not users or not users[0].address:
         return
@@ -208,22 +201,31 @@ def _refuse_shared(module: Module, path: Path) -> None:
         raise CannotEdit(f"{path} belongs to a module that is used more than once; only its calls are edited.")
 
 
-def _change(place: Trace, value: Json) -> Splice:
-    for editor in EDITORS:
-        change = editor(place, value)
-        if change is not None:
-            return change
-    raise CannotEdit("No editor writes a value of this kind at this place.")
+def _splice(place: EditablePlace, value: Json) -> Splice:
+    """The change that gives the place a value (already converted by the inverse): one editor per kind of place."""
+    match place:
+        case LiteralPlace(entry=ObjectEntry() as own_entry) if value is None:
+            return removal.edit(place.document, own_entry)
+        case LiteralPlace():
+            return literal.edit(place, value)
+        case ListPlace():
+            return list_items.edit(place, value)
+        case EntryPlace():
+            return entry.edit(place, value)
+        case AttributePlace() | ArgumentPlace():
+            return attribute.edit(place, value)
+        case _:
+            assert_never(place)
 
 
 def _spliced(document: Document, change: Splice) -> bytes:
-    """The file with the change made, realigned if it was aligned before. Raises `CodeInvalid` where it no longer parses."""
-    after = parse(document.path, change.applied(document.source))
+    """The file after the change, realigned if it was aligned before. Raises `CodeInvalid` if it no longer parses."""
+    after = parse(document.path, change.apply(document.source))
     return aligned(after) if aligned(document) == document.source else after.source
 
 
-def _guard(before: _State, after: _State, wanted: Wanted, allowed: Sequence[Wanted]) -> None:
-    """Raise `CannotEdit` unless the wanted value is there now, and all else that changed is wanted just so."""
+def _check_differences(before: _State, after: _State, wanted: Wanted, allowed: Sequence[Wanted]) -> None:
+    """Raise `CannotEdit` unless the code now declares the wanted value, and every other difference is a wanted value too."""
     if not _holds(after, wanted):
         raise CannotEdit("The edit would not give the attribute the wanted value.")
     for address in sorted(before.footprints.keys() | after.footprints.keys()):
@@ -231,21 +233,20 @@ def _guard(before: _State, after: _State, wanted: Wanted, allowed: Sequence[Want
         if one is None or other is None:
             raise CannotEdit(f"The edit would also add or remove {address.removeprefix('?')}.")
         for path in differences(dict(one), dict(other)):
-            covers = (each for each in (wanted, *allowed) if each.address == address)
-            if not any(_covers(each, dict(other), path) and _holds(after, each) for each in covers):
+            same_resource = (each for each in (wanted, *allowed) if each.address == address)
+            if not any(_covers(after, each, path) and _holds(after, each) for each in same_resource):
                 shown = f"{address.removeprefix('?')}.{'.'.join(path)}"
                 raise CannotEdit(f"The edit would also change {shown}, which is not wanted.")
 
 
-def _covers(wanted: Wanted, footprint: dict[str, Footprint], path: tuple[str, ...]) -> bool:
-    """Whether a changed path lies at or below the wanted one."""
-    whole = ".".join(path)
-    target = ".".join(concrete(footprint, wanted.attribute.split(".")))
-    return whole == target or whole.startswith(f"{target}.")
+def _covers(state: _State, wanted: Wanted, path: tuple[str, ...]) -> bool:
+    """Whether a path of a footprint is the wanted attribute or a part of it."""
+    steps, _ = _located(state, wanted)
+    return AttributePath(".".join(steps)).covers(".".join(path))
 
 
 def _as_edit(path: Path, before: bytes, after: bytes, wanted: Wanted, chain: tuple[str, ...]) -> Edit:
-    """The smallest span that differs."""
+    """The edit as the smallest span of bytes that differs."""
     start = _common(before, after)
     same = _common(before[start:][::-1], after[start:][::-1])
     old, new = before[start : len(before) - same], after[start : len(after) - same]
@@ -253,7 +254,7 @@ def _as_edit(path: Path, before: bytes, after: bytes, wanted: Wanted, chain: tup
 
 
 def _common(one: bytes, other: bytes) -> int:
-    """How many bytes two texts begin with together."""
+    """The length of the common prefix, in bytes."""
     same, differs = 0, min(len(one), len(other)) + 1
     while same + 1 < differs:
         middle = (same + differs) // 2

@@ -1,7 +1,7 @@
-"""What an edit really changes: every attribute of every instance before and after, also where the value is not known.
+"""The effect of an edit: every attribute of every instance before and after it, including values that are not known.
 
-A value that cannot be evaluated is stood for by a mark: the shape of its expression with every part of it that is known.
-Two marks are equal only if nothing that leads to the value has changed.
+A value that cannot be evaluated is represented by a mark: the shape of its expression with every part of it that is known.
+Two marks are equal only if nothing that the value depends on has changed.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +10,7 @@ from typing import TypeAlias, cast
 
 from tree_sitter import Node
 
+from gateway.model.path import AttributePath
 from gateway.terraform.config.instance import META, body
 from gateway.terraform.config.module import Module, expand
 from gateway.terraform.lang import expression as e
@@ -22,24 +23,24 @@ from gateway.terraform.lang.values import Opaque, Unknown, Value
 
 @dataclass(frozen=True, slots=True)
 class UnknownMark:
-    """Stands for a value that is not known."""
+    """Represents a value that is not known."""
 
     shape: tuple[object, ...]
 
 
 Footprint: TypeAlias = "bool | int | float | str | list[Footprint] | dict[str, Footprint] | UnknownMark | None"
-"""A value of which some parts may be marks."""
+"""A value, some parts of which may be marks."""
 
-_BESIDE = frozenset({"lifecycle", "depends_on"})
-"""What says nothing about values. Whether a condition still holds, the plan says."""
-_APART = frozenset({"provider", "provisioner", "connection"})
-"""What stands beside the attributes of an instance and shows in a plan, or in what an apply does."""
+_WITHOUT_VALUES = frozenset({"lifecycle", "depends_on"})
+"""Blocks and arguments without values of attributes. The plan shows whether their conditions still hold."""
+_NOT_ATTRIBUTES = frozenset({"provider", "provisioner", "connection"})
+"""Blocks and arguments of a resource that are not attributes, but that change a plan or an apply."""
 
 
 def footprints(module: Module) -> dict[str, dict[str, Footprint]]:
-    """Attributes by address, for everything whose change would show in a plan: resources, data, providers, remote modules.
+    """Attributes by address, for every block whose change would show in a plan: resources, data, providers, remote modules.
 
-    Instances whose keys are not known, and everything that is no resource, have addresses that begin with `?`.
+    The addresses of instances with unknown keys, and of blocks other than resources, begin with `?`.
     """
     marker = _Marker()
     return {address: found for each in module.modules() for address, found in _in_module(marker, each)}
@@ -54,25 +55,30 @@ def _in_module(marker: "_Marker", module: Module) -> Iterator[tuple[str, dict[st
 
 
 def _blocks(module: Module) -> Iterator[tuple[str, Document, Node, frozenset[str]]]:
-    """Name, document and node of every block besides resource instances, and what in it does not count."""
+    """Every block other than a resource instance: name, document, node, and the names in it to leave out."""
     source = module.source
     for name, (document, block) in source.resources.items():
-        own = document.attributes(block).keys() | {_kind(document, inner) for inner in document.blocks(block)}
-        yield name, document, block, frozenset(own) - _APART if _is_expanded(module, document, block) else _BESIDE
+        own = document.attributes(block).keys() | {_block_type(document, inner) for inner in document.blocks(block)}
+        yield (
+            name,
+            document,
+            block,
+            frozenset(own) - _NOT_ATTRIBUTES if _is_expanded(module, document, block) else _WITHOUT_VALUES,
+        )
     for name, (document, block) in source.data.items():
-        yield f"data.{name}", document, block, _BESIDE
+        yield f"data.{name}", document, block, _WITHOUT_VALUES
     for number, (document, block) in enumerate(source.providers):
-        yield f"provider {number}", document, block, _BESIDE
+        yield f"provider {number}", document, block, _WITHOUT_VALUES
     for name, (document, block) in source.calls.items():
         if source.called_directory(name) not in module.sources or not _is_expanded(module, document, block):
-            yield f"module.{name}", document, block, _BESIDE
+            yield f"module.{name}", document, block, _WITHOUT_VALUES
     for number, document in enumerate(source.overrides):
         for order, block in enumerate(document.blocks(document.root)):
-            yield f"override {number}.{order}", document, block, _BESIDE
+            yield f"override {number}.{order}", document, block, _WITHOUT_VALUES
 
 
-def _kind(document: Document, block: Node) -> str:
-    """What a nested block makes: its own type, or that of the blocks a dynamic one makes."""
+def _block_type(document: Document, block: Node) -> str:
+    """The type of a nested block; for a dynamic block, the type of the blocks it generates."""
     header = document.header(block)
     return header[1] if header[0] == "dynamic" and len(header) > 1 else header[0]
 
@@ -88,7 +94,7 @@ def _is_expanded(module: Module, document: Document, block: Node) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Marker:
-    """Makes marks; names being followed are remembered, so that a circle ends."""
+    """Makes footprints and marks. Remembers the names it is following, so that circular references end."""
 
     following: set[tuple[int, str]] = field(default_factory=set)
 
@@ -102,7 +108,9 @@ class _Marker:
         self, document: Document, block: Node, scope: EvaluationScope, names: Sequence[str]
     ) -> dict[str, Footprint]:
         """Footprints of the named attributes and nested blocks of a block."""
-        return {name: value for name, value in self.body(document, block, scope, _BESIDE).items() if name in names}
+        return {
+            name: value for name, value in self.body(document, block, scope, _WITHOUT_VALUES).items() if name in names
+        }
 
     def of(self, value: Value) -> Footprint:
         """The footprint of a value with opaque parts."""
@@ -126,7 +134,7 @@ class _Marker:
             return self.mark(expression, scope)
 
     def mark(self, expression: Expression, scope: EvaluationScope) -> UnknownMark:
-        """The mark of an expression that is not known as a whole."""
+        """The mark of an expression whose value is not known as a whole."""
         followed = self.follow(expression, scope)
         own = tuple(
             getattr(expression, name)
@@ -139,7 +147,7 @@ class _Marker:
         return UnknownMark((type(expression).__name__, own, texts, steps, inner, followed))
 
     def follow(self, expression: Expression, scope: EvaluationScope) -> tuple[object, ...]:
-        """What the name that an expression begins with stands for, as marks."""
+        """The footprints of the definition of the name that an expression begins with."""
         module = scope.module
         if not isinstance(expression, e.AttributeAccess | e.IndexAccess) or not isinstance(module, Module):
             return ()
@@ -155,7 +163,7 @@ class _Marker:
         finally:
             self.following.discard((id(module), f"{traversal[0]}.{names}"))
 
-    def _followed(self, module: Module, root: str, names: Sequence[str]) -> Iterator[Footprint]:  # noqa: C901  a root a case
+    def _followed(self, module: Module, root: str, names: Sequence[str]) -> Iterator[Footprint]:  # noqa: C901  one case per root name
         if root == "var" and names[0] in module.source.variables:
             try:
                 definition = module.definition(names[0])
@@ -178,12 +186,12 @@ class _Marker:
                     yield self.attribute(instance.document, instance.block, instance.scope, names[1])
 
     def attribute(self, document: Document, block: Node, scope: EvaluationScope, name: str) -> Footprint:
-        """The footprint of one attribute of a resource, which another one refers to."""
+        """The footprint of one attribute of a resource that another one refers to."""
         return self.only(document, block, scope, (name,)).get(name)
 
 
 def _frozen(footprint: Footprint) -> object:
-    """The footprint as something that can be compared, with types: `true` is not `1`."""
+    """The footprint in a form that `==` compares with types: `true` is not `1`."""
     match footprint:
         case UnknownMark():
             return footprint
@@ -196,7 +204,7 @@ def _frozen(footprint: Footprint) -> object:
 
 
 def differences(before: Footprint, after: Footprint, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The deepest paths at which two footprints differ. A map that comes or goes differs in each of its keys."""
+    """The deepest paths at which two footprints differ. A map that is added or removed differs in each of its keys."""
     if isinstance(before, dict | None) and isinstance(after, dict | None) and (before or after):
         one, other = before or {}, after or {}
         for key in sorted(one.keys() | other.keys()):
@@ -212,21 +220,24 @@ def differences(before: Footprint, after: Footprint, path: tuple[str, ...] = ())
         yield path
 
 
-def concrete(footprint: Footprint, path: Sequence[str]) -> tuple[str, ...]:
-    """A path with the index of a single nested block put in where it was left out."""
+def locate(footprint: Footprint, path: AttributePath) -> tuple[tuple[str, ...], Footprint]:
+    """The steps to a path in a footprint, and the footprint there (None if there is none).
+
+    The index of a single nested block is added if the path omits it. A map key that contains dots is one step.
+    """
     done: tuple[str, ...] = ()
-    here: Footprint = footprint
-    for position, step in enumerate(path):
+    here = footprint
+    for position, step in enumerate(path.steps):
         if isinstance(here, list) and not step.isdecimal() and len(here) == 1:
             done, here = (*done, "0"), here[0]
         if isinstance(here, dict):
-            rest = ".".join(path[position:])
+            rest = ".".join(path.steps[position:])
             if step not in here and rest in here:
-                return (*done, rest)
+                return (*done, rest), here[rest]
             here = here.get(step)
         elif isinstance(here, list) and step.isdecimal() and int(step) < len(here):
             here = here[int(step)]
         else:
             here = None
         done = (*done, step)
-    return done
+    return done, here

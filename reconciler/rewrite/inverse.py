@@ -1,28 +1,36 @@
-"""Turns arithmetic round: what to write so that a calculation gives the wanted value."""
+"""Inverts arithmetic: which operand gives a calculation the wanted result."""
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 from gateway.model.json import Json
 from gateway.terraform.lang import values
 from gateway.terraform.lang.values import EvaluationFailed, Unknown, Value
 
-Inverse = Callable[[Json], Json]
+Inverse: TypeAlias = Callable[[Json], Json]
+"""From the wanted result to the operand to write. Raises `Unknown` if no operand gives the result."""
+
+
+def unchanged(value: Json) -> Json:
+    """The value itself: the inverse of no calculation."""
+    return value
 
 
 def then(first: Inverse, second: Inverse) -> Inverse:
-    """An inverse that takes what an outer one gives."""
+    """Compose two inverses: apply `second`, then `first`."""
     return lambda value: first(second(value))
 
 
 def negated(value: Json) -> Json:
-    """The number below zero instead of above. Raises `Unknown` for what is no number."""
+    """The negated number. Raises `Unknown` if the value is not a number."""
     return values.number(-values.decimal(value))
 
 
 def inverse(operator: str, constant: Value, *, left: bool) -> Inverse:
-    """What to put on one side so that the result is the value; exact, and whole.
+    """The inverse of `x operator constant` (`left`: x is the left operand) or of `constant operator x`.
 
-    `left` says on which. Raises `EvaluationFailed` for a factor of zero; the inverse raises `Unknown` where no whole number would do.
+    The operand is exact and whole. Raises `EvaluationFailed` for a factor of zero; the inverse raises `Unknown` if no whole
+    number gives the result.
     """
     known = values.decimal(constant)
     if operator in "*/" and not known:

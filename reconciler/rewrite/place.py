@@ -1,95 +1,154 @@
-"""Where tracing stands, and what it finds: a place to edit, or why there is none."""
+"""What tracing finds: a place in the code to edit, or a refusal. `Cursor` is where tracing is while it follows expressions."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal as OneOf
+from typing import TypeAlias
 
 from tree_sitter import Node
 
-from gateway.model.json import Json
+from gateway.model.path import AttributePath
 from gateway.terraform.config.module import Module
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.evaluate import EvaluationScope
 from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.hcl import Document
+from reconciler.rewrite.inverse import Inverse, unchanged
 
-Kind = OneOf["literal", "list", "entry", "attribute", "argument", "refused"]
-Inverse = Callable[[Json], Json]
+
+@dataclass(frozen=True, slots=True)
+class ObjectEntry:
+    """One entry of an object that is written in the code."""
+
+    element: e.Element
+    holder: e.Object
+    """The object that the entry belongs to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trace:
-    """One place that defines a value, or why there is none."""
-
-    kind: Kind
-    """literal or list: `node` is replaced. entry: `node` is an object that gets `key`. attribute, argument: `node` is a
-    resource's, a nested or a `module` block that gets `key`. refused: nothing can be edited here."""
-    document: Document | None = None
-    node: Expression | Node | None = None
-    key: str = ""
-    convert: Inverse = field(default=lambda value: value)
-    """Turns the value wanted at the attribute into the value to write here. Raises `Unknown` where none would do."""
-    element: e.Element | None = None
-    """The entry of an object that holds the literal, where it is one: what goes when the entry is to be removed."""
-    holder: e.Object | None = None
-    """The object that holds `element`."""
+class _Editable:
+    document: Document
+    convert: Inverse = unchanged
+    """Converts the value wanted at the attribute to the value to write here. Raises `Unknown` if no value gives the wanted one."""
     chain: tuple[str, ...] = ()
-    """How we came here, a readable line for each step, with `file:line`."""
-    refused: str = ""
-    """Why there is no place, a whole sentence."""
+    """How tracing came here: one line per step, each with `file:line`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiteralPlace(_Editable):
+    """A literal, or an object written in place: it is replaced, or its entry is removed."""
+
+    node: e.LiteralValue | e.Object
+    entry: ObjectEntry | None = None
+    """The object entry whose value is this literal, if any; a removal deletes the whole entry."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListPlace(_Editable):
+    """A list written in place: its items are replaced."""
+
+    node: e.Tuple
+    entry: ObjectEntry | None = None
+    """The object entry whose value is this list, if any."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryPlace(_Editable):
+    """An object without the wanted key: it gets an entry."""
+
+    node: e.Object
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttributePlace(_Editable):
+    """A resource or nested block without the wanted attribute: it gets the attribute."""
+
+    block: Node
+    path: AttributePath
+    """The attribute, e.g. `delay_seconds`, or an entry of a map that is not there at all, e.g. `tags.owner`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArgumentPlace(_Editable):
+    """A `module` block that leaves an argument to its default: it gets the argument."""
+
+    block: Node
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoPlace:
+    """Nothing can be edited here."""
+
+    reason: str
+    """A whole sentence."""
+    chain: tuple[str, ...] = ()
+    """How far tracing came."""
+
+
+EditablePlace: TypeAlias = LiteralPlace | ListPlace | EntryPlace | AttributePlace | ArgumentPlace
+Place: TypeAlias = EditablePlace | NoPlace
 
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """What `each`, a dynamic block's iterator or a variable of a `for` stands for: one item of a collection."""
+    """One item of a collection, which `each`, a dynamic block's iterator or a variable of a `for` stands for."""
 
     document: Document
     source: Expression
-    spot: "Cursor"
+    cursor: "Cursor"
     key: str
     whole: bool
-    """Whether the name is the item itself, or has it under `value`."""
+    """Whether the name is the item itself, or holds it under `value`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cursor:
-    """Where tracing stands: the scope, what names stand for, the way here, and how to turn the value round."""
+    """Where tracing is: the scope, the meaning of names, the steps so far, and the inverse of the calculations passed."""
 
     document: Document
     scope: EvaluationScope
     module: Module
     aliases: Mapping[str, Alias] = field(default_factory=dict)
     chain: tuple[str, ...] = ()
-    convert: Inverse = field(default=lambda value: value)
-    element: e.Element | None = None
-    holder: e.Object | None = None
+    convert: Inverse = unchanged
+    entry: ObjectEntry | None = None
     depth: int = 0
 
     def step(self, line: str) -> "Cursor":
-        """The spot one line further."""
+        """The cursor with one more line in its chain."""
         return replace(self, chain=(*self.chain, line))
 
-    def place(self, kind: Kind, node: Expression | Node, key: str = "") -> Trace:
-        """A place to edit here."""
-        return Trace(
-            kind=kind,
-            document=self.document,
-            node=node,
-            key=key,
-            convert=self.convert,
-            element=self.element,
-            holder=self.holder,
-            chain=self.chain,
+    def literal(self, node: e.LiteralValue | e.Object) -> LiteralPlace:
+        """The literal as a place."""
+        return LiteralPlace(document=self.document, convert=self.convert, chain=self.chain, node=node, entry=self.entry)
+
+    def list_items(self, node: e.Tuple) -> ListPlace:
+        """The list as a place."""
+        return ListPlace(document=self.document, convert=self.convert, chain=self.chain, node=node, entry=self.entry)
+
+    def new_entry(self, node: e.Object, key: str) -> EntryPlace:
+        """The missing entry of an object as a place."""
+        return EntryPlace(document=self.document, convert=self.convert, chain=self.chain, node=node, key=key)
+
+    def new_attribute(self, block: Node, path: str) -> AttributePlace:
+        """The missing attribute of a resource or nested block as a place."""
+        return AttributePlace(
+            document=self.document, convert=self.convert, chain=self.chain, block=block, path=AttributePath(path)
         )
 
-    def refuse(self, reason: str, where: Expression | Node | None = None) -> Trace:
-        """No place to edit here."""
+    def new_argument(self, block: Node, name: str) -> ArgumentPlace:
+        """The missing argument of a `module` block as a place."""
+        return ArgumentPlace(document=self.document, convert=self.convert, chain=self.chain, block=block, name=name)
+
+    def refuse(self, reason: str, where: Expression | Node | None = None) -> NoPlace:
+        """A refusal at `where`, whose `file:line` comes before the reason."""
         offset = where.start_byte if isinstance(where, Node) else None if where is None else where.start
         at = "" if offset is None else f"{self.document.at(offset)}: "
-        return Trace(kind="refused", chain=self.chain, refused=at + reason)
+        return NoPlace(reason=at + reason, chain=self.chain)
 
 
 def source_of(document: Document, expression: Expression) -> str:
-    """The source of an expression on one line, shortened."""
+    """The source of an expression on one line, shortened to 80 characters."""
     text = " ".join(document.source[expression.start : expression.end].decode().split())
     return text if len(text) <= 80 else text[:77] + "..."  # noqa: PLR2004  a readable line

@@ -1,1 +1,1 @@
-"""Terraform: the command, its plans, and how its values compare."""
+"""The terraform command, its plans, and the comparison of provider values."""

@@ -1,4 +1,4 @@
-"""The terraform command, run as a child process: argv only, with a time limit, its output kept."""
+"""The terraform command, run as a child process without a shell, with a timeout."""
 
 import asyncio
 import contextlib
@@ -12,15 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from reconciler.errors import TerraformFailed, TerraformMissing
+from reconciler.terraform.code_guard import CodeGuard
 
 _LAST_LINES = 30
 _NEEDS_INIT = ("terraform init", "Required plugins are not installed", "Inconsistent dependency lock file")
-"""What terraform says where `.terraform` does not fit the code."""
+"""Text in terraform's errors when `.terraform` does not fit the code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
-    """How a command ended."""
+class Completed:
+    """The exit code and output of a command."""
 
     code: int
     out: bytes
@@ -29,73 +30,86 @@ class Ran:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terraform:
-    """One terraform, with the environment and the limits it runs under."""
+    """One terraform executable, and the environment and limits it runs with."""
 
     environment: Mapping[str, str] = field(repr=False)
-    """See `mirror.terraform_environment`. It holds credentials, so it is never printed."""
+    """See `gateway.terraform.provider_mirror.terraform_environment`. It holds credentials, so it is never printed."""
     workdir: Path
-    """A directory of ours: plug-in data and plan files go there."""
+    """Our own directory, for plug-in data and plan files."""
     executable: str = "terraform"
     seconds: float = 600.0
-    """How long one command may take."""
+    """Timeout of one command."""
     shared_data: Path | None = None
-    """The user's own `.terraform`, used as long as it fits the code; it is not written to."""
+    """The user's own `.terraform`, used while it fits the code; only read."""
+    guard: CodeGuard | None = None
+    """Checks code before each command that reads it; None for code that the user runs on their own machine anyway."""
 
     async def version(self) -> str:
         """Terraform's version, e.g. `1.11.4`. Raises `errors.TerraformMissing`, `errors.TerraformFailed`."""
-        ran = await self._run("version", "-json")
-        return str(self._document(ran, "version")["terraform_version"])
+        completed = await self._run("version", "-json")
+        return str(self._document(completed, "version")["terraform_version"])
 
     async def format(self, source: bytes) -> bytes | None:
-        """`source` as `terraform fmt` writes it, None where it does not parse. Raises `errors.TerraformMissing`."""
-        ran = await self._run("fmt", "-", stdin=source)
-        return ran.out if ran.code == 0 else None
+        """`source` as `terraform fmt` writes it; None if it does not parse. Raises `errors.TerraformMissing`."""
+        completed = await self._run("fmt", "-", stdin=source)
+        return completed.out if completed.code == 0 else None
 
     async def plan(self, root: Path, *, state: Path | None = None, targets: Sequence[str] = ()) -> Path | None:
         """Plan the code in `root` against `state` and the live system; nothing is changed, not even the state.
 
-        Returns None where the plan is empty (exit code 0), else the plan file (exit code 2). `state` is an absolute path;
-        None lets the code's own backend find it. Initialises plug-ins and modules first where that is needed.
-        Raises `errors.TerraformMissing`, `errors.TerraformFailed`.
+        Returns None if the plan is empty (exit code 0), else the plan file (exit code 2). `state` is an absolute path;
+        None lets the code's own backend find it. Initialises plug-ins and modules first if needed.
+        Raises `errors.TerraformMissing`, `errors.TerraformFailed`, and `errors.CodeRefused` before anything runs.
         """
         file = self._plan_file()
         argv = ["plan", "-detailed-exitcode", "-lock=false", "-no-color", "-compact-warnings", f"-out={file}"]
         argv += [f"-state={state}"] if state else []
         argv += [f"-target={target}" for target in targets]
-        ran = await self._with_plugins(root, argv)
-        if ran.code not in {0, 2}:
-            raise TerraformFailed.saying("plan", _last_lines(ran))
-        if ran.code == 2:  # noqa: PLR2004  documented for -detailed-exitcode
+        completed = await self._with_plugins(root, argv)
+        if completed.code not in {0, 2}:
+            raise TerraformFailed.saying("plan", _last_lines(completed))
+        if completed.code == 2:  # noqa: PLR2004  documented for -detailed-exitcode
             return file
         return None
 
     async def show(self, root: Path, plan: Path) -> dict[str, Any]:
-        """A plan file as the JSON of Terraform's "JSON Output Format"; the file, which may hold secrets, is removed.
+        """The JSON of a plan file ("JSON Output Format"). Removes the file, which may hold secrets.
 
         Raises `errors.TerraformFailed`.
         """
         try:
             return self._document(await self._with_plugins(root, ["show", "-json", "-no-color", str(plan)]), "show")
         finally:
-            _forget(plan)
+            _remove(plan)
 
     async def init(self, root: Path) -> None:
-        """Install plug-ins and modules for `root` into our own working directory. Raises `errors.TerraformFailed`."""
-        ran = await self._run("init", "-no-color", "-lock=false", root=root, data=self._own_data)
-        if ran.code:
-            raise TerraformFailed.saying("init", _last_lines(ran))
+        """Install plug-ins and modules for `root` into our own working directory.
 
-    async def _with_plugins(self, root: Path, argv: Sequence[str]) -> Ran:
-        """Run with the user's plug-in data, else with ours; where ours does not fit, initialise it and run once more."""
+        Raises `errors.TerraformFailed`, `errors.CodeRefused`.
+        """
+        await self._check(root, None)
+        completed = await self._run("init", "-no-color", "-lock=false", root=root, data=self._own_data)
+        if completed.code:
+            raise TerraformFailed.saying("init", _last_lines(completed))
+
+    async def _with_plugins(self, root: Path, argv: Sequence[str]) -> Completed:
+        """Run with our plug-in data or the user's; if it does not fit the code, initialise ours and run again."""
         for data in self._data_directories():
-            ran = await self._run(*argv, root=root, data=data)
-            if ran.code in {0, 2} or not any(sign in ran.err for sign in _NEEDS_INIT):
-                return ran
+            await self._check(root, data)
+            completed = await self._run(*argv, root=root, data=data)
+            if completed.code in {0, 2} or not any(text in completed.err for text in _NEEDS_INIT):
+                return completed
         await self.init(root)
+        await self._check(root, self._own_data)
         return await self._run(*argv, root=root, data=self._own_data)
 
+    async def _check(self, root: Path, data: Path | None) -> None:
+        """Check the code, and the modules that were downloaded into `data`. Raises `errors.CodeRefused`."""
+        if self.guard is not None:
+            await asyncio.to_thread(self.guard.check, root, data)
+
     def _plan_file(self) -> Path:
-        """A fresh name each time: a terraform whose parent was killed may still be writing the last one."""
+        """A new name each time: a terraform whose parent was killed may still be writing the last file."""
         return (self.workdir / f"plan-{secrets.token_hex(8)}").absolute()
 
     @property
@@ -103,11 +117,13 @@ class Terraform:
         return (self.workdir / "data").absolute()
 
     def _data_directories(self) -> list[Path]:
-        """Ours first once it exists: it was made because the user's did not fit."""
+        """Ours if it exists (it was made because the user's did not fit), else the user's."""
         candidates = [self._own_data, *([self.shared_data.absolute()] if self.shared_data else [])]
         return [path for path in candidates if path.is_dir()][:1]
 
-    async def _run(self, *argv: str, stdin: bytes = b"", root: Path | None = None, data: Path | None = None) -> Ran:
+    async def _run(
+        self, *argv: str, stdin: bytes = b"", root: Path | None = None, data: Path | None = None
+    ) -> Completed:
         self.workdir.mkdir(parents=True, exist_ok=True)
         environment = {**self.environment, **({"TF_DATA_DIR": str(data)} if data else {})}
         try:
@@ -131,27 +147,27 @@ class Terraform:
             ) from error
         finally:
             await _end(process)
-        return Ran(code=process.returncode or 0, out=out, err=err.decode(errors="replace"))
+        return Completed(code=process.returncode or 0, out=out, err=err.decode(errors="replace"))
 
-    def _document(self, ran: Ran, command: str) -> dict[str, Any]:
-        if ran.code:
-            raise TerraformFailed.saying(command, _last_lines(ran))
-        document: dict[str, Any] = json.loads(ran.out)
+    def _document(self, completed: Completed, command: str) -> dict[str, Any]:
+        if completed.code:
+            raise TerraformFailed.saying(command, _last_lines(completed))
+        document: dict[str, Any] = json.loads(completed.out)
         return document
 
 
-def _forget(plan: Path) -> None:
+def _remove(plan: Path) -> None:
     plan.unlink(missing_ok=True)
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """End what still runs, with the providers it started: they share its process group."""
+    """Kill the process if it still runs, with the providers it started: they share its process group."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
 
 
-def _last_lines(ran: Ran) -> str:
-    said = ran.err.strip() or ran.out.decode(errors="replace").strip()
-    return "\n".join(said.splitlines()[-_LAST_LINES:]) or f"nothing; its exit code is {ran.code}."
+def _last_lines(completed: Completed) -> str:
+    output = completed.err.strip() or completed.out.decode(errors="replace").strip()
+    return "\n".join(output.splitlines()[-_LAST_LINES:]) or f"nothing; its exit code is {completed.code}."

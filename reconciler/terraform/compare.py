@@ -1,4 +1,7 @@
-"""Compares values as Terraform's providers do: null, absent and empty are one, and JSON text is compared as JSON."""
+"""Compares values as Terraform's providers do: null, absent and empty are equal, and JSON text is compared as JSON.
+
+This is laxer than `gateway.model.equality`: it decides whether a provider would see a difference, not what a value is.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,33 +9,33 @@ from collections.abc import Iterator, Mapping, Sequence
 from gateway.model.json import Json
 
 
-def plain(value: Json) -> Json:
-    """The value with everything that means nothing taken out: nulls, empty texts, lists and maps; JSON text is read."""
+def normalized(value: Json) -> Json:
+    """The value without nulls and empty strings, lists and maps; JSON text becomes the value it holds."""
     match value:
         case str() if value.lstrip()[:1] in {"{", "["}:
             try:
-                return plain(json.loads(value))
+                return normalized(json.loads(value))
             except ValueError:
                 return value
         case "":
             return None
         case Mapping():
-            kept = {key: plain(item) for key, item in value.items()}
+            kept = {key: normalized(item) for key, item in value.items()}
             return {key: item for key, item in kept.items() if item is not None} or None
         case Sequence() if not isinstance(value, str):
-            return [plain(item) for item in value] or None
+            return [normalized(item) for item in value] or None
         case _:
             return value
 
 
 def same(one: Json, other: Json) -> bool:
-    """Whether two values mean the same; a number and its text do, true and 1 do not."""
-    return _same(plain(one), plain(other))
+    """Whether two values are the same to a provider: a number and its text are, true and 1 are not."""
+    return _same(normalized(one), normalized(other))
 
 
 def agrees(called: Json, live: Json) -> bool:
-    """Whether the live value is the called one, filled in by the provider: what the call named must be there as it was named."""
-    one, other = plain(called), plain(live)
+    """Whether `live` contains everything that `called` set; the provider may have added defaults."""
+    one, other = normalized(called), normalized(live)
     match one, other:
         case Mapping(), Mapping():
             return all(agrees(item, other.get(key)) for key, item in one.items())
@@ -42,22 +45,10 @@ def agrees(called: Json, live: Json) -> bool:
             return _same(one, other)
 
 
-def at(value: Json, path: Sequence[str]) -> Json:
-    """What stands at a path; the single element of a list of one block is stepped into. None where nothing is."""
-    for part in path:
-        if isinstance(value, Sequence) and not isinstance(value, str):
-            if part.isdigit() and int(part) < len(value):
-                value = value[int(part)]
-                continue
-            value = value[0] if len(value) == 1 else None
-        value = value.get(part) if isinstance(value, Mapping) else None
-    return value
-
-
 def differences(live: Json, code: Json, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Json, Json]]:
-    """The smallest paths at which live differs from code, each with both values.
+    """The deepest paths at which live differs from code, each with the live and the declared value.
 
-    Maps are gone into key by key, and lists of one block each; other lists are one value, since sets have no order.
+    Maps are compared by key, and two lists of one block each by the block; any other list is one value, since sets have no order.
     """
     if same(live, code):
         return
@@ -91,7 +82,7 @@ def _same(one: Json, other: Json) -> bool:
 
 
 def _same_items(one: Sequence[Json], other: Sequence[Json]) -> bool:
-    """In order, or, for blocks, in any order: the provider returns sets in an order of its own."""
+    """In order, or for blocks in any order: the provider returns sets in its own order."""
     if all(_same(left, right) for left, right in zip(one, other, strict=True)):
         return True
     if not all(isinstance(item, Mapping) for item in (*one, *other)):

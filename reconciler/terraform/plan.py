@@ -1,4 +1,4 @@
-"""Reads a Terraform plan's JSON: what the plan would still change, and what drifted since the state was written."""
+"""Reads the JSON of a Terraform plan: what the plan would change, and what drifted since the state was written."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,13 +7,16 @@ from typing import Any
 
 from gateway.model.json import Json
 from gateway.model.mutation import WHOLE
-from reconciler.terraform.compare import at, differences
+from gateway.model.path import AttributePath
+from gateway.terraform.address import parse_address
+from gateway.terraform.secrets import may_hold_secret, shows_secret
+from reconciler.terraform.compare import differences
 
 _KEY = re.compile(r'\[(?:[0-9]+|"(?:[^"\\]|\\.)*")\]')
-_NOTHING = {("no-op",), ("read",)}
-_CHANGING = {("update",), ("delete", "create"), ("create", "delete")}
+_NO_CHANGE = {("no-op",), ("read",)}
+_UPDATE_OR_REPLACE = {("update",), ("delete", "create"), ("create", "delete")}
 _DERIVED = "tags_all"
-"""The provider computes it from `tags` and its own default tags, on every type; it is never written."""
+"""The provider computes it from `tags` and its default tags, on every resource type; it is never written into code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,18 +25,30 @@ class ResourceChange:
 
     address: str
     attribute: str
-    """Dotted path as small as possible, or `*` for a whole resource."""
+    """The deepest dotted path that covers the whole change, or `*` for a whole resource."""
     live: Json = None
-    """What the provider read."""
+    """The value that the provider read."""
     other: Json = None
-    """What the code declares; in drift, what the state recorded."""
+    """The value that the code declares; in `TerraformPlan.drift`, the value in the state."""
     sensitive: bool = False
+    """Whether the plan marks it as sensitive, or the value is or may hold a secret; then no value of it is shown or written."""
     actions: tuple[str, ...] = ("update",)
 
     @property
     def top(self) -> str:
-        """The attribute or block at the top of the path."""
-        return self.attribute.partition(".")[0]
+        """The resource's own attribute or block that the path begins with."""
+        return AttributePath(self.attribute).top
+
+    @property
+    def top_key(self) -> tuple[str, str]:
+        """(address, top)."""
+        return self.address, self.top
+
+    @property
+    def resource_type(self) -> str:
+        """E.g. `aws_sqs_queue`."""
+        address = parse_address(self.address)
+        return address.resource_type if address else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,27 +56,27 @@ class TerraformPlan:
     """A plan that is not empty."""
 
     changes: tuple[ResourceChange, ...]
-    """What it would change, in the order of the plan; live is what there is now, other what the code declares."""
+    """What it would change, in the order of the plan."""
     drift: tuple[ResourceChange, ...]
-    """What differs between state and live."""
+    """The differences between state and live."""
     configured: Mapping[str, frozenset[str]]
-    """Attributes and blocks that the code sets, by address without keys."""
+    """Attributes and blocks that the code sets, by address without instance keys."""
     outputs: tuple[str, ...]
-    """Outputs whose values would follow."""
+    """Outputs whose values would change."""
     objects: Mapping[str, Mapping[str, Json]]
     """The live attributes of every resource that the plan would change, by address."""
 
     def sets(self, change: ResourceChange) -> bool:
-        """Whether the code sets the attribute that changes."""
-        return change.top in self.configured.get(bare(change.address), frozenset())
+        """Whether the code sets the attribute that would change."""
+        return change.top in self.configured.get(without_keys(change.address), frozenset())
 
     def live(self, address: str, attribute: str) -> Json:
-        """The live value at an attribute of a resource that the plan would change."""
-        return at(self.objects.get(address), attribute.split("."))
+        """The live value of an attribute of a resource that the plan would change."""
+        return AttributePath(attribute).value_at(self.objects.get(address))
 
 
 def read_plan(document: Mapping[str, Any]) -> TerraformPlan:
-    """The plan in a document of `terraform show -json` ("JSON Output Format", format version 1)."""
+    """The plan in the output of `terraform show -json` ("JSON Output Format", format version 1)."""
     entries = [entry for entry in document.get("resource_changes", []) if entry.get("mode") != "data"]
     return TerraformPlan(
         changes=tuple(change for entry in entries for change in _planned(entry)),
@@ -78,21 +93,26 @@ def read_plan(document: Mapping[str, Any]) -> TerraformPlan:
     )
 
 
-def bare(address: str) -> str:
+def without_keys(address: str) -> str:
     """An address without its instance keys: `module.a["x"].aws_b.c[0]` is `module.a.aws_b.c`."""
     return _KEY.sub("", address)
 
 
 def _planned(entry: Mapping[str, Any]) -> list[ResourceChange]:
-    """What a plan would change in one resource; never nothing where Terraform says it would change something."""
+    """What a plan would change in one resource; at least one change if Terraform says it would change the resource."""
     found = list(_changes(entry, live="before", other="after"))
     actions = tuple(entry["change"]["actions"])
-    if not found and actions not in _NOTHING:
-        now, then = entry["change"]["before"] or {}, entry["change"]["after"] or {}
-        names = [name for name in sorted({*now, *then}) if now.get(name) != then.get(name)] or [WHOLE]
+    if not found and actions not in _NO_CHANGE:
+        before, after = entry["change"]["before"] or {}, entry["change"]["after"] or {}
+        names = [name for name in sorted({*before, *after}) if before.get(name) != after.get(name)] or [WHOLE]
         found = [
             ResourceChange(
-                address=entry["address"], attribute=name, live=now.get(name), other=then.get(name), actions=actions
+                address=entry["address"],
+                attribute=name,
+                live=before.get(name),
+                other=after.get(name),
+                sensitive=any(_is_secret(entry["address"], name, side.get(name)) for side in (before, after)),
+                actions=actions,
             )
             for name in names
         ]
@@ -102,25 +122,34 @@ def _planned(entry: Mapping[str, Any]) -> list[ResourceChange]:
 def _changes(entry: Mapping[str, Any], *, live: str, other: str) -> Iterator[ResourceChange]:
     change = entry["change"]
     actions = tuple(change["actions"])
-    if actions in _NOTHING:
+    if actions in _NO_CHANGE:
         return
-    if actions not in _CHANGING:
+    if actions not in _UPDATE_OR_REPLACE:
         yield ResourceChange(address=entry["address"], attribute=WHOLE, actions=actions)
         return
-    now, then = change[live] or {}, change[other] or {}
+    live_values, other_values = change[live] or {}, change[other] or {}
     unknown = change.get("after_unknown") or {}
-    for name in sorted({*now, *then}):
+    for name in sorted({*live_values, *other_values}):
         if name == _DERIVED or _marked(unknown.get(name)):
             continue
-        for path, one, two in differences(now.get(name), then.get(name), (name,)):
+        for path, one, two in differences(live_values.get(name), other_values.get(name), (name,)):
             yield ResourceChange(
                 address=entry["address"],
                 attribute=".".join(path),
                 live=one,
                 other=two,
-                sensitive=any(_marked(_marks(change, side).get(name)) for side in ("before", "after")),
+                sensitive=any(_marked(_marks(change, side).get(name)) for side in ("before", "after"))
+                or any(_is_secret(entry["address"], ".".join(path), value) for value in (one, two)),
                 actions=actions,
             )
+
+
+def _is_secret(address: str, attribute: str, value: Json) -> bool:
+    parsed = parse_address(address)
+    resource_type = parsed.resource_type if parsed else ""
+    return may_hold_secret(resource_type, attribute) or shows_secret(
+        value, resource_type=resource_type, attribute=attribute
+    )
 
 
 def _marks(change: Mapping[str, Any], side: str) -> Mapping[str, Any]:
@@ -129,7 +158,7 @@ def _marks(change: Mapping[str, Any], side: str) -> Mapping[str, Any]:
 
 
 def _marked(marks: Any) -> bool:
-    """Whether anything below is marked true; the marks have the shape of the value."""
+    """Whether any part is marked true; the marks have the shape of the value."""
     match marks:
         case bool():
             return marks

@@ -22,7 +22,7 @@ from gateway.app import checks
 from gateway.clock import SystemClock
 from gateway.effects.resolver import EffectResolver
 from gateway.ledger.ledger import SqlLedger, open_ledger
-from gateway.ledger.serialize import claim_row
+from gateway.ledger.serialize import claim_to_row
 from gateway.ledger.statements import Statement
 from gateway.ledger.tables import CLAIMS
 from gateway.ledger.timestamps import to_text
@@ -115,7 +115,7 @@ async def _line(directory: Path, world: World) -> AsyncIterator[Pipeline]:
         clock = SystemClock()
         yield Pipeline(
             resolver=EffectResolver(stacks),
-            survey=Survey(stacks=stacks, ledger=ledger, clock=clock),
+            survey=Survey(stacks=stacks, ledger=ledger, policy=engine, clock=clock),
             checks=checks(engine),
             ledger=ledger,
             cloud=Nobody(),
@@ -177,7 +177,7 @@ def _claim(address: str, attribute: str, since: datetime) -> dict[str, Any]:
         since=since,
         until=since + timedelta(days=1),
     )
-    return claim_row(claim) | {"unsettled": 0}
+    return claim_to_row(claim) | {"unsettled": 0}
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import asyncio
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from gateway.ledger.ledger import SqlLedger, open_ledger
@@ -124,6 +124,7 @@ async def _one(ledger: SqlLedger) -> None:
         actor=mutation.caller.actor,
         call_digest=mutation.call.digest,
         now=now,
+        flip_window=timedelta(days=1),
     )
     subject = Subject(
         effect=mutation.effects[0],

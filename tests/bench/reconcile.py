@@ -1,6 +1,6 @@
-"""What writing one change back costs: `python -m tests.bench.reconcile [rounds]`, one JSON object a figure.
+"""The cost of writing one change back: `python -m tests.bench.reconcile [rounds]`, one JSON object per figure.
 
-`name, value, unit, floor, ratio, n`. Real Terraform against a moto server in a process of its own, on the stack of
+`name, value, unit, floor, ratio, n`. Real Terraform against a moto server in its own process, on the stack of
 `tests/cases/reconcile/fleet`. `reconcile_own` is the whole minus the time in terraform's processes that plan;
 `reconcile_whole` is held against one bare `terraform plan` of the same stack, alternating with it.
 """
@@ -35,7 +35,7 @@ GROUP = "aws_autoscaling_group.web"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timed(Terraform):
-    """Terraform that notes how long its plans take."""
+    """Terraform that records how long its plans take."""
 
     spent: list[float] = field(default_factory=list)
 
@@ -62,17 +62,17 @@ async def _measure(directory: Path, endpoint: str, rounds: int) -> None:
     bare: list[float] = []
     whole: list[float] = []
     own: list[float] = []
-    ground = ProofContext(terraform=terraform, root=root, state=root / "terraform.tfstate")
+    context = ProofContext(terraform=terraform, root=root, state=root / "terraform.tfstate")
     for value in range(3, 3 + rounds):
         group.set_desired_capacity(AutoScalingGroupName="web", DesiredCapacity=2)
         began = time.perf_counter()
-        await Terraform.plan(terraform, root, state=ground.state)
+        await Terraform.plan(terraform, root, state=context.state)
         bare.append(time.perf_counter() - began)
         group.set_desired_capacity(AutoScalingGroupName="web", DesiredCapacity=value)
         terraform.spent.clear()
         began = time.perf_counter()
         proved = await propose(
-            ground, [Wanted(address=GROUP, attribute="desired_capacity", value=value)], explain=lambda _: ""
+            context, [Wanted(address=GROUP, attribute="desired_capacity", value=value)], explain=lambda _: ""
         )
         whole.append(time.perf_counter() - began)
         own.append(whole[-1] - sum(terraform.spent))

@@ -14,6 +14,7 @@ from gateway.cloud.aws import Aws
 from gateway.cloud.credentials import SIMULATED, FixedCredentials
 from gateway.cloud.endpoints import Endpoints
 from gateway.cloud.http_client import Client
+from gateway.cloud.signer import RequestSigner
 from gateway.model.mutation import Call
 from gateway.model.outcome import Applied
 from gateway.service_models import ServiceModels
@@ -49,7 +50,8 @@ CALLS = [
 async def test_mutations_are_applied_and_counted(stub: str) -> None:
     models, client = ServiceModels(), Client(connect_seconds=5, reply_seconds=30)
     endpoints = Endpoints(models=models, regions=("us-east-1",), simulated=stub)
-    aws = Aws(models=models, endpoints=endpoints, credentials=FixedCredentials(SIMULATED), client=client, clock=Now())
+    signer = RequestSigner(FixedCredentials(SIMULATED), Now())
+    aws = Aws(models=models, endpoints=endpoints, signer=signer, client=client)
     for call in CALLS:
         assert isinstance(await aws.send(await aws.prepare(call, "mut_1")), Applied)
     await client.close()

@@ -127,14 +127,14 @@ async def main() -> None:
     show("wire.index_and_classes_in_memory", tracemalloc.get_traced_memory()[0] / 1e6, "MB", n=1)
     tracemalloc.stop()
     models = ServiceModels()
-    dialect = AwsDecoder(
-        account="", regions=("eu-west-1",), max_body_bytes=1 << 20, routes=kept[0], table=kept[1], models=models
+    decoder = AwsDecoder(
+        account="", regions=("eu-west-1",), max_body_bytes=1 << 20, index=kept[0], classes=kept[1], models=models
     )
     for kind, service, protocol, operation, parameters in CASES:
         model = models.operation(service, operation)
         serializer: Any = botocore.serialize.create_serializer(protocol, include_validation=False)
         inbound = request(kept[0].services[service].signing, serializer.serialize_to_request(parameters, model))
-        assert (await dialect.read(inbound, CALLER)).call.operation == operation
+        assert (await decoder.read(inbound, CALLER)).call.operation == operation
 
         async def write(serializer: Any = serializer, parameters: Any = parameters, model: Any = model) -> None:
             serializer.serialize_to_request(parameters, model)
@@ -142,7 +142,7 @@ async def main() -> None:
         floor = round(await median(write), 1)
 
         async def read(inbound: Inbound = inbound) -> None:
-            await dialect.read(inbound, CALLER)
+            await decoder.read(inbound, CALLER)
 
         value = await median(read)
         show(f"wire.{kind}.{protocol}.{service}:{operation}.p50", value, "us", floor=floor, n=ROUNDS)

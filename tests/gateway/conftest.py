@@ -1,4 +1,4 @@
-"""A running gateway per test module, with a scripted AWS behind it."""
+"""One running gateway for each test module, in front of a scripted AWS."""
 
 from collections.abc import Iterator
 

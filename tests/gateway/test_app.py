@@ -1,4 +1,4 @@
-"""The line, end to end: real boto3 and HTTP in front, the real checks, policy and ledger, a scripted AWS behind."""
+"""The gateway end to end: boto3 and HTTP clients, the real checks, policy and ledger, and a scripted AWS."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,7 +17,7 @@ SET = {"AutoScalingGroupName": ASG, "DesiredCapacity": 6}
 
 @pytest.fixture(autouse=True)
 def clean(gate: Gate) -> Iterator[None]:
-    """Each test sees only what it sends, and leaves no claim behind."""
+    """Start each test with an empty request log, and release its claims afterwards."""
     gate.upstream.asked.clear()
     gate.upstream.behaviour = "ok"
     yield
@@ -39,7 +39,7 @@ def _propose(gate: Gate, actor: str = "agent", **more: Any) -> httpx.Response:
     return httpx.post(f"{gate.url}/v1/mutations", json=body, headers=headers)
 
 
-def test_what_passes_is_recorded_sent_once_and_recorded_again(gate: Gate) -> None:
+def test_an_allowed_call_is_recorded_sent_once_and_settled(gate: Gate) -> None:
     reply = gate.client("autoscaling").set_desired_capacity(**SET)
     mutation = reply["ResponseMetadata"]["HTTPHeaders"]["x-sentinel-mutation"]
     assert gate.upstream.asked == ["SetDesiredCapacity"]
@@ -49,7 +49,7 @@ def test_what_passes_is_recorded_sent_once_and_recorded_again(gate: Gate) -> Non
     assert (claim.attribute, claim.value, claim.actor) == ("desired_capacity", 6, "agent")
 
 
-def test_what_is_sent_is_serialised_anew_and_signed_by_us(gate: Gate) -> None:
+def test_a_mutation_is_serialized_and_signed_by_the_gateway(gate: Gate) -> None:
     gate.upstream.headers.clear()
     gate.client("autoscaling").set_desired_capacity(**SET)
     (headers,) = gate.upstream.headers
@@ -147,11 +147,11 @@ def test_a_session_carries_its_motive(gate: Gate) -> None:
     assert gate.records(mutation_id=mutation)[0].body["motive"]["evidence"] == ["A-2"]  # type: ignore[index,call-overload]  # JSON
 
 
-def test_the_api_tells_the_whole_story(gate: Gate) -> None:
+def test_the_api_returns_decision_outcome_and_records(gate: Gate) -> None:
     reply = _propose(gate)
-    told = reply.json()
-    assert (reply.status_code, told["decision"]["verdict"], told["outcome"]["outcome"]) == (200, "allow", "applied")
-    life = httpx.get(f"{gate.url}/v1/mutations/{told['mutation']['id']}", headers=gate.bearer()).json()
+    body = reply.json()
+    assert (reply.status_code, body["decision"]["verdict"], body["outcome"]["outcome"]) == (200, "allow", "applied")
+    life = httpx.get(f"{gate.url}/v1/mutations/{body['mutation']['id']}", headers=gate.bearer()).json()
     assert [record["stage"] for record in life["records"]] == ["decided", "settled"]
 
 
@@ -166,12 +166,12 @@ def test_another_agent_does_not_see_it(gate: Gate) -> None:
 
 def test_a_dry_run_decides_the_same_and_changes_nothing(gate: Gate) -> None:
     before = len(gate.records())
-    told = _propose(gate, dry_run=True).json()
-    assert told["decision"]["verdict"] == "allow"
-    assert told["outcome"] is None
+    body = _propose(gate, dry_run=True).json()
+    assert body["decision"]["verdict"] == "allow"
+    assert body["outcome"] is None
     assert (gate.upstream.asked, len(gate.records())) == ([], before)
     real = _propose(gate).json()
-    assert real["decision"] == told["decision"]
+    assert real["decision"] == body["decision"]
 
 
 def test_the_same_idempotency_key_applies_once(gate: Gate) -> None:
@@ -234,7 +234,7 @@ def test_a_refusal_is_a_problem_document_with_the_nearest_legal_value(gate: Gate
         ([1], 400, "proposal"),
     ],
 )
-def test_a_bad_proposal_is_told_what_is_wrong(gate: Gate, body: Any, status: int, says: str) -> None:
+def test_an_invalid_proposal_gets_the_reason(gate: Gate, body: Any, status: int, says: str) -> None:
     reply = httpx.post(f"{gate.url}/v1/mutations", json=body, headers=gate.bearer())
     assert reply.status_code == status
     assert says in reply.json()["detail"]
@@ -242,7 +242,7 @@ def test_a_bad_proposal_is_told_what_is_wrong(gate: Gate, body: Any, status: int
 
 
 @pytest.mark.parametrize("token", ["", "Bearer x", "Bearer SNTLAAAAAAAAAAAAAAAA.wrong", "Basic YTpi"])
-def test_a_stranger_is_turned_away_and_recorded(gate: Gate, token: str) -> None:
+def test_an_unauthenticated_request_is_refused_and_recorded(gate: Gate, token: str) -> None:
     reply = httpx.post(f"{gate.url}/v1/mutations", content=b"{", headers={"Authorization": token} if token else {})
     assert reply.status_code == 401
     assert gate.records(stage=Stage.TURNED_AWAY)
@@ -255,11 +255,11 @@ def test_ready_names_code_policy_and_stacks(gate: Gate) -> None:
     assert len(ready["policy"]) == len(ready["code"]) == 64
 
 
-def test_the_chain_of_all_this_is_whole(gate: Gate) -> None:
+def test_the_hash_chain_verifies(gate: Gate) -> None:
     assert gate.run(gate.ledger.verify()) == len(gate.records())
 
 
-def test_observing_applies_and_says_what_would_have_been(observing: Gate) -> None:
+def test_observing_applies_and_returns_the_verdict(observing: Gate) -> None:
     reply = observing.client("autoscaling").set_desired_capacity(AutoScalingGroupName=ASG, DesiredCapacity=20)
     headers = reply["ResponseMetadata"]["HTTPHeaders"]
     assert headers["x-sentinel-would"] == "deny"

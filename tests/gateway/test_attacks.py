@@ -1,4 +1,4 @@
-"""Attacks of a hijacked agent that holds a valid key, played against the whole line; each must end before AWS is called."""
+"""Attacks by a hijacked agent with a valid key on a whole gateway; each must fail before AWS is called."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ Attack = Callable[[Gate], Any]
 
 @pytest.fixture(autouse=True)
 def clean(gate: Gate) -> Iterator[None]:
-    """Each attack sees only what it sends, and leaves no claim behind."""
+    """Start each attack with an empty request log, and release its claims afterwards."""
     gate.upstream.asked.clear()
     yield
     gate.upstream.behaviour = "ok"
@@ -205,14 +205,14 @@ def _session(gate: Gate, actor: str, lasts: str = "10m") -> dict[str, str]:
 
 
 @pytest.mark.parametrize("own", ["standing key", "session key"])
-def test_nobody_approves_their_own_call_whatever_key_they_hold(gate: Gate, own: str) -> None:
+def test_no_actor_approves_its_own_call(gate: Gate, own: str) -> None:
     mutation = _held(gate, "human")
     key = gate.bearer("human") if own == "standing key" else _session(gate, "human")
     assert _post(gate, f"mutations/{mutation}/approve", key).status_code == 403
 
 
 @pytest.mark.parametrize("actor", ["agent", "rival", "pipeline"])
-def test_only_an_approver_judges(gate: Gate, actor: str) -> None:
+def test_only_an_approver_may_approve_or_reject(gate: Gate, actor: str) -> None:
     mutation = _held(gate)
     for act in ("approve", "reject"):
         assert _post(gate, f"mutations/{mutation}/{act}", actor).status_code == 403
@@ -228,7 +228,7 @@ def test_an_approval_is_for_its_actor_and_its_call_alone(gate: Gate) -> None:
     assert gate.upstream.asked == []
 
 
-def test_an_approval_that_has_ended_carries_nothing(gate: Gate) -> None:
+def test_an_expired_approval_lifts_no_hold(gate: Gate) -> None:
     mutation = _held(gate, Name="ended")
     assert _post(gate, f"mutations/{mutation}/approve", "human", {"lasts": "1s"}).status_code == 200
     time.sleep(1.1)

@@ -1,4 +1,4 @@
-"""The machine's clock is aware and in UTC."""
+"""The system clock is aware and in UTC."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Every error has a stable code of its own, and its sentence is its text."""
+"""Every error has its own stable code, and its text is the given sentence."""
 
 import pytest
 
@@ -12,7 +12,7 @@ def _kinds(kind: type[errors.SentinelError]) -> list[type[errors.SentinelError]]
 KINDS = _kinds(errors.SentinelError)
 
 
-def test_codes_are_unlike() -> None:
+def test_codes_are_unique() -> None:
     codes = [kind.code for kind in KINDS if "code" in vars(kind)]
     assert len(codes) == len(set(codes))
     assert all(code == code.lower() and code.replace("_", "").isalpha() for code in codes)
@@ -23,7 +23,7 @@ def test_the_sentence_is_the_text(kind: type[errors.SentinelError]) -> None:
     assert str(kind("Nothing was sent.")) == "Nothing was sent."
 
 
-def test_what_a_stranger_named_is_kept_for_the_record_only() -> None:
+def test_the_named_key_id_is_not_in_the_message() -> None:
     error = errors.NotAuthenticated("Who?", aws_code="SignatureDoesNotMatch", key_id="AKIAX")
     assert (error.aws_code, error.key_id, "AKIAX" in str(error)) == ("SignatureDoesNotMatch", "AKIAX", False)
     assert errors.NotAuthenticated("Who?").aws_code == "InvalidClientTokenId"
@@ -38,9 +38,11 @@ def test_what_a_stranger_named_is_kept_for_the_record_only() -> None:
         (errors.UnknownOperation("None such."), "unknown_operation", "InvalidAction"),
     ],
 )
-def test_what_cannot_be_read_carries_both_names(error: errors.Malformed, code: str, aws_code: str) -> None:
+def test_a_malformed_request_has_a_code_of_its_own_and_one_of_aws(
+    error: errors.Malformed, code: str, aws_code: str
+) -> None:
     assert (error.code, error.aws_code) == (code, aws_code)
 
 
-def test_a_body_over_the_limit_is_told_the_limit() -> None:
+def test_the_message_for_a_large_body_names_the_limit() -> None:
     assert "10 bytes" in str(errors.BodyTooLarge(10))

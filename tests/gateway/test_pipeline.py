@@ -1,4 +1,4 @@
-"""The line: recorded before sent, sent at most once, settled whoever still listens; whatever breaks on the way denies or leaves in doubt."""
+"""The pipeline records before it sends, sends at most once, and settles even if the caller disconnects; a failure denies or leaves in doubt."""
 
 import asyncio
 from collections.abc import Callable
@@ -42,23 +42,23 @@ def cloud(ledger: LedgerDouble) -> CloudDouble:
 
 
 async def test_the_decision_is_recorded_before_anything_is_sent(ledger: LedgerDouble, cloud: CloudDouble) -> None:
-    carried = await line(ledger, cloud).execute(AGENT, asked())
+    result = await line(ledger, cloud).execute(AGENT, asked())
     assert ledger.events == ["view", "prepare", "decided", "send", "settled"]
-    assert (carried.outcome, ledger.outcomes) == (APPLIED, [APPLIED])
+    assert (result.outcome, ledger.outcomes) == (APPLIED, [APPLIED])
 
 
 @pytest.mark.parametrize("verdict", [Verdict.DENY, Verdict.HOLD])
 async def test_what_is_not_allowed_is_recorded_and_not_sent(
     ledger: LedgerDouble, cloud: CloudDouble, verdict: Verdict
 ) -> None:
-    carried = await line(ledger, cloud, verdict).execute(AGENT, asked())
+    result = await line(ledger, cloud, verdict).execute(AGENT, asked())
     assert ledger.events == ["view", "decided"]
-    assert isinstance(carried.outcome, Refused)
-    assert carried.outcome.decision.verdict is verdict
+    assert isinstance(result.outcome, Refused)
+    assert result.outcome.decision.verdict is verdict
 
 
 @pytest.mark.parametrize("outcome", [APPLIED, FAILED, DOUBT])
-async def test_whatever_came_of_it_is_settled_and_told(ledger: LedgerDouble, cloud: CloudDouble, outcome: Sent) -> None:
+async def test_every_outcome_is_settled_and_returned(ledger: LedgerDouble, cloud: CloudDouble, outcome: Sent) -> None:
     cloud.outcome = outcome
     assert (await line(ledger, cloud).execute(AGENT, asked())).outcome == outcome
     assert ledger.outcomes == [outcome]
@@ -74,7 +74,9 @@ async def test_what_cannot_be_recorded_is_not_sent(
     assert "send" not in ledger.events
 
 
-async def test_a_ledger_that_cannot_say_whether_it_was_done_stops_it(ledger: LedgerDouble, cloud: CloudDouble) -> None:
+async def test_an_idempotency_key_that_cannot_be_looked_up_stops_the_call(
+    ledger: LedgerDouble, cloud: CloudDouble
+) -> None:
     ledger.attempts = [LedgerUnavailable("down")]
     with pytest.raises(LedgerUnavailable):
         await line(ledger, cloud).execute(AGENT, asked(key="k"))
@@ -83,16 +85,16 @@ async def test_a_ledger_that_cannot_say_whether_it_was_done_stops_it(ledger: Led
 
 async def test_an_answer_that_cannot_be_recorded_is_in_doubt(ledger: LedgerDouble, cloud: CloudDouble) -> None:
     ledger.settled_fails = [LedgerUnavailable("down")]
-    carried = await line(ledger, cloud).execute(AGENT, asked())
-    assert isinstance(carried.outcome, InDoubt)
+    result = await line(ledger, cloud).execute(AGENT, asked())
+    assert isinstance(result.outcome, InDoubt)
     assert ledger.events == ["view", "prepare", "decided", "send"]
 
 
-async def test_a_claim_lost_once_is_decided_anew(ledger: LedgerDouble, cloud: CloudDouble) -> None:
+async def test_a_claim_lost_once_is_decided_again(ledger: LedgerDouble, cloud: CloudDouble) -> None:
     ledger.decided_fails = [ClaimTaken("taken")]
-    carried = await line(ledger, cloud).execute(AGENT, asked())
+    result = await line(ledger, cloud).execute(AGENT, asked())
     assert ledger.events == ["view", "prepare", "view", "prepare", "decided", "send", "settled"]
-    assert carried.outcome == APPLIED
+    assert result.outcome == APPLIED
 
 
 async def test_a_claim_lost_twice_is_a_conflict_and_nothing_is_sent(ledger: LedgerDouble, cloud: CloudDouble) -> None:
@@ -100,7 +102,7 @@ async def test_a_claim_lost_twice_is_a_conflict_and_nothing_is_sent(ledger: Ledg
     with pytest.raises(ClaimTaken):
         await line(ledger, cloud).execute(AGENT, asked())
     assert "send" not in ledger.events
-    assert [(told["code"], told["actor"]) for told in ledger.strangers] == [("claim_taken", AGENT.actor)]
+    assert [(refusal.code, refusal.actor) for refusal in ledger.refusals] == [("claim_taken", AGENT.actor)]
 
 
 async def test_an_approval_lost_to_another_attempt_is_recorded(ledger: LedgerDouble, cloud: CloudDouble) -> None:
@@ -108,7 +110,7 @@ async def test_an_approval_lost_to_another_attempt_is_recorded(ledger: LedgerDou
     with pytest.raises(ApprovalSpent):
         await line(ledger, cloud).execute(AGENT, asked())
     assert "send" not in ledger.events
-    assert [told["code"] for told in ledger.strangers] == ["approval_spent"]
+    assert [refusal.code for refusal in ledger.refusals] == ["approval_spent"]
 
 
 async def test_a_claim_lost_to_the_same_attempt_is_answered_with_its_outcome(
@@ -116,8 +118,8 @@ async def test_a_claim_lost_to_the_same_attempt_is_answered_with_its_outcome(
 ) -> None:
     ledger.decided_fails = [ClaimTaken("taken")]
     ledger.attempts = [None, Attempt(mutation_id="mut_1", call_digest=CALL.digest, outcome=APPLIED)]
-    carried = await line(ledger, cloud).execute(AGENT, asked(key="k"))
-    assert (carried.mutation.id, carried.decision, carried.outcome) == ("mut_1", None, APPLIED)
+    result = await line(ledger, cloud).execute(AGENT, asked(key="k"))
+    assert (result.mutation.id, result.decision, result.outcome) == ("mut_1", None, APPLIED)
     assert "send" not in ledger.events
 
 
@@ -126,8 +128,8 @@ async def test_what_cannot_be_sent_is_a_recorded_denial_in_every_mode(
     ledger: LedgerDouble, cloud: CloudDouble, mode: Mode
 ) -> None:
     cloud.prepare_fails = [NotSendable("There is no such endpoint.")]
-    carried = await line(ledger, cloud, mode=mode).execute(AGENT, asked())
-    assert isinstance(carried.outcome, Refused)
+    result = await line(ledger, cloud, mode=mode).execute(AGENT, asked())
+    assert isinstance(result.outcome, Refused)
     assert [finding.rule for finding in ledger.decisions[0].objections] == ["never.unsendable"]
     assert ledger.events == ["view", "prepare", "decided"]
 
@@ -137,8 +139,8 @@ async def test_facts_that_cannot_be_gathered_are_a_recorded_denial_in_every_mode
     ledger: LedgerDouble, cloud: CloudDouble, mode: Mode
 ) -> None:
     ledger.view_fails = [RuntimeError("secret detail")]
-    carried = await line(ledger, cloud, mode=mode).execute(AGENT, asked())
-    assert isinstance(carried.outcome, Refused)
+    result = await line(ledger, cloud, mode=mode).execute(AGENT, asked())
+    assert isinstance(result.outcome, Refused)
     (objection,) = ledger.decisions[0].objections
     assert objection.rule == "never.survey"
     assert "secret detail" not in objection.reason
@@ -146,22 +148,22 @@ async def test_facts_that_cannot_be_gathered_are_a_recorded_denial_in_every_mode
 
 
 async def test_observing_sends_what_would_be_denied(ledger: LedgerDouble, cloud: CloudDouble) -> None:
-    carried = await line(ledger, cloud, Verdict.DENY, Mode.OBSERVE).execute(AGENT, asked())
-    assert carried.outcome == APPLIED
+    result = await line(ledger, cloud, Verdict.DENY, Mode.OBSERVE).execute(AGENT, asked())
+    assert result.outcome == APPLIED
     assert ledger.decisions[0].verdict is Verdict.DENY
 
 
 async def test_a_dry_run_records_and_sends_nothing(ledger: LedgerDouble, cloud: CloudDouble) -> None:
-    carried = await line(ledger, cloud).execute(AGENT, asked(dry_run=True))
+    result = await line(ledger, cloud).execute(AGENT, asked(dry_run=True))
     assert ledger.events == ["view"]
-    assert carried.outcome is None
-    assert carried.decision is not None
+    assert result.outcome is None
+    assert result.decision is not None
 
 
 async def test_a_finished_attempt_is_answered_again(ledger: LedgerDouble, cloud: CloudDouble) -> None:
     ledger.attempts = [Attempt(mutation_id="mut_1", call_digest=CALL.digest, outcome=DOUBT)]
-    carried = await line(ledger, cloud).execute(AGENT, asked(key="k"))
-    assert (carried.mutation.id, carried.outcome, ledger.events) == ("mut_1", DOUBT, [])
+    result = await line(ledger, cloud).execute(AGENT, asked(key="k"))
+    assert (result.mutation.id, result.outcome, ledger.events) == ("mut_1", DOUBT, [])
 
 
 @pytest.mark.parametrize(
@@ -180,7 +182,7 @@ async def test_an_attempt_that_is_another_or_not_done_is_a_conflict(
     assert ledger.events == []
 
 
-async def test_a_caller_who_hangs_up_does_not_stop_it(ledger: LedgerDouble, cloud: CloudDouble) -> None:
+async def test_a_caller_that_disconnects_does_not_stop_it(ledger: LedgerDouble, cloud: CloudDouble) -> None:
     cloud.hold = asyncio.Event()
     waiting = asyncio.ensure_future(line(ledger, cloud).execute(AGENT, asked()))
     await asyncio.wait_for(cloud.sending.wait(), 5)
@@ -194,29 +196,29 @@ async def test_a_caller_who_hangs_up_does_not_stop_it(ledger: LedgerDouble, clou
 
 
 @pytest.mark.parametrize("error", [NotAuthenticated("who?", key_id="AKIAX"), Malformed("what?")])
-async def test_a_stranger_is_recorded_with_the_key_it_named(
+async def test_an_unauthenticated_request_is_recorded_with_the_key_it_named(
     ledger: LedgerDouble, cloud: CloudDouble, error: SentinelError
 ) -> None:
     reads = Reads(asked(), error)
     with pytest.raises(type(error)):
         await line(ledger, cloud).admit(inbound("/a?b"), reads, reads)
-    (stranger,) = ledger.strangers
-    assert (stranger["actor"], stranger["about"], stranger["code"]) == ("", "POST /a", error.code)
-    assert stranger["key_id"] == getattr(error, "key_id", "")
+    (refusal,) = ledger.refusals
+    assert (refusal.actor, refusal.about, refusal.code) == ("", "POST /a", error.code)
+    assert refusal.key_id == getattr(error, "key_id", "")
 
 
 async def test_an_unreadable_request_is_recorded_with_its_caller(ledger: LedgerDouble, cloud: CloudDouble) -> None:
     reads = Reads(Malformed("what?", code="json"))
     with pytest.raises(Malformed):
         await line(ledger, cloud).admit(inbound(), reads, reads)
-    assert (ledger.strangers[0]["actor"], ledger.strangers[0]["key_id"]) == (AGENT.actor, AGENT.key_id)
+    assert (ledger.refusals[0].actor, ledger.refusals[0].key_id) == (AGENT.actor, AGENT.key_id)
 
 
 async def test_an_agent_may_not_read_secrets_and_a_human_may(ledger: LedgerDouble, cloud: CloudDouble) -> None:
     secret = asked(call_class=CallClass.SECRET)
     with pytest.raises(NotAllowed):
         await line(ledger, cloud).admit(inbound(), Reads(secret), Reads(secret))
-    assert ledger.strangers[0]["code"] == "not_allowed"
+    assert ledger.refusals[0].code == "not_allowed"
     reads = Reads(secret, HUMAN)
     assert await line(ledger, cloud).admit(inbound(), reads, reads) == (HUMAN, secret)
 
@@ -243,7 +245,7 @@ _failures = st.lists(st.none() | st.sampled_from(FAILURES).map(lambda make: make
     outcome=st.sampled_from([APPLIED, FAILED, DOUBT]),
     verdict=st.sampled_from(Verdict),
 )
-async def test_however_things_break_it_is_sent_at_most_once_and_only_once_recorded(
+async def test_whatever_fails_it_is_sent_at_most_once_and_only_after_it_was_recorded(
     ledger: LedgerDouble,
     prepare: list[Exception | None],
     outcome: Applied | Failed | InDoubt,
@@ -252,12 +254,12 @@ async def test_however_things_break_it_is_sent_at_most_once_and_only_once_record
     cloud = CloudDouble(events=ledger.events, outcome=outcome, prepare_fails=prepare)
     try:
         with capture_logs():
-            carried = await line(ledger, cloud, verdict).execute(AGENT, asked())
+            result = await line(ledger, cloud, verdict).execute(AGENT, asked())
     except Exception:  # noqa: BLE001  whatever escaped must mean that nothing was sent
         assert "send" not in ledger.events
         return
-    assert ledger.events.count("send") == (not isinstance(carried.outcome, Refused))
+    assert ledger.events.count("send") == (not isinstance(result.outcome, Refused))
     if "send" in ledger.events:
         assert "decided" in ledger.events[: ledger.events.index("send")]
         assert verdict is Verdict.ALLOW
-        assert isinstance(carried.outcome, InDoubt) or carried.outcome == outcome
+        assert isinstance(result.outcome, InDoubt) or result.outcome == outcome

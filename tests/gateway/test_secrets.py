@@ -1,4 +1,4 @@
-"""No secret in any output: canaries sent through every door are in no file that Sentinel keeps, and in no answer to another."""
+"""Secrets sent through any door are in no stored file and in no output."""
 
 from typing import Any
 
@@ -53,7 +53,7 @@ def test_secrets_sent_through_the_aws_door_are_kept_nowhere(gate: Gate, capfd: p
         {"DBInstanceIdentifier": {"MasterUserPassword": CANARY}},
     ],
 )
-def test_a_proposal_that_cannot_be_read_is_told_without_its_values(gate: Gate, parameters: dict[str, Any]) -> None:
+def test_an_invalid_proposal_is_refused_without_its_values(gate: Gate, parameters: dict[str, Any]) -> None:
     body = {"service": "rds", "operation": "ModifyDBInstance", "parameters": parameters}
     reply = httpx.post(f"{gate.url}/v1/mutations", json=body, headers=gate.bearer("human"))
     assert CANARY not in reply.text
@@ -67,7 +67,7 @@ def test_issued_secrets_are_kept_nowhere(gate: Gate) -> None:
         assert key.secret.encode() not in kept
 
 
-def test_a_stranger_that_sends_a_real_aws_key_by_mistake_leaves_no_trace_of_it(gate: Gate) -> None:
+def test_a_real_aws_key_sent_by_mistake_is_not_stored(gate: Gate) -> None:
     client = gate.client("sqs")
     client._request_signer._credentials.access_key = "AKIAIOSFODNN7EXAMPLE"
     with pytest.raises(ClientError):

@@ -1,4 +1,4 @@
-"""Service models come from botocore's own files and from nowhere else, are read in a thread, once, and are kept."""
+"""Service models are loaded only from the botocore package, once, in a thread, and are cached."""
 
 import asyncio
 import json
@@ -35,7 +35,7 @@ def test_the_models_are_what_botocore_reads_itself(service: str) -> None:
 @pytest.mark.parametrize(
     ("service", "operation"), [("nope", "X"), ("../sqs", "X"), ("", "X"), ("sqs", "Nope"), ("sqs", "")]
 )
-async def test_what_is_not_there_is_not_sendable(service: str, operation: str) -> None:
+async def test_an_unknown_operation_is_not_sendable(service: str, operation: str) -> None:
     models = ServiceModels()
     with pytest.raises(NotSendable, match="nothing was sent"):
         models.operation(service, operation)
@@ -59,24 +59,24 @@ async def test_an_operation_without_input_has_none() -> None:
     assert await ServiceModels().input_of("organizations", "DescribeOrganization") is None
 
 
-async def test_many_who_ask_at_once_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    read = service_models._read
-    asked: list[str] = []
+async def test_concurrent_requests_load_a_service_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = service_models._load
+    loaded: list[str] = []
 
     def counted(name: str) -> Any:
-        asked.append(name)
+        loaded.append(name)
         return read(name)
 
-    monkeypatch.setattr(service_models, "_read", counted)
+    monkeypatch.setattr(service_models, "_load", counted)
     models = ServiceModels()
     await asyncio.gather(
         *(models.warm("sns", region) for region in ("us-east-1", "eu-west-1", "us-east-1")),
         *(models.input_of("sns", "Publish") for _ in range(3)),
     )
-    assert asked == ["sns"]
+    assert loaded == ["sns"]
 
 
-async def test_what_is_warm_is_read_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_cached_service_is_not_loaded_again(monkeypatch: pytest.MonkeyPatch) -> None:
     models = ServiceModels()
     await models.warm("sns", "us-east-1")
     rules = models.rules("sns", "us-east-1")
@@ -86,12 +86,12 @@ async def test_what_is_warm_is_read_no_more(monkeypatch: pytest.MonkeyPatch) -> 
     assert models.operation("sns", "Publish") is models.operation("sns", "Publish")
 
 
-def test_only_the_last_used_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service_models, "KEPT_SERVICES", 2)
+def test_only_the_most_recently_used_stay_cached(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service_models, "CACHED_SERVICES", 2)
     models = ServiceModels()
     for name in ("sqs", "sns", "sqs", "kms"):
         models.service(name)
-    assert list(models._kept) == ["sqs", "kms"]
+    assert list(models._cache) == ["sqs", "kms"]
 
 
 def test_the_domains_are_those_of_the_partitions() -> None:

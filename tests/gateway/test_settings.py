@@ -1,4 +1,4 @@
-"""Settings: from file and environment, all mistakes at once, unknown names are mistakes."""
+"""Settings come from file and environment; all mistakes, unknown names among them, are reported together."""
 
 from pathlib import Path
 

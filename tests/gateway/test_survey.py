@@ -1,7 +1,7 @@
-"""What the checks are shown: values joined from state and ledger, after the change as before it, claims by relation, one version of the law."""
+"""The facts: values joined from state and ledger, before and after the change, claims by relation, all from one version of the code."""
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,8 +15,9 @@ from gateway.ports import LedgerView
 from gateway.settings import StackSettings
 from gateway.survey import Survey, nothing_known
 from gateway.terraform.stacks import Stacks
-from tests.kit.doubles import AGENT, CALL, NOW, FixedClock, LedgerDouble
+from tests.kit.doubles import AGENT, CALL, NOW, FixedClock, LedgerDouble, PolicyDouble
 from tests.kit.gate import STACK
+from tests.kit.growth import assert_linear, finish
 
 ASG = "aws_autoscaling_group.kafka_consumer"
 POLICY = "aws_autoscaling_policy.scale_up_lag"
@@ -65,7 +66,7 @@ def stacks() -> Stacks:
 
 
 async def test_the_subject_of_an_effect_is_all_that_is_known_about_it(stacks: Stacks) -> None:
-    survey = Survey(stacks=stacks, ledger=LedgerDouble(), clock=FixedClock())
+    survey = Survey(stacks=stacks, ledger=LedgerDouble(), policy=PolicyDouble(), clock=FixedClock())
     facts = await survey.of(mutation(effect()))
     (subject,) = facts.subjects
     assert (facts.stack, facts.mode, facts.code, facts.now) == ("kafka", Mode.ENFORCE, stacks.revision, NOW)
@@ -76,16 +77,23 @@ async def test_the_subject_of_an_effect_is_all_that_is_known_about_it(stacks: St
     assert POLICY in {dependant.address for dependant in subject.dependants}
 
 
+async def test_flips_are_counted_over_the_window_of_the_policys_data(stacks: Stacks) -> None:
+    ledger = LedgerDouble()
+    policy = PolicyDouble(flip_window=timedelta(seconds=7))
+    await Survey(stacks=stacks, ledger=ledger, policy=policy, clock=FixedClock()).of(mutation(effect()))
+    assert ledger.flip_window == timedelta(seconds=7)
+
+
 async def test_what_was_applied_through_us_is_newer_than_the_state(stacks: Stacks) -> None:
     view = LedgerView(values={(ASG, "desired_capacity"): 8, (ASG, "*"): "not a value", ("aws_other.x", "max_size"): 1})
-    survey = Survey(stacks=stacks, ledger=LedgerDouble(known=view), clock=FixedClock())
+    survey = Survey(stacks=stacks, ledger=LedgerDouble(known=view), policy=PolicyDouble(), clock=FixedClock())
     (subject,) = (await survey.of(mutation(effect(attribute="max_size", value=12)))).subjects
     assert (subject.before, subject.attributes_before["desired_capacity"]) == (16, 8)
     assert subject.attributes_after == {**subject.attributes_before, "max_size": 12}
 
 
 async def test_all_effects_of_one_change_are_seen_together(stacks: Stacks) -> None:
-    survey = Survey(stacks=stacks, ledger=LedgerDouble(), clock=FixedClock())
+    survey = Survey(stacks=stacks, ledger=LedgerDouble(), policy=PolicyDouble(), clock=FixedClock())
     both = mutation(
         effect(), effect(attribute="max_size", value=12), effect(attribute="*", value=None, action=EffectAction.INVOKE)
     )
@@ -96,7 +104,7 @@ async def test_all_effects_of_one_change_are_seen_together(stacks: Stacks) -> No
 
 
 async def test_what_no_stack_declares_has_no_law_and_the_default_mode(stacks: Stacks) -> None:
-    survey = Survey(stacks=stacks, ledger=LedgerDouble(), clock=FixedClock())
+    survey = Survey(stacks=stacks, ledger=LedgerDouble(), policy=PolicyDouble(), clock=FixedClock())
     facts = await survey.of(mutation(effect("aws_sqs_queue{name=x}", "delay_seconds")))
     (subject,) = facts.subjects
     assert (facts.stack, facts.mode) == ("kafka", Mode.OBSERVE)
@@ -113,14 +121,19 @@ async def test_what_no_stack_declares_has_no_law_and_the_default_mode(stacks: St
     ],
 )
 async def test_a_claim_is_related_by_what_it_holds(stacks: Stacks, standing: Claim, relation: Relation) -> None:
-    survey = Survey(stacks=stacks, ledger=LedgerDouble(known=LedgerView(claims=(standing,))), clock=FixedClock())
+    survey = Survey(
+        stacks=stacks,
+        ledger=LedgerDouble(known=LedgerView(claims=(standing,))),
+        policy=PolicyDouble(),
+        clock=FixedClock(),
+    )
     (met,) = (await survey.of(mutation(effect()))).claims
     assert (met.claim, met.relation) == (standing, relation)
 
 
 async def test_a_change_of_the_whole_meets_every_claim_on_it(stacks: Stacks) -> None:
     standing = LedgerDouble(known=LedgerView(claims=(claim(ASG, "max_size"),)))
-    survey = Survey(stacks=stacks, ledger=standing, clock=FixedClock())
+    survey = Survey(stacks=stacks, ledger=standing, policy=PolicyDouble(), clock=FixedClock())
     deleted = mutation(effect(attribute="*", value=None, action=EffectAction.DELETE))
     (met,) = (await survey.of(deleted)).claims
     assert met.relation is Relation.SAME
@@ -148,7 +161,9 @@ def _two(tmp_path: Path, first: Mode, second: Mode) -> Stacks:
 async def test_of_several_stacks_the_strictest_mode_holds(
     tmp_path: Path, first: Mode, second: Mode, together: Mode
 ) -> None:
-    survey = Survey(stacks=_two(tmp_path, first, second), ledger=LedgerDouble(), clock=FixedClock())
+    survey = Survey(
+        stacks=_two(tmp_path, first, second), ledger=LedgerDouble(), policy=PolicyDouble(), clock=FixedClock()
+    )
     facts = await survey.of(mutation(effect("aws_sqs_queue.one", "name"), effect("aws_sqs_queue.two", "name")))
     assert (facts.stack, facts.mode) == ("one", together)
 
@@ -160,14 +175,16 @@ async def test_of_several_stacks_the_strictest_mode_holds(
 async def test_what_is_not_understood_may_reach_any_stack_so_the_strictest_of_all_holds(
     tmp_path: Path, first: Mode, second: Mode, together: Mode
 ) -> None:
-    survey = Survey(stacks=_two(tmp_path, first, second), ledger=LedgerDouble(), clock=FixedClock())
+    survey = Survey(
+        stacks=_two(tmp_path, first, second), ledger=LedgerDouble(), policy=PolicyDouble(), clock=FixedClock()
+    )
     assert (await survey.of(mutation())).mode is together
 
 
 async def test_an_observed_stack_does_not_loosen_what_none_declares(tmp_path: Path) -> None:
     loaded = _two(tmp_path, Mode.OBSERVE, Mode.OBSERVE)
     strict = Stacks(loaded._loaded, default_mode=Mode.ENFORCE)
-    survey = Survey(stacks=strict, ledger=LedgerDouble(), clock=FixedClock())
+    survey = Survey(stacks=strict, ledger=LedgerDouble(), policy=PolicyDouble(), clock=FixedClock())
     facts = await survey.of(mutation(effect("aws_sqs_queue.one", "name"), effect("aws_sqs_queue{name=x}", "name")))
     assert facts.mode is Mode.ENFORCE
 
@@ -180,17 +197,39 @@ class Reloads(LedgerDouble):
         self._stacks = stacks
         self._code = code
 
-    async def view(self, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime) -> LedgerView:
+    async def view(
+        self, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime, flip_window: timedelta
+    ) -> LedgerView:
         """Nothing known; but the code is reloaded meanwhile."""
         self._code.write_text('resource "aws_sqs_queue" "renamed" {\n  name = "renamed"\n}\n')
         assert self._stacks.refresh()
-        return await super().view(addresses=addresses, actor=actor, call_digest=call_digest, now=now)
+        return await super().view(
+            addresses=addresses, actor=actor, call_digest=call_digest, now=now, flip_window=flip_window
+        )
 
 
 async def test_what_is_judged_and_what_is_recorded_as_judged_are_one_version(tmp_path: Path) -> None:
     stacks = _two(tmp_path, Mode.ENFORCE, Mode.ENFORCE)
     before = stacks.revision
-    survey = Survey(stacks=stacks, ledger=Reloads(stacks, tmp_path / "one" / "main.tf"), clock=FixedClock())
+    survey = Survey(
+        stacks=stacks, ledger=Reloads(stacks, tmp_path / "one" / "main.tf"), policy=PolicyDouble(), clock=FixedClock()
+    )
     facts = await survey.of(mutation(effect("aws_sqs_queue.one", "name")))
     assert facts.code == before != stacks.revision
     assert facts.subjects[0].declared == "one"
+
+
+@pytest.mark.parametrize("same", [True, False], ids=["one resource", "many resources"])
+async def test_the_survey_is_linear_in_effects_values_and_claims(stacks: Stacks, same: bool) -> None:
+    def make(count: int) -> Callable[[], object]:
+        addresses = [ASG if same else f"aws_sqs_queue{{name={number}}}" for number in range(count)]
+        effects = [effect(address, f"tags.k{number}", "v") for number, address in enumerate(addresses)]
+        view = LedgerView(
+            claims=tuple(claim(address, f"tags.k{number}") for number, address in enumerate(addresses)),
+            values={(address, f"tags.k{number}"): "w" for number, address in enumerate(addresses)},
+        )
+        survey = Survey(stacks=stacks, ledger=LedgerDouble(known=view), policy=PolicyDouble(), clock=FixedClock())
+        asked = mutation(*effects)
+        return lambda: finish(survey.of(asked))
+
+    assert_linear(make, 60)

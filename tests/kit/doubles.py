@@ -1,9 +1,9 @@
-"""Small doubles of the ports, which note what is asked of them and fail when told to, for tests of the line without its adapters."""
+"""Doubles of the ports, which record their calls and fail on request, for tests of the pipeline without adapters."""
 
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from gateway.checks.chain import CheckChain, Opinion
 from gateway.effects.resolver import EffectResolver
@@ -11,8 +11,10 @@ from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim
 from gateway.model.facts import Facts
 from gateway.model.inbound import Inbound
+from gateway.model.json import Json
 from gateway.model.mutation import Call, CallClass, Mutation
 from gateway.model.outcome import Applied, Reply, Sent
+from gateway.model.refusal import Refusal
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.pipeline import Pipeline
 from gateway.ports import Attempt, LedgerView, Prepared, Request
@@ -27,16 +29,16 @@ APPLIED = Applied(reply=Reply(status=200, headers=(("x-amzn-requestid", "r-1"),)
 
 
 class FixedClock:
-    """Always the same moment."""
+    """A clock that stands still."""
 
     def now(self) -> datetime:
-        """The moment."""
+        """`NOW`."""
         return NOW
 
 
 @dataclass
 class LedgerDouble:
-    """Keeps nothing. Each list of failures is used up from the front, one a call; None passes."""
+    """A ledger that stores nothing. Each call takes the first entry of its list of failures and raises it unless it is None."""
 
     events: list[str] = field(default_factory=list)
     view_fails: list[Exception | None] = field(default_factory=list)
@@ -45,13 +47,18 @@ class LedgerDouble:
     attempts: list[Attempt | Exception | None] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
     outcomes: list[Sent] = field(default_factory=list)
-    strangers: list[dict[str, str]] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
     known: LedgerView = field(default_factory=LedgerView)
-    stranger_fails: Exception | None = None
+    refusal_fails: Exception | None = None
+    flip_window: timedelta | None = None
+    """The window of the last call of `view`."""
 
-    async def view(self, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime) -> LedgerView:
-        """What the test put into `known`."""
+    async def view(
+        self, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime, flip_window: timedelta
+    ) -> LedgerView:
+        """The value of `known`."""
         self.events.append("view")
+        self.flip_window = flip_window
         _fail(self.view_fails)
         return self.known
 
@@ -62,23 +69,21 @@ class LedgerDouble:
             raise found
         return found
 
-    async def record_refusal(
-        self, *, at: datetime, reason: str, code: str, peer: str, key_id: str, about: str, actor: str = ""
-    ) -> None:
-        """Notes it."""
-        if self.stranger_fails:
-            raise self.stranger_fails
-        self.strangers.append({"code": code, "key_id": key_id, "actor": actor, "about": about, "reason": reason})
+    async def record_refusal(self, refusal: Refusal) -> None:
+        """Adds it to `refusals`."""
+        if self.refusal_fails:
+            raise self.refusal_fails
+        self.refusals.append(refusal)
 
     async def record_decision(self, mutation: Mutation, facts: Facts, decision: Decision) -> Sequence[Claim]:
-        """Notes it, and takes no claims."""
+        """Adds it to `decisions`, and takes no claims."""
         _fail(self.decided_fails)
         self.events.append("decided")
         self.decisions.append(decision)
         return ()
 
     async def record_outcome(self, mutation: Mutation, outcome: Sent, at: datetime) -> None:
-        """Notes it."""
+        """Adds it to `outcomes`."""
         _fail(self.settled_fails)
         self.events.append("settled")
         self.outcomes.append(outcome)
@@ -89,26 +94,38 @@ def _fail(failures: list[Exception | None]) -> None:
         raise failure
 
 
+@dataclass(frozen=True)
+class PolicyDouble:
+    """A policy engine that answers every question with an empty object."""
+
+    revision: str = "r-1"
+    flip_window: timedelta = timedelta(hours=1)
+
+    async def ask(self, entrypoint: str, document: Json) -> Json:
+        """An empty object."""
+        return {}
+
+
 @dataclass
 class CloudDouble:
-    """AWS that does as told."""
+    """A cloud with a given outcome."""
 
     events: list[str]
     outcome: Sent = APPLIED
     prepare_fails: list[Exception | None] = field(default_factory=list)
     hold: asyncio.Event | None = None
-    """Answers only once this is set."""
+    """If given, `send` waits until it is set."""
     sending: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set once something was sent."""
+    """Set when `send` is called."""
 
     async def prepare(self, call: Call, mutation_id: str) -> Prepared:
-        """Something to send."""
+        """A request, which is this double itself."""
         self.events.append("prepare")
         _fail(self.prepare_fails)
         return self
 
     async def send(self, prepared: Prepared) -> Sent:
-        """The outcome, in its time."""
+        """The given outcome."""
         self.events.append("send")
         self.sending.set()
         if self.hold is not None:
@@ -118,7 +135,7 @@ class CloudDouble:
 
 @dataclass(frozen=True)
 class Says:
-    """A check that always says the same."""
+    """A check with a fixed verdict."""
 
     verdict: Verdict
     name: str = "says"
@@ -130,7 +147,7 @@ class Says:
 
 @dataclass(frozen=True)
 class Reads:
-    """A dialect and an authenticator at once: whoever asks is `caller`, whatever comes is `request`; an error of either is raised."""
+    """An authenticator and a decoder: they return `caller` and `request`, or raise it if it is an error."""
 
     request: Request | Exception
     caller: Caller | Exception = AGENT
@@ -154,7 +171,7 @@ def asked(*, key: str = "", dry_run: bool = False, call_class: CallClass = CallC
 
 
 def inbound(target: str = "/", headers: tuple[tuple[str, str], ...] = (), body: bytes = b"") -> Inbound:
-    """A request as it arrived."""
+    """An inbound POST request."""
 
     async def read() -> bytes:
         return body
@@ -165,11 +182,11 @@ def inbound(target: str = "/", headers: tuple[tuple[str, str], ...] = (), body: 
 def line(
     ledger: LedgerDouble, cloud: CloudDouble, verdict: Verdict = Verdict.ALLOW, mode: Mode = Mode.ENFORCE
 ) -> Pipeline:
-    """The real line over the doubles; no stack is guarded, so `mode` holds for all."""
+    """The real pipeline on the doubles. No stack is guarded, so `mode` applies to every mutation."""
     stacks = Stacks((), default_mode=mode)
     return Pipeline(
         resolver=EffectResolver(stacks, {}),
-        survey=Survey(stacks=stacks, ledger=ledger, clock=FixedClock()),
+        survey=Survey(stacks=stacks, ledger=ledger, policy=PolicyDouble(), clock=FixedClock()),
         checks=CheckChain([Says(verdict)]),
         ledger=ledger,
         cloud=cloud,

@@ -1,4 +1,4 @@
-"""A whole gateway in a thread, over a scripted AWS: the real doors, checks, policy and ledger, for tests of the line."""
+"""A complete gateway in a thread, in front of a scripted AWS: the real doors, checks, policy and ledger."""
 
 import asyncio
 import shutil
@@ -12,6 +12,7 @@ from typing import Any, Self, TypeVar
 import boto3
 import uvicorn
 from botocore.config import Config
+from sqlalchemy import delete
 
 from gateway.app import running
 from gateway.clock import SystemClock
@@ -19,6 +20,8 @@ from gateway.doors.timeouts import TimeoutProtocol
 from gateway.keyring.keys import SqlKeyRing
 from gateway.keyring.master_key import master_key
 from gateway.ledger.ledger import SqlLedger, open_ledger
+from gateway.ledger.statements import Statement
+from gateway.ledger.tables import VALUES
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.record import Record
 from gateway.model.verdict import Mode
@@ -29,6 +32,7 @@ from tests.kit.upstream import UpstreamStub
 STACK = Path(__file__).parent.parent / "cases" / "stacks" / "kafka"
 ASG = "kafka-consumer-processor-asg"
 T = TypeVar("T")
+_FORGET = Statement(delete(VALUES))
 
 KEYS: dict[str, tuple[ActorKind, tuple[str, ...]]] = {
     "agent": (ActorKind.AGENT, ()),
@@ -70,7 +74,7 @@ class Gate:
         self._loop.close()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run something on the gateway's own loop."""
+        """Run a coroutine on the event loop of the gateway and return its result."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
 
     def records(self, **query: Any) -> list[Record]:
@@ -78,10 +82,11 @@ class Gate:
         return list(self.run(self.ledger.records(RecordQuery(newest_first=False, limit=1000, **query))))
 
     def release_all(self) -> None:
-        """End every standing claim, so that the next test meets none."""
+        """Release every open claim and forget every applied value, so that the next test starts as the first did."""
         human = Caller(actor="human", kind=ActorKind.HUMAN, key_id=self.keys["human"].id, roles=("approver",))
         for mutation in {claim.mutation_id for claim in self.run(self.ledger.claims())}:
             self.run(self.ledger.release(mutation, caller=human, at=SystemClock().now()))
+        self.run(self.ledger.write(lambda transaction: transaction.change(_FORGET, {})))
 
     def client(
         self,
@@ -90,7 +95,7 @@ class Gate:
         motive: tuple[str, str] | None = ("availability", "incident; evidence=A-1"),
         **more: Any,
     ) -> Any:
-        """A boto3 client that goes through the gate."""
+        """A boto3 client that sends its calls to the gateway."""
         key = self.keys[actor]
         client = boto3.client(
             service,
@@ -106,17 +111,17 @@ class Gate:
         return client
 
     def bearer(self, actor: str = "agent") -> dict[str, str]:
-        """The header that proves an actor to the API."""
+        """The header that authenticates an actor at the API."""
         key = self.keys[actor]
         return {"Authorization": f"Bearer {key.id}.{key.secret}"}
 
     def issue(self, actor: str, *, kind: ActorKind = ActorKind.AGENT, lasts: timedelta = timedelta(days=1)) -> str:
-        """A key of a further actor, whose name `client` and `bearer` then take; the name."""
+        """Issue a key for a new actor and return its name, for `client` and `bearer`."""
         self.keys[actor] = self.run(self.ring.issue(actor=actor, kind=kind, lasts=lasts))
         return actor
 
     def revoke(self, actor: str) -> None:
-        """End the actor's key."""
+        """Revoke the actor's key."""
         self.run(self.ring.revoke(self.keys[actor].id))
 
     async def _serve(self) -> None:

@@ -1,4 +1,4 @@
-"""Requests signed by botocore's own arithmetic and sent as raw bytes, so that a test can bend anything in them before or after signing."""
+"""Requests signed with botocore and sent as raw bytes, so that a test can change any part before or after signing."""
 
 import json
 import re
@@ -22,10 +22,10 @@ _CODE = re.compile(rb"<Code>([^<]*)</Code>")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What came back."""
+    """An HTTP response."""
 
     status: int
-    """0 where the connection was closed without an answer."""
+    """0 if the connection was closed without a response."""
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
     closed: bool = True
@@ -33,7 +33,7 @@ class Answer:
 
     @property
     def code(self) -> str:
-        """AWS's error code, in whatever protocol."""
+        """The AWS error code, in any protocol."""
         kind = self.headers.get("content-type", "")
         if "json" in kind or "cbor" in kind:
             document = json.loads(self.body) if "json" in kind else cbor_value(self.body)
@@ -43,13 +43,13 @@ class Answer:
 
     @property
     def text(self) -> str:
-        """The body, as text."""
+        """The body as text."""
         return self.body.decode("utf-8", "replace")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wire:
-    """One request as bytes will say it."""
+    """An HTTP request before serialization."""
 
     method: str = "POST"
     target: str = "/"
@@ -61,21 +61,21 @@ class Wire:
         return next(value for key, value in self.headers if key.lower() == name.lower())
 
     def with_header(self, name: str, value: str) -> "Wire":
-        """The same with a header replaced, or added."""
+        """A copy with a header replaced or added."""
         kept = tuple(pair for pair in self.headers if pair[0].lower() != name.lower())
         return replace(self, headers=(*kept, (name, value)))
 
     def adding(self, name: str, value: str) -> "Wire":
-        """The same with one header more."""
+        """A copy with one more header."""
         return replace(self, headers=(*self.headers, (name, value)))
 
     def editing(self, name: str, edit: Callable[[str], str]) -> "Wire":
-        """The same with a header's value edited."""
+        """A copy with an edited header value."""
         return self.with_header(name, edit(self.header(name)))
 
     @property
     def raw(self) -> bytes:
-        """The bytes on the wire; the connection ends with the answer."""
+        """The bytes to send. The connection is closed after the response."""
         lengths = () if self.method == "GET" and not self.body else (("Content-Length", str(len(self.body))),)
         fields = (*self.headers, *lengths, ("Connection", "close"))
         head = f"{self.method} {self.target} HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in fields)
@@ -83,7 +83,7 @@ class Wire:
 
 
 def _sign(auth: Any, request: Any, timestamp: str) -> None:
-    """What `SigV4Auth.add_auth` does, at a moment of our choice."""
+    """Does what `SigV4Auth.add_auth` does, with a given timestamp."""
     request.context["timestamp"] = timestamp
     auth._modify_request_before_signing(request)
     text = auth.string_to_sign(request, auth.canonical_request(request))
@@ -92,7 +92,7 @@ def _sign(auth: Any, request: Any, timestamp: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signer:
-    """Signs for one key, service and region. `url` is the gateway's."""
+    """Signs for one key, service and region. `url` is the URL of the gateway."""
 
     url: str
     key_id: str
@@ -110,7 +110,7 @@ class Signer:
         at: datetime | None = None,
         payload: str = "",
     ) -> Wire:
-        """A signed request. `payload` goes into `x-amz-content-sha256` unread; `at` is when it says it was signed."""
+        """A signed request. `payload` is the value of `x-amz-content-sha256`, used as given; `at` is the stated time of signing."""
         request = AWSRequest(method=method, url=self.url + target, data=body, headers={**(headers or {})})
         if payload:
             request.headers["x-amz-content-sha256"] = payload
@@ -120,7 +120,7 @@ class Signer:
         return Wire(method=method, target=target, headers=(("Host", self._host), *request.headers.items()), body=body)
 
     def presigned(self, *, method: str = "GET", target: str) -> Wire:
-        """The same with the proof in the query."""
+        """A presigned request, with the signature in the query."""
         request = AWSRequest(method=method, url=self.url + target)
         SigV4QueryAuth(Credentials(self.key_id, self.secret), self.service, self.region).add_auth(request)
         parts = urlsplit(request.url)
@@ -132,7 +132,7 @@ class Signer:
 
 
 def talk(url: str, raw: bytes, *, hang_up: bool = False, seconds: float = 10) -> Answer:
-    """Send bytes to the gateway and read what comes until it closes or falls silent. `hang_up`: say that nothing more will come."""
+    """Send bytes to the gateway and read until it closes the connection or `seconds` pass without data. `hang_up` closes our side first."""
     parts = urlsplit(url)
     with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=seconds) as connection:
         connection.sendall(raw)

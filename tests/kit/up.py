@@ -1,4 +1,4 @@
-"""`sentinel up` as its users meet it: a process of its own on ports of its own, with every child it starts."""
+"""`sentinel up` in its own process with its own ports, and access to the child processes it starts."""
 
 import os
 import signal
@@ -16,14 +16,14 @@ _END_SECONDS = 60.0
 
 
 def free_port() -> int:
-    """A port of loopback on which nobody listens."""
+    """A free port on loopback."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def sentinel(*arguments: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end."""
+    """Run a command and wait for its end."""
     return subprocess.run(
         [sys.executable, "-m", "gateway", *arguments],
         cwd=ROOT, env=environment(path), capture_output=True, text=True, timeout=300, check=False,
@@ -31,7 +31,7 @@ def sentinel(*arguments: str, path: str | None = None) -> subprocess.CompletedPr
 
 
 def environment(path: str | None = None) -> dict[str, str]:
-    """This environment, with another search path where one is given."""
+    """The current environment, with `PATH` replaced if given."""
     return {**os.environ, "PYTHONUNBUFFERED": "1", **({"PATH": path} if path is not None else {})}
 
 
@@ -46,11 +46,11 @@ class Up:
 
     @property
     def output(self) -> str:
-        """All it said so far."""
+        """Its output so far."""
         return self.home.with_suffix(".output").read_text()
 
     def start(self, *more: str, path: str | None = None) -> Self:
-        """Start it, and go on at once."""
+        """Start it without waiting."""
         arguments = ["up", "--home", str(self.home), "--port", str(self.port), "--aws-port", str(self.aws_port), *more]
         with self.home.with_suffix(".output").open("w") as output:
             self.process = subprocess.Popen(
@@ -60,13 +60,13 @@ class Up:
         return self
 
     def ready(self, *more: str, path: str | None = None) -> Self:
-        """Start it, and wait until it says that all is ready."""
+        """Start it and wait until it reports that it is ready."""
         self.start(*more, path=path)
         self.wait_for("Ctrl-C ends everything")
         return self
 
     def wait_for(self, words: str) -> None:
-        """Wait until it has said this."""
+        """Wait until its output contains `words`."""
         deadline = time.monotonic() + _READY_SECONDS
         while words not in self.output:
             assert self.process is not None
@@ -75,18 +75,18 @@ class Up:
             time.sleep(0.1)
 
     def signal(self, number: signal.Signals) -> int:
-        """Send it a signal as Ctrl-C does; its exit code."""
+        """Send it a signal, wait for its end and return its exit code."""
         assert self.process is not None
         self.process.send_signal(number)
         return self.process.wait(_END_SECONDS)
 
     def ended(self) -> int:
-        """Its exit code, once it has ended by itself."""
+        """Wait until it ends by itself and return its exit code."""
         assert self.process is not None
         return self.process.wait(_END_SECONDS)
 
     def children(self) -> dict[str, int]:
-        """Process ids of whatever runs for this home or on its ports, by its command line; `sentinel up` itself is not one."""
+        """Ids of the processes for this home or its ports, by command line, without `sentinel up` itself."""
         listed = subprocess.run(
             ["ps", "-axww", "-o", "pid=,command="], check=True, capture_output=True, text=True
         ).stdout
@@ -94,7 +94,7 @@ class Up:
         return {command: int(pid) for pid, command in lines if self._started(command)}
 
     def parts(self) -> set[str]:
-        """Which of its parts run."""
+        """The names of its running parts."""
         names = {
             "gateway": "-m gateway serve",
             "reconciler": "-m reconciler serve",
@@ -104,7 +104,7 @@ class Up:
         return {name for name, words in names.items() if words in running}
 
     def gateway(self) -> int:
-        """The gateway's process id."""
+        """The process id of the gateway."""
         return next(pid for command, pid in self.children().items() if "-m gateway serve" in command)
 
     def _started(self, command: str) -> bool:

@@ -1,4 +1,4 @@
-"""A scripted AWS on loopback for tests: records what it is asked, and answers well, badly or not at all."""
+"""A scripted AWS on loopback for tests: records requests, and answers correctly, wrongly or not at all."""
 
 import asyncio
 from collections.abc import Mapping
@@ -12,20 +12,20 @@ REQUEST_ID = "6f7e2c1a-0000-4000-8000-000000000000"
 
 @dataclass
 class UpstreamStub:
-    """What was asked, and how to answer from now on."""
+    """The requests so far, and the behaviour for the next ones."""
 
     asked: list[str] = field(default_factory=list)
     """Operations that arrived, in order."""
     headers: list[Mapping[str, str]] = field(default_factory=list)
     bodies: list[bytes] = field(default_factory=list)
     behaviour: str = "ok"
-    """ok, refuse (AWS's own error), echo (an error that repeats what was sent), cut (answer never comes), html (a captive portal), slow."""
+    """ok, refuse (an AWS error), echo (an error that repeats the request), cut (the connection is closed), html (a captive portal), slow."""
     port: int = 0
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when the first request has come."""
+    """Set when the first request has arrived."""
 
     async def start(self) -> web.AppRunner:
-        """Listen on a free port of loopback; end it with `cleanup` of what is returned."""
+        """Listen on a free port of loopback; call `cleanup` on the returned runner to stop."""
         application = web.Application(client_max_size=64 * 1024 * 1024)
         application.router.add_route("*", "/{anything:.*}", self._answer)
         runner = web.AppRunner(application)

@@ -1,4 +1,4 @@
-"""Stores for the port suites: SQLite in a file, and a PostgreSQL cluster of our own."""
+"""Stores for the port suites: SQLite in a file, and a private PostgreSQL cluster."""
 
 import os
 import pwd
@@ -18,16 +18,16 @@ _NUMBERS = count()
 
 
 def _binary(name: str) -> str:
-    """The newest PostgreSQL's program: Debian keeps them off PATH."""
-    kept = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: int(path.parts[-3]))
-    found = str(kept[-1]) if kept else shutil.which(name)
+    """A program of the newest PostgreSQL. Debian does not put them on PATH."""
+    installed = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: int(path.parts[-3]))
+    found = str(installed[-1]) if installed else shutil.which(name)
     if found is None:
         pytest.fail(f"PostgreSQL's `{name}` is not installed, and this test needs it.")
     return found
 
 
 def _run(arguments: Sequence[str]) -> None:
-    """Run a server program; as root through the user `postgres`, because it refuses root."""
+    """Run a server program. They refuse root, so root runs them as the user `postgres`."""
     if os.geteuid() == 0:
         arguments = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", *arguments]
     environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
@@ -39,19 +39,19 @@ def _run(arguments: Sequence[str]) -> None:
 @pytest.fixture(scope="session")
 def postgres_socket() -> Iterator[Path]:
     """The socket directory of a running private cluster."""
-    place = Path(tempfile.mkdtemp(prefix="sentinel-pg-"))
+    directory = Path(tempfile.mkdtemp(prefix="sentinel-pg-"))
     if os.geteuid() == 0:
         owner = pwd.getpwnam("postgres")
-        os.chown(place, owner.pw_uid, owner.pw_gid)
-    data = place / "data"
+        os.chown(directory, owner.pw_uid, owner.pw_gid)
+    data = directory / "data"
     _run([_binary("initdb"), "-D", str(data), "-U", "sentinel", "--auth=trust", "--no-sync", "-E", "UTF8"])
-    options = f"-c listen_addresses='' -c unix_socket_directories='{place}' -c shared_buffers=32MB"
-    _run([_binary("pg_ctl"), "-D", str(data), "-o", options, "-l", str(place / "log"), "-w", "start"])
+    options = f"-c listen_addresses='' -c unix_socket_directories='{directory}' -c shared_buffers=32MB"
+    _run([_binary("pg_ctl"), "-D", str(data), "-o", options, "-l", str(directory / "log"), "-w", "start"])
     try:
-        yield place
+        yield directory
     finally:
         _run([_binary("pg_ctl"), "-D", str(data), "-m", "immediate", "-w", "stop"])
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def postgres_url(postgres_socket: Path) -> str:
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of a new store, of each kind in turn."""
+    """The URL of a new store, once for each database."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'ledger.db'}"
     url: str = request.getfixturevalue("postgres_url")
@@ -74,6 +74,6 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 async def ledger(store_url: str) -> AsyncIterator[SqlLedger]:
-    """An open ledger on each kind of store."""
+    """An open ledger, once for each database."""
     async with open_ledger(store_url) as opened:
         yield opened

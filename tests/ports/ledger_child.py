@@ -1,4 +1,4 @@
-"""A process of its own for the ledger's suite: `crash URL` dies between DECIDED and SETTLED, `race URL NAME` wants 500 things."""
+"""A process of its own for the ledger's suite: `crash URL` dies between DECIDED and SETTLED, `race URL NAME` claims 500 attributes."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""What every store must do for the line: view, decide, settle, recover."""
+"""What mutations need of the ledger, on every store: view, record decisions and outcomes, recover."""
 
 import asyncio
 from collections.abc import Sequence
@@ -24,8 +24,11 @@ from gateway.model.outcome import Applied, Failed, InDoubt, Reply
 from gateway.model.record import Stage
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.ports import RecordQuery
+from tests.kit.bindings import BOUND
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
 GROUP = "aws_autoscaling_group.kafka"
 APPLIED = Applied(
     reply=Reply(status=200, headers=(("content-type", "text/xml"),), body=b"<ok/>\x00\xff"), request_id="r-1"
@@ -35,7 +38,7 @@ HUMAN = Caller(actor="alice", kind=ActorKind.HUMAN, key_id="SNTLHUMAN", roles=("
 
 
 def effect(value: Json = 6, attribute: str = "desired_capacity", **members: Any) -> Effect:
-    """A SET on the example group, unless told otherwise."""
+    """A SET on the example group, unless `members` say otherwise."""
     given = {"address": GROUP, "action": EffectAction.SET, "resource_type": "aws_autoscaling_group", **members}
     return Effect(attribute=attribute, value=value, **given)
 
@@ -56,11 +59,11 @@ def mutation(
     )
 
 
-def facts(asked: Mutation, *, before: Json = 4, now: datetime = NOW, seen: Sequence[Claim] = ()) -> Facts:
+def facts(change: Mutation, *, before: Json = 4, now: datetime = NOW, seen: Sequence[Claim] = ()) -> Facts:
     """The facts of a mutation whose attributes all have the value `before`."""
     subjects = tuple(
         Subject(effect=each, before=before, declared=4, attributes_before={}, attributes_after={}, contract=Contract())
-        for each in asked.effects
+        for each in change.effects
     )
     claims = tuple(StandingClaim(claim=claim, relation=Relation.SAME) for claim in seen)
     return Facts(now=now, stack="kafka", mode=Mode.ENFORCE, subjects=subjects, claims=claims)
@@ -69,58 +72,60 @@ def facts(asked: Mutation, *, before: Json = 4, now: datetime = NOW, seen: Seque
 def decision(verdict: Verdict = Verdict.ALLOW, **members: Any) -> Decision:
     """A decision of one finding."""
     finding = Finding(check="bounds", verdict=verdict, rule="bounds.max", reason="Because.")
-    return Decision(findings=(finding,), **members)
+    return Decision(findings=(finding,), **{"binding": BOUND, **members})
 
 
-async def carried(
+async def execute(
     ledger: SqlLedger,
-    asked: Mutation,
+    change: Mutation,
     outcome: Applied | Failed | InDoubt = APPLIED,
     *,
     now: datetime = NOW,
     **members: Any,
 ) -> Sequence[Claim]:
     """Decide and settle; the claims taken."""
-    claims = await ledger.record_decision(asked, facts(asked, now=now), decision(**members))
-    await ledger.record_outcome(asked, outcome, now)
+    claims = await ledger.record_decision(change, facts(change, now=now), decision(**members))
+    await ledger.record_outcome(change, outcome, now)
     return claims
 
 
 async def held_claims(ledger: SqlLedger, now: datetime = NOW, address: str = GROUP) -> tuple[Claim, ...]:
-    """The open claims as the line sees them."""
-    return (await ledger.view(addresses=[address], actor="agent", call_digest="", now=now)).claims
+    """The open claims that a survey would see."""
+    return (await ledger.view(addresses=[address], actor="agent", call_digest="", now=now, flip_window=DAY)).claims
 
 
 async def test_a_mutation_leaves_decided_then_settled_and_its_claim_and_value(ledger: SqlLedger) -> None:
-    asked = mutation()
-    [claim] = await carried(ledger, asked)
+    change = mutation()
+    [claim] = await execute(ledger, change)
     decided, settled = await ledger.records(RecordQuery(newest_first=False))
     assert (decided.stage, settled.stage, decided.seq, settled.seq) == (Stage.DECIDED, Stage.SETTLED, 1, 2)
     assert (decided.at, decided.actor, decided.stack, settled.previous) == (NOW, "agent", "kafka", decided.hash)
-    view = await ledger.view(addresses=[GROUP, "aws_lb.front"], actor="agent", call_digest="", now=NOW)
+    view = await ledger.view(addresses=[GROUP, "aws_lb.front"], actor="agent", call_digest="", now=NOW, flip_window=DAY)
     assert view.claims == (claim,)
     assert view.values == {(GROUP, "desired_capacity"): 6}
     assert await ledger.verify() == 2
 
 
-async def test_the_decided_record_names_parameters_and_holds_no_value_of_them(ledger: SqlLedger) -> None:
+async def test_the_decided_record_holds_the_call_whole_with_its_secrets_masked(ledger: SqlLedger) -> None:
     secret = effect({"sha256": "ab"}, "password", sensitive=True)
-    asked = mutation(secret, effect())
-    await ledger.record_decision(asked, facts(asked, before="hunter3"), decision())
+    change = mutation(secret, effect())
+    await ledger.record_decision(change, facts(change, before="hunter3"), decision())
     [record] = await ledger.records(RecordQuery())
     body: Any = record.body
-    assert body["call"]["parameters"] == ["Name", "Secret", "Value"]
+    values = ["{'sha256': 'ab'}", "6"]
+    assert body["call"]["parameters"] == {"Name": "kafka", "Secret": "***", "Value": values}
+    assert body["call"]["whole"] is True
     assert [each["before"] for each in body["effects"]] == [None, "hunter3"]
     assert "hunter2" not in str(body)
 
 
 @pytest.mark.parametrize("verdict", [Verdict.DENY, Verdict.HOLD])
-async def test_what_is_not_carried_out_takes_nothing(ledger: SqlLedger, verdict: Verdict) -> None:
-    asked = mutation(key="k")
-    assert await ledger.record_decision(asked, facts(asked), decision(verdict)) == ()
+async def test_a_mutation_that_is_not_carried_out_takes_no_claim(ledger: SqlLedger, verdict: Verdict) -> None:
+    change = mutation(key="k")
+    assert await ledger.record_decision(change, facts(change), decision(verdict)) == ()
     assert await held_claims(ledger) == ()
     assert await ledger.attempt("agent", "k") is None
-    assert [hold.mutation_id for hold in await ledger.holds()] == ([asked.id] if verdict is Verdict.HOLD else [])
+    assert [hold.mutation_id for hold in await ledger.holds()] == ([change.id] if verdict is Verdict.HOLD else [])
 
 
 @pytest.mark.parametrize(
@@ -133,18 +138,21 @@ async def test_what_is_not_carried_out_takes_nothing(ledger: SqlLedger, verdict:
     ],
     ids=["restated", "delete", "create", "invoke"],
 )
-async def test_what_is_set_restated_or_deleted_takes_a_claim(
-    ledger: SqlLedger, given: Effect, before: Json, keys: list[str]
-) -> None:
-    asked = mutation(given)
-    claims = await ledger.record_decision(asked, facts(asked, before=before), decision())
+async def test_which_effects_take_a_claim(ledger: SqlLedger, given: Effect, before: Json, keys: list[str]) -> None:
+    change = mutation(given)
+    claims = await ledger.record_decision(change, facts(change, before=before), decision())
     assert [claim.attribute for claim in claims] == keys
 
 
-async def test_an_attribute_restated_beside_a_change_takes_no_claim(ledger: SqlLedger) -> None:
-    asked = mutation(effect(6), effect(4, "min_size"))
-    claims = await ledger.record_decision(asked, facts(asked, before=4), decision())
-    assert [claim.attribute for claim in claims] == ["desired_capacity"]
+async def test_a_restated_attribute_is_claimed_only_while_the_call_is_under_way(ledger: SqlLedger) -> None:
+    change = mutation(effect(6), effect(4, "min_size"))
+    claims = await ledger.record_decision(change, facts(change, before=4), decision())
+    assert sorted(claim.attribute for claim in claims) == ["desired_capacity", "min_size"]
+    assert len(await held_claims(ledger)) == 2
+    await ledger.record_outcome(change, APPLIED, NOW)
+    assert [claim.attribute for claim in await held_claims(ledger)] == ["desired_capacity"]
+    [settled] = await ledger.records(RecordQuery(stage=Stage.SETTLED))
+    assert settled.body["claims_ended"] == [claim.id for claim in claims if claim.attribute == "min_size"]
 
 
 @pytest.mark.parametrize(
@@ -154,23 +162,23 @@ async def test_a_claim_lasts_for_the_sooner_of_granted_and_wanted(
     ledger: SqlLedger, granted: int | None, wanted: int | None, seconds: int | None
 ) -> None:
     span = timedelta(seconds=wanted) if wanted else None
-    asked = mutation(motive=Motive(intent=Intent.COST, motivation=Motivation.BUDGET, wanted_for=span))
+    change = mutation(motive=Motive(intent=Intent.COST, motivation=Motivation.BUDGET, wanted_for=span))
     obligations = {"claim_seconds": granted} if granted else {}
-    [claim] = await carried(ledger, asked, obligations=obligations)
+    [claim] = await execute(ledger, change, obligations=obligations)
     assert claim.until == (NOW + timedelta(seconds=seconds) if seconds else None)
     assert await held_claims(ledger) == (claim,)
 
 
 @pytest.mark.parametrize("odd", ["60", True, 0, -1, float("inf"), float("nan"), [60], 1e300])
-async def test_an_odd_obligation_stores_nothing(ledger: SqlLedger, odd: Any) -> None:
-    asked = mutation()
+async def test_an_invalid_obligation_stores_nothing(ledger: SqlLedger, odd: Any) -> None:
+    change = mutation()
     with pytest.raises(PolicyInvalid):
-        await ledger.record_decision(asked, facts(asked), decision(obligations={"claim_seconds": odd}))
+        await ledger.record_decision(change, facts(change), decision(obligations={"claim_seconds": odd}))
     assert await ledger.verify() == 0
 
 
-async def test_a_rival_without_leave_to_supersede_loses_and_stores_nothing(ledger: SqlLedger) -> None:
-    first = await carried(ledger, mutation())
+async def test_a_rival_that_does_not_supersede_is_refused_and_stores_nothing(ledger: SqlLedger) -> None:
+    first = await execute(ledger, mutation())
     rival = mutation(effect(3), actor="rival")
     with pytest.raises(ClaimTaken, match="agent"):
         await ledger.record_decision(rival, facts(rival, seen=first), decision())
@@ -185,10 +193,10 @@ async def test_a_rival_without_leave_to_supersede_loses_and_stores_nothing(ledge
     ],
     ids=["attribute then whole", "whole then attribute"],
 )
-async def test_a_claim_on_the_whole_that_the_checks_did_not_see_is_in_the_way(
+async def test_a_claim_on_the_whole_that_the_checks_did_not_see_refuses_a_mutation(
     ledger: SqlLedger, standing: Effect, wanted: Effect
 ) -> None:
-    seen = await carried(ledger, mutation(standing))
+    seen = await execute(ledger, mutation(standing))
     rival = mutation(wanted, actor="rival")
     with pytest.raises(ClaimTaken):
         await ledger.record_decision(rival, facts(rival), decision())
@@ -196,9 +204,9 @@ async def test_a_claim_on_the_whole_that_the_checks_did_not_see_is_in_the_way(
 
 
 async def test_superseding_ends_the_old_claim_and_a_second_superseder_loses(ledger: SqlLedger) -> None:
-    [old] = await carried(ledger, mutation())
+    [old] = await execute(ledger, mutation())
     winner, loser = mutation(effect(8), actor="b"), mutation(effect(9), actor="c")
-    [new] = await carried(ledger, winner, supersedes=(old.id,))
+    [new] = await execute(ledger, winner, supersedes=(old.id,))
     with pytest.raises(ClaimTaken, match="ended meanwhile"):
         await ledger.record_decision(loser, facts(loser), decision(supersedes=(old.id,)))
     assert await held_claims(ledger) == (new,)
@@ -207,8 +215,8 @@ async def test_superseding_ends_the_old_claim_and_a_second_superseder_loses(ledg
 
 
 async def test_a_claim_in_flight_or_in_doubt_cannot_be_superseded_and_does_not_expire(ledger: SqlLedger) -> None:
-    asked = mutation()
-    [claim] = await ledger.record_decision(asked, facts(asked), decision(obligations={"claim_seconds": 1}))
+    change = mutation()
+    [claim] = await ledger.record_decision(change, facts(change), decision(obligations={"claim_seconds": 1}))
     later = NOW + timedelta(hours=1)
     for _ in range(2):
         rival = mutation(effect(9), actor="b")
@@ -217,55 +225,55 @@ async def test_a_claim_in_flight_or_in_doubt_cannot_be_superseded_and_does_not_e
         assert await ledger.expire(later) == 0
         assert [held.id for held in await held_claims(ledger, later)] == [claim.id]
         if (await ledger.records(RecordQuery()))[0].stage is Stage.DECIDED:
-            await ledger.record_outcome(asked, InDoubt(reason="cut off"), NOW)
-    await ledger.resolve(asked.id, APPLIED, later)
+            await ledger.record_outcome(change, InDoubt(reason="cut off"), NOW)
+    await ledger.resolve(change.id, APPLIED, later)
     assert await held_claims(ledger, later) == ()
-    assert (await ledger.view(addresses=[GROUP], actor="", call_digest="", now=later)).values == {
+    assert (await ledger.view(addresses=[GROUP], actor="", call_digest="", now=later, flip_window=DAY)).values == {
         (GROUP, "desired_capacity"): 6
     }
 
 
-async def test_an_expired_claim_makes_way_and_is_recorded(ledger: SqlLedger) -> None:
-    await carried(ledger, mutation(), obligations={"claim_seconds": 60})
+async def test_an_expired_claim_is_ended_by_the_next_and_recorded(ledger: SqlLedger) -> None:
+    await execute(ledger, mutation(), obligations={"claim_seconds": 60})
     later = NOW + timedelta(seconds=60)
-    [new] = await carried(ledger, mutation(effect(9), actor="b"), now=later)
+    [new] = await execute(ledger, mutation(effect(9), actor="b"), now=later)
     assert await held_claims(ledger, later) == (new,)
     assert len(await ledger.records(RecordQuery(stage=Stage.EXPIRED))) == 1
 
 
-async def test_failure_gives_back_claim_key_and_what_was_superseded(ledger: SqlLedger) -> None:
-    [old] = await carried(ledger, mutation())
-    asked = mutation(effect(9), actor="b", key="k")
-    await carried(ledger, asked, FAILED, supersedes=(old.id,))
+async def test_a_failure_ends_its_claim_frees_its_key_and_reopens_superseded_claims(ledger: SqlLedger) -> None:
+    [old] = await execute(ledger, mutation())
+    change = mutation(effect(9), actor="b", key="k")
+    await execute(ledger, change, FAILED, supersedes=(old.id,))
     assert await held_claims(ledger) == (old,)
     assert await ledger.attempt("b", "k") is None
     again = mutation(effect(9), actor="b", key="k")
-    await carried(ledger, again, supersedes=(old.id,))
-    [record] = await ledger.records(RecordQuery(mutation_id=asked.id, stage=Stage.SETTLED))
+    await execute(ledger, again, supersedes=(old.id,))
+    [record] = await ledger.records(RecordQuery(mutation_id=change.id, stage=Stage.SETTLED))
     assert record.body["claims_reopened"] == [old.id]
     assert len(str(record.body["message"])) == 2_000
 
 
 @pytest.mark.parametrize("outcome", [APPLIED, FAILED], ids=["applied", "failed"])
 async def test_a_definite_outcome_is_recorded_once(ledger: SqlLedger, outcome: Applied | Failed) -> None:
-    asked = mutation()
-    await carried(ledger, asked, outcome)
+    change = mutation()
+    await execute(ledger, change, outcome)
     with pytest.raises(NotAllowed):
-        await ledger.record_outcome(asked, APPLIED, NOW)
+        await ledger.record_outcome(change, APPLIED, NOW)
     with pytest.raises(NotFound):
         await ledger.record_outcome(mutation(), APPLIED, NOW)
 
 
-async def test_an_idempotency_key_answers_what_it_was_answered(ledger: SqlLedger) -> None:
-    asked = mutation(key="k")
-    await ledger.record_decision(asked, facts(asked), decision())
+async def test_a_repeated_idempotency_key_gets_the_first_reply(ledger: SqlLedger) -> None:
+    change = mutation(key="k")
+    await ledger.record_decision(change, facts(change), decision())
     attempt = await ledger.attempt("agent", "k")
     assert attempt is not None
-    assert (attempt.mutation_id, attempt.call_digest, attempt.outcome) == (asked.id, asked.call.digest, None)
+    assert (attempt.mutation_id, attempt.call_digest, attempt.outcome) == (change.id, change.call.digest, None)
     twin = mutation(effect(1, "min_size"), key="k")
     with pytest.raises(AttemptInFlight):
         await ledger.record_decision(twin, facts(twin), decision())
-    await ledger.record_outcome(asked, APPLIED, NOW)
+    await ledger.record_outcome(change, APPLIED, NOW)
     attempt = await ledger.attempt("agent", "k")
     assert attempt is not None
     assert attempt.outcome == APPLIED
@@ -273,7 +281,7 @@ async def test_an_idempotency_key_answers_what_it_was_answered(ledger: SqlLedger
 
 
 @pytest.mark.parametrize(
-    ("asked", "size"),
+    ("change", "size"),
     [
         (mutation(effect({"sha256": "ab"}, "password", sensitive=True), key="k"), 10),
         (replace(mutation(key="k"), effects=()), 10),
@@ -282,16 +290,16 @@ async def test_an_idempotency_key_answers_what_it_was_answered(ledger: SqlLedger
     ids=["sensitive", "not understood", "large"],
 )
 async def test_a_reply_that_may_hold_a_secret_or_is_large_is_not_kept(
-    ledger: SqlLedger, asked: Mutation, size: int
+    ledger: SqlLedger, change: Mutation, size: int
 ) -> None:
-    await carried(ledger, asked, replace(APPLIED, reply=replace(APPLIED.reply, body=b"s" * size)))
+    await execute(ledger, change, replace(APPLIED, reply=replace(APPLIED.reply, body=b"s" * size)))
     attempt = await ledger.attempt("agent", "k")
     assert attempt is not None
     assert isinstance(attempt.outcome, InDoubt)
     assert "was applied" in attempt.outcome.reason
 
 
-async def test_one_of_many_redeems_the_approval(ledger: SqlLedger) -> None:
+async def test_only_one_of_many_uses_the_approval(ledger: SqlLedger) -> None:
     approval = await _approved(ledger)
     tries = [mutation(effect(6, f"a{number}"), call="x") for number in range(100)]
     ends = await asyncio.gather(
@@ -302,78 +310,90 @@ async def test_one_of_many_redeems_the_approval(ledger: SqlLedger) -> None:
 
 
 async def _approved(ledger: SqlLedger) -> Approval:
-    asked = mutation(effect(6, "a0"), call="x")
-    await ledger.record_decision(asked, facts(asked), decision(Verdict.HOLD))
-    return await ledger.approve(asked.id, approver=HUMAN, at=NOW, lasts=timedelta(hours=1))
+    change = mutation(effect(6, "a0"), call="x")
+    await ledger.record_decision(change, facts(change), decision(Verdict.HOLD))
+    return await ledger.approve(change.id, approver=HUMAN, at=NOW, lasts=timedelta(hours=1))
 
 
 @pytest.mark.parametrize("changed", ["actor", "call", "late"])
 async def test_an_approval_is_for_one_actor_one_call_and_its_time(ledger: SqlLedger, changed: str) -> None:
     approval = await _approved(ledger)
-    asked = mutation(
+    change = mutation(
         effect(6, "a0"), call="y" if changed == "call" else "x", actor="b" if changed == "actor" else "agent"
     )
     now = NOW + timedelta(hours=1 if changed == "late" else 0)
     with pytest.raises(ApprovalSpent):
-        await ledger.record_decision(asked, facts(asked, now=now), decision(Verdict.HOLD, approval=approval.id))
+        await ledger.record_decision(change, facts(change, now=now), decision(Verdict.HOLD, approval=approval.id))
 
 
-async def test_changes_of_hands_are_counted_for_a_day(ledger: SqlLedger) -> None:
+async def test_flips_are_counted_within_the_given_window(ledger: SqlLedger) -> None:
     held: Sequence[Claim] = ()
     for hour, actor in enumerate(["a", "b", "a", "a", "b"]):
-        asked = mutation(effect(10 + hour), actor=actor)
-        held = await carried(ledger, asked, now=NOW + timedelta(hours=hour), supersedes=tuple(one.id for one in held))
-    for hours, flips in ((4, 3), (25, 1), (40, 0)):
-        view = await ledger.view(addresses=[GROUP], actor="a", call_digest="", now=NOW + timedelta(hours=hours))
+        change = mutation(effect(10 + hour), actor=actor)
+        held = await execute(ledger, change, now=NOW + timedelta(hours=hour), supersedes=tuple(one.id for one in held))
+    for hours, window, flips in (
+        (4, DAY, 3),
+        (25, DAY, 1),
+        (40, DAY, 0),
+        (40, 2 * DAY, 3),
+        (4, HOUR, 0),
+        (4, 4 * HOUR, 2),
+    ):
+        now = NOW + timedelta(hours=hours)
+        view = await ledger.view(addresses=[GROUP], actor="a", call_digest="", now=now, flip_window=window)
         assert view.flips.get(f"{GROUP}.desired_capacity", 0) == flips
 
 
-async def test_changes_of_hands_are_counted_for_each_attribute_of_each_thing(ledger: SqlLedger) -> None:
+async def test_flips_are_counted_for_each_attribute_of_each_resource(ledger: SqlLedger) -> None:
     held: Sequence[Claim] = ()
     for hour, actor in enumerate(["a", "b", "a"]):
         names = [("capacity", "aws_x.one"), ("size", "aws_x.one"), ("capacity", "aws_x.two")][: 3 - hour]
-        asked = mutation(*(effect(hour, name, address=address) for name, address in names), actor=actor)
-        held = await carried(
+        change = mutation(*(effect(hour, name, address=address) for name, address in names), actor=actor)
+        held = await execute(
             ledger,
-            asked,
+            change,
             now=NOW + timedelta(hours=hour),
             supersedes=tuple(one.id for one in held if (one.attribute, one.address) in names),
         )
     view = await ledger.view(
-        addresses=["aws_x.none", "aws_x.one", "aws_x.two"], actor="a", call_digest="", now=NOW + timedelta(hours=3)
+        addresses=["aws_x.none", "aws_x.one", "aws_x.two"],
+        actor="a",
+        call_digest="",
+        now=NOW + timedelta(hours=3),
+        flip_window=DAY,
     )
     assert dict(view.flips) == {"aws_x.one.capacity": 2, "aws_x.one.size": 1}
 
 
-async def test_changes_of_hands_are_counted_among_the_latest_claims(ledger: SqlLedger) -> None:
+async def test_flips_are_counted_among_the_latest_claims(ledger: SqlLedger) -> None:
     held: Sequence[Claim] = ()
     seen = []
     for number in range(FLIP_CLAIMS + 2):
-        asked = mutation(effect(number), actor="b" if number == 1 else "a")
+        change = mutation(effect(100 + number), actor="b" if number == 1 else "a")
         now = NOW + timedelta(seconds=number)
-        held = await carried(ledger, asked, now=now, supersedes=tuple(one.id for one in held))
+        held = await execute(ledger, change, now=now, supersedes=tuple(one.id for one in held))
         if number >= FLIP_CLAIMS - 1:
-            view = await ledger.view(addresses=[GROUP], actor="a", call_digest="", now=now)
+            view = await ledger.view(addresses=[GROUP], actor="a", call_digest="", now=now, flip_window=DAY)
             seen.append(view.flips.get(f"{GROUP}.desired_capacity", 0))
     assert seen == [2, 1, 0]
 
 
-async def test_values_go_with_the_thing_and_later_ones_lie_over_earlier_ones(ledger: SqlLedger) -> None:
-    await carried(ledger, mutation(effect("a", "tags.owner")))
-    await carried(ledger, mutation(effect({}, "tags")))
-    await carried(ledger, mutation(effect("c", "tags.team")))
-    view = await ledger.view(addresses=[GROUP], actor="", call_digest="", now=NOW)
+async def test_a_deletion_removes_values_and_later_values_come_after_earlier_ones(ledger: SqlLedger) -> None:
+    await execute(ledger, mutation(effect("a", "tags.owner")))
+    await execute(ledger, mutation(effect({}, "tags")))
+    await execute(ledger, mutation(effect("c", "tags.team")))
+    view = await ledger.view(addresses=[GROUP], actor="", call_digest="", now=NOW, flip_window=DAY)
     assert list(view.values) == [(GROUP, "tags.owner"), (GROUP, "tags"), (GROUP, "tags.team")]
-    gone = mutation(effect(None, "*", action=EffectAction.DELETE))
-    await ledger.record_decision(gone, facts(gone, seen=view.claims), decision())
-    await ledger.record_outcome(gone, APPLIED, NOW)
-    assert (await ledger.view(addresses=[GROUP], actor="", call_digest="", now=NOW)).values == {}
+    deletion = mutation(effect(None, "*", action=EffectAction.DELETE))
+    await ledger.record_decision(deletion, facts(deletion, seen=view.claims), decision())
+    await ledger.record_outcome(deletion, APPLIED, NOW)
+    assert (await ledger.view(addresses=[GROUP], actor="", call_digest="", now=NOW, flip_window=DAY)).values == {}
 
 
-async def test_a_start_puts_in_doubt_what_was_in_flight(store_url: str) -> None:
-    asked = mutation(key="k")
+async def test_recovery_marks_what_was_in_flight_as_in_doubt(store_url: str) -> None:
+    change = mutation(key="k")
     async with open_ledger(store_url) as ledger:
-        [claim] = await ledger.record_decision(asked, facts(asked), decision())
+        [claim] = await ledger.record_decision(change, facts(change), decision())
     async with open_ledger(store_url) as ledger:
         assert await ledger.recover(NOW) == 1
         assert await ledger.recover(NOW) == 0
@@ -384,13 +404,13 @@ async def test_a_start_puts_in_doubt_what_was_in_flight(store_url: str) -> None:
         assert await ledger.verify() == 2
 
 
-async def test_ten_thousand_claims_on_five_hundred_things_have_one_winner_each(store_url: str) -> None:
+async def test_ten_thousand_claims_on_five_hundred_attributes_have_one_winner_each(store_url: str) -> None:
     async with open_ledger(store_url) as one, open_ledger(store_url) as two:
 
         async def contend(number: int) -> bool:
-            asked = mutation(effect(f"v{number}", address=f"aws_sqs_queue.q{number % 500}"), actor=f"a{number}")
+            change = mutation(effect(f"v{number}", address=f"aws_sqs_queue.q{number % 500}"), actor=f"a{number}")
             try:
-                return len(await (one, two)[number % 2].record_decision(asked, facts(asked), decision())) == 1
+                return len(await (one, two)[number % 2].record_decision(change, facts(change), decision())) == 1
             except ClaimTaken:
                 return False
 
@@ -400,12 +420,12 @@ async def test_ten_thousand_claims_on_five_hundred_things_have_one_winner_each(s
         assert await one.verify() == 500
 
 
-async def test_what_aws_moved_to_a_value_of_its_own_is_known_no_more(ledger: SqlLedger) -> None:
-    await carried(ledger, mutation(effect()))
-    before = (await ledger.view(addresses=[GROUP], actor="", call_digest="", now=NOW)).values
+async def test_a_value_that_aws_chose_itself_is_unknown(ledger: SqlLedger) -> None:
+    await execute(ledger, mutation(effect()))
+    before = (await ledger.view(addresses=[GROUP], actor="", call_digest="", now=NOW, flip_window=DAY)).values
     moved = mutation(effect(None, action=EffectAction.INVOKE))
-    assert await carried(ledger, moved) == ()
-    after = (await ledger.view(addresses=[GROUP], actor="", call_digest="", now=NOW)).values
+    assert await execute(ledger, moved) == ()
+    after = (await ledger.view(addresses=[GROUP], actor="", call_digest="", now=NOW, flip_window=DAY)).values
     assert (before, after) == ({(GROUP, "desired_capacity"): 6}, {})
 
 
@@ -413,8 +433,8 @@ async def test_what_aws_moved_to_a_value_of_its_own_is_known_no_more(ledger: Sql
 async def test_a_message_of_aws_is_kept_only_where_it_cannot_repeat_a_secret(
     ledger: SqlLedger, sensitive: bool
 ) -> None:
-    asked = mutation(effect({"sha256": "ab"}, "password", sensitive=sensitive))
+    change = mutation(effect({"sha256": "ab"}, "password", sensitive=sensitive))
     reply = Reply(status=400, headers=(), body=b"")
-    await carried(ledger, asked, Failed(code="ValidationError", message="'hunter2' is too short", reply=reply))
+    await execute(ledger, change, Failed(code="ValidationError", message="'hunter2' is too short", reply=reply))
     settled = (await ledger.records(RecordQuery()))[0]
     assert ("hunter2" in str(settled.body["message"])) is not sensitive

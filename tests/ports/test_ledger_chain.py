@@ -1,4 +1,4 @@
-"""What every store must do against tampering: refuse it while the triggers stand, and find and locate it where they were removed."""
+"""Tampering, on every store: the triggers refuse it, and once they are dropped, verification finds the first changed record."""
 
 import asyncio
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ COUNT = 20
 
 @contextmanager
 def raw(url: str) -> Iterator[Connection]:
-    """A connection of somebody who goes round the ledger."""
+    """A connection that bypasses the ledger."""
     engine = create_engine(url)
     try:
         with engine.begin() as connection:
@@ -115,7 +115,7 @@ _COPY = (
         ),
     ],
 )
-async def test_tampering_is_found_and_located(store_url: str, statements: list[str], seq: int) -> None:
+async def test_tampering_is_found_and_the_record_is_named(store_url: str, statements: list[str], seq: int) -> None:
     async with open_ledger(store_url) as ledger:
         await fill(ledger)
         with raw(store_url) as connection:
@@ -159,7 +159,7 @@ async def test_a_store_of_a_newer_sentinel_is_left_alone(store_url: str) -> None
         await SqlLedger.open(store_url)
 
 
-async def test_an_unwritable_item_does_not_hurt_those_beside_it(ledger: SqlLedger) -> None:
+async def test_work_that_fails_does_not_affect_other_work_in_its_batch(ledger: SqlLedger) -> None:
     def bad(transaction: Transaction) -> None:
         transaction.append(Record(stage=Stage.DECIDED, at=datetime(2026, 3, 1, tzinfo=UTC)))
         transaction.command("SELECT * FROM nowhere")

@@ -1,4 +1,4 @@
-"""What every store must do when several processes use it, and when one of them is killed."""
+"""The ledger with several processes, and after one was killed, on every store."""
 
 import signal
 import subprocess
@@ -35,7 +35,7 @@ async def test_a_gateway_killed_before_the_outcome_leaves_a_mutation_in_doubt(st
         assert await ledger.verify() == 2
 
 
-async def test_of_several_processes_one_wins_each_thing(store_url: str) -> None:
+async def test_of_several_processes_one_wins_each_attribute(store_url: str) -> None:
     async with open_ledger(store_url) as ledger:
         children = [_start("race", store_url, f"actor-{number}") for number in range(3)]
         won = [int(child.communicate(timeout=60)[0]) for child in children]

@@ -1,4 +1,4 @@
-"""What the reconciler's tests share: git repositories, a simulated AWS in a process of its own, a stack that is applied once."""
+"""Fixtures of the reconciler's tests: git repositories, a simulated AWS in its own process, a stack that is applied once."""
 
 import os
 import shutil
@@ -106,7 +106,7 @@ def moto_endpoint() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def fleet(moto_endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> Live:
-    """The stack `fleet`, applied; tests that change it put back what they change or mind each other."""
+    """The stack `fleet`, applied; a test that changes it uses `calm`, which resets the live values."""
     path = tmp_path_factory.mktemp("repo") / "infra" / "fleet"
     shutil.copytree(CASES / "fleet", path)
     workdir = tmp_path_factory.mktemp("work")

@@ -1,4 +1,4 @@
-"""The commands are where `sentinel` looks for them, and take nobody else's name."""
+"""The commands are where `sentinel` looks for them, under names of their own."""
 
 import asyncio
 import json
@@ -27,7 +27,7 @@ def test_sentinel_gets_reconcile_and_nothing_else() -> None:
 @pytest.mark.parametrize(
     "argv", [[], ["reconcile"], ["reconcile", "no-such-directory"], ["reconcile", ".", "--events", "gone"]]
 )
-def test_a_wrong_command_line_is_told(argv: list[str]) -> None:
+def test_a_wrong_command_line_exits_with_2(argv: list[str]) -> None:
     assert CliRunner().invoke(app, argv).exit_code == 2
 
 

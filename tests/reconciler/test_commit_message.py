@@ -1,4 +1,4 @@
-"""The commit message tells what, why and who, and nobody's words can pass for ours."""
+"""The commit message says what, why and who, and untrusted text can neither start a line nor forge a trailer."""
 
 import subprocess
 from datetime import UTC, datetime
@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.model.record import Record, Stage
 from reconciler.commit_message import commit_message, one_line, shown
 from reconciler.drift.applied import AppliedMutation
 from reconciler.model import Edit, Wanted
@@ -20,7 +19,7 @@ EDIT = Edit(path=Path("terraform.tfvars"), start=0, end=1, old=b"2", new=b"6", w
 
 
 def _applied(**changes: Any) -> AppliedMutation:
-    told: dict[str, Any] = {
+    given: dict[str, Any] = {
         "id": "mut_1",
         "seq": 1,
         "stack": "shop",
@@ -35,9 +34,8 @@ def _applied(**changes: Any) -> AppliedMutation:
         "text": "Lag grows.",
         "evidence": ("alert:lag",),
         "settled_at": AT,
-        "record": Record(stage=Stage.DECIDED, at=AT),
     }
-    return AppliedMutation(**(told | changes))
+    return AppliedMutation(**(given | changes))
 
 
 def _trailers(message: str) -> list[str]:
@@ -45,7 +43,7 @@ def _trailers(message: str) -> list[str]:
     return subprocess.run(argv, input=message, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
-def test_it_tells_what_why_and_who() -> None:
+def test_it_says_what_why_and_who() -> None:
     message = commit_message(_applied(approver="ada", on_behalf_of="team-shop"), [EDIT])
     assert message.splitlines()[0] == "aws_autoscaling_group.web: desired_capacity 2 → 6"
     assert "Who:  agent-scaler (agent), for team-shop" in message

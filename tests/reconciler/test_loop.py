@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from gateway.clock import SystemClock
 from gateway.ledger.ledger import SqlLedger
 from gateway.model.record import Stage
 from gateway.ports import RecordQuery
-from reconciler.app import SystemClock
 from reconciler.backlog import Backlog
 from reconciler.loop import Line
 from reconciler.proof.undeclared import DeclaredCache
@@ -51,17 +51,17 @@ def line(committed: Any, ledger: SqlLedger, tmp_path: Path) -> Line:
         branch=f"sentinel/{tmp_path.name}",
         worktree=tmp_path / "worktree",
         terraform=committed.terraform(),
-        archive=ledger,
-        desk=ledger,
+        queries=ledger,
+        commands=ledger,
         clock=SystemClock(),
-        glance=DeclaredCache(),
+        declared_cache=DeclaredCache(),
     )
 
 
-async def _book(ledger: SqlLedger) -> Backlog:
-    book = Backlog(stack="shop")
-    await book.read(ledger)
-    return book
+async def _backlog(ledger: SqlLedger) -> Backlog:
+    backlog = Backlog(stack="shop")
+    await backlog.read(ledger)
+    return backlog
 
 
 def _log(line: Line, form: str = "%s") -> list[str]:
@@ -80,9 +80,9 @@ async def test_a_change_is_written_to_where_its_value_came_from_and_recorded(
 ) -> None:
     checkout = (committed.path / "terraform.tfvars").read_bytes()
     mutation = await applied((GROUP, "desired_capacity", 2, 6))
-    book = await _book(ledger)
+    backlog = await _backlog(ledger)
 
-    body = await line.reconcile(book.decided[mutation], book)
+    body = await line.reconcile(backlog.decided[mutation], backlog)
 
     assert body["files"] == ["terraform.tfvars"]
     assert "-desired = 2\n+desired = 6" in str(body["diff"])
@@ -105,20 +105,20 @@ async def test_a_change_is_written_to_where_its_value_came_from_and_recorded(
     assert (committed.path / "terraform.tfvars").read_bytes() == checkout
     (record,) = await ledger.records(RecordQuery(stage=Stage.RECONCILED))
     assert record.body["commit"] == body["commit"]
-    assert not (await _book(ledger)).pending()
+    assert not (await _backlog(ledger)).pending()
 
 
 async def test_killed_after_the_commit_it_goes_on_with_the_same_commit(
     line: Line, ledger: SqlLedger, applied: Apply
 ) -> None:
     mutation = await applied((GROUP, "desired_capacity", 2, 6))
-    book = await _book(ledger)
-    proved = await line.prove(book.decided[mutation], book)
-    first = await line.publish(book.decided[mutation], book, proved)
+    backlog = await _backlog(ledger)
+    proposal = await line.prove(backlog.decided[mutation], backlog)
+    first = await line.publish(backlog.decided[mutation], backlog, proposal)
     (line.worktree / "infra/fleet/main.tf").write_text("half written")
 
-    body = await line.reconcile(book.decided[mutation], book)
-    again = await line.reconcile(book.decided[mutation], book)
+    body = await line.reconcile(backlog.decided[mutation], backlog)
+    again = await line.reconcile(backlog.decided[mutation], backlog)
 
     assert first["commit"] == body["commit"] == again["commit"]
     assert len(_log(line)) == 1
@@ -129,14 +129,14 @@ async def test_killed_before_the_commit_it_commits_once(
     line: Line, ledger: SqlLedger, applied: Apply, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mutation = await applied((GROUP, "desired_capacity", 2, 6))
-    book = await _book(ledger)
-    proved = await line.prove(book.decided[mutation], book)
+    backlog = await _backlog(ledger)
+    proposal = await line.prove(backlog.decided[mutation], backlog)
     with monkeypatch.context() as patched:
         patched.setattr(Branch, "commit", _killed)
         with pytest.raises(KeyboardInterrupt):
-            await line.publish(book.decided[mutation], book, proved)
+            await line.publish(backlog.decided[mutation], backlog, proposal)
 
-    body = await line.publish(book.decided[mutation], book, proved)
+    body = await line.publish(backlog.decided[mutation], backlog, proposal)
 
     assert body["commit"]
     assert len(_log(line)) == 1
@@ -144,10 +144,10 @@ async def test_killed_before_the_commit_it_commits_once(
 
 async def test_what_the_code_says_already_needs_no_terraform(line: Line, ledger: SqlLedger, applied: Apply) -> None:
     mutation = await applied((GROUP, "desired_capacity", 6, 2))
-    book = await _book(ledger)
+    backlog = await _backlog(ledger)
     without = replace(line, terraform=replace(line.terraform, executable="no-terraform-here"))
 
-    body = await without.reconcile(book.decided[mutation], book)
+    body = await without.reconcile(backlog.decided[mutation], backlog)
 
     assert body["nothing_to_do"] == "The code declares the value already."
     assert body["merged"] is True
@@ -155,19 +155,21 @@ async def test_what_the_code_says_already_needs_no_terraform(line: Line, ledger:
 
 async def test_a_value_wanted_for_a_time_stays_out_of_code(line: Line, ledger: SqlLedger, applied: Apply) -> None:
     mutation = await applied((GROUP, "desired_capacity", 2, 6), wanted_for=timedelta(hours=1))
-    book = await _book(ledger)
+    backlog = await _backlog(ledger)
 
-    body = await line.reconcile(book.decided[mutation], book)
+    body = await line.reconcile(backlog.decided[mutation], backlog)
 
     assert "commit" not in body
     assert "3600 seconds only" in str(body["kept_out"])
 
 
-async def test_one_value_for_two_things_is_left_with_the_chain(line: Line, ledger: SqlLedger, applied: Apply) -> None:
+async def test_one_value_for_two_resources_is_left_with_the_chain(
+    line: Line, ledger: SqlLedger, applied: Apply
+) -> None:
     mutation = await applied(("aws_cloudwatch_log_group.pair[0]", "retention_in_days", 14, 7))
-    book = await _book(ledger)
+    backlog = await _backlog(ledger)
 
-    body: Any = await line.reconcile(book.decided[mutation], book)
+    body: Any = await line.reconcile(backlog.decided[mutation], backlog)
 
     (left,) = body["left"]
     assert "pair[1]" in left["reason"]
@@ -178,9 +180,9 @@ async def test_one_value_for_two_things_is_left_with_the_chain(line: Line, ledge
 async def test_a_value_that_somebody_changed_since_is_left(line: Line, ledger: SqlLedger, applied: Apply) -> None:
     """Live is 6, and 4 was called for."""
     mutation = await applied((GROUP, "desired_capacity", 2, 4))
-    book = await _book(ledger)
+    backlog = await _backlog(ledger)
 
-    body = await line.reconcile(book.decided[mutation], book)
+    body = await line.reconcile(backlog.decided[mutation], backlog)
 
     assert "Live is 6 and not 4 any more" in str(body["left"])
     assert _log(line) == []
@@ -192,10 +194,10 @@ async def test_another_mutation_that_is_not_in_code_does_not_stand_in_the_way(
     committed.client("logs").put_retention_policy(logGroupName="/shop/app", retentionInDays=90)
     first = await applied((GROUP, "desired_capacity", 2, 6))
     second = await applied(("aws_cloudwatch_log_group.app", "retention_in_days", 30, 90))
-    book = await _book(ledger)
+    backlog = await _backlog(ledger)
 
-    one = await line.reconcile(book.decided[first], book)
-    two = await line.reconcile(book.decided[second], book)
+    one = await line.reconcile(backlog.decided[first], backlog)
+    two = await line.reconcile(backlog.decided[second], backlog)
 
     assert f"belongs to {second}" in str(one["proofs"])
     assert "ends with 0" in str(two["proofs"])
@@ -211,9 +213,9 @@ async def test_a_branch_that_conflicts_with_the_protected_one_is_left_to_a_human
     (repository / "main.tf").write_text("locals {\n  a = 3\n}\n")
     git(repository, "commit", "-qam", "ours")
     mutation = await applied((GROUP, "desired_capacity", 2, 6))
-    book = await _book(ledger)
+    backlog = await _backlog(ledger)
 
-    body = await line.reconcile(book.decided[mutation], book)
+    body = await line.reconcile(backlog.decided[mutation], backlog)
 
     assert "changed the same lines" in str(body["left"])
     assert "commit" not in body
@@ -225,16 +227,16 @@ async def test_what_the_protected_branch_took_in_is_recorded_once_and_ends_the_c
     mutation = await applied((GROUP, "desired_capacity", 2, 6))
     await ledger.record_reconciliation(mutation, at=SystemClock().now(), body={"commit": "c0ffee"})
     ours = _without_terraform(ledger, repository, tmp_path)
-    book = await _book(ledger)
-    await ours.record_merges(book)
-    assert book.committed == {mutation}
+    backlog = await _backlog(ledger)
+    await ours.record_merges(backlog)
+    assert backlog.committed == {mutation}
     git(repository, "commit", "-q", "--allow-empty", "-m", f"Squashed\n\nSentinel-Mutation: {mutation}")
 
-    await ours.record_merges(book)
-    await book.read(ledger)
-    await ours.record_merges(book)
+    await ours.record_merges(backlog)
+    await backlog.read(ledger)
+    await ours.record_merges(backlog)
 
-    assert not book.committed
+    assert not backlog.committed
     assert not await ledger.claims()
     assert len(await ledger.records(RecordQuery(stage=Stage.RECONCILED))) == 2
 
@@ -247,10 +249,10 @@ def _without_terraform(ledger: SqlLedger, repository: Path, tmp_path: Path) -> L
         branch="sentinel/shop",
         worktree=tmp_path / "worktree",
         terraform=Terraform(environment={}, workdir=tmp_path, executable="no-terraform-here"),
-        archive=ledger,
-        desk=ledger,
+        queries=ledger,
+        commands=ledger,
         clock=SystemClock(),
-        glance=DeclaredCache(),
+        declared_cache=DeclaredCache(),
     )
 
 

@@ -51,10 +51,10 @@ def test_every_kind_of_place_is_edited_and_the_rest_is_left_with_its_chain(
     events.write_text(json.dumps({"Records": [event, "nonsense"]}))
     before = (drifted / "main.tf").read_text()
 
-    code, told = _run(str(drifted), "--write", "--events", str(events))
+    code, output = _run(str(drifted), "--write", "--events", str(events))
 
     assert code == 2
-    values = {f"{entry['address']}.{entry['attribute']}": entry["live"] for entry in told["drift"]}
+    values = {f"{entry['address']}.{entry['attribute']}": entry["live"] for entry in output["drift"]}
     assert values == {
         "aws_autoscaling_group.web.desired_capacity": 5,
         "aws_autoscaling_group.web.max_size": 10,
@@ -64,11 +64,11 @@ def test_every_kind_of_place_is_edited_and_the_rest_is_left_with_its_chain(
         "module.day.aws_iam_role.this.max_session_duration": 14400,
         "module.night.aws_iam_role.this.max_session_duration": 10800,
     }
-    (left,) = told["left"]
+    (left,) = output["left"]
     assert left["address"] == "aws_cloudwatch_log_group.pair[0]"
     assert left["chain"]
-    assert {entry["origin"]["actor"] for entry in told["drift"] if entry["origin"]} == {"mallory"}
-    assert len(told["bad_events"]) == 1
+    assert {entry["origin"]["actor"] for entry in output["drift"] if entry["origin"]} == {"mallory"}
+    assert len(output["bad_events"]) == 1
     assert (drifted / "terraform.tfvars").read_text() == (
         "desired = 5\n\nteams = {\n  red  = { days = 7 }\n  blue = { days = 60 }\n}\n"
     )
@@ -81,23 +81,23 @@ def test_every_kind_of_place_is_edited_and_the_rest_is_left_with_its_chain(
     assert ("  threshold           = 100 # per minute", "  threshold           = 250 # per minute") in changed
 
     calm.client("logs").put_retention_policy(logGroupName="/pair/0", retentionInDays=14)
-    code, told = _run(str(drifted))
-    assert (code, told["clean"], told["drift"]) == (0, True, [])
+    code, output = _run(str(drifted))
+    assert (code, output["clean"], output["drift"]) == (0, True, [])
 
 
 @pytest.mark.terraform
-def test_an_error_of_terraform_is_told_and_exits_with_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_terraform_is_reported_and_exits_with_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "main.tf").write_text('resource "x" {\n')
-    code, told = _run(str(tmp_path))
+    code, output = _run(str(tmp_path))
     assert code == 1
-    assert told["code"] == "terraform_failed"
+    assert output["code"] == "terraform_failed"
 
 
 def test_without_terraform_it_says_so(tmp_path: Path) -> None:
-    code, told = _run(str(tmp_path), "--terraform", "no-terraform-here")
+    code, output = _run(str(tmp_path), "--terraform", "no-terraform-here")
     assert code == 1
-    assert told["code"] == "terraform_missing"
+    assert output["code"] == "terraform_missing"
 
 
 def test_the_copy_holds_the_modules_beside_the_stack_and_no_state(tmp_path: Path) -> None:

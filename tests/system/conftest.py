@@ -1,4 +1,4 @@
-"""Processes for the system tests, which are ended with the test."""
+"""Processes for the system tests, ended with the test."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from tests.kit.up import Up
 
 @pytest.fixture
 def an_up(tmp_path: Path) -> Iterator[Callable[..., Up]]:
-    """Makes `sentinel up`s that are ended when the test is over, however it ends."""
+    """Creates `sentinel up` processes that are ended after the test, also if it fails."""
     made: list[Up] = []
 
     def make(name: str = "a home") -> Up:

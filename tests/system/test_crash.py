@@ -1,4 +1,4 @@
-"""The process dies between two lines: what was sent is recorded, nothing is sent twice, and the next start says what is not known."""
+"""The gateway is killed between two steps: the sent call is recorded, nothing is sent twice, and the next start reports the unknown outcome."""
 
 import asyncio
 import json
@@ -59,7 +59,7 @@ async def _records(settings: Settings) -> tuple[list[Record], int]:
 
 @contextmanager
 def _gateway(settings: Settings) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """A gateway process, ready; killed in the end if the test did not."""
+    """A gateway process that is ready; killed at the end if it still runs."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -127,7 +127,7 @@ async def test_killed_while_aws_works_it_is_in_doubt_and_never_sent_again(tmp_pa
     await runner.cleanup()
 
 
-async def test_told_to_stop_it_finishes_what_it_began(tmp_path: Path) -> None:
+async def test_after_sigterm_it_finishes_the_running_call(tmp_path: Path) -> None:
     upstream = UpstreamStub(behaviour="slow")
     runner = await upstream.start()
     settings = _settings(tmp_path, upstream)

@@ -1,4 +1,4 @@
-"""The whole line in processes of its own: `sentinel up`, `sentinel tour`, and what is left behind."""
+"""`sentinel up` and `sentinel tour` in their own processes: the whole pipeline, and a clean end."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from typing import Any
 import boto3
 import pytest
 
-from gateway.cli.environment import aws_variables, pointed
+from gateway.cli.environment import aws_variables, with_aws_variables
 from gateway.cli.local.credentials import SavedCredentials, read_credentials
 from gateway.terraform.provider_mirror import terraform_environment
 from tests.kit.up import Up, sentinel
@@ -29,8 +29,8 @@ def test_the_story_from_nothing_to_a_second_start(an_up: Make, tmp_path: Path) -
     up = an_up().ready()
     assert "stack applied by Terraform, through the gateway" in up.output
     steps = tour(up)
-    assert sentinel("verify", "--config", str(up.home / "sentinel.toml")).stdout.startswith("The chain is whole: ")
-    commit_tells_who_and_why(up, steps[0])
+    assert sentinel("verify", "--config", str(up.home / "sentinel.toml")).stdout.startswith("The chain is intact: ")
+    commit_names_actor_and_motive(up, steps[0])
     plan_of_the_branch_is_clean(up, tmp_path / "worktree")
     second_says_that_the_port_is_in_use(up, an_up("another"))
     assert_ends(up, signal.SIGINT)
@@ -38,20 +38,20 @@ def test_the_story_from_nothing_to_a_second_start(an_up: Make, tmp_path: Path) -
     with (up.home / "aws.journal").open("a") as journal:
         journal.write('{"number": 99, "envi')  # as if the simulated AWS had been killed while it wrote
     up.ready()
-    assert "stack was applied before" in up.output
+    assert "stack was already applied" in up.output
     assert live(up) == 6
-    story = told(up, "blame", f"{ADDRESS}.desired_capacity")
-    assert (story["actor"], story["value"], story["commit"]) == ("agent-scaler", 6, steps[0]["commit"])
+    history = json_of(up, "blame", f"{ADDRESS}.desired_capacity")
+    assert (history["actor"], history["value"], history["commit"]) == ("agent-scaler", 6, steps[0]["commit"])
     gateway_is_killed(up)
 
     up.ready("--fresh", "--no-apply")
-    assert told(up, "records") == {"records": []}
+    assert json_of(up, "records") == {"records": []}
     assert not (up.home / "applied").exists()
     assert_ends(up, signal.SIGTERM)
 
 
 def tour(up: Up) -> list[dict[str, Any]]:
-    """Play the tour; what its steps saw."""
+    """Run the tour; returns what its steps observed."""
     done = sentinel("tour", "--home", str(up.home), "--json")
     assert done.returncode == 0, done.stderr + done.stdout
     steps: list[dict[str, Any]] = json.loads(done.stdout)["steps"]
@@ -63,7 +63,7 @@ def tour(up: Up) -> list[dict[str, Any]]:
     return steps
 
 
-def commit_tells_who_and_why(up: Up, step: dict[str, Any]) -> None:
+def commit_names_actor_and_motive(up: Up, step: dict[str, Any]) -> None:
     """The commit's trailers (git-interpret-trailers) are those of the mutation."""
     keys = ("Mutation", "Actor", "Intent", "Motivation")
     wanted = "%n".join(f"%(trailers:key=Sentinel-{key},valueonly)" for key in keys)
@@ -74,12 +74,12 @@ def commit_tells_who_and_why(up: Up, step: dict[str, Any]) -> None:
 
 
 def plan_of_the_branch_is_clean(up: Up, worktree: Path) -> None:
-    """Whoever merges the branch has nothing to apply: read through the gateway with the pipeline's key, on the same state."""
+    """After a merge of the branch there is nothing to apply: a plan through the gateway, with the pipeline's key and the same state."""
     git(up, "worktree", "add", "--quiet", "--detach", str(worktree), "sentinel/example")
     shutil.copy(up.home / "stack" / ".terraform.lock.hcl", worktree)
-    key = kept(up).key("pipeline")
-    variables = aws_variables(url=kept(up).url, key_id=key.id, secret=key.secret, region="us-east-1")
-    environment = terraform_environment(mirror=None, workdir=up.home, base=pointed(os.environ, variables))
+    key = saved_credentials(up).key("pipeline")
+    variables = aws_variables(url=saved_credentials(up).url, key_id=key.id, secret=key.secret, region="us-east-1")
+    environment = terraform_environment(mirror=None, workdir=up.home, base=with_aws_variables(os.environ, variables))
     for arguments in (
         ["init"],
         ["plan", "-detailed-exitcode", "-lock=false", f"-state={up.home}/stack/terraform.tfstate"],
@@ -97,23 +97,23 @@ def second_says_that_the_port_is_in_use(up: Up, second: Up) -> None:
     second.port = up.port
     assert second.start().ended() == 1
     assert second.output == (
-        f"Port {up.port} on 127.0.0.1 is in use. Choose another with --port, or end what uses it.\n"
+        f"Port {up.port} on 127.0.0.1 is in use. Choose another with --port, or end the process that uses it.\n"
     )
 
 
 def gateway_is_killed(up: Up) -> None:
-    """The death of one part ends all, with exit code 1 and the end of its log."""
+    """If one process dies, all end, with exit code 1 and the last lines of its log."""
     os.kill(up.gateway(), signal.SIGKILL)
     assert up.ended() == 1
-    assert f"The gateway process was ended by SIGKILL. The end of {up.home / 'logs' / 'gateway.log'}:" in up.output
+    assert f"The gateway process was ended by SIGKILL. Last lines of {up.home / 'logs' / 'gateway.log'}:" in up.output
     assert_nothing_left(up)
 
 
 def assert_ends(up: Up, how: signal.Signals) -> None:
-    """A signal ends it with code 0, and all it started."""
+    """A signal ends it and all its processes, with exit code 0."""
     assert {"gateway", "simulated"} <= up.parts()
     assert up.signal(how) == 0
-    assert up.output.endswith("Ending what was started. `sentinel up` goes on where it was.\n")
+    assert up.output.endswith("Ending all processes. The next `sentinel up` resumes from here.\n")
     assert_nothing_left(up)
 
 
@@ -126,12 +126,12 @@ def assert_nothing_left(up: Up) -> None:
             probe.bind(("127.0.0.1", port))
 
 
-def test_without_terraform_all_but_write_back_works_and_it_says_so(an_up: Make, tmp_path: Path) -> None:
+def test_without_terraform_everything_but_write_back_works(an_up: Make, tmp_path: Path) -> None:
     up = an_up().ready(path=path_without_terraform(tmp_path / "bin"))
     assert "terraform is not on PATH: the stack is not applied and changes are not written back" in up.output
     assert up.parts() == {"gateway", "simulated"}
     queue = '{"QueueName": "jobs"}'
-    held = told(
+    held = json_of(
         up, "propose", "sqs", "CreateQueue", queue, "--intent", "availability", "--motivation", "launch", "--dry-run"
     )
     assert held["decision"]["verdict"] in ("allow", "hold", "deny")
@@ -151,7 +151,7 @@ def test_an_apply_that_fails_shows_why_and_ends_all(an_up: Make, tmp_path: Path)
     assert_nothing_left(up)
 
 
-def test_a_stack_of_ones_own_is_guarded_where_it_is_and_not_applied(an_up: Make, tmp_path: Path) -> None:
+def test_the_users_own_stack_is_used_in_place_and_not_applied(an_up: Make, tmp_path: Path) -> None:
     own = tmp_path / "infra" / "Prod West"
     own.mkdir(parents=True)
     (own / "main.tf").write_text('resource "aws_sqs_queue" "jobs" {\n  name = "jobs"\n}\n')
@@ -172,9 +172,9 @@ def test_a_stack_of_ones_own_is_guarded_where_it_is_and_not_applied(an_up: Make,
     assert up.signal(signal.SIGTERM) == 0
 
 
-def test_the_real_aws_is_warned_of_and_nothing_is_applied(an_up: Make) -> None:
+def test_the_real_aws_prints_a_warning_and_nothing_is_applied(an_up: Make) -> None:
     up = an_up().ready("--aws")
-    assert "The real AWS: what Sentinel lets through changes real infrastructure" in up.output
+    assert "Real AWS: changes that Sentinel allows are made to real infrastructure" in up.output
     assert "the stack is not applied; `sentinel up --apply` does that" in up.output
     assert "simulated AWS on" not in up.output
     assert up.parts() == {"gateway", "reconciler"}
@@ -190,19 +190,19 @@ def path_without_terraform(directory: Path) -> str:
     return str(directory)
 
 
-def kept(up: Up) -> SavedCredentials:
-    """Its ready-made keys."""
+def saved_credentials(up: Up) -> SavedCredentials:
+    """The saved credentials of this `sentinel up`."""
     found = read_credentials(up.home)
     assert found is not None
     return found
 
 
 def live(up: Up) -> int:
-    """How many consumers AWS says there are, asked as the agent."""
-    key = kept(up).key("agent")
+    """The number of consumers in AWS, read as the agent."""
+    key = saved_credentials(up).key("agent")
     client = boto3.client(
         "autoscaling",
-        endpoint_url=kept(up).url,
+        endpoint_url=saved_credentials(up).url,
         region_name="us-east-1",
         aws_access_key_id=key.id,
         aws_secret_access_key=key.secret,
@@ -211,11 +211,11 @@ def live(up: Up) -> int:
     return int(found["AutoScalingGroups"][0]["DesiredCapacity"])
 
 
-def told(up: Up, *arguments: str) -> dict[str, Any]:
-    """What a command says as JSON, asked as the human."""
+def json_of(up: Up, *arguments: str) -> dict[str, Any]:
+    """The JSON output of a command, run as the human."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SENTINEL_URL", kept(up).url)
-        patch.setenv("SENTINEL_TOKEN", kept(up).key("human").token)
+        patch.setenv("SENTINEL_URL", saved_credentials(up).url)
+        patch.setenv("SENTINEL_TOKEN", saved_credentials(up).key("human").token)
         document: dict[str, Any] = json.loads(sentinel(*arguments, "--json").stdout)
     return document
 

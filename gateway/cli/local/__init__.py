@@ -1,1 +1,1 @@
-"""`sentinel up` and `sentinel tour`: everything on one machine."""
+"""`sentinel up` and `sentinel tour`: all of Sentinel on one machine."""

@@ -1,4 +1,4 @@
-"""Where the files that ship with Sentinel are: in a checkout beside the package, in a wheel inside it."""
+"""Locates the files shipped with Sentinel: beside the package in a checkout, inside it in a wheel."""
 
 from pathlib import Path
 
@@ -6,6 +6,6 @@ _PACKAGE = Path(__file__).resolve().parents[2]
 
 
 def example() -> Path:
-    """The example stack."""
+    """The directory of the example stack."""
     packed = _PACKAGE / "_assets" / "example"
     return packed if packed.is_dir() else _PACKAGE.parent / "deploy" / "example"

@@ -1,4 +1,4 @@
-"""The Terraform stack of a `sentinel up`: a copy of the example in a git repository of its own, or the user's, where it is."""
+"""The Terraform stack of `sentinel up`: a copy of the example in its own git repository, or the user's stack in place."""
 
 import asyncio
 import os
@@ -7,71 +7,71 @@ from pathlib import Path
 
 from gateway.cli.local.workspace import CannotStart, Workspace
 
-_SAFE = (
+_GIT_OPTIONS = (
     *("-c", "user.name=Sentinel", "-c", "user.email=sentinel@localhost"),
     *("-c", "core.hooksPath=/dev/null", "-c", "commit.gpgSign=false", "-c", "core.autocrlf=false"),
 )
 
 
-async def lay_out(place: Workspace, example: Path) -> None:
-    """See to it that the stack is there, with a commit to build on. The user's own is only looked at, never written to.
+async def prepare_stack(workspace: Workspace, example: Path) -> None:
+    """Copy the example if the user gave no stack, and check that the stack is in git with at least one commit.
 
-    Raises CannotStart where it is no Terraform code in git.
+    The user's own stack is only read. Raises CannotStart unless the stack is Terraform code in git.
     """
-    if place.own_stack is None and not place.stack.exists():
-        await _copy(example, place.stack)
-    if not place.stack.is_dir() or not any(place.stack.glob("*.tf")):
-        raise CannotStart(f"There is no Terraform code (*.tf) in {place.stack}. {_way_out(place)}")
-    if not await _has_commit(place):
+    if workspace.own_stack is None and not workspace.stack.exists():
+        await _copy(example, workspace.stack)
+    if not workspace.stack.is_dir() or not any(workspace.stack.glob("*.tf")):
+        raise CannotStart(f"There is no Terraform code (*.tf) in {workspace.stack}. {_remedy(workspace)}")
+    if not await _has_commit(workspace):
         raise CannotStart(
-            f"{place.stack} is not in a git repository with a commit; Sentinel writes changes back as commits on a branch. {_way_out(place)}"
+            f"{workspace.stack} is not in a git repository with a commit, and Sentinel writes changes back as commits on a branch. {_remedy(workspace)}"
         )
 
 
-def _way_out(place: Workspace) -> str:
+def _remedy(workspace: Workspace) -> str:
     return (
         "Name the root module of your stack with --stack, committed to git."
-        if place.own_stack
-        else "It was changed from outside: begin anew with --fresh."
+        if workspace.own_stack
+        else "Something else changed this copy of the example. Start over with --fresh."
     )
 
 
 async def _copy(example: Path, stack: Path) -> None:
-    """Made aside and renamed, so that one that is there is whole."""
-    aside = stack.with_name("stack.partial")
-    shutil.rmtree(aside, ignore_errors=True)
-    shutil.copytree(example, aside, ignore=shutil.ignore_patterns(".terraform*", "*.tfstate*"))
-    (aside / ".gitignore").write_text(".terraform*\n*.tfstate*\n")
+    """Copy the example and commit it, under a temporary name that is then renamed, so that the stack is never incomplete."""
+    partial = stack.with_name("stack.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    shutil.copytree(example, partial, ignore=shutil.ignore_patterns(".terraform*", "*.tfstate*"))
+    (partial / ".gitignore").write_text(".terraform*\n*.tfstate*\n")
     for arguments in (
         ("init", "--quiet", "--initial-branch=main"),
         ("add", "--all"),
         ("commit", "--quiet", "-m", "The stack as it was declared"),
     ):
-        code, said = await _git(aside, *arguments)
+        code, message = await _git(partial, *arguments)
         if code:
-            raise CannotStart(f"git {arguments[0]} failed: {said}")
-    aside.rename(stack)
+            raise CannotStart(f"git {arguments[0]} failed: {message}")
+    partial.rename(stack)
 
 
-async def _has_commit(place: Workspace) -> bool:
-    """Whether git knows a commit here; for the copy, in its own repository and not in one further up."""
-    if place.own_stack is None and not (place.stack / ".git").exists():
+async def _has_commit(workspace: Workspace) -> bool:
+    """Whether the stack's repository has a commit. The copy must have its own repository; one in a parent directory does not count."""
+    if workspace.own_stack is None and not (workspace.stack / ".git").exists():
         return False
-    code, _ = await _git(place.stack, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    code, _ = await _git(workspace.stack, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
     return code == 0
 
 
 async def _git(directory: Path, *arguments: str) -> tuple[int, str]:
-    """Exit code, and what git complained of. Variables that would point it to another repository are not passed on."""
+    """Run git; returns exit code and standard error. GIT_* variables are removed, because they could name another repository."""
     try:
         process = await asyncio.create_subprocess_exec(
-            *("git", *_SAFE, "-C", str(directory), *arguments),
+            *("git", *_GIT_OPTIONS, "-C", str(directory), *arguments),
             env={name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
         )
     except FileNotFoundError as error:
-        raise CannotStart("git is not on PATH; Sentinel writes changes back as git commits.") from error
-    _, complaint = await process.communicate()
-    return process.returncode or 0, complaint.decode(errors="replace").strip()
+        raise CannotStart("git is not on PATH, and Sentinel writes changes back as git commits.") from error
+    _, stderr = await process.communicate()
+    return process.returncode or 0, stderr.decode(errors="replace").strip()

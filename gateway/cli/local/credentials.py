@@ -1,4 +1,4 @@
-"""The ready-made credentials that `sentinel up` keeps for the commands that are run beside it."""
+"""The credentials file that `sentinel up` writes and that the other commands read."""
 
 import json
 from collections.abc import Mapping
@@ -9,18 +9,18 @@ from gateway.errors import SentinelError
 from gateway.ports import Key
 
 FILE_NAME = "credentials.json"
-"""Its file's name in the directory of `sentinel up`."""
+"""Name of the file in the directory of `sentinel up`."""
 
 
 class NoIdentity(SentinelError):
-    """The command line does not know as whom to speak."""
+    """The command line has no identity to call the API with."""
 
     code = "no_identity"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedKey:
-    """One ready-made key."""
+    """A demo key from the credentials file."""
 
     id: str
     secret: str
@@ -34,28 +34,28 @@ class SavedKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedCredentials:
-    """Where a `sentinel up` listens, and its ready-made keys."""
+    """The URL, AWS region and demo keys of a `sentinel up`."""
 
     url: str
     region: str
     keys: Mapping[str, SavedKey]
-    """By the name that `--as` takes: agent, human, pipeline …"""
+    """Keys by the name that `--as` takes: agent, human, pipeline …"""
 
     def key(self, name: str) -> SavedKey:
-        """The key of that name. Raises NoIdentity, which lists the names there are."""
+        """The key with this name. Raises NoIdentity, which lists the known names."""
         if name not in self.keys:
-            raise NoIdentity(f"`sentinel up` keeps no credentials of {name!r}; it has {', '.join(sorted(self.keys))}.")
+            raise NoIdentity(f"`sentinel up` has no credentials for {name!r}, only for {', '.join(sorted(self.keys))}.")
         return self.keys[name]
 
 
 def credentials_text(url: str, region: str, keys: Mapping[str, Key]) -> str:
-    """What `read_kept` reads, as JSON."""
-    shown = {name: {"id": key.id, "secret": key.secret, "actor": key.actor} for name, key in keys.items()}
-    return json.dumps({"url": url, "region": region, "keys": shown}, indent=2) + "\n"
+    """The JSON text that `read_credentials` reads."""
+    keys_to_json = {name: {"id": key.id, "secret": key.secret, "actor": key.actor} for name, key in keys.items()}
+    return json.dumps({"url": url, "region": region, "keys": keys_to_json}, indent=2) + "\n"
 
 
 def read_credentials(home: Path) -> SavedCredentials | None:
-    """What the `sentinel up` with this directory keeps, None where there is none. Raises NoIdentity where it is damaged."""
+    """The credentials in the directory of a `sentinel up`, None if there is no file. Raises NoIdentity if it is damaged."""
     path = home / FILE_NAME
     try:
         document = json.loads(path.read_text())
@@ -68,5 +68,5 @@ def read_credentials(home: Path) -> SavedCredentials | None:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise NoIdentity(
-            f"{path} cannot be read ({type(error).__name__}: {error}). `sentinel up` writes it anew whenever it starts."
+            f"{path} cannot be read ({type(error).__name__}: {error}). `sentinel up` rewrites it at each start."
         ) from error

@@ -1,4 +1,4 @@
-"""The ready-made keys of `sentinel up`: issued at its first start, found again at the next."""
+"""The demo keys of `sentinel up`: issued at the first start, reused at later ones."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -8,8 +8,8 @@ from gateway.model.motive import Intent, Motivation, Motive
 from gateway.ports import Key, KeyRing
 
 _LASTS = timedelta(days=90)
-_ENOUGH = timedelta(days=1)
-"""A key that ends sooner is replaced."""
+_MIN_REMAINING = timedelta(days=1)
+"""A key that expires sooner is replaced."""
 
 _KEYS: dict[str, tuple[str, ActorKind, tuple[str, ...], Motive | None]] = {
     "agent": ("agent-scaler", ActorKind.AGENT, (), None),
@@ -20,16 +20,16 @@ _KEYS: dict[str, tuple[str, ActorKind, tuple[str, ...], Motive | None]] = {
 }
 
 
-async def demo_keys(ring: KeyRing) -> Mapping[str, Key]:
-    """The keys by the name that `--as` takes, and `reconciler`; what is missing, revoked or about to end is issued."""
-    soon = datetime.now(UTC) + _ENOUGH
+async def demo_keys(keyring: KeyRing) -> Mapping[str, Key]:
+    """The keys by the name that `--as` takes, and `reconciler`. Keys that are missing, revoked or about to expire are issued."""
+    soon = datetime.now(UTC) + _MIN_REMAINING
     known = {
         (key.actor, key.kind, key.roles, key.motive): key
-        for key in reversed(await ring.all())  # the newest of an actor last, so that it is the one that stays
-        if not key.revoked and not key.id.startswith("SNTS") and (key.expires_at is None or key.expires_at > soon)
+        for key in reversed(await keyring.all())  # oldest first, so that the newest key of an actor wins
+        if not key.is_session and not key.ended(soon)
     }
     return {
         name: known.get((actor, kind, roles, motive))
-        or await ring.issue(actor=actor, kind=kind, roles=roles, motive=motive, lasts=_LASTS)
+        or await keyring.issue(actor=actor, kind=kind, roles=roles, motive=motive, lasts=_LASTS)
         for name, (actor, kind, roles, motive) in _KEYS.items()
     }

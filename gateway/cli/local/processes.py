@@ -1,4 +1,4 @@
-"""Child processes that are started together, watched, and ended together."""
+"""Child processes that are started, watched and ended together."""
 
 import asyncio
 import contextlib
@@ -13,7 +13,7 @@ from typing import Self
 from gateway.errors import SentinelError
 
 GRACE_SECONDS = 20.0
-"""How long a process may take to end by itself."""
+"""How long a process may take to end after the first signal."""
 
 _LAST_LINES = 8
 
@@ -25,7 +25,7 @@ class ChildDied(SentinelError):
 
 
 class Children:
-    """A context manager: whatever was started in it is ended when it is left, last started first."""
+    """A context manager that ends the processes started in it when it exits, last started first."""
 
     def __init__(self, logs: Path) -> None:
         self._logs = logs
@@ -46,14 +46,14 @@ class Children:
         with (self._logs / f"{name}.log").open("ab") as log:
             self._running[name] = await asyncio.create_subprocess_exec(
                 sys.executable,
-                "-P",  # nothing in the directory we happen to be in is taken for our code
+                "-P",  # do not import modules from the current directory
                 "-m",
                 *arguments,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 env={**os.environ, **(environment or {})},
-                start_new_session=True,  # Ctrl-C reaches only us, so that we end the children in the right order
+                start_new_session=True,  # Ctrl-C is not sent to the children, so that they are ended in the right order
             )
 
     def check(self) -> None:
@@ -62,26 +62,28 @@ class Children:
             if process.returncode is not None:
                 log = self._logs / f"{name}.log"
                 tail = "\n".join(log.read_text(errors="replace").splitlines()[-_LAST_LINES:])
-                raise ChildDied(f"The {name} process {_how(process.returncode)}. The end of {log}:\n{tail}")
+                raise ChildDied(
+                    f"The {name} process {_describe_exit(process.returncode)}. Last lines of {log}:\n{tail}"
+                )
 
     async def watch(self) -> None:
-        """Return never; raise `ChildDied` as soon as one has ended."""
+        """Wait until a child ends, then raise `ChildDied`."""
         while True:
             self.check()
             await asyncio.sleep(0.3)
 
 
-async def end(process: asyncio.subprocess.Process, ask: signal.Signals) -> None:
-    """Ask a process that leads its own session to stop; after the grace time, stop it; then whatever it left running."""
+async def end(process: asyncio.subprocess.Process, first: signal.Signals) -> None:
+    """End a process that leads its own session: send `first`, and after the grace time kill its process group."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError):
-            process.send_signal(ask)
+            process.send_signal(first)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(process.wait(), GRACE_SECONDS)
-    with contextlib.suppress(ProcessLookupError):  # the usual case: nobody is left in its group
+    with contextlib.suppress(ProcessLookupError):  # usually no process is left in its group
         os.killpg(process.pid, signal.SIGKILL)
     await process.wait()
 
 
-def _how(code: int) -> str:
+def _describe_exit(code: int) -> str:
     return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"

@@ -1,8 +1,8 @@
-"""The simulated AWS of `sentinel up`: moto in a process of its own that remembers across restarts what was done to it.
+"""The simulated AWS of `sentinel up`: moto in its own process, with state that survives restarts.
 
-Moto keeps everything in memory. To go on where it was, every request that may change something is written to a journal and
-done again at the next start. So that ids come out the same, moto's random numbers are seeded with the request's own number,
-and requests are handled one at a time.
+Moto keeps its state in memory. To restore it, every request that may change something is written to a journal and replayed
+at the next start. To generate the same ids again, moto's random numbers are seeded with the request's number and requests
+are handled one at a time.
 """
 
 import base64
@@ -30,48 +30,48 @@ _READS = ("Describe", "Get", "List", "Head", "BatchGet")
 
 
 class Simulated:
-    """A WSGI application: moto, one request at a time, with a journal."""
+    """A WSGI application that passes one request at a time to moto and keeps the journal."""
 
     def __init__(self, moto: WsgiApp, journal: Path) -> None:
         self._moto = moto
         self._journal = journal
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         self._number = 0
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer one request as moto does, and remember it where it may change something."""
+        """Handle one request with moto, and write it to the journal if it may change something."""
         if environ["PATH_INFO"] == "/_ready":
             start_response("200 OK", [("Content-Length", "0")])
             return []
-        with self._turn:
+        with self._lock:
             body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
             self._number += 1
             answer = self._answer(self._number, environ, body, start_response)
             if _may_change(environ, body):
-                self._remember(environ, body)
+                self._append_to_journal(environ, body)
             return answer
 
     def replay(self) -> int:
-        """Do again what the journal holds; how many requests that were."""
-        lines = self._whole_lines()
+        """Replay the requests in the journal; returns their number."""
+        lines = self._complete_lines()
         for line in lines:
             entry = json.loads(line)
             self._number = entry["number"]
             self._answer(self._number, entry["environ"], base64.b64decode(entry["body"]), lambda *_: None)
         return len(lines)
 
-    def _whole_lines(self) -> list[str]:
-        """The journal, without a last line that was being written when the process was killed."""
+    def _complete_lines(self) -> list[str]:
+        """The lines of the journal. A last line that is incomplete because the process was killed is cut off."""
         if not self._journal.exists():
             return []
-        *lines, torn = self._journal.read_text().split("\n")
-        if torn:
-            os.truncate(self._journal, self._journal.stat().st_size - len(torn.encode()))
+        *lines, incomplete = self._journal.read_text().split("\n")
+        if incomplete:
+            os.truncate(self._journal, self._journal.stat().st_size - len(incomplete.encode()))
         return lines
 
     def _answer(self, number: int, environ: Environ, body: bytes, start_response: StartResponse) -> list[bytes]:
         mock_random.seed(number)
-        fresh = {
+        request = {
             "wsgi.version": (1, 0),
             "wsgi.errors": sys.stderr,
             "wsgi.multithread": False,
@@ -81,18 +81,18 @@ class Simulated:
             "wsgi.input": io.BytesIO(body),
             "wsgi.input_terminated": True,
         }
-        return list(self._moto(fresh, start_response))
+        return list(self._moto(request, start_response))
 
-    def _remember(self, environ: Environ, body: bytes) -> None:
-        kept = {key: value for key, value in environ.items() if isinstance(value, str)}
-        entry = {"number": self._number, "environ": kept, "body": base64.b64encode(body).decode()}
-        # What is stored in a simulated AWS may be meant to be secret.
+    def _append_to_journal(self, environ: Environ, body: bytes) -> None:
+        saved = {key: value for key, value in environ.items() if isinstance(value, str)}
+        entry = {"number": self._number, "environ": saved, "body": base64.b64encode(body).decode()}
+        # Requests to a simulated AWS may contain secrets too.
         with os.fdopen(os.open(self._journal, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a") as file:
             file.write(json.dumps(entry) + "\n")
 
 
 def _may_change(environ: Environ, body: bytes) -> bool:
-    """Whether a request may change something: everything but what is surely a read."""
+    """Whether a request may change something: true unless it is certainly a read."""
     if environ["REQUEST_METHOD"] in ("GET", "HEAD"):
         return False
     target = str(environ.get("HTTP_X_AMZ_TARGET", "")).rpartition(".")[2]
@@ -100,22 +100,22 @@ def _may_change(environ: Environ, body: bytes) -> bool:
     return not (target or action).startswith(_READS)
 
 
-def _mend_moto() -> None:
-    """Scaling policies as AWS answers them: moto leaves `Enabled` out and sends an empty predictive configuration."""
+def _patch_moto() -> None:
+    """Make scaling policies look as in AWS: moto omits `Enabled` and sends an empty predictive configuration."""
     original = FakeScalingPolicy.__init__
 
-    def mended(self: Any, *args: Any, **kwargs: Any) -> None:
+    def patched(self: Any, *args: Any, **kwargs: Any) -> None:
         original(self, *args, **kwargs)
         self.enabled = True
         self.predictive_scaling_configuration = self.predictive_scaling_configuration or None
 
-    setattr(FakeScalingPolicy, "__init__", mended)  # noqa: B010  mypy rightly forbids assigning a method
+    setattr(FakeScalingPolicy, "__init__", patched)  # noqa: B010  mypy rightly forbids assigning a method
 
 
 def serve(port: int, journal: Path) -> None:
-    """Serve on loopback until the process is ended. Everything in `journal` is done again first."""
-    _mend_moto()
-    # Moto makes the default network at the first touch of EC2; touched here, its ids never depend on what came first.
+    """Replay `journal`, then serve on loopback until the process is ended."""
+    _patch_moto()
+    # Moto creates the default network at the first access to EC2. Accessed here, its ids do not depend on the first request.
     mock_random.seed(0)
     _ = ec2_backends[DEFAULT_ACCOUNT_ID]["us-east-1"]
     application = Simulated(DomainDispatcherApplication(create_backend_app), journal)

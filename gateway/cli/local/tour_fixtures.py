@@ -1,4 +1,4 @@
-"""What the tour plays on: AWS clients for each actor, Terraform, the ledger, and a place to tell what happens."""
+"""Fixtures for `sentinel tour`: boto3 clients per actor, a Terraform runner, ledger queries and console output."""
 
 import asyncio
 import json
@@ -11,8 +11,8 @@ from typing import Any
 from rich.console import Console
 from rich.syntax import Syntax
 
-from gateway.cli.client import ask, mutation_path
-from gateway.cli.environment import aws_variables, pointed
+from gateway.cli.client import call_api, mutation_path
+from gateway.cli.environment import aws_variables, with_aws_variables
 from gateway.cli.identity import CliIdentity
 from gateway.cli.local.credentials import SavedCredentials
 from gateway.cli.output import safe
@@ -25,33 +25,33 @@ _RECONCILE_SECONDS = 90.0
 
 
 class TourFailed(SentinelError):
-    """A step did not go as the story tells."""
+    """A step of the tour did not have the expected result."""
 
     code = "story_broken"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TourFixtures:
-    """One running `sentinel up`, seen from outside."""
+    """Access to one running `sentinel up`, as its clients have it."""
 
     home: Path
-    kept: SavedCredentials
+    credentials: SavedCredentials
     settings: Settings
     out: Console
-    """Where the story is told."""
-    told: list[dict[str, Any]] = field(default_factory=list)
-    """What each step saw, for `--json`."""
+    """Where the steps are printed."""
+    observations: list[dict[str, Any]] = field(default_factory=list)
+    """What each step observed, for `--json`."""
 
     def client(self, service: str, actor: str, intent: str = "", motivation: str = "") -> Any:
-        """A boto3 client that goes through Sentinel as one actor. The hook is all an agent needs to state its motive."""
+        """A boto3 client of one actor that calls Sentinel. The event hook is all that an agent needs to state its motive."""
         import boto3
         from botocore.config import Config
 
-        key = self.kept.key(actor)
+        key = self.credentials.key(actor)
         client = boto3.client(
             service,
-            endpoint_url=self.kept.url,
-            region_name=self.kept.region,
+            endpoint_url=self.credentials.url,
+            region_name=self.credentials.region,
             aws_access_key_id=key.id,
             aws_secret_access_key=key.secret,
             config=Config(retries={"total_max_attempts": 1}),
@@ -62,23 +62,25 @@ class TourFixtures:
         return client
 
     def identity(self, actor: str) -> CliIdentity:
-        """The API as one actor."""
-        return CliIdentity(url=self.kept.url, token=self.kept.key(actor).token)
+        """The identity of one actor for the API."""
+        return CliIdentity(url=self.credentials.url, token=self.credentials.key(actor).token)
 
     async def records(self, **query: str) -> list[dict[str, Any]]:
-        """Records of the ledger, as the human sees them, oldest first."""
-        found = await ask(self.identity("human"), "GET", "/records", holds="records", query={"limit": "200", **query})
-        return list(reversed(found["records"]))
+        """Records that match `query`, read as the human, oldest first."""
+        reply = await call_api(
+            self.identity("human"), "GET", "/records", member="records", query={"limit": "200", **query}
+        )
+        return list(reversed(reply["records"]))
 
-    async def life(self, mutation_id: str) -> list[dict[str, Any]]:
-        """All records of one mutation, oldest first."""
-        found = await ask(self.identity("human"), "GET", mutation_path(mutation_id), holds="records")
-        return list(found["records"])
+    async def mutation_records(self, mutation_id: str) -> list[dict[str, Any]]:
+        """Every record of one mutation, oldest first."""
+        reply = await call_api(self.identity("human"), "GET", mutation_path(mutation_id), member="records")
+        return list(reply["records"])
 
     async def reconciliation_of(self, mutation_id: str) -> dict[str, Any]:
-        """Wait for the RECONCILED record of a mutation; its body. Raises StoryBroken after a while."""
+        """Wait for the RECONCILED record of a mutation; returns its body. Raises TourFailed after 90 seconds."""
         for _ in range(int(_RECONCILE_SECONDS / 0.5)):
-            for record in await self.life(mutation_id):
+            for record in await self.mutation_records(mutation_id):
                 if record["stage"] == "reconciled":
                     body: dict[str, Any] = record["body"]
                     return body
@@ -90,13 +92,13 @@ class TourFixtures:
     async def terraform(
         self, *arguments: str, actor: str = "pipeline", directory: Path | None = None
     ) -> tuple[int, str]:
-        """Run terraform through Sentinel as one actor; exit code and output."""
-        key = self.kept.key(actor)
-        aws = aws_variables(url=self.kept.url, key_id=key.id, secret=key.secret, region=self.kept.region)
+        """Run terraform through Sentinel as one actor; returns exit code and output."""
+        key = self.credentials.key(actor)
+        aws = aws_variables(url=self.credentials.url, key_id=key.id, secret=key.secret, region=self.credentials.region)
         environment = terraform_environment(
             mirror=self.settings.reconcile.provider_mirror,
             workdir=self.home,
-            base={**pointed(os.environ, aws), "AWS_EC2_METADATA_DISABLED": "true"},
+            base={**with_aws_variables(os.environ, aws), "AWS_EC2_METADATA_DISABLED": "true"},
         )
         process = await asyncio.create_subprocess_exec(
             self.settings.reconcile.terraform,
@@ -110,49 +112,49 @@ class TourFixtures:
         output, _ = await process.communicate()
         return process.returncode or 0, output.decode(errors="replace")
 
-    def title(self, number: int, words: str) -> None:
-        """Begin a step."""
-        self.out.print(f"\n[bold cyan]{number}. {safe(words)}[/bold cyan]")
+    def title(self, number: int, text: str) -> None:
+        """Print the title of a step."""
+        self.out.print(f"\n[bold cyan]{number}. {safe(text)}[/bold cyan]")
 
-    def say(self, label: str, words: str, style: str = "") -> None:
-        """One line of a step: what it is, and what was seen."""
-        text = safe(words.strip())
+    def show(self, label: str, text: str, style: str = "") -> None:
+        """Print one line of a step, with a label."""
+        text = safe(text.strip())
         self.out.print(f"   [dim]{label:<9}[/dim] " + (f"[{style}]{text}[/{style}]" if style else text))
 
     def show_diff(self, diff: str) -> None:
-        """A diff in colour."""
+        """Print a diff in colour."""
         self.out.print(Syntax(diff.rstrip(), "diff", background_color="default"))
 
     def show_record(self, record: Mapping[str, Any]) -> None:
-        """One line of the ledger."""
+        """Print a record on one line."""
         body = record["body"]
         verdict = (body.get("decision") or {}).get("verdict") or body.get("outcome") or ""
         motive = body.get("motive") or {}
         why = "/".join(part for part in (motive.get("intent", ""), motive.get("motivation", "")) if part)
         line = f"#{record['seq']} {record['stage'].upper()} {verdict} {record['actor']} {why} {record['hash'][:12]}…"
-        self.say("ledger", line)
+        self.show("ledger", line)
 
 
-async def called(call: Callable[[], Any]) -> Any:
-    """Make a boto3 call off the loop; its result."""
+async def in_thread(call: Callable[[], Any]) -> Any:
+    """Make a blocking boto3 call in a thread; returns its result."""
     return await asyncio.to_thread(call)
 
 
-async def refused(call: Callable[[], Any]) -> Any:
-    """Make a boto3 call that must be refused; boto3's error. Raises StoryBroken where it passes."""
+async def expect_refused(call: Callable[[], Any]) -> Any:
+    """Make a boto3 call that must be refused; returns boto3's error. Raises TourFailed if the call succeeds."""
     from botocore.exceptions import ClientError
 
     try:
-        result = await called(call)
+        result = await in_thread(call)
     except ClientError as error:
         return error
-    raise TourFailed(f"This should have been refused, and was not: {json.dumps(result, default=str)[:300]}")
+    raise TourFailed(f"This call should have been refused, but succeeded: {json.dumps(result, default=str)[:300]}")
 
 
-def expect(condition: object, otherwise: str) -> None:
-    """Raise StoryBroken with a sentence unless the condition holds."""
+def expect(condition: object, message: str) -> None:
+    """Raise TourFailed with the message unless the condition holds."""
     if not condition:
-        raise TourFailed(otherwise)
+        raise TourFailed(message)
 
 
 Step = Callable[[TourFixtures], Awaitable[None]]

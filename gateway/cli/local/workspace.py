@@ -1,4 +1,4 @@
-"""The directory of one `sentinel up`: the stack's repository, settings, credentials, logs."""
+"""The directory of one `sentinel up`: stack, settings, credentials, logs."""
 
 import fcntl
 import json
@@ -15,19 +15,19 @@ from gateway.cli.local.credentials import FILE_NAME
 from gateway.errors import SentinelError
 from gateway.ports import Key
 
-_MEMORY = "ports.json"
+_LAST_START = "ports.json"
 _LOCK = "lock"
 
 
 class CannotStart(SentinelError):
-    """`sentinel up` cannot start as asked."""
+    """`sentinel up` cannot start with these options."""
 
     code = "cannot_start"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkspaceOptions:
-    """What `sentinel up` is asked for; what is left open is as it was last time."""
+    """Options that `sentinel up` saves. None: as at the last start."""
 
     port: int | None = None
     simulated_port: int | None = None
@@ -39,14 +39,14 @@ class WorkspaceOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workspace:
-    """Where everything of one `sentinel up` lies, and the ports it uses."""
+    """The paths and ports of one `sentinel up`."""
 
     root: Path
     port: int
     simulated_port: int
     """0 for the real AWS."""
     own_stack: Path | None = None
-    """The user's own stack, guarded where it is; None for a copy of the example."""
+    """The user's own stack, used in place; None for a copy of the example."""
 
     @property
     def stack(self) -> Path:
@@ -55,69 +55,71 @@ class Workspace:
 
     @property
     def stack_name(self) -> str:
-        """The stack's name in settings, records and the branch."""
+        """The stack's name in settings, records and the name of the branch."""
         name = re.sub(r"[^a-z0-9]+", "-", self.own_stack.name.lower()).strip("-")[:60] if self.own_stack else ""
         return name or "example"
 
     @property
     def config(self) -> Path:
-        """The settings file of gateway and reconciler."""
+        """The settings file that gateway and reconciler read."""
         return self.root / "sentinel.toml"
 
     @property
     def credentials(self) -> Path:
-        """The ready-made keys, mode 0600."""
+        """The file with the demo keys, mode 0600."""
         return self.root / FILE_NAME
 
     @property
     def applied(self) -> Path:
-        """A file that is there once the stack was applied as a whole."""
+        """A marker file that exists once the stack was applied completely."""
         return self.root / "applied"
 
     @property
     def url(self) -> str:
-        """Where the gateway listens: AWS endpoint and API in one."""
+        """The gateway's URL: AWS endpoint and JSON API."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def simulated_url(self) -> str:
-        """Where the simulated AWS listens; empty for the real one."""
+        """The URL of the simulated AWS; empty for the real AWS."""
         return f"http://127.0.0.1:{self.simulated_port}" if self.simulated_port else ""
 
 
 @contextmanager
-def open_workspace(root: Path, wanted: WorkspaceOptions) -> Iterator[Workspace]:
-    """The workplace in `root`, ours alone for as long as the block lasts; emptied first where a fresh one is wanted.
+def open_workspace(root: Path, options: WorkspaceOptions) -> Iterator[Workspace]:
+    """The workspace in `root`, locked while the block runs, and emptied first with `options.fresh`.
 
-    Raises CannotStart for a port in use, a directory that is not ours, one that another `sentinel up` holds, and for going on
-    with another AWS or another stack than last time.
+    Raises CannotStart if a port is in use, if the directory was not made by `sentinel up` or is locked by another one, or if
+    the options name another AWS or another stack than the last start.
     """
-    if root.exists() and not _is_ours(root):
-        raise CannotStart(f"{root} is not empty and no `sentinel up` made it. Choose another directory with --home.")
-    place = _place(root, wanted, {} if wanted.fresh else _remembered(root))
-    for number, option in ((place.port, "--port"), (place.simulated_port, "--aws-port")):
-        if number and not _free(number):
+    if root.exists() and not _is_workspace(root):
+        raise CannotStart(
+            f"{root} is not empty and was not made by `sentinel up`. Choose another directory with --home."
+        )
+    workspace = _choose(root, options, {} if options.fresh else _read_last(root))
+    for number, option in ((workspace.port, "--port"), (workspace.simulated_port, "--aws-port")):
+        if number and not _is_free(number):
             raise CannotStart(
-                f"Port {number} on 127.0.0.1 is in use. Choose another with {option}, or end what uses it."
+                f"Port {number} on 127.0.0.1 is in use. Choose another with {option}, or end the process that uses it."
             )
     root.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with _alone(root):
-        if wanted.fresh:
+    with _lock(root):
+        if options.fresh:
             _empty(root)
-        memory = {"port": place.port, "simulated_port": place.simulated_port}
-        own = {"stack": str(place.own_stack)} if place.own_stack else {}
-        write_private(root / _MEMORY, json.dumps({**memory, **own}) + "\n")
-        yield place
+        ports = {"port": workspace.port, "simulated_port": workspace.simulated_port}
+        own = {"stack": str(workspace.own_stack)} if workspace.own_stack else {}
+        write_private(root / _LAST_START, json.dumps({**ports, **own}) + "\n")
+        yield workspace
 
 
-def _is_ours(root: Path) -> bool:
+def _is_workspace(root: Path) -> bool:
     names = {entry.name for entry in root.iterdir()} if root.is_dir() else {"a file"}
-    return not names or _MEMORY in names or _LOCK in names
+    return not names or _LAST_START in names or _LOCK in names
 
 
-def _remembered(root: Path) -> Mapping[str, str | int]:
-    """What the last start chose. Raises CannotStart where that is damaged."""
-    path = root / _MEMORY
+def _read_last(root: Path) -> Mapping[str, str | int]:
+    """Ports and stack of the last start, empty before the first. Raises CannotStart if the file is damaged."""
+    path = root / _LAST_START
     try:
         document = json.loads(path.read_text())
         numbers = {name: int(document[name]) for name in ("port", "simulated_port")}
@@ -126,35 +128,37 @@ def _remembered(root: Path) -> Mapping[str, str | int]:
         return {}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise CannotStart(
-            f"{path} is damaged ({type(error).__name__}: {error}), so what {root} was started with is not known. "
-            "Begin anew with --fresh."
+            f"{path} is damaged ({type(error).__name__}: {error}), so the options of the last start in {root} are unknown. "
+            "Start over with --fresh."
         ) from error
 
 
-def _place(root: Path, wanted: WorkspaceOptions, last: Mapping[str, str | int]) -> Workspace:
-    if last and bool(last["simulated_port"]) == wanted.real:
-        kind, how = ("the simulated AWS", "without --aws") if wanted.real else ("the real AWS", "with --aws")
+def _choose(root: Path, options: WorkspaceOptions, last: Mapping[str, str | int]) -> Workspace:
+    if last and bool(last["simulated_port"]) == options.real:
+        kind, how = ("the simulated AWS", "without --aws") if options.real else ("the real AWS", "with --aws")
         raise CannotStart(
-            f"{root} belongs to {kind}. Start it {how}, choose another --home, or begin anew with --fresh."
+            f"{root} belongs to {kind}. Start it {how}, choose another --home, or start over with --fresh."
         )
-    known = str(last.get("stack", ""))
-    if last and wanted.stack and str(wanted.stack) != known:
+    last_stack = str(last.get("stack", ""))
+    if last and options.stack and str(options.stack) != last_stack:
         raise CannotStart(
-            f"{root} belongs to {f'the stack {known}' if known else 'the example stack'}. "
-            "Choose another --home for another stack, or begin anew with --fresh."
+            f"{root} belongs to {f'the stack {last_stack}' if last_stack else 'the example stack'}. "
+            "Choose another --home for another stack, or start over with --fresh."
         )
-    place = Workspace(
+    workspace = Workspace(
         root=root,
-        port=wanted.port or int(last.get("port", 8484)),
-        simulated_port=0 if wanted.real else wanted.simulated_port or int(last.get("simulated_port", 8485)),
-        own_stack=wanted.stack or (Path(known) if known else None),
+        port=options.port or int(last.get("port", 8484)),
+        simulated_port=0 if options.real else options.simulated_port or int(last.get("simulated_port", 8485)),
+        own_stack=options.stack or (Path(last_stack) if last_stack else None),
     )
-    if place.port == place.simulated_port:
-        raise CannotStart(f"Gateway and simulated AWS cannot both listen on port {place.port}; choose two ports.")
-    return place
+    if workspace.port == workspace.simulated_port:
+        raise CannotStart(
+            f"Gateway and simulated AWS cannot both listen on port {workspace.port}; choose different ports."
+        )
+    return workspace
 
 
-def _free(port: int) -> bool:
+def _is_free(port: int) -> bool:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -165,12 +169,14 @@ def _free(port: int) -> bool:
 
 
 @contextmanager
-def _alone(root: Path) -> Iterator[None]:
-    with (root / _LOCK).open("a") as file:  # the lock ends with the process, however it ends
+def _lock(root: Path) -> Iterator[None]:
+    with (root / _LOCK).open("a") as file:  # the operating system releases the lock when the process ends
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise CannotStart(f"Another `sentinel up` runs in {root}. End it, or choose another --home.") from error
+            raise CannotStart(
+                f"Another `sentinel up` is running in {root}. End it, or choose another --home."
+            ) from error
         yield
 
 
@@ -182,37 +188,41 @@ def _empty(root: Path) -> None:
             entry.unlink()
 
 
-def write_config(place: Workspace, *, reconciler: Key | None, policies: Path | None) -> None:
-    """Write the settings file that gateway and reconciler of this workplace read. It holds the reconciler's key: mode 0600."""
-    key = [f"key_id = {_quoted(reconciler.id)}", f"key_secret = {_quoted(reconciler.secret)}"] if reconciler else []
+def write_config(workspace: Workspace, *, reconciler: Key | None, policies: Path | None) -> None:
+    """Write the settings file of gateway and reconciler. It contains the reconciler's key, so its mode is 0600."""
+    key = (
+        [f"key_id = {_toml_string(reconciler.id)}", f"key_secret = {_toml_string(reconciler.secret)}"]
+        if reconciler
+        else []
+    )
     lines = [
         "# Written by `sentinel up` at each start.",
-        f"data = {_quoted(place.root / 'data')}",
+        f"data = {_toml_string(workspace.root / 'data')}",
         "[server]",
         'host = "127.0.0.1"',
-        f"port = {place.port}",
+        f"port = {workspace.port}",
         "[upstream]",
-        f"simulated = {_quoted(place.simulated_url)}",
+        f"simulated = {_toml_string(workspace.simulated_url)}",
         "[reconcile]",
-        f"endpoint = {_quoted(place.url)}",
+        f"endpoint = {_toml_string(workspace.url)}",
         *key,
-        *(["[policy]", f"path = {_quoted(policies)}"] if policies else []),
+        *(["[policy]", f"path = {_toml_string(policies)}"] if policies else []),
         "[[stacks]]",
-        f"name = {_quoted(place.stack_name)}",
-        f"path = {_quoted(place.stack)}",
+        f"name = {_toml_string(workspace.stack_name)}",
+        f"path = {_toml_string(workspace.stack)}",
     ]
-    write_private(place.config, "\n".join(lines) + "\n")
+    write_private(workspace.config, "\n".join(lines) + "\n")
 
 
-def _quoted(value: object) -> str:
-    """A TOML basic string: JSON's escapes are a subset of TOML's, but for surrogate pairs, so other letters stay as they are."""
+def _toml_string(value: object) -> str:
+    """A TOML basic string. JSON's escapes are valid in TOML except surrogate pairs, so non-ASCII characters are not escaped."""
     return json.dumps(str(value), ensure_ascii=False)
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file only its owner can read, whole or not at all."""
+    """Write a file atomically, with mode 0600."""
     partial = path.with_name(path.name + ".partial")
-    partial.unlink(missing_ok=True)  # one left behind might be readable by others
+    partial.unlink(missing_ok=True)  # an old one might be readable by others
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)

@@ -1,67 +1,66 @@
-"""What the API's routes share: the ports, and who may see what."""
+"""What the API's routes share: the ports, authentication, and which records a caller may see."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from fastapi import Request
+from fastapi import Request as HttpRequest
 
 from gateway.doors.api.decoder import ApiDecoder
-from gateway.doors.api.response import parsed
+from gateway.doors.api.response import reply_to_json
 from gateway.doors.api.schemas import SessionBody
-from gateway.doors.asgi import RequestBody, inbound_of
+from gateway.doors.asgi import RequestBody, declared_length, inbound_of
 from gateway.doors.serialize import time_to_json
 from gateway.errors import NotAllowed, NotFound
-from gateway.model.caller import ActorKind, Caller
+from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
 from gateway.model.json import Json, to_json
 from gateway.model.mutation import Call
 from gateway.model.outcome import Reply
 from gateway.model.record import Record, Stage
 from gateway.pipeline import Pipeline
-from gateway.ports import Authenticator, Clock, KeyRing, LedgerCommands, LedgerQueries, RecordQuery
-from gateway.ports import Request as Asked
-
-_SESSION = "SNTS"
-"""How the ids of session keys begin (`ports.Key`)."""
+from gateway.ports import Authenticator, Clock, KeyRing, LedgerCommands, LedgerQueries, RecordQuery, Request
 
 
 class Blamer(Protocol):
-    """Who set an attribute."""
+    """Answers who set an attribute, as `git blame` does for a line."""
 
     async def blame(self, address: str, attribute: str) -> object | None:
-        """A frozen dataclass with the whole story, None where nothing is known."""
+        """A frozen dataclass that describes the last mutation of the attribute; None if there was none."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """One set of ports behind all routes."""
+    """The ports that all routes use."""
 
     pipeline: Pipeline
     authenticator: Authenticator
-    dialect: ApiDecoder
-    archive: LedgerQueries
+    decoder: ApiDecoder
+    queries: LedgerQueries
     blamer: Blamer
-    desk: LedgerCommands
+    commands: LedgerCommands
     keys: KeyRing
     clock: Clock
     max_body_bytes: int
 
-    async def caller(self, request: Request) -> Caller:
-        """Who asks; strangers are recorded. A FastAPI dependency: it comes before any parameter is looked at.
+    async def caller(self, request: HttpRequest) -> Caller:
+        """The authenticated caller; a failure is recorded. A FastAPI dependency, so it runs before any parameter is validated.
 
         Raises `errors.NotAuthenticated`.
         """
         return await self.pipeline.authenticate(self.inbound(request), self.authenticator)
 
-    async def admit(self, request: Request) -> tuple[Caller, Asked]:
-        """Who asks for what change; strangers are recorded."""
-        return await self.pipeline.admit(self.inbound(request), self.authenticator, self.dialect)
+    async def admit(self, request: HttpRequest) -> tuple[Caller, Request]:
+        """The authenticated caller and the decoded proposal; a refusal is recorded. Raises what `Pipeline.admit` raises."""
+        return await self.pipeline.admit(self.inbound(request), self.authenticator, self.decoder)
 
     async def session(self, caller: Caller, body: SessionBody) -> dict[str, Any]:
-        """A temporary key for the caller. Raises `errors.NotAllowed` for one who holds only such a key: it would outlive its own end."""
-        if caller.key_id.startswith(_SESSION):
+        """A new session key for the caller: its id, secret and expiry.
+
+        Raises `errors.NotAllowed` if the caller itself used a session key: sessions could otherwise renew themselves for ever.
+        """
+        if caller.in_session:
             raise NotAllowed("A session key cannot make further session keys; use the standing key it was made with.")
         key = await self.keys.issue(
             actor=caller.actor,
@@ -74,31 +73,32 @@ class Context:
         )
         return {"access_key_id": key.id, "secret_access_key": key.secret, "expires_at": time_to_json(key.expires_at)}
 
-    async def own_records(self, caller: Caller, query: RecordQuery) -> Sequence[Record]:
-        """The records a caller may see: people and pipelines all, agents and services their own."""
-        if caller.kind in (ActorKind.HUMAN, ActorKind.PIPELINE):
-            return await self.archive.records(query)
+    async def visible_records(self, caller: Caller, query: RecordQuery) -> Sequence[Record]:
+        """The matching records that the caller may see: people and pipelines see all, agents and services their own."""
+        if caller.sees_all:
+            return await self.queries.records(query)
         if query.mutation_id:
-            found = await self.archive.records(query)
+            found = await self.queries.records(query)
             return (
                 found if any(record.stage is Stage.DECIDED and record.actor == caller.actor for record in found) else ()
             )
         if query.actor not in ("", caller.actor):
             return ()
-        return await self.archive.records(replace(query, actor=caller.actor))
+        return await self.queries.records(replace(query, actor=caller.actor))
 
-    async def blamed(self, caller: Caller, address: str, attribute: str) -> dict[str, Any]:
-        """The story of one attribute. Any caller may ask: an agent must know whom it would contradict."""
+    async def blame(self, caller: Caller, address: str, attribute: str) -> dict[str, Any]:
+        """Who set an attribute, and why. Any caller may read it: an agent must know whose change it would contradict."""
         del caller
-        story = await self.blamer.blame(address, attribute)
-        if story is None:
+        found = await self.blamer.blame(address, attribute)
+        if found is None:
             raise NotFound(f"No mutation through Sentinel has set {address}.{attribute}.")
-        return {name: to_json(getattr(story, name)) for name in story.__dataclass_fields__}  # type: ignore[attr-defined]
+        return {name: to_json(getattr(found, name)) for name in found.__dataclass_fields__}  # type: ignore[attr-defined]
 
     def response(self, call: Call, reply: Reply) -> Json:
-        """AWS's answer as boto3 would return it, as JSON."""
-        return parsed(self.dialect.operation(call), reply)
+        """AWS's reply to the call as JSON, in the form that boto3 returns."""
+        return reply_to_json(self.decoder.operation(call), reply)
 
-    def inbound(self, request: Request) -> Inbound:
-        """The request as it arrived, its body not yet read."""
-        return inbound_of(request.scope, RequestBody(request.receive, self.max_body_bytes), self.clock)
+    def inbound(self, request: HttpRequest) -> Inbound:
+        """The request as it arrived; its body is not read yet."""
+        body = RequestBody(request.receive, self.max_body_bytes, declared=declared_length(request.scope))
+        return inbound_of(request.scope, body, self.clock)

@@ -1,5 +1,6 @@
-"""The JSON API as a `ports.Dialect`: one proposal, read strictly, only once the caller is known."""
+"""The JSON API's `ports.RequestDecoder`: decodes one proposal strictly, after the caller is authenticated."""
 
+from functools import partial
 from typing import Any
 
 from gateway.doors.api.parameters import parameters
@@ -9,16 +10,16 @@ from gateway.doors.aws.routing_index import RoutingIndex
 from gateway.errors import Malformed, UnknownOperation
 from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
-from gateway.model.mutation import Call, CallClass
+from gateway.model.mutation import Call
+from gateway.off_loop import off_loop
 from gateway.ports import Request
 from gateway.service_models import ServiceModels
 
-_LONGEST_KEY = 255
-_READS = frozenset({CallClass.READ, CallClass.SECRET, CallClass.CRYPTO})
+_MAX_KEY_LENGTH = 255
 
 
 class ApiDecoder:
-    """Reads `POST /v1/mutations`."""
+    """Decodes the body of `POST /v1/mutations`."""
 
     def __init__(
         self,
@@ -38,7 +39,7 @@ class ApiDecoder:
         self._models = models
 
     async def read(self, inbound: Inbound, caller: Caller) -> Request:  # noqa: ARG002  the protocol's shape
-        """The proposal. Raises `errors.Malformed`, `errors.UnknownOperation`, `errors.BodyTooLarge`."""
+        """The proposed call with its motive. Raises `errors.Malformed`, `errors.UnknownOperation`, `errors.BodyTooLarge`."""
         body = await body_of(inbound, MutationBody, what="proposal")
         service = self._index.services.get(body.service)
         if service is None or body.operation not in service.operations:
@@ -46,7 +47,7 @@ class ApiDecoder:
                 f"AWS has no operation {body.service}:{body.operation}. Service and operation are named as boto3's models name them."
             )
         call_class = self._classes.of(body.service, body.operation)
-        if call_class in _READS:
+        if not call_class.changes_state:
             raise Malformed(
                 f"{body.service}:{body.operation} changes nothing. Send reads to the AWS endpoint; they need no motive."
             )
@@ -56,13 +57,16 @@ class ApiDecoder:
                 f"The region {region!r} is not one that this Sentinel may call. It may call {', '.join(sorted(self._regions))}."
             )
         shape = await self._models.input_of(body.service, body.operation)
+        size = len(await inbound.read_body())
+        given = await off_loop(size, partial(parameters, shape, body.parameters))
         call = Call(
             service=body.service,
             operation=body.operation,
-            parameters=parameters(shape, body.parameters),
+            parameters=given,
             account=self._account,
             region=region,
         )
+        await off_loop(size, lambda: call.digest)  # calculated here, where it may be done in a thread
         return Request(
             call=call,
             call_class=call_class,
@@ -72,17 +76,17 @@ class ApiDecoder:
         )
 
     def operation(self, call: Call) -> Any:
-        """Botocore's model of the operation that a call names."""
+        """Botocore's model of a call's operation."""
         return self._models.operation(call.service, call.operation)
 
 
 def _idempotency_key(inbound: Inbound) -> str:
-    """The `Idempotency-Key` header; empty where there is none."""
+    """The `Idempotency-Key` header with a prefix that keeps it apart from the AWS door's keys; empty if there is none."""
     key = inbound.header("idempotency-key")
     if key is None:
         return ""
-    if not 1 <= len(key) <= _LONGEST_KEY or not key.isascii() or not key.isprintable():
+    if not 1 <= len(key) <= _MAX_KEY_LENGTH or not key.isascii() or not key.isprintable():
         raise Malformed(
-            f"Idempotency-Key must be 1 to {_LONGEST_KEY} printable ASCII characters.", code="idempotency_key"
+            f"Idempotency-Key must be 1 to {_MAX_KEY_LENGTH} printable ASCII characters.", code="idempotency_key"
         )
     return f"api:{key}"

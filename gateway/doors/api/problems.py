@@ -1,4 +1,4 @@
-"""The one table from errors to HTTP statuses, and RFC 9457 problem documents. Whatever is not in the table reveals nothing."""
+"""The table that maps errors to HTTP statuses, and RFC 9457 problem documents. An error outside the table reveals nothing."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,23 +29,28 @@ STATUS: dict[type[errors.SentinelError], int] = {
     errors.ApprovalSpent: 409,
     errors.AttemptInFlight: 409,
     errors.AttemptMismatch: 409,
+    errors.SignatureSpent: 409,
+    errors.Overloaded: 503,
     errors.LedgerUnavailable: 503,
     errors.PolicyUnavailable: 503,
     errors.NotSendable: 502,
 }
-"""Statuses by error; a subclass without an entry takes its nearest parent's. 5xx only where nothing was sent."""
+"""HTTP status by error class; a subclass without an entry has its nearest parent's. 5xx only if nothing was sent to AWS."""
 
-RETRY_SAFE = {errors.ClaimTaken, errors.LedgerUnavailable, errors.PolicyUnavailable}
-"""Errors after which the same request may simply be sent again."""
+MAX_ERRORS = 10
+"""How many mistakes of one request are named in its answer."""
+
+RETRY_SAFE = {errors.ClaimTaken, errors.LedgerUnavailable, errors.Overloaded, errors.PolicyUnavailable}
+"""Errors after which the client can safely send the same request again."""
 
 
 def status_of(error: errors.SentinelError) -> int:
-    """The HTTP status of an error; 500 where the table has none."""
+    """The HTTP status of an error; 500 if its class is not in the table."""
     return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)
 
 
 def problem(status: int, code: str, detail: str, **members: Json) -> JSONResponse:
-    """A problem document (RFC 9457): `type`, `title`, `status`, `detail`, and our `code`."""
+    """A problem document (RFC 9457): `type`, `title`, `status`, `detail`, our own `code`, and the given `members`."""
     body = {
         "type": f"urn:sentinel:{code}",
         "title": code.replace("_", " "),
@@ -58,29 +63,34 @@ def problem(status: int, code: str, detail: str, **members: Json) -> JSONRespons
 
 
 def handle_errors(app: FastAPI) -> None:
-    """Have the application answer every error with a problem document."""
+    """Register the handlers that answer every error with a problem document."""
     app.add_exception_handler(errors.SentinelError, on_error)
-    app.add_exception_handler(RequestValidationError, on_mistakes)
+    app.add_exception_handler(RequestValidationError, on_validation_error)
     app.add_exception_handler(HTTPException, on_http_error)
-    app.add_exception_handler(Exception, on_own_error)
+    app.add_exception_handler(Exception, on_unexpected_error)
 
 
 async def on_error(_request: Request, error: Exception) -> JSONResponse:
-    """FastAPI's handler for every `SentinelError`."""
+    """Handle a `SentinelError`."""
     if not isinstance(error, errors.SentinelError):
         raise error
-    return problem(status_of(error), error.code, str(error), retry_safe=type(error) in RETRY_SAFE)
+    reply = problem(status_of(error), error.code, str(error), retry_safe=type(error) in RETRY_SAFE)
+    if isinstance(error, errors.Overloaded):
+        reply.headers["retry-after"] = str(error.retry_after)
+    return reply
 
 
-async def on_mistakes(_request: Request, error: Exception) -> JSONResponse:
-    """FastAPI's handler for path and query parameters that do not fit."""
+async def on_validation_error(_request: Request, error: Exception) -> JSONResponse:
+    """Handle invalid path and query parameters."""
     if not isinstance(error, RequestValidationError):
         raise error
-    return problem(400, "malformed", f"The request cannot be read: {mistakes(error.errors())}.", retry_safe=False)
+    return problem(
+        400, "malformed", f"The request cannot be read: {validation_messages(error.errors())}.", retry_safe=False
+    )
 
 
 async def on_http_error(_request: Request, error: Exception) -> JSONResponse:
-    """FastAPI's handler for errors of Starlette's own, such as a method that a route does not take."""
+    """Handle Starlette's own errors, such as a method that a route does not support."""
     if not isinstance(error, HTTPException):
         raise error
     code = _CODES.get(error.status_code, "http_error")
@@ -89,15 +99,17 @@ async def on_http_error(_request: Request, error: Exception) -> JSONResponse:
     return reply
 
 
-async def on_own_error(request: Request, error: Exception) -> JSONResponse:
-    """FastAPI's handler for errors nobody foresaw: the log has them, the caller learns nothing from them.
+async def on_unexpected_error(request: Request, error: Exception) -> JSONResponse:
+    """Handle an unexpected error: log its type, and tell the caller nothing about it.
 
-    A proposal that breaks is answered by its own route, so nothing was sent to AWS where this answers.
+    The route for proposals handles its own errors, so nothing was sent to AWS when this handler runs.
     """
     log.error("api_broke", method=request.method, path=request.url.path[:200], error=type(error).__name__)
-    return problem(500, "internal", "Sentinel met an error of its own; its log says more. Nothing was sent to AWS.")
+    return problem(500, "internal", "Sentinel had an internal error; its log says more. Nothing was sent to AWS.")
 
 
-def mistakes(found: Sequence[Mapping[str, Any]]) -> str:
-    """Pydantic's errors in one line, each with the place it is at; never the value that was sent, which may be a secret."""
-    return "; ".join(f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in found)
+def validation_messages(found: Sequence[Mapping[str, Any]]) -> str:
+    """Pydantic's first errors in one line, each with its location; never with the value, which may be a secret."""
+    return "; ".join(
+        f"{'.'.join(str(part)[:100] for part in one['loc'])}: {one['msg'][:200]}" for one in found[:MAX_ERRORS]
+    )

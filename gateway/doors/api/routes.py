@@ -1,4 +1,4 @@
-"""The JSON API under `/v1`: propose a change, follow it, consent to it, and ask the ledger."""
+"""The JSON API under `/v1`: propose a change, follow it, approve or reject it, and query the ledger."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -10,7 +10,7 @@ from fastapi.security import HTTPBearer
 
 from gateway.doors.api.context import Context
 from gateway.doors.api.problems import problem
-from gateway.doors.api.schemas import ApproveBody, MutationBody, RejectBody, SessionBody, body_of, described
+from gateway.doors.api.schemas import ApproveBody, MutationBody, RejectBody, SessionBody, body_of, openapi_body
 from gateway.doors.refusal import refusal_text
 from gateway.doors.serialize import (
     claim_to_json,
@@ -21,7 +21,7 @@ from gateway.doors.serialize import (
     time_to_json,
 )
 from gateway.errors import Malformed, NotFound, SentinelError
-from gateway.model.caller import ActorKind, Caller
+from gateway.model.caller import Caller
 from gateway.model.outcome import Applied, Failed, InDoubt, Refused
 from gateway.model.record import Stage
 from gateway.model.verdict import Verdict
@@ -31,68 +31,68 @@ from gateway.ports import RecordQuery
 log = structlog.get_logger()
 
 _BEARER = HTTPBearer(auto_error=False, description="`<key id>.<secret>` of a key that this gateway issued.")
-"""For the description only; `Context.caller` is what lets people in."""
+"""For the OpenAPI description only; `Context.caller` authenticates."""
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
-_LARGEST = 2**63 - 1
-"""The largest integer that the ledger's database can hold."""
+_MAX_INTEGER = 2**63 - 1
+"""The largest integer that the ledger's database can store."""
 
 
 def routes(context: Context) -> APIRouter:
-    """All routes of the API, over one set of ports. What is under `/v1` and none of them is not there."""
+    """Every API route. Any other path under `/v1` is a 404."""
     router = APIRouter(prefix="/v1", dependencies=[Security(_BEARER)])
-    _changes(router, context)
-    _consent(router, context)
-    _questions(router, context)
-    _nothing_else(router)
+    _add_mutation_routes(router, context)
+    _add_approval_routes(router, context)
+    _add_query_routes(router, context)
+    _add_not_found_route(router)
     return router
 
 
-def _changes(router: APIRouter, context: Context) -> None:
+def _add_mutation_routes(router: APIRouter, context: Context) -> None:
     @router.post(
         "/mutations",
-        openapi_extra=described(MutationBody),
-        summary="Propose a change; with dry_run, only hear the decision",
+        openapi_extra=openapi_body(MutationBody),
+        summary="Propose a change; with dry_run, only see the decision",
     )
     async def propose(request: Request) -> JSONResponse:
-        caller, asked = await context.admit(request)
+        caller, proposal = await context.admit(request)
         try:
-            return await _replied(context, await context.pipeline.execute(caller, asked))
+            return await _response(context, await context.pipeline.execute(caller, proposal))
         except SentinelError:
             raise
         except Exception:
-            log.exception("proposal_broke", service=asked.call.service, operation=asked.call.operation)
-            message = "Sentinel met an error of its own. Whether anything was sent is in `sentinel records`; do not send it again before."
+            log.exception("proposal_broke", service=proposal.call.service, operation=proposal.call.operation)
+            message = "Sentinel had an internal error. Check `sentinel records` whether anything was sent before you send it again."
             return problem(409, "outcome_unknown", message, retry_safe=False)
 
-    @router.get("/mutations/{mutation_id}", summary="One mutation's life, record by record")
+    @router.get("/mutations/{mutation_id}", summary="The records of one mutation, oldest first")
     async def mutation(caller: Annotated[Caller, Depends(context.caller)], mutation_id: str) -> dict[str, Any]:
-        records = await context.own_records(caller, RecordQuery(mutation_id=mutation_id, newest_first=False))
+        records = await context.visible_records(caller, RecordQuery(mutation_id=mutation_id, newest_first=False))
         if not records:
             raise NotFound(f"There is no mutation {mutation_id[:64]} that this key may see.")
         return {"mutation_id": mutation_id, "records": [record_to_json(record) for record in records]}
 
     @router.post(
         "/sessions",
-        openapi_extra=described(SessionBody),
-        summary="A temporary key that carries a motive, for unmodified AWS clients",
+        openapi_extra=openapi_body(SessionBody),
+        summary="A temporary key with a motive, for unmodified AWS clients",
     )
     async def session(request: Request, caller: Annotated[Caller, Depends(context.caller)]) -> dict[str, Any]:
         body = await body_of(context.inbound(request), SessionBody)
         return await context.session(caller, body)
 
 
-def _consent(router: APIRouter, context: Context) -> None:
+def _add_approval_routes(router: APIRouter, context: Context) -> None:
     @router.post(
         "/mutations/{mutation_id}/approve",
-        openapi_extra=described(ApproveBody, required=False),
-        summary="Consent to exactly one held call",
+        openapi_extra=openapi_body(ApproveBody, required=False),
+        summary="Approve exactly one held call",
     )
     async def approve(
         request: Request, caller: Annotated[Caller, Depends(context.caller)], mutation_id: str
     ) -> dict[str, Any]:
-        consent = await body_of(context.inbound(request), ApproveBody, default=ApproveBody())
-        approval = await context.desk.approve(
-            mutation_id, approver=caller, at=context.clock.now(), lasts=consent.duration()
+        body = await body_of(context.inbound(request), ApproveBody, default=ApproveBody())
+        approval = await context.commands.approve(
+            mutation_id, approver=caller, at=context.clock.now(), lasts=body.duration()
         )
         return {
             "approval_id": approval.id,
@@ -103,24 +103,24 @@ def _consent(router: APIRouter, context: Context) -> None:
 
     @router.post(
         "/mutations/{mutation_id}/reject",
-        openapi_extra=described(RejectBody, required=False),
-        summary="Refuse a held call for good",
+        openapi_extra=openapi_body(RejectBody, required=False),
+        summary="Reject a held call permanently",
     )
     async def reject(
         request: Request, caller: Annotated[Caller, Depends(context.caller)], mutation_id: str
     ) -> dict[str, Any]:
         body = await body_of(context.inbound(request), RejectBody, default=RejectBody())
-        await context.desk.reject(mutation_id, approver=caller, reason=body.reason, at=context.clock.now())
+        await context.commands.reject(mutation_id, approver=caller, reason=body.reason, at=context.clock.now())
         return {"mutation_id": mutation_id, "rejected_by": caller.actor}
 
     @router.post("/mutations/{mutation_id}/release", summary="End a mutation's claims before their time")
     async def release(caller: Annotated[Caller, Depends(context.caller)], mutation_id: str) -> dict[str, Any]:
-        ended = await context.desk.release(mutation_id, caller=caller, at=context.clock.now())
+        ended = await context.commands.release(mutation_id, caller=caller, at=context.clock.now())
         return {"mutation_id": mutation_id, "released": [claim_to_json(claim) for claim in ended]}
 
 
-def _questions(router: APIRouter, context: Context) -> None:
-    @router.get("/records", summary="What was asked, decided and done")
+def _add_query_routes(router: APIRouter, context: Context) -> None:
+    @router.get("/records", summary="What was requested, decided and done")
     async def records(
         caller: Annotated[Caller, Depends(context.caller)],
         *,
@@ -132,7 +132,7 @@ def _questions(router: APIRouter, context: Context) -> None:
         verdict: str = "",
         since: datetime | None = None,
         until: datetime | None = None,
-        after_seq: Annotated[int, Query(ge=0, le=_LARGEST)] = 0,
+        after_seq: Annotated[int, Query(ge=0, le=_MAX_INTEGER)] = 0,
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     ) -> dict[str, Any]:
         query = RecordQuery(
@@ -147,44 +147,46 @@ def _questions(router: APIRouter, context: Context) -> None:
             after_seq=after_seq,
             limit=limit,
         )
-        found = await context.own_records(caller, query)
+        found = await context.visible_records(caller, query)
         return {"records": [record_to_json(record) for record in found]}
 
-    @router.get("/claims", summary="Who holds what, why and until when")
+    @router.get("/claims", summary="Who holds which attribute, why and until when")
     async def claims(
         caller: Annotated[Caller, Depends(context.caller)], address: str = "", actor: str = "", every: bool = False
     ) -> dict[str, Any]:
-        found = await context.archive.claims(address=address, actor=actor, open_only=not every)
+        found = await context.queries.claims(address=address, actor=actor, open_only=not every)
         return {"claims": [claim_to_json(claim) for claim in found if _may_see(caller, claim.actor)]}
 
-    @router.get("/blame", summary="Who set an attribute, for what goal, why then")
+    @router.get("/blame", summary="Who set an attribute, for what goal, and why at that time")
     async def blame(caller: Annotated[Caller, Depends(context.caller)], address: str, attribute: str) -> dict[str, Any]:
-        return await context.blamed(caller, address, attribute)
+        return await context.blame(caller, address, attribute)
 
 
-def _nothing_else(router: APIRouter) -> None:
-    """Without this, a mistyped path of the API would reach the AWS door and be answered in XML."""
+def _add_not_found_route(router: APIRouter) -> None:
+    """Answer unknown paths under `/v1` with a problem document. Otherwise they would reach the AWS door, which answers in XML."""
 
     @router.api_route("", methods=_METHODS, include_in_schema=False)
     @router.api_route("/{rest:path}", methods=_METHODS, include_in_schema=False)
-    async def nothing(request: Request) -> JSONResponse:
-        raise NotFound(f"The API has no {request.method} {request.url.path[:200]}. /v1/openapi.json lists what it has.")
+    async def not_found(request: Request) -> JSONResponse:
+        raise NotFound(
+            f"The API has no {request.method} {request.url.path[:200]}. /v1/openapi.json lists all its routes."
+        )
 
 
-async def _replied(context: Context, carried: MutationResult) -> JSONResponse:
-    """The whole story of one proposal; a refusal as a problem document with the decision inside."""
-    mutation, decision, outcome = carried.mutation, carried.decision, carried.outcome
-    told_all = {
+async def _response(context: Context, result: MutationResult) -> JSONResponse:
+    """The mutation, decision and outcome of one proposal; a refusal or failure as a problem document with the same members."""
+    mutation, decision, outcome = result.mutation, result.decision, result.outcome
+    members = {
         "mutation": mutation_to_json(mutation),
         "decision": None if decision is None else decision_to_json(decision),
         "outcome": outcome_to_json(outcome),
     }
     match outcome:
         case None:
-            return JSONResponse({**told_all, "dry_run": True})
+            return JSONResponse({**members, "dry_run": True})
         case Applied():
             return JSONResponse(
-                {**told_all, "response": context.response(mutation.call, outcome.reply), "repeated": decision is None}
+                {**members, "response": context.response(mutation.call, outcome.reply), "repeated": decision is None}
             )
         case Refused():
             held = outcome.decision.verdict is Verdict.HOLD
@@ -192,26 +194,27 @@ async def _replied(context: Context, carried: MutationResult) -> JSONResponse:
                 202 if held else 403,
                 "held" if held else "refused",
                 refusal_text(mutation, outcome.decision),
-                **told_all,
+                **members,
             )
         case Failed():
             detail = f"AWS refused the call: {outcome.code}: {outcome.message} Nothing changed."
-            return problem(422, "aws_refused", detail, **told_all)
+            return problem(422, "aws_refused", detail, **members)
         case InDoubt():
-            return problem(409, "outcome_unknown", in_doubt(outcome), **told_all, retry_safe=False)
+            return problem(409, "outcome_unknown", in_doubt(outcome), **members, retry_safe=False)
 
 
 def in_doubt(outcome: InDoubt) -> str:
-    """What a caller is told when nobody knows yet whether AWS did it."""
+    """The explanation for a caller whose call AWS may or may not have carried out."""
     return f"Whether AWS carried this out is not known: {outcome.reason} It is not sent again and its claim stands until the truth is read back."
 
 
-def _aware(moment: datetime | None) -> datetime | None:
-    if moment is not None and moment.tzinfo is None:
+def _aware(time: datetime | None) -> datetime | None:
+    """The same time. Raises `errors.Malformed` if it has no time zone."""
+    if time is not None and time.tzinfo is None:
         raise Malformed("A time needs a zone, e.g. 2026-11-21T09:00:00Z.")
-    return moment
+    return time
 
 
 def _may_see(caller: Caller, actor: str) -> bool:
-    """Agents and services see what they did; people and pipelines see everything."""
-    return caller.kind in (ActorKind.HUMAN, ActorKind.PIPELINE) or caller.actor == actor
+    """Whether the caller may see this actor's claims: people and pipelines see all, agents and services their own."""
+    return caller.sees_all or caller.actor == actor

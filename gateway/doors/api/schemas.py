@@ -1,16 +1,17 @@
-"""What the JSON API takes, as pydantic models: unknown members are mistakes."""
+"""The JSON API's request bodies as pydantic models, which refuse unknown members, and the strict parser for them."""
 
 from datetime import timedelta
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from gateway.doors.api.problems import mistakes
+from gateway.doors.api.problems import validation_messages
 from gateway.doors.aws.strict_parsers import json_value
 from gateway.doors.motive import duration, motive_of
 from gateway.errors import Malformed
 from gateway.model.inbound import Inbound
 from gateway.model.motive import Intent, Motivation, Motive
+from gateway.off_loop import off_loop
 
 
 class _Body(BaseModel):
@@ -18,7 +19,7 @@ class _Body(BaseModel):
 
 
 class MotiveBody(_Body):
-    """Why a change is wanted."""
+    """Why a change is wanted: intent, motivation, and what supports them."""
 
     intent: Intent
     motivation: Motivation
@@ -27,8 +28,9 @@ class MotiveBody(_Body):
     wanted_for: Annotated[str, Field(description="How long the change is wanted, e.g. `30m`, `1h`, `2d`.")] = ""
 
     def motive(self) -> Motive:
-        """The noun, by the rules of every door. Raises `errors.Malformed`: control characters, evidence that says nothing, a duration
-        that cannot be read.
+        """The motive, validated by the rules of every door.
+
+        Raises `errors.Malformed` for control characters, empty evidence, and a duration that cannot be parsed.
         """
         return motive_of(
             intent=self.intent,
@@ -40,43 +42,43 @@ class MotiveBody(_Body):
 
 
 class MutationBody(_Body):
-    """A change that is asked for."""
+    """A proposed change."""
 
     service: Annotated[str, Field(pattern=r"^[a-z0-9.-]{1,64}$", examples=["autoscaling"])]
     operation: Annotated[str, Field(pattern=r"^[A-Za-z0-9]{1,128}$", examples=["SetDesiredCapacity"])]
     parameters: Annotated[
         dict[str, Any],
-        Field(default_factory=dict, description="As boto3 takes them; blobs as base64, times as ISO 8601."),
+        Field(default_factory=dict, description="As for boto3, with blobs in base64 and times in ISO 8601."),
     ]
     region: Annotated[str, Field(max_length=32)] = ""
     motive: MotiveBody | None = None
-    dry_run: Annotated[bool, Field(description="Decide, and change nothing.")] = False
+    dry_run: Annotated[bool, Field(description="Only decide; change nothing.")] = False
 
 
 class RejectBody(_Body):
-    """Why a held change is refused for good."""
+    """Why a held change is rejected permanently."""
 
     reason: Annotated[str, Field(max_length=1000)] = ""
 
 
 class ApproveBody(_Body):
-    """How long a consent waits for the identical call."""
+    """How long an approval waits for the identical call."""
 
     lasts: Annotated[str, Field(description="e.g. `30m`, `1h`; at most one day.")] = "1h"
 
     def duration(self) -> timedelta:
-        """The time, capped at a day. Raises `errors.Malformed`."""
+        """The duration, capped at one day. Raises `errors.Malformed`."""
         return min(duration(self.lasts), timedelta(days=1))
 
 
 class SessionBody(_Body):
-    """A temporary key that carries a motive."""
+    """A temporary key with a motive."""
 
     motive: MotiveBody
     lasts: Annotated[str, Field(description="e.g. `1h`; at most twelve hours.")] = "1h"
 
     def duration(self) -> timedelta:
-        """The time, capped at twelve hours. Raises `errors.Malformed`."""
+        """The duration, capped at twelve hours. Raises `errors.Malformed`."""
         return min(duration(self.lasts), timedelta(hours=12))
 
 
@@ -84,23 +86,27 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 async def body_of(inbound: Inbound, model: type[Model], *, what: str = "body", default: Model | None = None) -> Model:
-    """The body of a request, read strictly; `default` where there is none and one is not needed. Only call it for a known caller.
+    """The body of a request, parsed strictly; `default` if the body is empty and a default is given. Call it only after authentication.
 
-    `what` names the body in complaints. Raises `errors.Malformed`, `errors.BodyTooLarge`.
+    `what` names the body in error messages. Raises `errors.Malformed`, `errors.BodyTooLarge`.
     """
     raw = await inbound.read_body()
     if default is not None and not raw:
         return default
     if (inbound.header("content-type") or "").partition(";")[0].strip().lower() != "application/json":
         raise Malformed(f"Send the {what} as application/json.", code="content_type")
+    return await off_loop(len(raw), lambda: _validated(raw, model, what))
+
+
+def _validated(raw: bytes, model: type[Model], what: str) -> Model:
     try:
         return model.model_validate(json_value(raw))
     except ValidationError as error:
-        raise Malformed(f"The {what} cannot be read: {mistakes(error.errors())}.") from error
+        raise Malformed(f"The {what} cannot be read: {validation_messages(error.errors())}.") from error
 
 
-def described(model: type[BaseModel], *, required: bool = True) -> dict[str, Any]:
-    """What OpenAPI says about a body that FastAPI does not read itself."""
+def openapi_body(model: type[BaseModel], *, required: bool = True) -> dict[str, Any]:
+    """The OpenAPI description of a body that the route parses itself instead of FastAPI."""
     return {
         "requestBody": {
             "required": required,

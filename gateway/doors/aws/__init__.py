@@ -1,1 +1,1 @@
-"""The AWS-compatible endpoint."""
+"""The AWS-compatible endpoint: routing, decoding, errors and streamed reads, for all six AWS protocols."""

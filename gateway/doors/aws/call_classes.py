@@ -1,6 +1,6 @@
-"""What each AWS operation may do: READ, MUTATION, CREDENTIAL, SECRET, EXECUTE or CRYPTO, out of one generated table.
+"""The class of each AWS operation (READ, MUTATION, CREDENTIAL, SECRET, EXECUTE or CRYPTO), read from one generated table.
 
-`generate_classes` makes the table and says by what rule. An operation that is not in it (a newer botocore) is a MUTATION.
+`generate_call_classes` writes the table and explains the rules. An operation that is not in it (of a newer botocore) is a MUTATION.
 """
 
 import json
@@ -14,13 +14,13 @@ SHIPPED = Path(__file__).with_name("classes.json")
 
 
 class CallClassTable:
-    """The table, in memory."""
+    """The table of classes, in memory."""
 
     def __init__(self, table: Mapping[str, Mapping[str, CallClass]]) -> None:
         self._table = table
 
     def of(self, service: str, operation: str) -> CallClass:
-        """The class of an operation, by botocore's names. Unknown is MUTATION."""
+        """The class of an operation, by botocore's names. MUTATION if the table does not list it."""
         return self._table.get(service, {}).get(operation, CallClass.MUTATION)
 
 
@@ -39,8 +39,3 @@ def load(path: Path = SHIPPED) -> CallClassTable:
 def shipped() -> CallClassTable:
     """The shipped table, read once per process; it never changes."""
     return load()
-
-
-def class_of(service: str, operation: str) -> CallClass:
-    """The class of an operation, by botocore's names, for callers without a table at hand (the JSON API)."""
-    return shipped().of(service, operation)

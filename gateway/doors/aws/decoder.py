@@ -1,33 +1,38 @@
-"""The AWS wire format as a `ports.Dialect`: head checked, operation routed and classed, a mutation's body parsed in full."""
+"""The AWS door's `ports.RequestDecoder`: checks the head, routes and classifies the operation, and parses a mutation's body in full."""
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gateway.authn import chunks
+from gateway.authn.sigv4 import PayloadKind
 from gateway.doors.aws import call_classes, routing_index
-from gateway.doors.aws.motive import stated_motive
-from gateway.doors.aws.operation_router import OperationRouter, Routed, likely
+from gateway.doors.aws.motive import motive_of_head
+from gateway.doors.aws.operation_router import OperationRouter, Routed
 from gateway.doors.aws.parse import parse
 from gateway.doors.aws.request_head import RequestHead, head_of
 from gateway.doors.aws.routing_index import Protocol, RoutingIndex, Service
 from gateway.doors.aws.strict_parsers import form, gunzipped, unique
-from gateway.errors import Malformed
+from gateway.errors import Malformed, SentinelError
 from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
-from gateway.model.mutation import Call, CallClass
+from gateway.model.mutation import Call
+from gateway.off_loop import SMALL, off_loop
 from gateway.ports import Request
-from gateway.service_models import ServiceModels
+from gateway.service_models import ServiceModels, Shape
 
-_UNPARSED = frozenset({CallClass.READ, CallClass.SECRET, CallClass.CRYPTO})
-"""Classes that are passed on as they came, so that what the operation is suffices."""
 _INVOCATION = "amz-sdk-invocation-id"
-_LONGEST_KEY = 255
+MAX_UNVERIFIED_BYTES = 16 * 1024 * 1024
+"""Largest body of a read that must be read to verify the signature: no AWS API in JSON accepts more."""
+_MAX_KEY_LENGTH = 255
+_BYTES_OF_A_FIELD = 64
+"""Size that a form field counts as, to decide whether a form is parsed in a thread."""
 _CHARSETS = frozenset({"", "utf-8", "utf8", '"utf-8"'})
 
 
 class AwsDecoder:
-    """Reads AWS requests. Built once; keeps the routing index, the table of classes and the models lately used."""
+    """Decodes AWS requests. Created once; keeps the routing index, the table of classes and the recently used models in memory."""
 
     def __init__(
         self,
@@ -35,20 +40,21 @@ class AwsDecoder:
         account: str,
         regions: tuple[str, ...],
         max_body_bytes: int,
-        routes: RoutingIndex | None = None,
-        table: call_classes.CallClassTable | None = None,
+        max_upload_bytes: int = 0,
+        index: RoutingIndex | None = None,
+        classes: call_classes.CallClassTable | None = None,
         models: ServiceModels | None = None,
     ) -> None:
         self._account = account
         self._regions = frozenset(regions)
         self._max_body = max_body_bytes
-        self._index = routes or routing_index.shipped()
-        self._classes = table or call_classes.shipped()
-        self._router = OperationRouter(self._index, self._classes)
+        self._max_upload = max(max_body_bytes, max_upload_bytes)
+        self._classes = classes or call_classes.shipped()
+        self._router = OperationRouter(index or routing_index.shipped(), self._classes)
         self._models = models or ServiceModels()
 
     async def read(self, inbound: Inbound, caller: Caller) -> Request:
-        """The request. Parameters are empty for what is streamed unchanged, unless the host is made from one of them.
+        """The decoded request. Its parameters are empty for calls that are streamed, unless the endpoint's host depends on one of them.
 
         Raises `errors.Malformed`, `errors.UnknownOperation`, `errors.BodyTooLarge`.
         """
@@ -58,43 +64,64 @@ class AwsDecoder:
         routed, fields = await self._routed(inbound, head, candidates)
         call_class = self._classes.of(routed.service.name, routed.operation)
         parameters: Mapping[str, Any] = {}
-        if call_class not in _UNPARSED or routed.operation in routed.service.labelled_hosts:
+        if call_class.changes_state or routed.operation in routed.service.labelled_hosts:
             parameters = await self._parameters(inbound, head, routed, fields)
+        call = Call(
+            service=routed.service.name,
+            operation=routed.operation,
+            parameters=parameters,
+            account=self._account,
+            region=head.scope.region,
+            protocol=routed.protocol.value,
+        )
+        if parameters:
+            # Calculated here, where it may be done in a thread, and kept by the call.
+            await off_loop(len(await inbound.read_body()), lambda: call.digest)
         return Request(
-            call=Call(
-                service=routed.service.name,
-                operation=routed.operation,
-                parameters=parameters,
-                account=self._account,
-                region=head.scope.region,
-                protocol=routed.protocol.value,
-            ),
+            call=call,
             call_class=call_class,
-            motive=stated_motive(head),
+            motive=motive_of_head(head),
             idempotency_key=_idempotency_key(head, caller),
         )
 
-    def protocol_of(self, inbound: Inbound) -> tuple[Service | None, Protocol]:
-        """The likely service and protocol of a request of which nothing is known to be true; for the form of an error only."""
-        return likely(inbound, self._index)
+    async def limit_of_large(self, inbound: Inbound) -> int:
+        """The largest body of this request, decided by its head alone: more than the usual for a read, and for an upload of one blob.
 
-    def service(self, name: str) -> Service | None:
-        """What the index knows of a service, by botocore's name (its signing name, above all); None where there is none."""
-        return self._index.services.get(name)
+        A body whose hash only the signature knows is read before the signature is verified, so its limit is lower.
+        """
+        try:
+            head = head_of(inbound)
+            candidates = self._router.candidates(head)
+            if self._router.needs_form(head, candidates):
+                return self._max_body
+            routed = self._router.route(head, candidates, None)
+            if self._classes.of(routed.service.name, routed.operation).changes_state:
+                return self._max_upload if await self._is_upload(routed, head) else self._max_body
+        except SentinelError:
+            return self._max_body
+        unverified = head.payload is PayloadKind.BODY
+        return min(self._max_upload, MAX_UNVERIFIED_BYTES) if unverified else self._max_upload
+
+    async def _is_upload(self, routed: Routed, head: RequestHead) -> bool:
+        shape = await self._models.input_of(routed.service.name, routed.operation)
+        payload = shape.serialization.get("payload") if shape is not None else None
+        is_blob = shape is not None and payload is not None and shape.members[payload].type_name == "blob"
+        return is_blob and head.payload is not PayloadKind.BODY
 
     async def _routed(
         self, inbound: Inbound, head: RequestHead, candidates: tuple[Service, ...]
     ) -> tuple[Routed, Mapping[str, str] | None]:
         fields: dict[str, str] | None = None
-        if self._router.form_wanted(head, candidates):
+        if self._router.needs_form(head, candidates):
             if head.query:
                 raise Malformed(
-                    "Parameters stand in the query and in the body; a request may have them in one place only.",
+                    "The request has parameters in the query and in the body; only one place is allowed.",
                     aws_code="MalformedQueryString",
                     code="duplicate_parameter",
                 )
             _check_charset(head)
-            fields = form(await self._body(inbound, head, None))
+            body = await self._body(inbound, head, None)
+            fields = await off_loop(len(body), partial(form, body))
         routed = self._router.route(head, candidates, fields)
         if fields is None and routed.protocol in (Protocol.EC2, Protocol.QUERY):
             fields = await self._query_form(inbound, head)
@@ -103,10 +130,10 @@ class AwsDecoder:
         return routed, fields
 
     async def _query_form(self, inbound: Inbound, head: RequestHead) -> dict[str, str]:
-        """The fields of a form that came in the query; then there may be no body that AWS could read instead."""
+        """The fields of a form that was sent in the query. Refuses a body, because AWS could read that instead."""
         if await inbound.read_body():
             raise Malformed(
-                "The Action stands in the query, so there may be no body.",
+                "The Action is in the query, so the request must not have a body.",
                 aws_code="MalformedQueryString",
                 code="duplicate_parameter",
             )
@@ -118,13 +145,12 @@ class AwsDecoder:
         _check_charset(head)
         _check_payload(head)
         body = b"" if fields is not None else await self._body(inbound, head, routed)
-        if head.payload.chunked:
-            head, body = _unchunked(head, body)
         shape = await self._models.input_of(routed.service.name, routed.operation)
-        return parse(routed, shape, head, body, fields)
+        size = len(body) if fields is None else _BYTES_OF_A_FIELD * len(fields)
+        return await off_loop(size, partial(_parse, routed, shape, head, body, fields))
 
     async def _body(self, inbound: Inbound, head: RequestHead, routed: Routed | None) -> bytes:
-        """The body, unpacked where it is compressed and the operation takes that; `routed` is None where the body must say the operation."""
+        """The body, decompressed if the operation accepts compression. `routed` is None if the body names the operation."""
         encoding = head.headers.get("content-encoding", "").strip().lower()
         body = await inbound.read_body()
         if head.payload.chunked:
@@ -133,13 +159,14 @@ class AwsDecoder:
             return body
         if encoding != "gzip":
             raise Malformed(
-                "Sentinel takes no such Content-Encoding here.",
+                "Sentinel does not accept this Content-Encoding here.",
                 aws_code="UnsupportedMediaTypeException",
                 code="content_encoding",
             )
         if routed is not None:
             _check_compressible(routed)
-        return gunzipped(body, self._max_body)
+        # Always in a thread: a small body can be large when it is decompressed.
+        return await off_loop(SMALL + 1, partial(gunzipped, body, self._max_body))
 
     def _check_region(self, region: str) -> None:
         if region not in self._regions:
@@ -150,10 +177,19 @@ class AwsDecoder:
             )
 
 
-def _idempotency_key(head: RequestHead, caller: Caller) -> str:
-    """SDKs send the same invocation id with every attempt of one call; it is not signed, so it is bound to the key that signed.
+def _parse(
+    routed: Routed, shape: Shape | None, head: RequestHead, body: bytes, fields: Mapping[str, str] | None
+) -> dict[str, Any]:
+    if head.payload.chunked:
+        head, body = _unchunked(head, body)
+    return parse(routed, shape, head, body, fields)
 
-    Who sends none is known by the signature, so that the same signed bytes never apply twice.
+
+def _idempotency_key(head: RequestHead, caller: Caller) -> str:
+    """The SDK's invocation id, which is the same for every attempt of one call; without one, the signature.
+
+    The invocation id is not signed, so it is combined with the id of the signing key. The signature ensures that the same signed bytes
+    are never applied twice.
     """
     invocation = head.headers.get(_INVOCATION)
     if invocation is None:
@@ -161,13 +197,13 @@ def _idempotency_key(head: RequestHead, caller: Caller) -> str:
     key = f"{caller.key_id}:{invocation}"
     if (
         not invocation
-        or len(key) > _LONGEST_KEY
+        or len(key) > _MAX_KEY_LENGTH
         or not key.isascii()
         or not key.isprintable()
         or _INVOCATION in head.repeated
     ):
         raise Malformed(
-            f"{_INVOCATION} must be sent once, of 1 to {_LONGEST_KEY - len(caller.key_id) - 1} printable ASCII characters.",
+            f"{_INVOCATION} must be sent once, of 1 to {_MAX_KEY_LENGTH - len(caller.key_id) - 1} printable ASCII characters.",
             aws_code="ValidationError",
             code="idempotency_key",
         )
@@ -175,19 +211,19 @@ def _idempotency_key(head: RequestHead, caller: Caller) -> str:
 
 
 def _check_charset(head: RequestHead) -> None:
-    """A server may decode the body in the charset that the content type names, so only one is taken."""
+    """Refuse any charset but UTF-8: a server might decode the body in the charset that the content type names."""
     for parameter in head.headers.get("content-type", "").split(";")[1:]:
         name, _, value = parameter.strip().lower().partition("=")
         if name == "charset" and value not in _CHARSETS:
             raise Malformed(
-                "Only UTF-8 is taken as the charset of a body.",
+                "The charset of a body must be UTF-8.",
                 aws_code="UnsupportedMediaTypeException",
                 code="content_type",
             )
 
 
 def _check_payload(head: RequestHead) -> None:
-    """A mutation's body must be covered by the signature."""
+    """Refuse a mutation whose body is not covered by the signature."""
     if not head.payload.binds:
         raise Malformed(
             "The body of a change must be covered by its signature, and this one is not. "
@@ -198,7 +234,7 @@ def _check_payload(head: RequestHead) -> None:
 
 
 def _unchunked(head: RequestHead, body: bytes) -> tuple[RequestHead, bytes]:
-    """The request as it was before its body was cut into signed chunks, which `authn` has verified."""
+    """The head and body without the chunked upload encoding, whose signatures `authn` has verified."""
     decoded = chunks.decode(body)
     encodings = [part.strip() for part in head.headers.get("content-encoding", "").split(",")]
     kept = ", ".join(part for part in encodings if part and part != "aws-chunked")
@@ -216,12 +252,12 @@ def _unchunked(head: RequestHead, body: bytes) -> tuple[RequestHead, bytes]:
 def _check_compressible(routed: Routed) -> None:
     if routed.operation not in routed.service.compressible:
         raise Malformed(
-            f"{routed.service.name}:{routed.operation} takes no compressed body.",
+            f"{routed.service.name}:{routed.operation} does not accept a compressed body.",
             aws_code="UnsupportedMediaTypeException",
             code="content_encoding",
         )
 
 
 def _takes_content_encoding(routed: Routed) -> bool:
-    """In S3 the header describes the object; it is a parameter, and the body is stored as it is."""
+    """Whether Content-Encoding is a parameter of the operation: in S3 it describes the object, which is stored as sent."""
     return routed.service.name == "s3"

@@ -1,23 +1,24 @@
-"""The AWS-compatible endpoint: a raw ASGI application that any AWS client can be pointed at.
+"""The AWS-compatible endpoint: an ASGI application that any AWS client can use as its endpoint URL.
 
-Reads are signed anew and streamed. Everything else goes down the line.
+Reads are signed with the gateway's credentials and streamed. Every other call goes through `gateway.pipeline`.
 """
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 import structlog
 
 from gateway import errors
 from gateway.authn.sigv4 import is_presigned, read_signature
-from gateway.doors.asgi import Receive, RequestBody, Scope, Send, answer, inbound_of
+from gateway.doors.asgi import Receive, RequestBody, Scope, Send, declared_length, inbound_of, send_response
 from gateway.doors.aws import errors as aws_errors
-from gateway.doors.aws.request_head import unmarked
+from gateway.doors.aws.request_head import split_service
 from gateway.doors.aws.stream import Reads
 from gateway.doors.refusal import refusal_text
 from gateway.model.caller import Caller
 from gateway.model.ids import new_id
 from gateway.model.inbound import Inbound
-from gateway.model.mutation import Call, CallClass
+from gateway.model.mutation import Call
 from gateway.model.outcome import Applied, Failed, InDoubt, Refused
 from gateway.model.verdict import Mode, Verdict
 from gateway.pipeline import MutationResult, Pipeline
@@ -25,34 +26,44 @@ from gateway.ports import Authenticator, Clock, RequestDecoder
 
 log = structlog.get_logger()
 
-_STREAMED = frozenset({CallClass.READ, CallClass.SECRET, CallClass.CRYPTO})
-"""Classes that change nothing and are passed through. Whether the caller may have a secret was settled at admission."""
-
 _CLOSE = (("connection", "close"),)
+"""Closes the connection after the response."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AwsDoor:
-    """Answers in the caller's own protocol, whatever happens."""
+    """Answers every request in the caller's own AWS protocol, errors included."""
 
     pipeline: Pipeline
     authenticator: Authenticator
-    dialect: RequestDecoder
+    decoder: RequestDecoder
     reads: Reads
     clock: Clock
     max_body_bytes: int
+    limit_of_large: Callable[[Inbound], Awaitable[int]]
+    """The limit of a request whose body has more than `max_body_bytes`; larger than those only for reads and uploads."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request. The caller always gets a lawful answer; only a read that AWS broke off half-way raises, to be cut off."""
-        body = RequestBody(receive, self.max_body_bytes)
+        """Serve one request. The caller always gets a valid AWS response.
+
+        Raises `ConnectionResetError` only if AWS breaks off the body of a read: the server then closes the client's connection.
+        """
+        body = RequestBody(
+            receive,
+            self.max_body_bytes,
+            declared=declared_length(scope),
+            limit_of_large=lambda: self.limit_of_large(inbound),
+        )
         inbound = inbound_of(scope, body, self.clock)
         try:
-            caller, request = await self.pipeline.admit(inbound, self.authenticator, self.dialect)
-            if request.call_class in _STREAMED:
+            caller, request = await self.pipeline.admit(inbound, self.authenticator, self.decoder)
+            if not request.call_class.changes_state:
                 await self._forward(receive, send, inbound, request.call)
                 return
-            await self._signed_itself(inbound, caller)
+            await self._refuse_presigned(inbound, caller)
             await self._reply(send, inbound, await self.pipeline.execute(caller, request))
+        except errors.Overloaded as error:
+            await self._refuse(send, inbound, error, (("retry-after", str(error.retry_after)),))
         except errors.SentinelError as error:
             await self._refuse(send, inbound, error)
         except ConnectionResetError:
@@ -60,12 +71,12 @@ class AwsDoor:
         except Exception:
             log.exception("aws_door_broke", target=inbound.path[:200])
             unknown = errors.SentinelError(
-                "Sentinel met an error of its own; its log says more. Whether anything was sent is in `sentinel records`."
+                "Sentinel had an internal error; its log says more. Check `sentinel records` whether anything was sent."
             )
             await self._refuse(send, inbound, unknown)
 
     async def turn_away(self, scope: Scope, receive: Receive, send: Send, error: errors.Malformed) -> None:
-        """Record and answer a request that was stopped before this door; the connection ends with it."""
+        """Record and answer a request that was refused before it reached this door, then close the connection."""
         inbound = inbound_of(scope, RequestBody(receive, 0), self.clock)
         try:
             await self.pipeline.turn_away(inbound, error)
@@ -75,12 +86,12 @@ class AwsDoor:
             await self._refuse(send, inbound, error, _CLOSE)
 
     async def _forward(self, receive: Receive, send: Send, inbound: Inbound, call: Call) -> None:
-        _, target = unmarked(inbound.target)
+        _, target = split_service(inbound.target)
         signature = read_signature(inbound)
         await self.reads.forward(receive, send, inbound=inbound, target=target, call=call, signature=signature)
 
-    async def _signed_itself(self, inbound: Inbound, caller: Caller) -> None:
-        """A presigned URL can be passed on and used by anybody who sees it, so it may read and never change."""
+    async def _refuse_presigned(self, inbound: Inbound, caller: Caller) -> None:
+        """Refuse a change with a presigned URL: anyone who sees the URL can use it, so it is good for reads only."""
         if is_presigned(inbound):
             error = errors.NotAllowed(
                 "A presigned URL cannot change anything through Sentinel. Sign the request itself; nothing was sent."
@@ -89,26 +100,27 @@ class AwsDoor:
             raise error
 
     async def _refuse(
-        self, send: Send, inbound: Inbound, error: errors.SentinelError, marks: tuple[tuple[str, str], ...] = ()
+        self, send: Send, inbound: Inbound, error: errors.SentinelError, extra: tuple[tuple[str, str], ...] = ()
     ) -> None:
         code = aws_code(error)
-        status = aws_errors.status_of(code)
-        refusal = aws_errors.refusal(inbound, code=code, message=str(error), status=status, request_id=new_id("req"))
-        await _answer(send, refusal, [*marks])
+        response = aws_errors.error_response(
+            inbound, code=code, message=str(error), status=aws_errors.status_of(code), request_id=new_id("req")
+        )
+        await _send_error(send, response, [*extra])
 
-    async def _reply(self, send: Send, inbound: Inbound, carried: MutationResult) -> None:
-        mutation, decision, outcome = carried.mutation, carried.decision, carried.outcome
-        marks = [("x-sentinel-mutation", mutation.id)]
+    async def _reply(self, send: Send, inbound: Inbound, result: MutationResult) -> None:
+        mutation, decision, outcome = result.mutation, result.decision, result.outcome
+        extra = [("x-sentinel-mutation", mutation.id)]
         if decision is not None and decision.mode is Mode.OBSERVE and decision.verdict is not Verdict.ALLOW:
-            marks.append(("x-sentinel-would", decision.verdict.value))
+            extra.append(("x-sentinel-would", decision.verdict.value))
         if decision is None:
-            marks.append(("idempotent-replayed", "true"))
+            extra.append(("idempotent-replayed", "true"))
         match outcome:
             case Applied(reply=reply) | Failed(reply=reply) if reply is not None:
-                await answer(send, reply.status, [*reply.headers, *marks], reply.body)
+                await send_response(send, reply.status, [*reply.headers, *extra], reply.body)
                 return
             case Refused():
-                refusal = aws_errors.access_denied(
+                response = aws_errors.access_denied(
                     inbound, message=refusal_text(mutation, outcome.decision), request_id=mutation.id
                 )
             case InDoubt():
@@ -116,22 +128,23 @@ class AwsDoor:
                     f"Sentinel does not know whether AWS carried out {mutation.call.service}:{mutation.call.operation} "
                     f"(mutation {mutation.id}): {outcome.reason} It is not sent again; its claim stands until the truth is read back."
                 )
-                refusal = aws_errors.refusal(
+                response = aws_errors.error_response(
                     inbound, code="OutcomeUnknown", message=message, status=409, request_id=mutation.id
                 )
             case _:
                 reason = outcome.message if isinstance(outcome, Failed) else ""
                 message = f"Nothing was sent to AWS (mutation {mutation.id}): {reason}"
-                refusal = aws_errors.refusal(
+                response = aws_errors.error_response(
                     inbound, code="ServiceUnavailable", message=message, status=503, request_id=mutation.id
                 )
-        await _answer(send, refusal, marks)
+        await _send_error(send, response, extra)
 
 
-async def _answer(send: Send, refusal: aws_errors.Answer, marks: list[tuple[str, str]]) -> None:
-    """Send a refusal. The server writes `Date` itself."""
-    status, headers, body = refusal
-    await answer(send, status, [*((name, value) for name, value in headers if name.lower() != "date"), *marks], body)
+async def _send_error(send: Send, response: aws_errors.ErrorResponse, extra: list[tuple[str, str]]) -> None:
+    """Send an error with extra headers, and without `Date`, which the server adds itself."""
+    status, headers, body = response
+    kept = [(name, value) for name, value in headers if name.lower() != "date"]
+    await send_response(send, status, [*kept, *extra], body)
 
 
 _AWS_CODES: dict[type[errors.SentinelError], str] = {
@@ -140,15 +153,17 @@ _AWS_CODES: dict[type[errors.SentinelError], str] = {
     errors.ApprovalSpent: "Conflict",
     errors.AttemptInFlight: "ConcurrentRequest",
     errors.AttemptMismatch: "IdempotentParameterMismatch",
+    errors.SignatureSpent: "ThrottlingException",
+    errors.Overloaded: "ServiceUnavailable",
     errors.LedgerUnavailable: "ServiceUnavailable",
     errors.PolicyUnavailable: "ServiceUnavailable",
     errors.UpstreamUnavailable: "ServiceUnavailable",
 }
-"""AWS's code by error. ServiceUnavailable (503) only where nothing was sent: AWS clients send again after it."""
+"""AWS's error code by error class. ServiceUnavailable (503) only if nothing was sent: AWS clients retry after it."""
 
 
 def aws_code(error: errors.SentinelError) -> str:
-    """The code that an AWS client is given for an error; OutcomeUnknown, which nobody retries, where the table has none."""
+    """The AWS error code for an error; OutcomeUnknown, which no AWS client retries, if its class is not in the table."""
     if isinstance(error, errors.NotAuthenticated | errors.Malformed):
         return error.aws_code
     return next((_AWS_CODES[kind] for kind in type(error).__mro__ if kind in _AWS_CODES), "OutcomeUnknown")

@@ -1,7 +1,8 @@
-"""Errors in the caller's own protocol: what each SDK's error parser wants, so that a refusal arrives as its usual exception.
+"""Serializes errors in the caller's own AWS protocol, so that every SDK raises its usual exception.
 
-Shapes: Smithy's pages on awsJson, restJson1, awsQuery, ec2Query, restXml and rpcv2Cbor; the header `x-amzn-query-error` for services
-that moved away from the query protocol. A refusal is never 429 or 5xx but where nothing was sent and `try again` is meant: SDKs retry those.
+The formats are those of Smithy's pages on awsJson, restJson1, awsQuery, ec2Query, restXml and rpcv2Cbor, with the header
+`x-amzn-query-error` for services that migrated from the query protocol. SDKs retry 429 and 5xx, so a refusal has such a status only if
+nothing was sent and the client should try again.
 """
 
 import json
@@ -13,18 +14,18 @@ from email.utils import format_datetime
 from typing import TypeAlias
 from xml.sax.saxutils import escape
 
-from gateway.doors.aws.operation_router import likely
+from gateway.doors.aws.operation_router import guess_protocol
 from gateway.doors.aws.routing_index import Protocol, Service, shipped
 from gateway.model.inbound import Inbound
 
-Answer: TypeAlias = tuple[int, list[tuple[str, str]], bytes]
+ErrorResponse: TypeAlias = tuple[int, list[tuple[str, str]], bytes]
 """Status, headers and body."""
 
 MAX_MESSAGE = 4096
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _CODE = re.compile(r"[^A-Za-z0-9_.]")
 _MODERN = frozenset({Protocol.JSON, Protocol.REST_JSON, Protocol.CBOR})
-_MODERN_NAMES = {
+_MODERN_CODES = {
     "AccessDenied": "AccessDeniedException",
     "InvalidAction": "UnknownOperationException",
     "InvalidClientTokenId": "UnrecognizedClientException",
@@ -38,7 +39,7 @@ _MODERN_NAMES = {
     "SignatureDoesNotMatch": "InvalidSignatureException",
     "ValidationError": "ValidationException",
 }
-_EC2_NAMES = {
+_EC2_CODES = {
     "AccessDenied": "UnauthorizedOperation",
     "IncompleteSignature": "AuthFailure",
     "InvalidClientTokenId": "AuthFailure",
@@ -47,7 +48,7 @@ _EC2_NAMES = {
     "SignatureDoesNotMatch": "AuthFailure",
     "ValidationError": "InvalidParameterValue",
 }
-_S3_NAMES = {
+_S3_CODES = {
     "IncompleteSignature": "AuthorizationHeaderMalformed",
     "InvalidAction": "MethodNotAllowed",
     "InvalidClientTokenId": "InvalidAccessKeyId",
@@ -74,6 +75,7 @@ _STATUS = {
     "RequestUriTooLong": 414,
     "ServiceUnavailable": 503,
     "SignatureDoesNotMatch": 403,
+    "ThrottlingException": 400,
     "UnsupportedMediaTypeException": 415,
     "XAmzContentSHA256Mismatch": 400,
 }
@@ -81,17 +83,17 @@ _STATUS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorFormat:
-    """What form an error must take."""
+    """The format of an error response."""
 
     protocol: Protocol
     s3: bool = False
     json_version: str = "1.0"
     query_compatible: bool = False
     head: bool = False
-    """Whether the request was a HEAD, whose answer has no body."""
+    """Whether the request was a HEAD, whose response has no body."""
 
 
-def refusal(
+def error_response(
     inbound: Inbound,
     *,
     code: str,
@@ -100,58 +102,62 @@ def refusal(
     request_id: str,
     service: str | None = None,
     now: datetime | None = None,
-) -> Answer:
-    """An error as AWS would send it, in the protocol of the request.
+) -> ErrorResponse:
+    """An error response as AWS would send it, in the protocol of the request.
 
-    `code` is AWS's name in the spelling of the query protocol (`errors.Malformed.aws_code` …) and is sent as the request's own protocol
-    spells it. `message` is cut at `MAX_MESSAGE` characters and cleaned of control characters. `service` is botocore's name where the
-    request was routed, else it is guessed from the credential scope. `now` goes into `Date`, from which SDKs set their clock.
+    `code` is the error code of the query protocol (`errors.Malformed.aws_code` …); the response has the equivalent code of the request's
+    protocol. `message` is cut to `MAX_MESSAGE` characters, without control characters. `service` is botocore's name if the request was
+    routed, otherwise it is guessed from the credential scope. `now` is sent as `Date`, from which SDKs correct their clock.
     """
-    dress = error_format_of(inbound, service)
-    body, headers = _written(dress, spelled(_CODE.sub("", code)[:128], dress), clean(message), request_id)
-    if dress.head:
+    error_format = error_format_of(inbound, service)
+    body, headers = _body_and_headers(
+        error_format, protocol_code(_CODE.sub("", code)[:128], error_format), clean(message), request_id
+    )
+    if error_format.head:
         body = b""
-    moment = (now or datetime.now(UTC)).astimezone(UTC)
-    headers += [("date", format_datetime(moment, usegmt=True)), ("content-length", str(len(body)))]
+    date = format_datetime((now or datetime.now(UTC)).astimezone(UTC), usegmt=True)
+    headers += [("date", date), ("content-length", str(len(body)))]
     return status, headers, body
 
 
-def access_denied(inbound: Inbound, *, message: str, request_id: str, service: str | None = None) -> Answer:
-    """A refusal (403) with the code that the protocol has for it."""
-    return refusal(inbound, code="AccessDenied", message=message, status=403, request_id=request_id, service=service)
+def access_denied(inbound: Inbound, *, message: str, request_id: str, service: str | None = None) -> ErrorResponse:
+    """A refusal (403) with the protocol's own code for it."""
+    return error_response(
+        inbound, code="AccessDenied", message=message, status=403, request_id=request_id, service=service
+    )
 
 
 def status_of(code: str) -> int:
-    """The HTTP status that goes with an AWS error name in the spelling of the query protocol; 400 for all that have none of their own."""
+    """The HTTP status for an error code of the query protocol; 400 for every code outside the table."""
     return _STATUS.get(code, 400)
 
 
 def error_format_of(inbound: Inbound, service: str | None = None) -> ErrorFormat:
-    """What form an error to this request must take; lenient, because errors are also due to requests that say nothing true."""
+    """The format of an error response to this request. Works for any request, also one that is malformed or not authenticated."""
     routes = shipped()
-    guessed, protocol = likely(inbound, routes)
+    guessed, protocol = guess_protocol(inbound, routes)
     known = routes.services.get(service or "") or guessed
-    if known is not None and protocol not in known.protocols and not _marked(inbound):
+    if known is not None and protocol not in known.protocols and not _names_protocol(inbound):
         protocol = known.protocols[0]
-    return _dress(known, protocol, head=inbound.method == "HEAD")
+    return _format(known, protocol, head=inbound.method == "HEAD")
 
 
-def spelled(name: str, dress: ErrorFormat) -> str:
-    """The same error as this protocol spells it."""
-    if dress.s3:
-        return _S3_NAMES.get(name, name)
-    if dress.protocol is Protocol.EC2:
-        return _EC2_NAMES.get(name, name)
-    return _MODERN_NAMES.get(name, name) if dress.protocol in _MODERN else name
+def protocol_code(code: str, error_format: ErrorFormat) -> str:
+    """The protocol's own code for an error code of the query protocol."""
+    if error_format.s3:
+        return _S3_CODES.get(code, code)
+    if error_format.protocol is Protocol.EC2:
+        return _EC2_CODES.get(code, code)
+    return _MODERN_CODES.get(code, code) if error_format.protocol in _MODERN else code
 
 
 def clean(message: str) -> str:
-    """A message that every format can hold: no control characters, no surrogates, at most `MAX_MESSAGE` characters."""
+    """The message in a form that every format can contain: no control characters, no surrogates, at most `MAX_MESSAGE` characters."""
     text = _CONTROL.sub(" ", message)
     return text if len(text) <= MAX_MESSAGE else text[: MAX_MESSAGE - 1] + "…"
 
 
-def _dress(service: Service | None, protocol: Protocol, *, head: bool) -> ErrorFormat:
+def _format(service: Service | None, protocol: Protocol, *, head: bool) -> ErrorFormat:
     if service is None:
         return ErrorFormat(protocol=protocol, head=head)
     return ErrorFormat(
@@ -163,42 +169,47 @@ def _dress(service: Service | None, protocol: Protocol, *, head: bool) -> ErrorF
     )
 
 
-def _marked(inbound: Inbound) -> bool:
+def _names_protocol(inbound: Inbound) -> bool:
     return inbound.header("smithy-protocol") is not None or inbound.header("x-amz-target") is not None
 
 
-def _written(dress: ErrorFormat, code: str, message: str, request_id: str) -> tuple[bytes, list[tuple[str, str]]]:
-    headers = [("x-amz-request-id" if dress.s3 else "x-amzn-requestid", request_id)]
-    if dress.query_compatible and dress.protocol in _MODERN:
+def _body_and_headers(
+    error_format: ErrorFormat, code: str, message: str, request_id: str
+) -> tuple[bytes, list[tuple[str, str]]]:
+    headers = [("x-amz-request-id" if error_format.s3 else "x-amzn-requestid", request_id)]
+    if error_format.query_compatible and error_format.protocol in _MODERN:
         headers.append(("x-amzn-query-error", f"{code};Sender"))
-    match dress.protocol:
+    match error_format.protocol:
         case Protocol.JSON:
-            headers += [("content-type", f"application/x-amz-json-{dress.json_version}"), ("x-amzn-errortype", code)]
+            headers += [
+                ("content-type", f"application/x-amz-json-{error_format.json_version}"),
+                ("x-amzn-errortype", code),
+            ]
             return _json({"__type": code, "message": message}), headers
         case Protocol.REST_JSON:
             headers += [("content-type", "application/json"), ("x-amzn-errortype", code)]
-            # The model of most services calls the member `message`, of some `Message`; clients read either.
+            # Most services' models name the member `message`, some `Message`; clients read the one in their model.
             return _json({"__type": code, "message": message, "Message": message}), headers
         case Protocol.CBOR:
             headers += [("content-type", "application/cbor"), ("smithy-protocol", "rpc-v2-cbor")]
             return b"\xa2" + b"".join(map(_cbor_text, ("__type", code, "message", message))), headers
         case Protocol.EC2 | Protocol.QUERY | Protocol.REST_XML:
-            headers.append(("content-type", "application/xml" if dress.s3 else "text/xml"))
-            return _xml(dress, escape(code), escape(message), escape(request_id)), headers
+            headers.append(("content-type", "application/xml" if error_format.s3 else "text/xml"))
+            return _xml(error_format, escape(code), escape(message), escape(request_id)), headers
 
 
 def _json(document: Mapping[str, str]) -> bytes:
     return json.dumps(document, ensure_ascii=False).encode()
 
 
-def _xml(dress: ErrorFormat, code: str, message: str, request_id: str) -> bytes:
-    said = f"<Code>{code}</Code><Message>{message}</Message>"
-    if dress.s3:
-        text = f"<Error>{said}<RequestId>{request_id}</RequestId><HostId>sentinel</HostId></Error>"
-    elif dress.protocol is Protocol.EC2:
-        text = f"<Response><Errors><Error>{said}</Error></Errors><RequestID>{request_id}</RequestID></Response>"
+def _xml(error_format: ErrorFormat, code: str, message: str, request_id: str) -> bytes:
+    error = f"<Code>{code}</Code><Message>{message}</Message>"
+    if error_format.s3:
+        text = f"<Error>{error}<RequestId>{request_id}</RequestId><HostId>sentinel</HostId></Error>"
+    elif error_format.protocol is Protocol.EC2:
+        text = f"<Response><Errors><Error>{error}</Error></Errors><RequestID>{request_id}</RequestID></Response>"
     else:
-        text = f"<ErrorResponse><Error><Type>Sender</Type>{said}</Error><RequestId>{request_id}</RequestId></ErrorResponse>"
+        text = f"<ErrorResponse><Error><Type>Sender</Type>{error}</Error><RequestId>{request_id}</RequestId></ErrorResponse>"
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}'.encode()
 
 

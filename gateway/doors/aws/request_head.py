@@ -1,12 +1,12 @@
-"""The head of a request, held against the rules that make it mean one thing only: method, path, query, headers, credential scope.
+"""Parses and validates the head of an AWS request: method, path, query, headers, credential scope.
 
-Two readers of the same bytes who disagree (we and AWS) are how a gate is walked round, so whatever two readers could take in two
-ways is refused here, before routing.
+If Sentinel and AWS could read the same bytes differently, a client could bypass Sentinel's checks. So every ambiguous head is refused
+here, before routing.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gateway.authn.canonical import LITERAL_PATHS
 from gateway.authn.sigv4 import AUTH_PARAMETERS, PayloadKind, read_signature
@@ -39,20 +39,21 @@ _ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _PATH = re.compile(r"[!-~]+")
 _CREDENTIAL = re.compile(r"Credential=([^,\s]+)")
 _SCOPE_PARTS = 5
-_MARK = "/_svc/"
+_SERVICE_PREFIX = "/_svc/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CredentialScope:
-    """The part of a credential scope that says where a request is for."""
+    """The region and service of a request's credential scope."""
 
     region: str
     signing: str
+    """Signing name of the service."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestHead:
-    """A request head that can be read in one way only."""
+    """A validated, unambiguous request head."""
 
     method: str
     path: str
@@ -60,29 +61,29 @@ class RequestHead:
     query: tuple[tuple[str, str], ...]
     """Decoded, in order, without the parameters of a presigned URL's signature."""
     headers: Mapping[str, str]
-    """By lower-case name; of a repeated one the first."""
+    """By lower-case name; the first one if it is repeated."""
     repeated: frozenset[str]
     """Names of headers that were sent more than once."""
     signed: frozenset[str]
     """Names of the headers that the signature covers."""
     scope: CredentialScope
     payload: PayloadKind
-    """How the signature is bound to the body."""
+    """How the signature covers the body."""
     service: str = ""
-    """The service that the client named in the path, empty where it did not."""
+    """The service that the client named in the path (`/_svc/<service>`), empty if it named none."""
     signature: str = ""
-    """The request's own signature: equal for the same request signed by the same key in the same second, and for nothing else."""
+    """The request's signature. Two requests have the same one only if they are identical and signed by the same key in the same second."""
 
     @property
     def content_type(self) -> str:
-        """Media type without parameters, lower case; empty where there is none."""
+        """Media type without parameters, in lower case; empty if there is none."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def head_of(inbound: Inbound) -> RequestHead:
-    """The head, held against the rules. Raises `errors.Malformed`; `errors.NotAuthenticated` where `authn` was not asked before."""
+    """The validated head. Raises `errors.Malformed`, and `errors.NotAuthenticated` if the request has no readable signature."""
     headers, repeated = _headers(inbound.headers)
-    service, target = unmarked(inbound.target)
+    service, target = split_service(inbound.target)
     path, _, query = target.partition("?")
     signature = read_signature(inbound)
     scope = CredentialScope(region=signature.region, signing=signature.service)
@@ -102,23 +103,20 @@ def head_of(inbound: Inbound) -> RequestHead:
     )
 
 
-def as_read(inbound: Inbound) -> Inbound:
-    """The request without the service named in its path, as AWS must see it."""
-    _, target = unmarked(inbound.target)
-    return inbound if target == inbound.target else replace(inbound, target=target)
+def split_service(target: str) -> tuple[str, str]:
+    """The service named by the prefix `/_svc/<service>` (the base path of `AWS_ENDPOINT_URL_<SERVICE>`), and the target without the prefix.
 
-
-def unmarked(target: str) -> tuple[str, str]:
-    """The service named by `/_svc/<service>/…` (the base path of `AWS_ENDPOINT_URL_<SERVICE>`), and the target without it."""
-    if not target.startswith(_MARK):
+    The service is empty if the target has no such prefix.
+    """
+    if not target.startswith(_SERVICE_PREFIX):
         return "", target
-    service, slash, rest = target.removeprefix(_MARK).partition("/")
-    name, mark, query = service.partition("?")
-    return name, f"/{rest}" if slash and not mark else f"/?{query}" if mark else "/"
+    service, slash, rest = target.removeprefix(_SERVICE_PREFIX).partition("/")
+    name, question_mark, query = service.partition("?")
+    return name, f"/{rest}" if slash and not question_mark else f"/?{query}" if question_mark else "/"
 
 
 def scope_of(inbound: Inbound) -> CredentialScope | None:
-    """Where a request says it is for; None where it does not say. Usable before anything is verified."""
+    """The credential scope of a header or presigned signature; None if there is none. Nothing is verified."""
     credential = ""
     if (authorization := inbound.header("authorization")) is not None:
         found = _CREDENTIAL.search(authorization)
@@ -143,13 +141,13 @@ def _headers(fields: tuple[tuple[str, str], ...]) -> tuple[dict[str, str], froze
             headers[name] = value
     if twice := repeated & _ONCE:
         raise Malformed(
-            f"The header {min(twice)} was sent more than once, so it could be read in two ways.",
+            f"The header {min(twice)} was sent more than once, so its value is ambiguous.",
             aws_code="InvalidRequest",
             code="duplicate_header",
         )
     if override := _OVERRIDES & headers.keys():
         raise Malformed(
-            f"The header {min(override)} would change what the request means, so it is not taken.",
+            f"The header {min(override)} would change the meaning of the request, so it is not accepted.",
             aws_code="InvalidRequest",
             code="method_override",
         )
@@ -158,11 +156,11 @@ def _headers(fields: tuple[tuple[str, str], ...]) -> tuple[dict[str, str], froze
 
 def _check_method(method: str) -> None:
     if method not in _METHODS:
-        raise Malformed("The HTTP method is not one that an AWS API takes.", aws_code="MethodNotAllowed", code="method")
+        raise Malformed("No AWS API uses this HTTP method.", aws_code="MethodNotAllowed", code="method")
 
 
 def _check_path(path: str, *, literal: bool) -> None:
-    """`literal`: S3 takes dots and double slashes as part of the key; elsewhere a server may resolve them."""
+    """Refuse an ambiguous path. `literal` (S3): dots and double slashes are part of the key; elsewhere a server may resolve them."""
     if not path.startswith("/") or not _PATH.fullmatch(path):
         raise Malformed(
             "The request target must be an absolute path in ASCII, percent-encoded where it must be.",
@@ -171,7 +169,7 @@ def _check_path(path: str, *, literal: bool) -> None:
         )
     if _ESCAPE.search(path) or "%00" in path or "#" in path or "\\" in path:
         raise Malformed(
-            "The path holds a broken escape, an encoded NUL, a `#` or a backslash.",
+            "The path contains a broken escape, an encoded NUL, a `#` or a backslash.",
             aws_code="InvalidURI",
             code="target",
         )
@@ -180,7 +178,7 @@ def _check_path(path: str, *, literal: bool) -> None:
     plain = path.lower().replace("%2e", ".")
     if "//" in path or any(segment in (".", "..") for segment in plain.split("/")):
         raise Malformed(
-            "The path holds `//`, `.` or `..`, which servers resolve in different ways.",
+            "The path contains `//`, `.` or `..`, which servers resolve in different ways.",
             aws_code="InvalidURI",
             code="target",
         )

@@ -1,7 +1,7 @@
-"""The routing index: what tells one AWS operation from another on the wire, for every service that botocore knows.
+"""The routing index: the data that identifies each AWS operation in a request, for every service that botocore knows.
 
-It is generated from botocore's models (`python -m gateway.doors.aws.routing_index` writes `routes.json.gz` beside this file) because reading
-the models takes seconds and the index milliseconds. It is only trusted for the botocore version it was made from.
+It is generated from botocore's models (`python -m gateway.doors.aws.routing_index` writes `routes.json.gz` beside this file), because
+loading the models takes seconds and loading the index milliseconds. It is used only with the botocore version it was generated from.
 """
 
 import gzip
@@ -34,51 +34,51 @@ class Protocol(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestRoute:
-    """What a request must look like to be one operation of a REST service."""
+    """What identifies one operation of a REST service in a request."""
 
     method: str
     template: str
     """The URI template without its query, e.g. `/{Bucket}/{Key+}`."""
     query: tuple[tuple[str, str | None], ...]
-    """Query keys it must have: with this value, or with any where None."""
+    """Required query keys, each with its required value; None: any value."""
     headers: tuple[str, ...]
-    """Header fields it must have, lower case."""
+    """Required headers, in lower case."""
     operation: str
     deprecated: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """What the router must know of one service."""
+    """What the router needs to know about one service."""
 
     name: str
     """botocore's name, e.g. `autoscaling`."""
     signing: str
-    """Signing name, as it stands in the credential scope."""
+    """Signing name, as in the credential scope."""
     target: str
-    """Prefix of `X-Amz-Target`, and of the path in rpc-v2; empty where it has none."""
+    """Prefix of `X-Amz-Target`, and service name in the path of rpc-v2; empty if the service has none."""
     version: str
-    """API version, which the query protocols state."""
+    """API version, which requests of the query protocols contain."""
     protocols: tuple[Protocol, ...]
-    """All it speaks; its own preference first."""
+    """All protocols of the service, its preferred one first."""
     json_version: str
     query_compatible: bool
-    """Whether its JSON errors also carry the code of its older query protocol."""
+    """Whether its JSON errors also contain the code of its older query protocol."""
     operations: frozenset[str]
     labelled_hosts: frozenset[str]
-    """Operations whose host is made from a parameter."""
+    """Operations whose host contains a parameter."""
     compressible: frozenset[str]
     """Operations whose body a client may send compressed."""
     routes: tuple[RestRoute, ...]
 
     @property
     def form(self) -> Protocol | None:
-        """Which of the two form protocols it speaks, if any."""
+        """The service's form protocol (`ec2` or `query`), if any."""
         return next((protocol for protocol in self.protocols if protocol in (Protocol.EC2, Protocol.QUERY)), None)
 
     @property
     def rest(self) -> Protocol | None:
-        """Which of the two REST protocols it speaks, if any."""
+        """The service's REST protocol (`rest-json` or `rest-xml`), if any."""
         return next(
             (protocol for protocol in self.protocols if protocol in (Protocol.REST_JSON, Protocol.REST_XML)), None
         )
@@ -95,12 +95,12 @@ class RoutingIndex:
         self._signing = {name: tuple(group) for name, group in signing.items()}
 
     def signed_as(self, name: str) -> tuple[Service, ...]:
-        """The services that requests signed as `name` may be for; empty where there are none."""
+        """The services whose signing name is `name`; empty if there are none."""
         return self._signing.get(name, ())
 
 
 def load(path: Path = SHIPPED) -> RoutingIndex:
-    """The index for the installed botocore: the shipped one, or one made now (takes seconds) where the versions differ."""
+    """The index for the installed botocore: the shipped one, or a newly generated one (takes seconds) if the versions differ."""
     try:
         data = json.loads(gzip.decompress(path.read_bytes()))
     except (OSError, ValueError, EOFError):
@@ -117,7 +117,7 @@ def shipped() -> RoutingIndex:
 
 
 def build() -> dict[str, Any]:
-    """The index as plain data, read out of the installed botocore's models."""
+    """The index as plain data, generated from the installed botocore's models."""
     return {
         "botocore": botocore.__version__,
         "services": {name: _entry(model) for name, model in models()},
@@ -125,7 +125,7 @@ def build() -> dict[str, Any]:
 
 
 def models() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Name and newest raw model of every service that botocore ships; nothing from the user's own model paths."""
+    """Name and newest raw model of every service that botocore ships. The user's own model paths are ignored."""
     for directory in sorted(_MODELS.iterdir()):
         found = sorted(directory.glob("*/service-2.json*"))
         if found:
@@ -204,12 +204,12 @@ def _service(name: str, entry: dict[str, Any]) -> Service:
 
 
 def packed(data: dict[str, Any]) -> bytes:
-    """The bytes of a generated file: the same data gives the same bytes."""
+    """The data as compressed JSON; the same data gives the same bytes."""
     return gzip.compress(json.dumps(data, separators=(",", ":"), sort_keys=True).encode(), mtime=0)
 
 
 def main() -> None:
-    """Write the shipped index anew."""
+    """Regenerate the shipped index."""
     data = build()
     SHIPPED.write_bytes(packed(data))
     routes = sum(len(entry["routes"]) for entry in data["services"].values())

@@ -1,6 +1,6 @@
-"""Passing reads through: the client's own bytes to AWS, signed anew, and AWS's own bytes back, as they come.
+"""Forwards reads: the client's request to AWS, newly signed, and AWS's reply back to the client, both byte for byte.
 
-Requests are held whole (the signature covers the body, and the door's limit applies); replies of any length are streamed.
+A request is read completely first (the signature covers the body, and the door's size limit applies). Replies of any length are streamed.
 """
 
 import asyncio
@@ -15,8 +15,8 @@ from gateway.errors import Malformed, UpstreamUnavailable
 from gateway.model.inbound import Inbound
 from gateway.model.mutation import Call
 
-SMALL = 64 * 1024
-"""Replies up to this many bytes are sent in one piece."""
+MAX_BUFFERED_BYTES = 64 * 1024
+"""Replies of at most this many bytes are read completely before they are sent."""
 _FORWARDED = frozenset(
     {
         "accept",
@@ -34,7 +34,7 @@ _FORWARDED = frozenset(
         "user-agent",
     }
 )
-"""Headers that go on to AWS, besides `x-amz-*`, `x-amzn-*` and `amz-sdk-*`. What is not known to be meant for AWS stays here."""
+"""Headers forwarded to AWS, besides `x-amz-*`, `x-amzn-*` and `amz-sdk-*`. All others may not be meant for AWS, so they are dropped."""
 _REPLACED = frozenset({"x-amz-content-sha256", "x-amz-date", "x-amz-security-token"})
 _NOT_RETURNED = frozenset(
     {
@@ -50,11 +50,11 @@ _NOT_RETURNED = frozenset(
         b"upgrade",
     }
 )
-"""Hop-by-hop headers, and the two that our own server sets."""
+"""Hop-by-hop headers, and the two that our own server sets (`date`, `server`)."""
 
 
 class ReadResponse(Protocol):
-    """A reply whose head has come."""
+    """A reply whose head has arrived and whose body is not read yet."""
 
     status: int
     headers: Sequence[tuple[bytes, bytes]]
@@ -65,7 +65,7 @@ class ReadResponse(Protocol):
         ...
 
     def parts(self) -> AsyncIterator[bytes]:
-        """The body in pieces. Raises `errors.UpstreamUnavailable`."""
+        """The body in pieces, as they arrive. Raises `errors.UpstreamUnavailable`."""
         ...
 
     def abandon(self) -> None:
@@ -79,7 +79,7 @@ class ReadUpstream(Protocol):
     async def open(
         self, call: Call, *, method: str, target: str, headers: Sequence[tuple[str, str]], body: bytes, payload: str
     ) -> ReadResponse:
-        """Sign and send; return when the head of the reply is there. Raises `errors.NotSendable`, `errors.UpstreamUnavailable`."""
+        """Sign and send; return when the reply's head arrives. Raises `errors.NotSendable`, `errors.UpstreamUnavailable`."""
         ...
 
 
@@ -94,31 +94,33 @@ class Reads:
     ) -> None:
         """Forward one verified read and send AWS's reply.
 
-        `target` is the path and query that AWS is to see (the client's, undecoded, without a marker of our own). Raises, before anything was
-        sent to the client, `errors.NotSendable`, `errors.UpstreamUnavailable`, `errors.Malformed`, `errors.BodyTooLarge`. If AWS breaks off
-        half-way it raises `ConnectionResetError`, upon which the server cuts the client's connection, so that half is not taken for whole.
+        `target` is the path and query for AWS: the client's, undecoded, without the prefix `/_svc/<service>`.
+
+        Raises `errors.NotSendable`, `errors.UpstreamUnavailable`, `errors.Malformed` and `errors.BodyTooLarge` before anything is sent to
+        the client. Raises `ConnectionResetError` if AWS breaks off a reply that is being streamed: the server then closes the client's
+        connection, so that the client does not mistake a part of the body for the whole.
         """
         if signature.payload_kind.chunked:
             raise Malformed(
-                "A read has no use for a chunked upload; send its body whole. Nothing was sent.", code="bad_chunks"
+                "A read cannot be a chunked upload; send its body in one piece. Nothing was sent.", code="bad_chunks"
             )
         body = await inbound.read_body()
-        answer = await self._upstream.open(
+        response = await self._upstream.open(
             call,
             method=inbound.method,
-            target=without_proof(target) if signature.presigned else target,
-            headers=forwarded(inbound.headers),
+            target=without_signature(target) if signature.presigned else target,
+            headers=forwarded_headers(inbound.headers),
             body=body,
             payload=_payload(signature, body),
         )
         try:
-            await _reply(receive, send, answer)
+            await _reply(receive, send, response)
         finally:
-            answer.abandon()
+            response.abandon()
 
 
-def forwarded(headers: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The headers that go on to AWS: the client's without its proof, ours and the connection's."""
+def forwarded_headers(headers: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The client's headers that are forwarded to AWS: not its signature, not Sentinel's own headers, not those of the connection."""
     return [
         (name, value)
         for name, value in headers
@@ -126,8 +128,8 @@ def forwarded(headers: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     ]
 
 
-def without_proof(target: str) -> str:
-    """The target without the parameters that presign it."""
+def without_signature(target: str) -> str:
+    """The target without the query parameters of a presigned URL's signature."""
     path, _, query = target.partition("?")
     kept = [part for part in query.split("&") if unquote(part.partition("=")[0]) not in AUTH_PARAMETERS]
     return f"{path}?{'&'.join(kept)}" if any(kept) else path
@@ -139,30 +141,30 @@ def _payload(signature: Signature, body: bytes) -> str:
     return signature.payload_hash or sha256(body).hexdigest()
 
 
-async def _reply(receive: Receive, send: Send, answer: ReadResponse) -> None:
-    headers = [(name, value) for name, value in answer.headers if name.lower() not in _NOT_RETURNED]
-    start = {"type": "http.response.start", "status": answer.status, "headers": headers}
-    if answer.length is not None and answer.length <= SMALL:
-        body = await answer.read()
+async def _reply(receive: Receive, send: Send, response: ReadResponse) -> None:
+    headers = [(name, value) for name, value in response.headers if name.lower() not in _NOT_RETURNED]
+    start = {"type": "http.response.start", "status": response.status, "headers": headers}
+    if response.length is not None and response.length <= MAX_BUFFERED_BYTES:
+        body = await response.read()
         await send(start)
         await send({"type": "http.response.body", "body": body})
         return
     await send(start)
-    await _stream(receive, send, answer)
+    await _stream(receive, send, response)
 
 
-async def _stream(receive: Receive, send: Send, answer: ReadResponse) -> None:
-    """Send the body piece by piece, until it ends or the client hangs up."""
-    hung_up = asyncio.ensure_future(_disconnect(receive))
+async def _stream(receive: Receive, send: Send, response: ReadResponse) -> None:
+    """Send the body piece by piece, until it ends or the client disconnects."""
+    disconnected = asyncio.ensure_future(_disconnect(receive))
     try:
-        async for part in answer.parts():
-            if hung_up.done():
+        async for part in response.parts():
+            if disconnected.done():
                 return
             await send({"type": "http.response.body", "body": part, "more_body": True})
     except UpstreamUnavailable as error:
         raise ConnectionResetError(str(error)) from error
     finally:
-        hung_up.cancel()
+        disconnected.cancel()
     await send({"type": "http.response.body", "body": b""})
 
 

@@ -1,7 +1,7 @@
-"""Decoders that take one reading or none: form fields, JSON, XML and CBOR from an untrusted client.
+"""Strict parsers of form fields, JSON, XML and CBOR from an untrusted client: ambiguous input is refused.
 
-Python's own decoders are lax (duplicate JSON members, NaN, lone surrogates, unbounded depth, XML entities); AWS's are not ours to see.
-What could be read in two ways is refused. Every function raises `errors.Malformed` and nothing else.
+Python's own parsers accept duplicate JSON members, NaN, lone surrogates, unbounded depth and XML entities, and we cannot know how AWS's
+parsers treat them. Every function raises `errors.Malformed` and nothing else.
 """
 
 import json
@@ -15,19 +15,29 @@ from xml.etree import ElementTree as ET
 
 from botocore.parsers import ResponseParserError, RpcV2CBORParser
 
+from gateway.doors.aws.value_limits import (
+    MAX_DEPTH,
+    MAX_ITEMS,
+    MAX_VALUES,
+    check_json_text,
+    check_values,
+    refuse_depth,
+    refuse_values,
+)
 from gateway.errors import BodyTooLarge, Malformed
 
-MAX_DEPTH = 64
 MAX_FIELDS = 1000
 _ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _XML_HEAD = re.compile(
     r"""\s*<\?xml\s+version=["']1\.0["'](\s+encoding=["']([A-Za-z0-9_-]+)["'])?(\s+standalone=["'](yes|no)["'])?\s*\?>"""
 )
-_GZIP = 31
+_MAX_CBOR_READS = 6 * MAX_VALUES
+"""A value takes at most three reads (type, length, content), and so does its key."""
+_GZIP_WINDOW_BITS = 31
 
 
-def unreadable(reason: str, *, code: str = "malformed") -> NoReturn:
-    """Raise `errors.Malformed` for a body that cannot be decoded."""
+def refuse_body(reason: str, *, code: str = "malformed") -> NoReturn:
+    """Raise `errors.Malformed` about a body that cannot be parsed."""
     raise Malformed(reason, aws_code="SerializationException", code=code)
 
 
@@ -36,20 +46,20 @@ def utf8(body: bytes) -> str:
     try:
         text = body.decode()
     except UnicodeDecodeError as error:
-        unreadable(f"The body is not UTF-8 (byte {error.start}).", code="encoding")
+        refuse_body(f"The body is not UTF-8 (byte {error.start}).", code="encoding")
     if text.startswith("\ufeff"):
-        unreadable("The body begins with a byte order mark.", code="encoding")
-    _no_nul(text)
+        refuse_body("The body begins with a byte order mark.", code="encoding")
+    _check_nul(text)
     return text
 
 
 def pairs(text: str, *, where: str) -> list[tuple[str, str]]:
-    """The decoded fields of a query or a form, in order. `where` is `query` or `body`, for the message."""
+    """The decoded fields of a query or a form, in order. `where` is `query` or `body`, for error messages."""
     fields = text.split("&")
     if len(fields) > MAX_FIELDS:
-        _bad_form(f"The {where} has more than {MAX_FIELDS} parameters.", "too_many_parameters")
+        _refuse_form(f"The {where} has more than {MAX_FIELDS} parameters.", "too_many_parameters")
     if not text.isascii() or _ESCAPE.search(text):
-        _bad_form(f"The {where} holds a broken percent escape or raw text outside ASCII.", "encoding")
+        _refuse_form(f"The {where} contains a broken percent escape or raw text outside ASCII.", "encoding")
     return [_pair(field, where) for field in fields]
 
 
@@ -58,194 +68,195 @@ def _pair(field: str, where: str) -> tuple[str, str]:
     try:
         name, content = unquote_plus(key, errors="strict"), unquote_plus(value, errors="strict")
     except UnicodeDecodeError:
-        _bad_form(f"The {where} holds a parameter that is not UTF-8.", "encoding")
+        _refuse_form(f"The {where} contains a parameter that is not UTF-8.", "encoding")
     if not name:
-        _bad_form(f"The {where} holds a parameter without a name.", "encoding")
+        _refuse_form(f"The {where} contains a parameter without a name.", "encoding")
     if "\0" in name or "\0" in content:
-        _bad_form(f"The {where} holds a NUL character.", "control_character")
+        _refuse_form(f"The {where} contains a NUL character.", "control_character")
     return name, content
 
 
 def form(body: bytes) -> dict[str, str]:
-    """The fields of an `application/x-www-form-urlencoded` body; a name may stand once, in whatever letter case."""
+    """The fields of an `application/x-www-form-urlencoded` body by name. Refuses names that differ only in case, as `unique` does."""
     return unique(pairs(utf8(body), where="body") if body else [])
 
 
 def unique(fields: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """The fields by name. A name that stands twice, in whatever letter case, is refused: servers differ in which one they take."""
+    """The fields by name. Refuses a name that is repeated, also in another letter case: servers differ in which one they use."""
     seen: set[str] = set()
     for name, _ in fields:
         if (folded := name.casefold()) in seen:
-            _bad_form(f"The parameter {name[:100]!r} was sent more than once.", "duplicate_parameter")
+            _refuse_form(f"The parameter {name[:100]!r} was sent more than once.", "duplicate_parameter")
         seen.add(folded)
     return dict(fields)
 
 
-def _bad_form(reason: str, code: str) -> NoReturn:
+def _refuse_form(reason: str, code: str) -> NoReturn:
     raise Malformed(reason, aws_code="MalformedQueryString", code=code)
 
 
 def json_value(body: bytes) -> Any:
     """The value of a JSON body."""
     text = utf8(body)
-    if text.count("[") + text.count("{") > MAX_DEPTH:
-        _check_nesting(text)
+    check_json_text(text)
     try:
-        value = json.loads(text, object_pairs_hook=_members, parse_constant=_no_constant, parse_float=_finite)
+        value = json.loads(text, object_pairs_hook=_members, parse_constant=_refuse_constant, parse_float=_finite)
     except RecursionError:
-        _too_deep()
+        refuse_depth()
     except ValueError as error:
-        unreadable(f"The body is not JSON that Sentinel takes: {error}.", code="json")
+        refuse_body(f"The body is not JSON that Sentinel accepts: {error}.", code="json")
+    check_values(value)
     if "\\u" in text:
         _check_strings(value)
     return value
 
 
-def _check_nesting(text: str) -> None:
-    """Depth of brackets outside strings, counted before anything recursive sees them."""
-    depth = 0
-    for token in re.finditer(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', text):
-        mark = token[0]
-        depth += (mark in "[{") - (mark in "]}")
-        if depth > MAX_DEPTH:
-            _too_deep()
-
-
 def _members(members: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(members)
     if len(value) != len(members):
-        unreadable("A JSON object names the same member twice.", code="duplicate_parameter")
+        refuse_body("A JSON object names the same member twice.", code="duplicate_parameter")
     return value
 
 
-def _no_constant(name: str) -> NoReturn:
-    unreadable(f"The body holds {name}, which is not JSON.", code="number")
+def _refuse_constant(name: str) -> NoReturn:
+    refuse_body(f"The body contains {name}, which is not JSON.", code="number")
 
 
 def _finite(text: str) -> float:
     number = float(text)
     if math.isinf(number):
-        unreadable("The body holds a number that is too large.", code="number")
+        refuse_body("The body contains a number that is too large.", code="number")
     return number
 
 
 def _check_strings(value: Any) -> None:
-    """Refuse what only escapes can bring in: NUL and halves of surrogate pairs."""
+    """Refuse NUL characters and lone surrogates, which JSON can contain only as escapes."""
     text = json.dumps(value, ensure_ascii=False)
     if "\\u0000" in text:
-        _walk(value)
+        _check_nul_in(value)
     try:
         text.encode()
     except UnicodeEncodeError:
-        unreadable("The body holds half of a surrogate pair.", code="encoding")
+        refuse_body("The body contains half of a surrogate pair.", code="encoding")
 
 
-def _walk(value: Any) -> None:
+def _check_nul_in(value: Any) -> None:
     match value:
         case str():
-            _no_nul(value)
+            _check_nul(value)
         case dict():
             for key, item in value.items():
-                _no_nul(key)
-                _walk(item)
+                _check_nul(key)
+                _check_nul_in(item)
         case list():
             for item in value:
-                _walk(item)
+                _check_nul_in(item)
 
 
-def _no_nul(text: str) -> None:
+def _check_nul(text: str) -> None:
     if "\0" in text:
-        unreadable("The body holds a NUL character.", code="control_character")
-
-
-def _too_deep() -> NoReturn:
-    unreadable(f"The body is nested more than {MAX_DEPTH} levels deep.", code="depth")
+        refuse_body("The body contains a NUL character.", code="control_character")
 
 
 def xml_root(body: bytes) -> ET.Element:
-    """The root of an XML body. No document type, no entities, no processing instructions; UTF-8 whatever it declares."""
+    """The root of an XML body in UTF-8. Refuses document types, entities, processing instructions and other declared encodings."""
     text = utf8(body)
     if (head := _XML_HEAD.match(text)) is not None:
         if (head[2] or "utf-8").lower() not in ("utf-8", "us-ascii"):
-            unreadable("The XML declares an encoding other than UTF-8.", code="encoding")
+            refuse_body("The XML declares an encoding other than UTF-8.", code="encoding")
         text = text[head.end() :]
     if "<!DOCTYPE" in text.upper() or "<!ENTITY" in text.upper() or "<?" in text:
-        unreadable("The XML holds a document type, an entity or a processing instruction.", code="doctype")
-    parser: ET.XMLPullParser[Any] = ET.XMLPullParser(events=("start", "end"))
-    depth = 0
-    root: ET.Element | None = None
+        refuse_body("The XML contains a document type, an entity or a processing instruction.", code="doctype")
     try:
-        parser.feed(text)
-        parser.close()
-        for event, element in cast(Iterator[tuple[str, ET.Element]], parser.read_events()):
-            depth += 1 if event == "start" else -1
-            root = element if root is None else root
-            if depth > MAX_DEPTH:
-                _too_deep()
+        root = _elements(text)
     except ET.ParseError as error:
-        unreadable(f"The body is not well-formed XML: {error}.", code="xml")
+        refuse_body(f"The body is not well-formed XML: {error}.", code="xml")
     if root is None:
-        unreadable("The body holds no XML element.", code="xml")
+        refuse_body("The body contains no XML element.", code="xml")
     return root
 
 
-class _Cbor(RpcV2CBORParser):
-    """botocore's CBOR decoder, which trusts AWS, made strict for bytes from a client."""
+def _elements(text: str) -> ET.Element | None:
+    """The root element of XML text. Raises `ET.ParseError`. Tags and attributes are counted before the parser builds anything of them."""
+    if text.count("<") > 2 * MAX_VALUES or text.count('="') + text.count("='") > MAX_VALUES:
+        refuse_values()
+    parser: ET.XMLPullParser[Any] = ET.XMLPullParser(events=("start", "end"))
+    parser.feed(text)
+    parser.close()
+    depth = 0
+    root: ET.Element | None = None
+    for event, element in cast("Iterator[tuple[str, ET.Element]]", parser.read_events()):
+        depth += 1 if event == "start" else -1
+        root = element if root is None else root
+        if depth > MAX_DEPTH:
+            refuse_depth()
+        if len(element) > MAX_ITEMS:
+            refuse_values()
+    return root
+
+
+class _StrictCborParser(RpcV2CBORParser):
+    """botocore's CBOR parser, which trusts its input, made strict for input from a client."""
 
     def __init__(self, body: bytes) -> None:
         super().__init__()  # type: ignore[no-untyped-call] # botocore is untyped
         self._size = len(body)
         self._depth = 0
+        self._reads = 0
 
     def parse_data_item(self, stream: Any) -> Any:
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            _too_deep()
+            refuse_depth()
         value = super().parse_data_item(stream)  # type: ignore[no-untyped-call] # botocore is untyped
         self._depth -= 1
         if isinstance(value, float) and not math.isfinite(value):
-            unreadable("The body holds a number that is not finite.", code="number")
+            refuse_body("The body contains a number that is not finite.", code="number")
         if isinstance(value, str):
-            _no_nul(value)
+            _check_nul(value)
         return value
 
     def _parse_key_value_pair(self, stream: Any, items: dict[str, Any]) -> None:
         key, value = self.parse_data_item(stream), self.parse_data_item(stream)
         if not isinstance(key, str):
-            unreadable("A CBOR map has a key that is not text.", code="cbor")
+            refuse_body("A CBOR map has a key that is not text.", code="cbor")
         if key in items:
-            unreadable("A CBOR map names the same key twice.", code="duplicate_parameter")
+            refuse_body("A CBOR map names the same key twice.", code="duplicate_parameter")
         items[key] = value
 
     def _read_from_stream(self, stream: Any, length: int) -> Any:
+        self._reads += 1
+        if self._reads > _MAX_CBOR_READS:
+            refuse_values()
         if length > self._size:
-            unreadable("A CBOR item is longer than the body.", code="cbor")
+            refuse_body("A CBOR item is longer than the body.", code="cbor")
         return super()._read_from_stream(stream, length)  # type: ignore[no-untyped-call] # botocore is untyped
 
 
 def cbor_value(body: bytes) -> Any:
     """The value of a CBOR body (RFC 8949, as far as rpc-v2 uses it)."""
-    parser = _Cbor(body)
+    parser = _StrictCborParser(body)
     stream = parser.get_peekable_stream_from_bytes(body)  # type: ignore[no-untyped-call] # botocore is untyped
     try:
         value = parser.parse_data_item(stream)
         rest = stream.read(1)
     except (ResponseParserError, ValueError, TypeError, OverflowError, RuntimeError, OSError) as error:
-        unreadable(f"The body is not CBOR that Sentinel takes ({type(error).__name__}).", code="cbor")
+        refuse_body(f"The body is not CBOR that Sentinel accepts ({type(error).__name__}).", code="cbor")
     if rest:
-        unreadable("Bytes follow the CBOR value.", code="cbor")
+        refuse_body("Bytes follow the CBOR value.", code="cbor")
+    check_values(value)
     return value
 
 
 def gunzipped(body: bytes, limit: int) -> bytes:
-    """A gzip body unpacked, of at most `limit` bytes. Raises `errors.BodyTooLarge` before it unpacks more."""
-    unpacker = zlib.decompressobj(_GZIP)
+    """The decompressed gzip body, of at most `limit` bytes. Raises `errors.BodyTooLarge` before it decompresses more."""
+    decompressor = zlib.decompressobj(_GZIP_WINDOW_BITS)
     try:
-        plain = unpacker.decompress(body, limit)
+        plain = decompressor.decompress(body, limit)
     except zlib.error:
-        unreadable("The body says it is gzip and is not.", code="compression")
-    if unpacker.unconsumed_tail:
+        refuse_body("The body is declared as gzip, but is not.", code="compression")
+    if decompressor.unconsumed_tail:
         raise BodyTooLarge(limit)
-    if not unpacker.eof or unpacker.unused_data:
-        unreadable("The gzip body is cut off or followed by other bytes.", code="compression")
+    if not decompressor.eof or decompressor.unused_data:
+        refuse_body("The gzip body is truncated or followed by other bytes.", code="compression")
     return plain

@@ -1,1 +1,1 @@
-"""The ledger's schema, step by step (Alembic). Steps only add; a released step is never edited."""
+"""The ledger's schema as Alembic migrations. They only add; a released migration is never edited."""

@@ -1,4 +1,4 @@
-"""Runs the steps on the connection that `gateway.ledger.migrate` gives, inside its transaction."""
+"""Runs the migrations on the connection that `gateway.ledger.migrate` provides, inside its transaction."""
 
 from alembic import context
 

@@ -1,1 +1,1 @@
-"""One file per kind of edit to HCL text; bytes outside the edit never change."""
+"""One file per kind of edit of HCL text; bytes outside the edit never change."""

@@ -1,7 +1,7 @@
-"""Alignment of `=` and trailing comments the way `terraform fmt` does it, found by experiment with Terraform 1.11.
+"""Aligns `=` and trailing comments as `terraform fmt` does; the rules were found by experiment with Terraform 1.11.
 
-Consecutive lines with a one-line attribute or object element share one column for `=`. A value that opens a bracket and goes
-on in later lines ends the run and is not aligned; the line that opens a heredoc is aligned, and the run goes on after it.
+Consecutive lines with a one-line attribute or object element share one column for `=`. A value that opens a bracket and
+continues on later lines ends the run and is not aligned; the line that opens a heredoc is aligned, and the run continues after it.
 Comments and empty lines end a run. Trailing comments share a column over directly adjacent lines that have one.
 """
 
@@ -18,7 +18,7 @@ _COMMENT = re.compile(rb"(\s*,)?\s*((?:#|//|/\*).*)?$")
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One line that takes part: offsets into the source."""
+    """One line to align, as offsets into the source."""
 
     line: int
     start: int
@@ -26,7 +26,7 @@ class _Row:
     value_start: int
     value_end: int
     last_line: int
-    """The line its value ends on: another one for a heredoc."""
+    """The line on which its value ends: a later line for a heredoc."""
 
 
 def aligned(document: Document) -> bytes:
@@ -47,7 +47,7 @@ def _line_end(source: bytes, offset: int) -> int:
 
 
 def _rows(document: Document) -> Iterator[_Row]:
-    """Every attribute or element with `=` that stands first on its line and whose value fits the rules."""
+    """Every attribute or object element with `=` that comes first on its line and is aligned by the rules above."""
     todo = [document.tree.root_node]
     while todo:
         node = todo.pop()
@@ -75,7 +75,7 @@ def _row(document: Document, node: Node) -> _Row | None:
 
 
 def _runs(rows: dict[int, _Row]) -> Iterator[list[_Row]]:
-    """Rows that follow one another without a line between; a heredoc's own lines do not count."""
+    """Groups of rows on consecutive lines; a heredoc's own lines do not count."""
     run: list[_Row] = []
     for line in sorted(rows):
         if run and run[-1].last_line + 1 != line:
@@ -103,7 +103,7 @@ def _aligned_run(source: bytes, run: Sequence[_Row]) -> list[bytes]:
 
 
 def _parts(source: bytes, row: _Row) -> tuple[bytes, bytes]:
-    """The value with its comma (and whatever else follows on the line), and the trailing comment."""
+    """The value with its comma (and any other text on the line), and the trailing comment."""
     value = source[row.value_start : row.value_end].rstrip()
     rest = source[row.value_end : _line_end(source, row.value_end)].rstrip()
     match = _COMMENT.fullmatch(rest)

@@ -5,35 +5,35 @@ from collections.abc import Mapping, Sequence
 from tree_sitter import Node
 
 from gateway.model.json import Json
+from gateway.model.path import AttributePath
 from gateway.terraform.config.instance import META
 from gateway.terraform.lang.hcl import Document
 from reconciler.rewrite.editors import text
 from reconciler.rewrite.editors.splice import Splice, indent_at, line_end, newline
-from reconciler.rewrite.trace import Trace
+from reconciler.rewrite.place import ArgumentPlace, AttributePlace
 
 _FIRST = META | {"source", "version", "providers"}
-"""What stands apart at the head of a block; a new attribute does not go between."""
+"""Attributes at the head of a block; a new attribute is not placed between them."""
 
 
-def edit(place: Trace, value: Json) -> Splice | None:
-    """A new line behind the first run of plain attributes, so that it aligns with them."""
-    if place.kind not in ("attribute", "argument") or place.document is None or not isinstance(place.node, Node):
-        return None
-    name, _, inner = place.key.partition(".")
+def edit(place: AttributePlace | ArgumentPlace, value: Json) -> Splice:
+    """A new line after the first run of plain attributes, so that it aligns with them. Raises `CannotEdit`."""
+    path = place.path if isinstance(place, AttributePlace) else AttributePath(place.name)
+    name, inner = path.top, ".".join(path.steps[1:])
     if value is None:
-        raise text.CannotEdit("There is nothing to write: the code sets no value and none is wanted.")
-    if place.kind == "attribute" and name != "tags" and _holds_maps(value):
+        raise text.CannotEdit("There is nothing to write: the code sets no value, and the wanted value is null.")
+    if isinstance(place, AttributePlace) and name != "tags" and _holds_maps(value):
         raise text.CannotEdit(f"{name} is not in the code, and whether it is written as a block is not certain.")
     if text.key(name) != name:
-        raise text.CannotEdit(f"{name} is no name that a block can hold.")
-    document, block = place.document, place.node
+        raise text.CannotEdit(f"{name} is not a valid attribute name.")
+    document, block = place.document, place.block
     indent = indent_at(document, block.start_byte) + "  "
-    row = f"{indent}{name} = {text.written({inner: value} if inner else value, indent)}"
+    row = f"{indent}{name} = {text.to_hcl({inner: value} if inner else value, indent)}"
     return _into(document, block, row, indent[:-2])
 
 
 def _holds_maps(value: Json) -> bool:
-    """Whether a value is a map or a list of maps, which many attributes write as blocks."""
+    """Whether a value is a map or a list of maps, which the code may write as blocks."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         return any(isinstance(item, Mapping) for item in value)
     return isinstance(value, Mapping)
@@ -54,7 +54,7 @@ def _into(document: Document, block: Node, row: str, outer: str) -> Splice:
     if anchor is not None:
         end = line_end(document, anchor.end_byte)
         return Splice(end, end, end_of_line + row)
-    end, gap = _place_without_anchor(document, block, opening)
+    end, gap = _insertion_point(document, block, opening)
     return Splice(end, end, gap + end_of_line + row + _gap_below(document, block, end))
 
 
@@ -74,8 +74,8 @@ def _anchor(document: Document, block: Node) -> Node | None:
     return found
 
 
-def _place_without_anchor(document: Document, block: Node, opening: Node) -> tuple[int, str]:
-    """Behind the head of the block (`for_each`, `source` …), else right behind its opening line."""
+def _insertion_point(document: Document, block: Node, opening: Node) -> tuple[int, str]:
+    """The offset after the head of the block (`for_each`, `source` …) and an empty line, else the end of its opening line."""
     heads = [node for name, node in document.attributes(block).items() if name in _FIRST - {"depends_on", "provider"}]
     if heads:
         return line_end(document, heads[-1].end_byte), newline(document)
@@ -83,6 +83,6 @@ def _place_without_anchor(document: Document, block: Node, opening: Node) -> tup
 
 
 def _gap_below(document: Document, block: Node, end: int) -> str:
-    """An empty line between the new attribute and a block or multi-line value that follows directly."""
+    """An empty line between the new attribute and a block that follows directly."""
     following = document.source[end + len(newline(document)) :].split(b"\n", 1)[0].strip()
     return newline(document) if following and not following.startswith(b"}") and document.blocks(block) else ""

@@ -8,13 +8,14 @@ from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.hcl import Document
 from reconciler.rewrite.editors import text
 from reconciler.rewrite.editors.splice import Splice, alone_on_lines, indent_at, line_end, newline
-from reconciler.rewrite.trace import Trace
+from reconciler.rewrite.place import EntryPlace
 
 
-def edit(place: Trace, value: Json) -> Splice | None:
-    """A new last entry, in the style of those before it: quoted or bare keys, `=` or `:`, one line or many, commas or not."""
-    if place.kind != "entry" or place.document is None or not isinstance(place.node, e.Object):
-        return None
+def edit(place: EntryPlace, value: Json) -> Splice:
+    """A new last entry in the style of the others: quoted or bare keys, `=` or `:`, one line or many, with or without commas.
+
+    Raises `CannotEdit`.
+    """
     document, node = place.document, place.node
     if not node.elements:
         return _first(document, node, place.key, value)
@@ -22,20 +23,20 @@ def edit(place: Trace, value: Json) -> Splice | None:
     key = text.key(place.key, always_quoted=_all_quoted(document, node.elements))
     sign = _sign(document, last)
     if b"\n" not in document.source[node.start : node.end]:
-        return Splice(last.end, last.end, f", {key}{sign} {text.written(value)}")
+        return Splice(last.end, last.end, f", {key}{sign} {text.to_hcl(value)}")
     if not alone_on_lines(document, last.start, last.end):
         raise text.CannotEdit("The map is not written with one entry on a line.")
     indent = indent_at(document, last.start)
     comma = re.match(rb"[ \t]*,", document.source[last.end :]) is not None
-    row = f"{newline(document)}{indent}{key}{sign} {text.written(value, indent)}{',' if comma else ''}"
+    row = f"{newline(document)}{indent}{key}{sign} {text.to_hcl(value, indent)}{',' if comma else ''}"
     end = line_end(document, last.end)
     return Splice(end, end, row)
 
 
 def _first(document: Document, node: e.Object, name: str, value: Json) -> Splice:
     if document.source[node.start + 1 : node.end - 1].strip():
-        raise text.CannotEdit("The map is empty but for comments.")
-    return Splice(node.start, node.end, f"{{ {text.key(name)} = {text.written(value)} }}")
+        raise text.CannotEdit("The map holds only comments.")
+    return Splice(node.start, node.end, f"{{ {text.key(name)} = {text.to_hcl(value)} }}")
 
 
 def _all_quoted(document: Document, elements: Sequence[e.Element]) -> bool:

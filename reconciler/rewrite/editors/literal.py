@@ -1,4 +1,4 @@
-"""Replaces a literal: a number, bool, null, string, or a map written in place."""
+"""Replaces a literal (a number, bool, null or string) or an empty map."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,28 +6,24 @@ from gateway.model.json import Json
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang import values
 from reconciler.rewrite.editors.splice import Splice, indent_at
-from reconciler.rewrite.editors.text import CannotEdit, written
-from reconciler.rewrite.trace import Trace
+from reconciler.rewrite.editors.text import CannotEdit, to_hcl
+from reconciler.rewrite.place import LiteralPlace
 
 
-def edit(place: Trace, value: Json) -> Splice | None:
-    """The literal's own span replaced; a number that is written as a string stays one."""
-    if place.kind != "literal" or place.document is None:
-        return None
-    if place.element is not None and place.holder is not None and value is None:
-        return None
+def edit(place: LiteralPlace, value: Json) -> Splice:
+    """The literal's own span replaced; a number that is written as a string stays a string. Raises `CannotEdit`."""
     if isinstance(place.node, e.LiteralValue):
         if place.document.source[place.node.start : place.node.start + 2] == b"<<":
             raise CannotEdit("A heredoc is not replaced as a whole.")
-        new = written(_like(place.node.value, value), indent_at(place.document, place.node.start))
+        new = to_hcl(_like(place.node.value, value), indent_at(place.document, place.node.start))
         return Splice(place.node.start, place.node.end, new)
-    if isinstance(place.node, e.Object) and not place.node.elements and isinstance(value, Mapping):
-        return Splice(place.node.start, place.node.end, written(value, indent_at(place.document, place.node.start)))
-    return None
+    if not place.node.elements and isinstance(value, Mapping):
+        return Splice(place.node.start, place.node.end, to_hcl(value, indent_at(place.document, place.node.start)))
+    raise CannotEdit("No editor writes a value of this kind at this place.")
 
 
 def _like(old: Json, value: Json) -> Json:
-    """The value in the type of the old one, where Terraform would convert it back by itself."""
+    """The value converted to the type of the old one, if Terraform would convert it back by itself."""
     if isinstance(value, Mapping | Sequence) and not isinstance(value, str):
         return value
     try:

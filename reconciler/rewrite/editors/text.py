@@ -1,4 +1,4 @@
-"""Values written as HCL: text that evaluates back to exactly the value, never to code."""
+"""Writes values as HCL text that evaluates back to exactly the value, so that a value never becomes code."""
 
 import math
 import re
@@ -14,20 +14,20 @@ _KEYWORDS = frozenset({"for", "null", "true", "false", "if"})
 
 
 class CannotEdit(Exception):
-    """Why this value cannot be written at this place: a whole sentence."""
+    """This value cannot be written at this place. The message is a whole sentence."""
 
 
 def quoted(value: str) -> str:
     """A string as an HCL quoted string (hclsyntax/spec.md, quoted template expressions).
 
-    Raises `CannotEdit` for what no HCL string holds: lone surrogates, and text that is not in normal form C.
+    Raises `CannotEdit` for text that no HCL string holds: lone surrogates, and text that is not in normal form C.
     """
     if unicodedata.normalize("NFC", value) != value or any("\ud800" <= character <= "\udfff" for character in value):
         raise CannotEdit("Terraform cannot hold this text unchanged (it is not Unicode in normal form C).")
-    written = "".join(_escaped(character) for character in value)
+    escaped = "".join(_escaped(character) for character in value)
     # `$${` is a literal `${`. A dollar sign before it would be read differently by different parsers, so it is escaped.
-    written = re.sub(r"([$%]+)\{", lambda match: _introducer(match.group(1)) + "{", written)
-    return f'"{written}"'
+    escaped = re.sub(r"([$%]+)\{", lambda match: _introducer(match.group(1)) + "{", escaped)
+    return f'"{escaped}"'
 
 
 def _escaped(character: str) -> str:
@@ -45,13 +45,13 @@ def _introducer(run: str) -> str:
 
 
 def key(name: str, *, always_quoted: bool = False) -> str:
-    """The key of an object's element: bare where it is a plain word."""
+    """The key of an object's entry: bare if it is a plain word, else quoted."""
     plain = _WORD.fullmatch(name) and name not in _KEYWORDS and not always_quoted
     return name if plain else quoted(name)
 
 
-def written(value: Json, indent: str = "") -> str:
-    """A value as `terraform fmt` would leave it; `indent` is that of the line it begins on. Raises `CannotEdit`."""
+def to_hcl(value: Json, indent: str = "") -> str:
+    """A value in the format of `terraform fmt`; `indent` is that of the line it begins on. Raises `CannotEdit`."""
     match value:
         case None:
             return "null"
@@ -73,16 +73,16 @@ def written(value: Json, indent: str = "") -> str:
 
 def _list(value: Sequence[Json], indent: str) -> str:
     if not any(isinstance(item, Mapping | Sequence) and not isinstance(item, str) for item in value):
-        return "[" + ", ".join(written(item) for item in value) + "]"
+        return "[" + ", ".join(to_hcl(item) for item in value) + "]"
     inner = indent + "  "
-    return "[\n" + "".join(f"{inner}{written(item, inner)},\n" for item in value) + indent + "]"
+    return "[\n" + "".join(f"{inner}{to_hcl(item, inner)},\n" for item in value) + indent + "]"
 
 
 def _object(value: Mapping[str, Json], indent: str) -> str:
     if not value:
         return "{}"
     inner = indent + "  "
-    rows = [(key(name), written(value[name], inner)) for name in value]
+    rows = [(key(name), to_hcl(value[name], inner)) for name in value]
     single = [len(name) for name, text in rows if "\n" not in text]
     width = max(single, default=0) if len(single) == len(rows) else 0
     return "{\n" + "".join(f"{inner}{name.ljust(width)} = {text}\n" for name, text in rows) + indent + "}"

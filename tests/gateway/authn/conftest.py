@@ -1,4 +1,4 @@
-"""Doubles of the authenticators' ports, and a maker of requests."""
+"""Doubles of the ports that authenticators use, and a factory for requests."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -49,7 +49,7 @@ class Ring:
 
 
 class Fixed:
-    """A clock that stands still until it is set."""
+    """A clock that shows a settable time."""
 
     def __init__(self, at: datetime = NOW) -> None:
         self.at = at
@@ -59,7 +59,7 @@ class Fixed:
 
 
 class Reader:
-    """A body that remembers whether it was read."""
+    """A request body that records whether it was read."""
 
     def __init__(self, body: bytes) -> None:
         self.body = body

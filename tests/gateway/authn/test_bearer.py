@@ -12,7 +12,7 @@ from gateway.model.caller import ActorKind
 KEY_ID, SECRET = "SNTL0000000000000001", "s3cret.with.dots"
 
 
-async def test_the_right_key_is_its_actor(ring: Any, clock: Any, inbound_of: Any) -> None:
+async def test_a_valid_key_authenticates_its_actor(ring: Any, clock: Any, inbound_of: Any) -> None:
     ring.add(KEY_ID, SECRET, roles=("approver",), kind=ActorKind.HUMAN, actor="ada")
     caller = await Bearer(ring, clock).authenticate(
         inbound_of(headers=[("Authorization", f"Bearer {KEY_ID}.{SECRET}")])
@@ -36,7 +36,7 @@ async def test_the_right_key_is_its_actor(ring: Any, clock: Any, inbound_of: Any
         pytest.param([f"Bearer EXPIRED.{SECRET}"], "InvalidClientTokenId", id="expired"),
     ],
 )
-async def test_whatever_is_wrong_is_refused(
+async def test_invalid_credentials_are_refused(
     ring: Any, clock: Any, inbound_of: Any, headers: list[str], code: str
 ) -> None:
     ring.add(KEY_ID, SECRET)

@@ -1,4 +1,4 @@
-"""A key's holder has everything of the key but its secret."""
+"""A caller has every property of its key except the secret."""
 
 from dataclasses import fields
 
@@ -8,7 +8,7 @@ from gateway.model.motive import Intent, Motivation, Motive
 from gateway.ports import Key
 
 
-def test_the_holder_has_everything_but_the_secret() -> None:
+def test_the_caller_has_everything_but_the_secret() -> None:
     motive = Motive(intent=Intent.COST, motivation=Motivation.BUDGET)
     key = Key(
         id="SNTL1", secret="s3cret", actor="a", kind=ActorKind.AGENT, roles=("r",), on_behalf_of="b", motive=motive

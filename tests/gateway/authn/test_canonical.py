@@ -1,4 +1,4 @@
-"""The signing arithmetic, case by case. That it adds up is shown by the vectors in test_sigv4.py."""
+"""The parts of a canonical request, case by case. The vectors in test_sigv4.py test the whole."""
 
 import pytest
 from hypothesis import given

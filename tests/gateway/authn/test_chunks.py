@@ -74,7 +74,7 @@ def test_a_changed_upload_is_refused(body: bytes, seed: str, *, trailer: bool) -
         chunks.verify(body, seed=seed, trailer=trailer, **SIGNED)  # type: ignore[arg-type]  # as above
 
 
-def test_an_unsigned_upload_is_decoded_and_its_checksum_held_against_it() -> None:
+def test_an_unsigned_upload_is_decoded_and_its_checksum_verified() -> None:
     checksum = base64.b64encode(zlib.crc32(b"hello").to_bytes(4, "big"))
     raw = b"5\r\nhello\r\n0\r\nx-amz-checksum-crc32:" + checksum + b"\r\n\r\n"
     assert chunks.decode(raw, length=5).body == b"hello"
@@ -113,7 +113,7 @@ def test_no_bytes_break_the_decoder(raw: bytes) -> None:
 
 
 @given(st.lists(st.binary(min_size=1, max_size=40), max_size=5))
-def test_what_was_chunked_comes_out_again(parts: list[bytes]) -> None:
+def test_decoding_reverses_chunking(parts: list[bytes]) -> None:
     raw = b"".join(f"{len(part):x}\r\n".encode() + part + b"\r\n" for part in parts) + b"0\r\n\r\n"
     assert chunks.decode(raw).body == b"".join(parts)
 

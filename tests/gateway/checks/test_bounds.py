@@ -1,4 +1,4 @@
-"""The check `bounds`: who may touch what, how far, and that whatever is odd is refused with a useful answer."""
+"""The check `bounds`: who may set what, within which limits, and with which reason anything else is refused."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -121,7 +121,7 @@ ALLOWED: dict[str, tuple[Subject, ActorKind]] = {
 
 
 @pytest.mark.parametrize(("subject_", "kind"), ALLOWED.values(), ids=ALLOWED.keys())
-async def test_what_the_law_allows_passes(subject_: Subject, kind: ActorKind) -> None:
+async def test_what_the_contract_allows_passes(subject_: Subject, kind: ActorKind) -> None:
     finding = await one(subject_, kind=kind)
 
     assert (finding.verdict, finding.rule) == (Verdict.ALLOW, "bounds.passed")
@@ -176,7 +176,7 @@ REFUSED: dict[str, tuple[Subject, tuple[ActorKind, ...], str, str]] = {
 
 
 @pytest.mark.parametrize(("subject_", "kinds", "rule", "words"), REFUSED.values(), ids=REFUSED.keys())
-async def test_what_the_law_forbids_is_refused_with_a_reason(
+async def test_what_the_contract_forbids_is_refused_with_a_reason(
     subject_: Subject, kinds: tuple[ActorKind, ...], rule: str, words: str
 ) -> None:
     for kind in ActorKind:
@@ -190,7 +190,7 @@ async def test_what_the_law_forbids_is_refused_with_a_reason(
             assert finding.verdict is Verdict.ALLOW
 
 
-async def test_every_broken_bound_is_told_and_each_offers_what_all_allow() -> None:
+async def test_every_broken_bound_is_reported_with_a_value_that_all_allow() -> None:
     told = await findings(subject(20))
 
     assert [finding.rule for finding in told] == ["bounds.max", "bounds.max_step"]
@@ -200,7 +200,7 @@ async def test_every_broken_bound_is_told_and_each_offers_what_all_allow() -> No
 
 
 @pytest.mark.parametrize("kind", EVERYONE)
-async def test_what_moves_a_bounded_attribute_to_a_value_that_only_aws_knows_is_held(kind: ActorKind) -> None:
+async def test_setting_a_bounded_attribute_to_an_unknown_value_is_held(kind: ActorKind) -> None:
     bounded, mutable = law(bound("max", 16), grants=INVOKES), law(mutable=("desired_capacity",), grants=INVOKES)
     finding = await one(subject(None, action=INVOKE, contract=bounded), kind=kind)
 
@@ -208,21 +208,21 @@ async def test_what_moves_a_bounded_attribute_to_a_value_that_only_aws_knows_is_
     assert (await one(subject(None, action=INVOKE, contract=mutable), kind=kind)).verdict is Verdict.ALLOW
 
 
-async def test_beside_a_change_an_agent_may_repeat_what_the_operation_demands() -> None:
+async def test_an_agent_may_repeat_current_values_beside_a_change() -> None:
     repeated = subject(4, attribute="max_size")
 
     assert (await one(subject(6), repeated)).verdict is Verdict.ALLOW
     assert (await one(repeated)).rule == "bounds.not_mutable"
 
 
-async def test_bounds_that_leave_nothing_offer_nothing() -> None:
+async def test_bounds_without_a_legal_value_offer_none() -> None:
     told = await findings(subject(3, contract=law(bound("min", 10), bound("max_step", 4)), before=4))
 
     assert [finding.offer.nearest for finding in told if finding.offer] == [None]
     assert "nearest" not in told[0].reason
 
 
-async def test_what_depends_on_a_thing_that_may_not_be_deleted_is_named() -> None:
+async def test_a_prevented_deletion_names_the_dependants() -> None:
     dependants = tuple(Dependant(address=f"aws_x.d{at}", direct=True) for at in range(7))
 
     finding = await one(
@@ -232,7 +232,7 @@ async def test_what_depends_on_a_thing_that_may_not_be_deleted_is_named() -> Non
     assert "What depends on it: aws_x.d0, aws_x.d1, aws_x.d2, aws_x.d3, aws_x.d4 and 2 more." in finding.reason
 
 
-async def test_one_condition_is_told_once_however_many_attributes_change() -> None:
+async def test_a_condition_is_reported_once_for_several_attributes() -> None:
     contract = law(bound("condition", False, "", message="No."), mutable=("a", "b"))
 
     told = await findings(subject(1, attribute="a", contract=contract), subject(1, attribute="a", contract=contract))
@@ -248,13 +248,13 @@ async def test_a_call_that_is_not_understood_is_held_for_a_human() -> None:
         assert "autoscaling:SetDesiredCapacity" in finding.reason
 
 
-async def test_effects_that_nobody_looked_at_are_refused() -> None:
+async def test_effects_without_a_subject_are_refused() -> None:
     (finding,) = await findings(effects=[subject().effect])
 
     assert (finding.verdict, finding.rule) == (Verdict.DENY, "bounds.unsurveyed")
 
 
-async def test_a_contract_that_breaks_breaks_the_check() -> None:
+async def test_a_contract_that_raises_makes_the_check_raise() -> None:
     """The chain turns this into a denial."""
 
     def broken(_after: Mapping[str, Json], _before: Mapping[str, Json]) -> tuple[Bound, ...]:

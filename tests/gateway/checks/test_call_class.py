@@ -25,7 +25,7 @@ async def test_only_credentials_are_refused(kind: ActorKind, call_class: CallCla
     facts = Facts(now=datetime.now(UTC), stack="", mode=Mode.OBSERVE, subjects=())
     (finding,) = (await CallClassCheck().examine(mutation, facts)).findings
     if call_class is CallClass.CREDENTIAL:
-        assert (finding.verdict, finding.rule) == (Verdict.DENY, "never.credential")
+        assert (finding.verdict, finding.rule, finding.absolute) == (Verdict.DENY, "never.credential", True)
         assert "sts:AssumeRole" in finding.reason
     else:
         assert finding.verdict is Verdict.ALLOW

@@ -1,6 +1,6 @@
-"""The chain: every check is heard, a broken or silent one denies, and observing takes over what it changes."""
+"""The chain: every check runs, one that raises or finds nothing denies, and an observed change supersedes the claims on it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import pytest
@@ -26,7 +26,7 @@ FACTS = Facts(now=NOW, stack="s", mode=Mode.ENFORCE, subjects=())
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Says:
-    """A check that says what it is told to, or breaks."""
+    """A check that returns a given opinion or raises a given error."""
 
     name: str
     opinion: Opinion | None = None
@@ -61,12 +61,12 @@ def test_a_chain_without_checks_cannot_be_built() -> None:
         CheckChain([])
 
 
-def test_two_checks_of_one_name_cannot_be_chained() -> None:
+def test_two_checks_with_one_name_are_refused() -> None:
     with pytest.raises(ValueError, match="different names"):
         CheckChain([Says(name="a"), Says(name="a")])
 
 
-async def test_all_checks_are_heard_even_after_a_denial() -> None:
+async def test_all_checks_run_even_after_a_denial() -> None:
     chain = CheckChain(
         [Says(name="a", opinion=_opinion(Verdict.DENY, "a")), Says(name="b", opinion=_opinion(Verdict.HOLD, "b"))]
     )
@@ -75,7 +75,7 @@ async def test_all_checks_are_heard_even_after_a_denial() -> None:
     assert decision.verdict is Verdict.DENY
 
 
-async def test_a_check_that_breaks_denies_and_reveals_nothing() -> None:
+async def test_a_check_that_raises_denies_and_reveals_nothing() -> None:
     decision = await CheckChain([Says(name="a", opinion=_opinion(Verdict.ALLOW)), Says(name="b")]).decide(
         MUTATION, FACTS
     )
@@ -84,21 +84,19 @@ async def test_a_check_that_breaks_denies_and_reveals_nothing() -> None:
     assert "secret detail" not in decision.findings[1].reason
 
 
-async def test_a_check_that_says_nothing_denies() -> None:
+async def test_a_check_without_findings_denies() -> None:
     decision = await CheckChain([Says(name="a", opinion=Opinion(findings=()))]).decide(MUTATION, FACTS)
     assert (decision.verdict, decision.findings[0].rule) == (Verdict.DENY, "a.silent")
 
 
-async def test_an_approval_lifts_a_hold() -> None:
-    facts = Facts(
-        now=NOW,
-        stack="s",
-        mode=Mode.ENFORCE,
-        subjects=(),
-        approval=Approval(id="apr_1", mutation_id="m", approver="h", until=NOW),
-    )
-    decision = await CheckChain([Says(name="a", opinion=_opinion(Verdict.HOLD))]).decide(MUTATION, facts)
+async def test_an_approval_lifts_the_hold_it_was_given_for_and_ends_the_contested_claims() -> None:
+    chain = CheckChain([Says(name="a", opinion=_opinion(Verdict.HOLD, on_approval=("clm_2",), supersedes=("clm_1",)))])
+    held = await chain.decide(MUTATION, FACTS)
+    assert (held.verdict, held.approval, held.supersedes) == (Verdict.HOLD, "", ("clm_1",))
+    approval = Approval(id="apr_1", mutation_id="m", approver="h", until=NOW, binding=held.binding)
+    decision = await chain.decide(MUTATION, replace(FACTS, approval=approval))
     assert (decision.verdict, decision.approval) == (Verdict.ALLOW, "apr_1")
+    assert decision.supersedes == ("clm_1", "clm_2")
 
 
 async def test_observing_supersedes_the_claims_on_what_it_changes_and_no_others() -> None:

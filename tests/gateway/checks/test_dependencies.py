@@ -1,5 +1,6 @@
-"""The check `dependencies`: what is in use stays, and critical things are not shaken without a human."""
+"""The check `dependencies`: a resource in use is not deleted, and changes below critical resources need a person."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -11,6 +12,7 @@ from gateway.model.contract import Contract
 from gateway.model.facts import Dependant, Facts, Subject
 from gateway.model.mutation import WHOLE, Call, CallClass, Effect, EffectAction, Mutation
 from gateway.model.verdict import Finding, Mode, Verdict
+from tests.kit.growth import assert_linear, finish
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ROLE = "aws_iam_role.r"
@@ -57,7 +59,7 @@ def deleted(address: str, attribute: str = WHOLE) -> StandingClaim:
 
 
 @pytest.mark.parametrize("kind", list(ActorKind))
-async def test_what_is_in_use_is_not_deleted(kind: ActorKind) -> None:
+async def test_a_resource_in_use_is_not_deleted(kind: ActorKind) -> None:
     (finding,) = await findings(subject(PLAIN, CRITICAL, action=EffectAction.DELETE), kind=kind)
 
     assert (finding.verdict, finding.rule) == (Verdict.DENY, "dependencies.in_use")
@@ -72,7 +74,7 @@ async def test_five_dependants_are_named_and_the_rest_counted() -> None:
     assert "aws_x.d0, aws_x.d1, aws_x.d2, aws_x.d3, aws_x.d4 and 3 more depend on it" in finding.reason
 
 
-async def test_what_goes_together_may_go() -> None:
+async def test_resources_deleted_together_may_depend_on_each_other() -> None:
     (finding,) = await findings(
         subject(PLAIN, action=EffectAction.DELETE), subject(action=EffectAction.DELETE, address=PLAIN.address)
     )
@@ -80,7 +82,7 @@ async def test_what_goes_together_may_go() -> None:
     assert finding.verdict is Verdict.ALLOW
 
 
-async def test_a_dependant_that_was_deleted_through_us_is_gone_though_the_state_lists_it() -> None:
+async def test_a_dependant_deleted_through_sentinel_does_not_count() -> None:
     (finding,) = await findings(
         subject(PLAIN, action=EffectAction.DELETE), kind=ActorKind.PIPELINE, claims=(deleted(PLAIN.address),)
     )
@@ -94,7 +96,7 @@ async def test_a_dependant_that_was_deleted_through_us_is_gone_though_the_state_
     assert other.verdict is Verdict.DENY
 
 
-async def test_an_agent_that_shakes_critical_things_is_held() -> None:
+async def test_an_agent_is_held_if_critical_resources_depend_on_the_change() -> None:
     (finding,) = await findings(subject(PLAIN, CRITICAL, OWN))
 
     assert (finding.verdict, finding.rule) == (Verdict.HOLD, "dependencies.critical")
@@ -121,3 +123,16 @@ async def test_everything_else_passes(asked: Subject, kind: ActorKind) -> None:
     (finding,) = await findings(asked, kind=kind)
 
     assert (finding.verdict, finding.rule) == (Verdict.ALLOW, "dependencies.passed")
+
+
+@pytest.mark.parametrize("action", [EffectAction.SET, EffectAction.DELETE])
+@pytest.mark.parametrize("same", [True, False], ids=["one resource", "many resources"])
+def test_the_work_is_linear_in_effects(action: EffectAction, same: bool) -> None:
+    dependants = [Dependant(address=f"aws_sqs_queue.q{number}", direct=True, critical=True) for number in range(240)]
+
+    def make(count: int) -> Callable[[], object]:
+        own = dependants[: count if same else 1]
+        subjects = [subject(*own, action=action, address=ROLE if same else f"{ROLE}{n}") for n in range(count)]
+        return lambda: finish(findings(*subjects))
+
+    assert_linear(make, 60)

@@ -1,7 +1,7 @@
-"""The policy check: objections become findings, and anything odd is raised, which denies."""
+"""The policy check: objections become findings, and an invalid answer raises, which denies."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -30,6 +30,7 @@ class Answers:
     """An engine that gives one answer."""
 
     revision = "r1"
+    flip_window = timedelta(days=1)
 
     def __init__(self, answer: Json) -> None:
         self._answer = answer
@@ -73,7 +74,7 @@ async def test_objections_become_findings() -> None:
         {"evaluated": {"network": True}, "findings": [{"id": "x", "verdict": "deny"}]}, {"evaluated": {"network": True}, "findings": [{**FINDING, "address": None}]},
     ],
 )  # fmt: skip
-async def test_whatever_is_odd_raises(answer: Json) -> None:
+async def test_an_invalid_answer_raises(answer: Json) -> None:
     with pytest.raises(PolicyUnavailable):
         await check(answer).examine(MUTATION, FACTS)
 

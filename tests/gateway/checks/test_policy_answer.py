@@ -1,4 +1,4 @@
-"""Findings of policies, with whom to ask and when to come back."""
+"""Findings of policies, with the holder of the conflicting claim and the time to retry."""
 
 from datetime import UTC, datetime
 
@@ -19,13 +19,20 @@ def test_a_holder_and_an_end_become_a_counter_offer() -> None:
 
 
 @pytest.mark.parametrize("extra", [{}, {"holder": ""}, {"holder": "", "retry_after_ns": None}])
-def test_nothing_to_offer_is_no_offer(extra: dict[str, Json]) -> None:
+def test_without_a_holder_or_time_there_is_no_offer(extra: dict[str, Json]) -> None:
     assert finding("arbitration", {**BARE, **extra}).offer is None
 
 
 @pytest.mark.parametrize(
     "extra", [{"holder": None}, {"holder": 1}, {"retry_after_ns": "1"}, {"retry_after_ns": 1.5}, {"retry_after_ns": True}, {"retry_after_ns": 10**30}]
 )  # fmt: skip
-def test_odd_offers_raise(extra: dict[str, Json]) -> None:
+def test_invalid_offers_raise(extra: dict[str, Json]) -> None:
     with pytest.raises(PolicyUnavailable):
         finding("arbitration", {**BARE, **extra})
+
+
+@pytest.mark.parametrize(
+    ("rule", "verdict", "absolute"), [("never.mine", "deny", True), ("never.mine", "hold", False), ("SEN-1", "deny", False)]
+)  # fmt: skip
+def test_a_policys_denial_is_absolute_if_its_id_begins_with_never(rule: str, verdict: str, absolute: bool) -> None:
+    assert finding("policy", {**BARE, "id": rule, "verdict": verdict}).absolute is absolute

@@ -1,4 +1,4 @@
-"""The document shows what the policies judge by, and no secret."""
+"""The policy input holds every documented field and no secret."""
 
 import json
 from dataclasses import replace
@@ -51,11 +51,12 @@ def made(
         claims=claims,
         flips={"aws_x.a.v": 3},
         signals=("ALERT-1",),
+        account="123456789012",
     )
     return policy_input(mutation, facts)
 
 
-def test_every_field_of_the_readme_and_no_other() -> None:
+def test_the_fields_are_those_of_the_readme() -> None:
     given = made()
     assert set(given) == {
         "now_ns",
@@ -69,7 +70,7 @@ def test_every_field_of_the_readme_and_no_other() -> None:
         "flips",
         "signals",
     }
-    assert given["caller"] == {"actor": "a", "kind": "agent", "roles": ["r"], "on_behalf_of": ""}
+    assert given["caller"] == {"actor": "a", "kind": "agent", "roles": ["r"], "on_behalf_of": "", "open_claims": 0}
     assert given["motive"] == {
         "intent": "cost",
         "motivation": "budget",
@@ -93,7 +94,7 @@ def test_times_are_exact_nanoseconds() -> None:
     assert made()["now_ns"] == 1772355600123456000
 
 
-def test_no_secret_and_no_key_is_shown() -> None:
+def test_secrets_and_keys_are_left_out() -> None:
     text = json.dumps(made(sensitive=True))
     assert "hunter2" not in text
     assert "SNTLKEY" not in text
@@ -114,7 +115,8 @@ def test_claims_with_and_without_motive_and_end() -> None:
     first, second = made(claims=(standing(MOTIVE, NOW + timedelta(hours=1), 1), standing(None, None, None)))["claims"]
     assert first == {
         "id": "clm_1", "address": "aws_x.a", "attribute": "v", "value": 1, "actor": "b", "kind": "human", "intent": "cost", "motivation": "budget", "evidence": ["T-1"],
-        "since_ns": 1772355600123456000, "until_ns": 1772359200123456000, "until": "2026-03-01T10:00:00.123456Z", "relation": "resource",
+        "since_ns": 1772355600123456000, "until_ns": 1772359200123456000, "until": "2026-03-01T10:00:00.123456Z", "unsettled": False,
+        "relation": "resource",
     }  # fmt: skip
     assert [second[name] for name in ("intent", "motivation", "evidence", "until_ns", "until")] == [
         None,
@@ -130,7 +132,7 @@ def test_a_dependant_of_several_effects_is_shown_once() -> None:
     assert made(dependants=(dependant,))["dependants"] == [{"address": "aws_y.b", "direct": True, "critical": True}]
 
 
-def test_the_document_is_made_once_for_one_mutation_under_the_same_facts() -> None:
+def test_the_input_is_built_once_for_one_mutation_and_its_facts() -> None:
     effect = Effect(address="aws_x.a", attribute="v", action=EffectAction.SET, value=2, resource_type="aws_x")
     mutation = Mutation(
         id="mut_1",
@@ -141,10 +143,16 @@ def test_the_document_is_made_once_for_one_mutation_under_the_same_facts() -> No
         effects=(effect,),
     )
     facts = Facts(now=NOW, stack="st", mode=Mode.ENFORCE, subjects=())
-    documents = PolicyInputs()
-    first = documents.of(mutation, facts)
-    assert documents.of(mutation, facts) is first
+    inputs = PolicyInputs()
+    first = inputs.of(mutation, facts)
+    assert inputs.of(mutation, facts) is first
     assert first == policy_input(mutation, facts)
     for other in ((mutation, replace(facts, stack="x")), (replace(mutation, id="mut_2"), facts)):
-        assert documents.of(*other) == policy_input(*other)
-        assert documents.of(mutation, facts) == first
+        assert inputs.of(*other) == policy_input(*other)
+        assert inputs.of(mutation, facts) == first
+
+
+def test_the_call_shows_its_account_and_few_parameters() -> None:
+    asked = made()["mutation"]
+    assert asked["account"] == "123456789012"
+    assert asked["parameters"] == {}

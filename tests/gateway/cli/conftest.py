@@ -1,4 +1,4 @@
-"""How the tests run commands: in process with Typer's runner, in a directory of their own, as whom they like."""
+"""Fixtures to run commands: in process with Typer's runner, in an empty directory, as any actor."""
 
 import json
 import logging
@@ -26,7 +26,7 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 
 @pytest.fixture(autouse=True)
 def quiet() -> Iterator[None]:
-    """The gate of a test logs in this very process, where a command's output is looked at."""
+    """Silences the log of the gateway under test, which runs in this process and would mix with a command's output."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     yield
     structlog.reset_defaults()

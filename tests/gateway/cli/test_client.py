@@ -1,4 +1,4 @@
-"""The JSON API as the command line uses it: also when it is not there, not ours, or says no."""
+"""The API client, including errors, no response, and responses of other servers."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gateway.cli.client import ApiRefused, ApiUnreachable, ask, mutation_path
+from gateway.cli.client import ApiRefused, ApiUnreachable, call_api, mutation_path
 from gateway.cli.identity import CliIdentity
 from gateway.errors import Malformed
 from tests.kit.gate import Gate
@@ -19,12 +19,12 @@ pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
 @contextmanager
 def answering(status: int, body: bytes, *, location: str = "") -> Iterator[tuple[CliIdentity, list[str]]]:
-    """A server that always answers the same; the paths it was asked for."""
-    asked: list[str] = []
+    """A server that always sends the same response; yields its identity and the requested paths."""
+    requested: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            asked.append(self.path)
+            requested.append(self.path)
             if not status:
                 return  # hang up
             self.send_response(status)
@@ -40,7 +40,7 @@ def answering(status: int, body: bytes, *, location: str = "") -> Iterator[tuple
     thread = Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:
-        yield CliIdentity(url=f"http://127.0.0.1:{server.server_port}", token="a.b"), asked
+        yield CliIdentity(url=f"http://127.0.0.1:{server.server_port}", token="a.b"), requested
     finally:
         server.shutdown()
         thread.join()
@@ -48,7 +48,7 @@ def answering(status: int, body: bytes, *, location: str = "") -> Iterator[tuple
 
 
 def records(identity: CliIdentity) -> dict[str, Any]:
-    return asyncio.run(ask(identity, "GET", "/records", holds="records"))
+    return asyncio.run(call_api(identity, "GET", "/records", member="records"))
 
 
 NOT_OURS = {
@@ -63,34 +63,37 @@ NOT_OURS = {
 
 
 @pytest.mark.parametrize(("status", "body"), NOT_OURS.values(), ids=NOT_OURS)
-def test_what_is_not_our_api_is_said(status: int, body: bytes) -> None:
+def test_a_response_of_another_server_is_an_error(status: int, body: bytes) -> None:
     with answering(status, body) as (identity, _), pytest.raises(ApiUnreachable, match="is not Sentinel's API"):
         records(identity)
 
 
 def test_a_redirect_is_not_followed_with_the_token() -> None:
     with (
-        answering(200, b'{"records": []}') as (other, asked),
+        answering(200, b'{"records": []}') as (other, requested),
         answering(307, b"", location=other.url) as (identity, _),
         pytest.raises(ApiUnreachable, match=r"not Sentinel's API \(status 307\)"),
     ):
         records(identity)
-    assert asked == []
+    assert requested == []
 
 
-def test_nobody_there() -> None:
+def test_no_response() -> None:
     with answering(200, b"") as (identity, _):
         pass
-    with pytest.raises(ApiUnreachable, match=r"Nobody answers at .* Is the gateway running"):
+    with pytest.raises(ApiUnreachable, match=r"No response from .* Is the gateway running"):
         records(identity)
 
 
 def test_a_connection_that_breaks_off_says_that_the_change_may_have_happened() -> None:
-    with answering(0, b"") as (identity, _), pytest.raises(ApiUnreachable, match="look at `sentinel records`"):
+    with (
+        answering(0, b"") as (identity, _),
+        pytest.raises(ApiUnreachable, match="check its outcome with `sentinel records`"),
+    ):
         records(identity)
 
 
-def test_the_apis_own_words_are_kept() -> None:
+def test_the_error_text_of_the_api_is_kept() -> None:
     problem = b'{"code": "not_found", "detail": "There is none."}'
     with answering(404, problem) as (identity, _), pytest.raises(ApiRefused) as refused:
         records(identity)
@@ -115,8 +118,8 @@ def test_a_list_of_mistakes_becomes_a_sentence() -> None:
 @pytest.mark.parametrize(
     "wrong", ["", "mut_", "mut_x/../../keys", "../records", "mut_" + "0" * 25 + "?", "MUT_" + "0" * 26]
 )
-def test_what_cannot_be_a_mutation_never_becomes_a_path(wrong: str) -> None:
-    with pytest.raises(Malformed, match="is no mutation id"):
+def test_an_invalid_mutation_id_never_becomes_a_path(wrong: str) -> None:
+    with pytest.raises(Malformed, match="is not a mutation id"):
         mutation_path(wrong, "approve")
 
 
@@ -131,12 +134,12 @@ def test_a_wrong_token_is_refused_in_a_sentence(
 ) -> None:
     monkeypatch.setenv("SENTINEL_URL", gate.url)
     monkeypatch.setenv("SENTINEL_TOKEN", f"{gate.keys['human'].id}.{secret}")
-    code, told = document("records")
-    assert (code, told["status"], told["code"]) == (1, 401, "not_authenticated")
+    code, reply = document("records")
+    assert (code, reply["status"], reply["code"]) == (1, 401, "not_authenticated")
 
 
 def test_without_a_gateway_a_command_says_so(document: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SENTINEL_URL", "http://127.0.0.1:1")
     monkeypatch.setenv("SENTINEL_TOKEN", "a.b")
-    code, told = document("records")
-    assert (code, told["code"]) == (1, "api_unreachable")
+    code, reply = document("records")
+    assert (code, reply["code"]) == (1, "api_unreachable")

@@ -1,4 +1,4 @@
-"""A mistyped command, and the help."""
+"""Usage errors, and the help."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +25,7 @@ MISTYPED = {
 
 
 @pytest.mark.parametrize("typed", MISTYPED.values(), ids=MISTYPED)
-def test_a_mistyped_command_is_told_on_standard_error(typed: tuple[str, ...], sentinel: Callable[..., Any]) -> None:
+def test_a_usage_error_is_printed_on_standard_error(typed: tuple[str, ...], sentinel: Callable[..., Any]) -> None:
     done = sentinel(*typed)
     assert done.exit_code == 2
     assert done.stdout == ""
@@ -34,10 +34,10 @@ def test_a_mistyped_command_is_told_on_standard_error(typed: tuple[str, ...], se
 
 @pytest.mark.parametrize("typed", MISTYPED.values(), ids=MISTYPED)
 def test_with_json_it_is_one_document(typed: tuple[str, ...], document: Callable[..., Any]) -> None:
-    code, told = document(*typed)
+    code, reply = document(*typed)
     assert code == 2
-    assert told["code"] == "usage"
-    assert len(told["detail"]) > 10
+    assert reply["code"] == "usage"
+    assert len(reply["detail"]) > 10
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -15,8 +15,8 @@ Speak = Callable[..., None]
 UNKNOWN = "mut_" + "0" * 26
 
 
-def unforeseen(name: str) -> tuple[str, ...]:
-    """A call whose effect nobody knows, so that it is held."""
+def with_unknown_effects(name: str) -> tuple[str, ...]:
+    """A call without known effects, so that it is held."""
     return ("propose", "events", "PutRule", json.dumps({"Name": name, "ScheduleExpression": "rate(1 day)"}),
             "--intent", "performance", "--motivation", "schedule")  # fmt: skip
 
@@ -25,9 +25,9 @@ def unforeseen(name: str) -> tuple[str, ...]:
 def held(gate: Gate, speak_as: Speak, document: Document, request: pytest.FixtureRequest) -> str:
     """The id of a held mutation of the agent's."""
     speak_as(gate, "agent")
-    code, told = document(*unforeseen(request.node.name[:50]))
-    assert code == 3, told
-    return str(told["mutation"]["id"])
+    code, reply = document(*with_unknown_effects(request.node.name[:50]))
+    assert code == 3, reply
+    return str(reply["mutation"]["id"])
 
 
 def test_a_dry_run_decides_and_changes_nothing(
@@ -35,10 +35,10 @@ def test_a_dry_run_decides_and_changes_nothing(
 ) -> None:
     speak_as(gate, "agent")
     before = list(gate.upstream.asked)
-    code, told = document(*propose, "--dry-run")
-    assert code == 0, told
-    assert told["decision"]["verdict"] == "allow"
-    assert told["outcome"] is None
+    code, reply = document(*propose, "--dry-run")
+    assert code == 0, reply
+    assert reply["decision"]["verdict"] == "allow"
+    assert reply["outcome"] is None
     assert gate.upstream.asked == before
 
 
@@ -50,7 +50,7 @@ def test_an_allowed_change_is_applied_and_the_same_key_only_once(
     assert (once.exit_code, once.stdout.startswith("Applied (mutation mut_")) == (0, True), once.output
     asked = list(gate.upstream.asked)
     again = sentinel(*propose, "--idempotency-key", "one")
-    assert (again.exit_code, again.stdout.startswith("Done before, not again")) == (0, True), again.output
+    assert (again.exit_code, again.stdout.startswith("Applied before, not again")) == (0, True), again.output
     assert gate.upstream.asked == asked
 
 
@@ -71,17 +71,17 @@ def test_a_refusal_is_exit_code_1_and_says_why(
     done = sentinel(*wanted)
     assert (done.exit_code, done.stdout) == (1, "")
     assert "Sentinel refused dynamodb:DeleteTable" in done.stderr
-    code, told = document(*wanted)
-    assert (code, told["code"], told["decision"]["verdict"]) == (1, "refused", "deny")
-    code, told = document(*wanted, "--dry-run")
-    assert (code, told["decision"]["verdict"]) == (1, "deny")
+    code, reply = document(*wanted)
+    assert (code, reply["code"], reply["decision"]["verdict"]) == (1, "refused", "deny")
+    code, reply = document(*wanted, "--dry-run")
+    assert (code, reply["decision"]["verdict"]) == (1, "deny")
 
 
-def test_what_nobody_understands_is_held_with_exit_code_3(
+def test_a_call_without_known_effects_is_held_with_exit_code_3(
     gate: Gate, speak_as: Speak, sentinel: Callable[..., Any]
 ) -> None:
     speak_as(gate, "agent")
-    done = sentinel(*unforeseen("[red]rule[/red]"))
+    done = sentinel(*with_unknown_effects("[red]rule[/red]"))
     assert done.exit_code == 3
     assert "sentinel approve mut_" in done.stdout
 
@@ -90,16 +90,16 @@ def test_a_human_approves_and_the_identical_call_is_applied_once(
     gate: Gate, held: str, speak_as: Speak, document: Document, request: pytest.FixtureRequest
 ) -> None:
     speak_as(gate, "human")
-    code, told = document("approve", held, "--lasts", "10m")
-    assert (code, told["approver"]) == (0, "human"), told
+    code, reply = document("approve", held, "--lasts", "10m")
+    assert (code, reply["approver"]) == (0, "human"), reply
     speak_as(gate, "agent")
-    assert document(*unforeseen(request.node.name[:50]))[0] == 0
-    assert document(*unforeseen(request.node.name[:50]))[0] == 3
+    assert document(*with_unknown_effects(request.node.name[:50]))[0] == 0
+    assert document(*with_unknown_effects(request.node.name[:50]))[0] == 3
 
 
 def test_an_agent_does_not_approve_its_own_call(gate: Gate, held: str, document: Document) -> None:
-    code, told = document("approve", held)
-    assert (code, told["code"]) == (1, "not_allowed")
+    code, reply = document("approve", held)
+    assert (code, reply["code"]) == (1, "not_allowed")
 
 
 def test_a_rejected_call_cannot_be_approved(
@@ -115,21 +115,21 @@ def test_released_claims_are_counted(
     gate: Gate, speak_as: Speak, sentinel: Callable[..., Any], document: Document, propose: Sequence[str]
 ) -> None:
     speak_as(gate, "agent")
-    _, told = document(*propose)
+    _, reply = document(*propose)
     speak_as(gate, "human")
-    done = sentinel("release", told["mutation"]["id"])
-    assert (done.exit_code, done.stdout) == (0, f"Released 1 claim(s) of {told['mutation']['id']}.\n"), done.output
+    done = sentinel("release", reply["mutation"]["id"])
+    assert (done.exit_code, done.stdout) == (0, f"Released 1 claim(s) of {reply['mutation']['id']}.\n"), done.output
 
 
 @pytest.mark.parametrize("act", ["approve", "reject", "release"])
 @pytest.mark.parametrize("unknown", [(UNKNOWN, "not_found"), ("nonsense", "malformed"), ("../claims", "malformed")])
-def test_an_unknown_mutation_is_said(
+def test_an_unknown_mutation_is_an_error(
     act: str, unknown: tuple[str, str], gate: Gate, speak_as: Speak, document: Document
 ) -> None:
     given, expected = unknown
     speak_as(gate, "human")
-    code, told = document(act, given)
-    assert (code, told["code"]) == (1, expected)
+    code, reply = document(act, given)
+    assert (code, reply["code"]) == (1, expected)
 
 
 BAD = {
@@ -147,12 +147,12 @@ BAD = {
 
 
 @pytest.mark.parametrize("command", BAD.values(), ids=BAD)
-def test_bad_input_is_one_document_and_reaches_nobody(
+def test_bad_input_is_one_document_and_no_request(
     command: tuple[str, ...], gate: Gate, speak_as: Speak, document: Document
 ) -> None:
     speak_as(gate, "human" if command[0] == "approve" else "agent")
     asked = list(gate.upstream.asked)
-    code, told = document(*command)
-    assert code == 1, told
-    assert told["detail"].endswith((".", "h30m.", "]")), told
+    code, reply = document(*command)
+    assert code == 1, reply
+    assert reply["detail"].endswith((".", "h30m.", "]")), reply
     assert gate.upstream.asked == asked

@@ -3,7 +3,7 @@
 import pytest
 from boto3.session import Session
 
-from gateway.cli.environment import aws_variables, overriding, pointed
+from gateway.cli.environment import aws_variables, conflicting_variables, with_aws_variables
 
 OURS = aws_variables(url="http://127.0.0.1:8484", key_id="SNTLAAAAAAAAAAAAAAAA", secret="s" * 40, region="eu-west-1")
 STALE = {
@@ -17,19 +17,19 @@ STALE = {
 }
 
 
-def test_what_would_overrule_ours_goes_and_the_rest_stays() -> None:
-    assert pointed(STALE, OURS) == {**OURS, "EDITOR": "vi"}
+def test_conflicting_variables_are_removed_and_the_rest_stays() -> None:
+    assert with_aws_variables(STALE, OURS) == {**OURS, "EDITOR": "vi"}
 
 
 def test_without_a_region_the_users_own_stays() -> None:
     ours = aws_variables(url="http://127.0.0.1:8484", key_id="a", secret="b")
-    assert pointed(STALE, ours)["AWS_REGION"] == "us-west-2"
+    assert with_aws_variables(STALE, ours)["AWS_REGION"] == "us-west-2"
 
 
 def test_boto3_follows_it(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in STALE.items():
         monkeypatch.setenv(name, value)
-    for name in overriding(STALE):
+    for name in conflicting_variables(STALE):
         monkeypatch.delenv(name, raising=False)
     for name, value in OURS.items():
         monkeypatch.setenv(name, value)

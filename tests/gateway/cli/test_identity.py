@@ -1,4 +1,4 @@
-"""Who the command line speaks as."""
+"""The identity of the command line."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,8 +15,8 @@ URL, TOKEN = "http://127.0.0.1:8484", "SNTLAAAAAAAAAAAAAAAA.a-secret"
 
 
 @pytest.fixture
-def kept(elsewhere: Path) -> None:
-    """A `sentinel up` that runs here."""
+def saved_credentials(elsewhere: Path) -> None:
+    """The credentials file of a `sentinel up` in this directory."""
     key = Key(id="SNTLBBBBBBBBBBBBBBBB", secret="kept", actor="agent-scaler", kind=ActorKind.AGENT)
     (elsewhere / UP_DIRECTORY).mkdir(parents=True)
     (elsewhere / UP_DIRECTORY / FILE_NAME).write_text(
@@ -24,26 +24,26 @@ def kept(elsewhere: Path) -> None:
     )
 
 
-def test_the_environment_comes_first(kept: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_comes_first(saved_credentials: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SENTINEL_URL", URL + "/")
     monkeypatch.setenv("SENTINEL_TOKEN", TOKEN)
     assert identity() == CliIdentity(url=URL, token=TOKEN)
 
 
-def test_then_the_sentinel_up_of_this_directory(kept: None) -> None:
+def test_then_the_sentinel_up_of_this_directory(saved_credentials: None) -> None:
     assert identity("agent") == CliIdentity(
         url="http://127.0.0.1:9999", token="SNTLBBBBBBBBBBBBBBBB.kept", region="us-east-1"
     )
 
 
-def test_each_part_may_come_from_elsewhere(kept: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_part_may_come_from_elsewhere(saved_credentials: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SENTINEL_URL", URL)
     assert identity("agent").url == URL
     assert identity("agent").token == "SNTLBBBBBBBBBBBBBBBB.kept"
 
 
 def test_without_either_it_says_what_to_do() -> None:
-    with pytest.raises(NoIdentity, match=r"Set SENTINEL_URL .* or run this where `sentinel up` runs"):
+    with pytest.raises(NoIdentity, match=r"Set SENTINEL_URL .* or run this in the directory where `sentinel up` runs"):
         identity()
 
 
@@ -54,7 +54,7 @@ def test_an_identity_does_not_print_its_token() -> None:
 @pytest.mark.parametrize(
     "url", ["127.0.0.1:8484", "ftp://x", "http://", "http://x:port", "http://x:99999", "[red]x[/red]"]
 )
-def test_an_address_that_is_none_is_said(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_address_is_an_error(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SENTINEL_URL", url)
     monkeypatch.setenv("SENTINEL_TOKEN", TOKEN)
     with pytest.raises(NoIdentity, match="must be the gateway's address"):
@@ -62,7 +62,7 @@ def test_an_address_that_is_none_is_said(url: str, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("token", ["only-a-word", "a.", ".b", "a.b\nX-Injected: 1", "a.b c", "ä.b"])
-def test_a_token_that_is_none_is_said_and_not_shown(token: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_token_is_an_error_that_does_not_show_it(token: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SENTINEL_URL", URL)
     monkeypatch.setenv("SENTINEL_TOKEN", token)
     with pytest.raises(NoIdentity) as refused:
@@ -84,5 +84,5 @@ COMMANDS = {
 
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
 def test_every_command_without_an_identity_says_so(command: tuple[str, ...], document: Callable[..., Any]) -> None:
-    code, told = document(*command)
-    assert (code, told["code"]) == (1, "no_identity")
+    code, reply = document(*command)
+    assert (code, reply["code"]) == (1, "no_identity")

@@ -15,8 +15,8 @@ WHAT = "aws_autoscaling_group.kafka_consumer.desired_capacity"
 
 
 @pytest.fixture(autouse=True)
-def told(gate: Gate, speak_as: Speak) -> None:
-    """Something to tell: an applied change and a refused one; asked about by the human."""
+def recorded_changes(gate: Gate, speak_as: Speak) -> None:
+    """An applied change and a refused one in the ledger; the commands run as the human."""
     if not gate.records():
         gate.client("autoscaling").set_desired_capacity(AutoScalingGroupName=ASG, DesiredCapacity=6)
         rival = gate.client("autoscaling", "rival", ("cost", 'budget; text="[red]cheaper[/red]"'))
@@ -42,10 +42,10 @@ FILTERS: dict[str, tuple[tuple[str, ...], int]] = {
 }
 
 
-@pytest.mark.parametrize(("asked", "found"), FILTERS.values(), ids=FILTERS)
-def test_records_are_found(asked: Sequence[str], found: int, document: Document) -> None:
-    code, told = document("records", *asked)
-    assert (code, len(told["records"])) == (0, found)
+@pytest.mark.parametrize(("options", "found"), FILTERS.values(), ids=FILTERS)
+def test_records_are_found(options: Sequence[str], found: int, document: Document) -> None:
+    code, reply = document("records", *options)
+    assert (code, len(reply["records"])) == (0, found)
 
 
 def test_records_as_a_table(sentinel: Callable[..., Any]) -> None:
@@ -58,7 +58,7 @@ def test_records_as_a_table(sentinel: Callable[..., Any]) -> None:
     assert "availability/incident" in oldest
 
 
-def test_no_records_is_said(sentinel: Callable[..., Any]) -> None:
+def test_no_records_prints_so(sentinel: Callable[..., Any]) -> None:
     assert sentinel("records", "--actor", "nobody").stdout == "No records.\n"
 
 
@@ -68,8 +68,8 @@ def test_an_agent_sees_its_own(gate: Gate, speak_as: Speak, document: Document) 
 
 
 def test_claims(sentinel: Callable[..., Any], document: Document) -> None:
-    code, told = document("claims", "--address", "aws_autoscaling_group.kafka_consumer")
-    assert (code, [claim["value"] for claim in told["claims"]]) == (0, [6])
+    code, reply = document("claims", "--address", "aws_autoscaling_group.kafka_consumer")
+    assert (code, [claim["value"] for claim in reply["claims"]]) == (0, [6])
     line = sentinel("claims").stdout.splitlines()[2]
     assert WHAT in line
     assert "open" in line
@@ -77,9 +77,9 @@ def test_claims(sentinel: Callable[..., Any], document: Document) -> None:
     assert sentinel("claims", "--all").exit_code == 0
 
 
-def test_blame_tells_the_story(sentinel: Callable[..., Any], document: Document) -> None:
-    code, told = document("blame", WHAT)
-    assert (code, told["actor"], told["value"], told["evidence"]) == (0, "agent", 6, ["A-1"])
+def test_blame_shows_the_history(sentinel: Callable[..., Any], document: Document) -> None:
+    code, reply = document("blame", WHAT)
+    assert (code, reply["actor"], reply["value"], reply["evidence"]) == (0, "agent", 6, ["A-1"])
     shown = sentinel("blame", WHAT).stdout
     assert shown.startswith(WHAT)
     for word in ("agent", "availability", "incident", "A-1"):
@@ -98,12 +98,12 @@ BAD = {
 
 
 @pytest.mark.parametrize(("command", "code"), BAD.values(), ids=BAD)
-def test_bad_input_is_said(command: tuple[str, ...], code: str, document: Document) -> None:
-    ended, told = document(*command)
-    assert (ended, told["code"]) == (1, code)
+def test_bad_input_is_an_error(command: tuple[str, ...], code: str, document: Document) -> None:
+    ended, reply = document(*command)
+    assert (ended, reply["code"]) == (1, code)
 
 
 def test_modules_and_instances_are_addresses(document: Document) -> None:
-    code, told = document("blame", 'module.a["x.y"].aws_sqs_queue.q["k.1"].tags.Name')
-    assert (code, told["code"]) == (1, "not_found")
-    assert 'aws_sqs_queue.q["k.1"].tags.Name' in told["detail"]
+    code, reply = document("blame", 'module.a["x.y"].aws_sqs_queue.q["k.1"].tags.Name')
+    assert (code, reply["code"]) == (1, "not_found")
+    assert 'aws_sqs_queue.q["k.1"].tags.Name' in reply["detail"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.cli.open_keyring import open_ring
+from gateway.cli.open_keyring import open_keyring
 from gateway.model.caller import ActorKind
 from gateway.model.motive import Intent, Motivation, Motive
 from gateway.ports import Key
@@ -17,20 +17,20 @@ Document = Callable[..., tuple[int, Any]]
 
 
 def found(key_id: str) -> Key | None:
-    async def look() -> Key | None:
-        async with open_ring(Settings()) as ring:
-            return await ring.find(key_id)
+    async def find() -> Key | None:
+        async with open_keyring(Settings()) as keyring:
+            return await keyring.find(key_id)
 
-    return asyncio.run(look())
+    return asyncio.run(find())
 
 
-def test_a_key_is_issued_with_all_that_was_said(document: Document) -> None:
-    code, told = document(
+def test_a_key_is_issued_with_all_options(document: Document) -> None:
+    code, reply = document(
         *("key", "create", "ana", "--kind", "human", "--role", "approver", "--role", "operator"),
         *("--on-behalf-of", "team-streaming", "--intent", "consistency", "--motivation", "routine", "--lasts", "1h"),
     )
-    assert code == 0, told
-    key = found(told["access_key_id"])
+    assert code == 0, reply
+    key = found(reply["access_key_id"])
     assert key is not None
     assert (key.actor, key.kind, key.roles, key.on_behalf_of) == (
         "ana",
@@ -39,7 +39,7 @@ def test_a_key_is_issued_with_all_that_was_said(document: Document) -> None:
         "team-streaming",
     )
     assert key.motive == Motive(intent=Intent.CONSISTENCY, motivation=Motivation.ROUTINE)
-    assert key.secret == told["secret_access_key"]
+    assert key.secret == reply["secret_access_key"]
 
 
 def test_create_prints_nothing_but_lines_for_a_shell(sentinel: Callable[..., Any]) -> None:
@@ -53,11 +53,11 @@ def test_create_prints_nothing_but_lines_for_a_shell(sentinel: Callable[..., Any
 
 def test_keys_are_listed_without_secrets(sentinel: Callable[..., Any], document: Document) -> None:
     made = document("key", "create", "agent-scaler")[1]
-    code, told = document("key", "list")
-    assert (code, [key["id"] for key in told["keys"]]) == (0, [made["access_key_id"]])
+    code, reply = document("key", "list")
+    assert (code, [key["id"] for key in reply["keys"]]) == (0, [made["access_key_id"]])
     shown = sentinel("key", "list").stdout
     assert "agent-scaler" in shown
-    assert made["secret_access_key"] not in shown + str(told)
+    assert made["secret_access_key"] not in shown + str(reply)
 
 
 def test_a_revoked_key_says_so(sentinel: Callable[..., Any], document: Document) -> None:
@@ -75,28 +75,28 @@ BAD = {
     "no name": (("create", ""), "malformed"),
     "a name over two lines, which would end up in a commit": (("create", "a\nSentinel-Actor: ana"), "malformed"),
     "a name that steers the terminal": (("create", "a\x1b[2J"), "malformed"),
-    "a role that is none": (("create", "a", "--role", ""), "malformed"),
+    "an empty role": (("create", "a", "--role", ""), "malformed"),
     "settings that are not there": (("create", "a", "--config", "nowhere.toml"), "settings_invalid"),
 }
 
 
 @pytest.mark.parametrize(("command", "code"), BAD.values(), ids=BAD)
-def test_bad_input_is_said_and_nothing_is_made(
+def test_bad_input_is_an_error_and_creates_nothing(
     command: tuple[str, ...], code: str, document: Document, elsewhere: Path
 ) -> None:
-    ended, told = document("key", *command)
-    assert (ended, told["code"]) == (1, code)
+    ended, reply = document("key", *command)
+    assert (ended, reply["code"]) == (1, code)
     assert list(elsewhere.iterdir()) == []
 
 
 @pytest.mark.parametrize("command", [("list",), ("revoke", "SNTLAAAAAAAAAAAAAAAA")])
-def test_looking_makes_no_ledger(command: tuple[str, ...], document: Document, elsewhere: Path) -> None:
-    code, told = document("key", *command)
-    assert (code, told["code"]) == (1, "not_found")
+def test_read_only_commands_create_no_ledger(command: tuple[str, ...], document: Document, elsewhere: Path) -> None:
+    code, reply = document("key", *command)
+    assert (code, reply["code"]) == (1, "not_found")
     assert list(elsewhere.iterdir()) == []
 
 
 def test_an_unknown_key_cannot_be_revoked(document: Document) -> None:
     document("key", "create", "a")
-    code, told = document("key", "revoke", "[red]SNTL[/red]")
-    assert (code, told["code"]) == (1, "not_found")
+    code, reply = document("key", "revoke", "[red]SNTL[/red]")
+    assert (code, reply["code"]) == (1, "not_found")

@@ -1,4 +1,4 @@
-"""How commands speak."""
+"""Output of commands: text, JSON and errors."""
 
 import json
 
@@ -36,19 +36,19 @@ def test_the_apis_own_document_is_shown_whole(capsys: pytest.CaptureFixture[str]
     assert json.loads(capsys.readouterr().out) == problem
 
 
-def test_what_the_machine_refuses_is_a_sentence_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_error_of_the_operating_system_is_a_sentence_too(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(typer.Exit):
         run(_raises(PermissionError(13, "Permission denied", "/etc/sentinel")))
-    assert "This machine does not let Sentinel do that: [Errno 13]" in capsys.readouterr().err
+    assert "The operating system refused: [Errno 13]" in capsys.readouterr().err
     assert OsCallFailed.code == "machine_refused"
 
 
-def test_whoever_stops_reading_is_not_told_so() -> None:
+def test_a_closed_output_pipe_is_no_error_message() -> None:
     with pytest.raises(BrokenPipeError):
         run(_raises(BrokenPipeError()))
 
 
-def test_a_mistake_of_ours_is_not_dressed_up_as_an_error_of_the_user() -> None:
+def test_a_programming_error_is_not_shown_as_a_user_error() -> None:
     with pytest.raises(ZeroDivisionError):
         run(_raises(ZeroDivisionError()))
 
@@ -65,7 +65,9 @@ def test_a_mistake_of_ours_is_not_dressed_up_as_an_error_of_the_user() -> None:
         ("ends with \\", "ends with \\"),
     ],
 )
-def test_what_others_wrote_is_shown_and_not_obeyed(text: str, shown: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_markup_and_control_characters_have_no_effect(
+    text: str, shown: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     show_pairs({"value": text})
     assert capsys.readouterr().out == f"value  {shown}\n"
     with pytest.raises(typer.Exit):

@@ -39,7 +39,7 @@ def test_a_mistake_is_shown_and_the_old_bundle_stays(policies: Path) -> None:
 
 @pytest.mark.opa
 @pytest.mark.slow
-def test_test_tells_success_from_failure(policies: Path) -> None:
+def test_the_exit_code_of_test_is_that_of_opa(policies: Path) -> None:
     assert RUN.invoke(policy_app, ["test", "--path", str(policies)]).exit_code == 0
     (policies / "guardrails" / "bad_test.rego").write_text("package bad_test\n\ntest_it if 1 == 2\n")
     failed = RUN.invoke(policy_app, ["test", "--path", str(policies)])
@@ -47,7 +47,7 @@ def test_test_tells_success_from_failure(policies: Path) -> None:
     assert "test_it: FAIL" in failed.output
 
 
-def test_eval_answers_a_document(tmp_path: Path) -> None:
+def test_eval_prints_the_result_for_a_document(tmp_path: Path) -> None:
     path = tmp_path / "document.json"
     path.write_text(json.dumps({"caller": {"kind": "agent"}, "motive": None}))
     done = RUN.invoke(policy_app, ["eval", str(path)])
@@ -56,7 +56,7 @@ def test_eval_answers_a_document(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["{", ""])
-def test_eval_of_what_is_no_json_fails(tmp_path: Path, text: str) -> None:
+def test_eval_of_invalid_json_fails(tmp_path: Path, text: str) -> None:
     path = tmp_path / "document.json"
     path.write_text(text)
     done = RUN.invoke(policy_app, ["eval", str(path)])

@@ -1,4 +1,4 @@
-"""`sentinel session`: in a real process, since it becomes the command."""
+"""`sentinel session`, in its own process because the command replaces it."""
 
 import json
 import os
@@ -99,9 +99,9 @@ def test_for_eval_it_prints_export_and_unset_lines_only() -> None:
 
 
 def test_as_json(document: Callable[..., tuple[int, Any]], gate: Gate) -> None:
-    code, told = document("session", *MOTIVE, "--for", "5m")
-    assert (code, told["environment"]["AWS_ENDPOINT_URL"]) == (0, gate.url)
-    assert told["expires_at"]
+    code, reply = document("session", *MOTIVE, "--for", "5m")
+    assert (code, reply["environment"]["AWS_ENDPOINT_URL"]) == (0, gate.url)
+    assert reply["expires_at"]
 
 
 BAD = {
@@ -113,9 +113,9 @@ BAD = {
 
 
 @pytest.mark.parametrize("given", BAD.values(), ids=BAD)
-def test_bad_input_is_said(given: tuple[str, ...], document: Callable[..., tuple[int, Any]]) -> None:
-    code, told = document("session", *MOTIVE, *given)
-    assert (code, len(told["detail"]) > 10) == (1, True)
+def test_bad_input_is_an_error(given: tuple[str, ...], document: Callable[..., tuple[int, Any]]) -> None:
+    code, reply = document("session", *MOTIVE, *given)
+    assert (code, len(reply["detail"]) > 10) == (1, True)
 
 
 def test_json_and_a_command_are_not_mixed(document: Callable[..., tuple[int, Any]]) -> None:

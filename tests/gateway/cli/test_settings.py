@@ -1,4 +1,4 @@
-"""Settings as commands need them."""
+"""Settings of a command, and the origin of each."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +8,15 @@ import pytest
 import typer
 
 from gateway.cli.identity import UP_DIRECTORY
-from gateway.cli.settings import SettingOrigin, config_file, flat, must_have_ledger, origins, settings_or_exit, variable
+from gateway.cli.settings import (
+    SettingOrigin,
+    config_file,
+    environment_variable,
+    flatten,
+    origins,
+    require_ledger,
+    settings_or_exit,
+)
 from gateway.errors import NotFound
 from gateway.settings import Settings, read_settings
 
@@ -47,12 +55,12 @@ def test_without_a_file_nothing_comes_from_it() -> None:
 
 @pytest.mark.parametrize("name", ["server.port", "data", "reconcile.provider_mirror"])
 def test_the_variable_that_is_named_is_the_one_that_is_read(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(variable(name), "7")
-    assert str(flat(Settings().model_dump(mode="json"))[name]) == "7"
+    monkeypatch.setenv(environment_variable(name), "7")
+    assert str(flatten(Settings().model_dump(mode="json"))[name]) == "7"
     assert origins(Settings(), None)[name] is SettingOrigin.ENVIRONMENT
 
 
-def test_the_file_is_the_one_asked_for_then_ours_then_that_of_sentinel_up(elsewhere: Path) -> None:
+def test_the_file_is_the_given_one_then_ours_then_that_of_sentinel_up(elsewhere: Path) -> None:
     assert config_file(None) is None
     (elsewhere / UP_DIRECTORY).mkdir(parents=True)
     (elsewhere / UP_DIRECTORY / "sentinel.toml").touch()
@@ -67,25 +75,25 @@ def test_every_mistake_is_shown(elsewhere: Path, capsys: pytest.CaptureFixture[s
     path.write_text('colour = "[red]"\n[server]\nport = 0\n')
     with pytest.raises(typer.Exit):
         settings_or_exit(path)
-    told = capsys.readouterr().err
-    assert "2 mistake(s)" in told
-    assert "server.port" in told
-    assert "colour" in told
+    reply = capsys.readouterr().err
+    assert "2 mistake(s)" in reply
+    assert "server.port" in reply
+    assert "colour" in reply
 
 
-def test_a_file_that_is_no_toml_is_one_document(document: Callable[..., Any], elsewhere: Path) -> None:
+def test_invalid_toml_is_one_document(document: Callable[..., Any], elsewhere: Path) -> None:
     (elsewhere / "sentinel.toml").write_text("port = = 1")
-    code, told = document("config")
-    assert (code, told["code"]) == (1, "settings_invalid")
+    code, reply = document("config")
+    assert (code, reply["code"]) == (1, "settings_invalid")
 
 
-def test_a_ledger_that_is_not_there_is_not_made(elsewhere: Path) -> None:
+def test_a_missing_ledger_is_not_created(elsewhere: Path) -> None:
     with pytest.raises(NotFound, match="There is no ledger at"):
-        must_have_ledger(Settings())
-    must_have_ledger(Settings(ledger="postgresql+psycopg://db/ledger"))
+        require_ledger(Settings())
+    require_ledger(Settings(ledger="postgresql+psycopg://db/ledger"))
     assert list(elsewhere.iterdir()) == []
 
 
-def test_flat_names() -> None:
-    assert flat({"a": {"b": 1, "c": {}}, "d": [{"e": 1}]}) == {"a.b": 1, "a.c": {}, "d": [{"e": 1}]}
-    assert flat({}) == {}
+def test_flatten() -> None:
+    assert flatten({"a": {"b": 1, "c": {}}, "d": [{"e": 1}]}) == {"a.b": 1, "a.c": {}, "d": [{"e": 1}]}
+    assert flatten({}) == {}

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from gateway.ledger.ledger import open_ledger
+from gateway.model.refusal import Refusal
 from gateway.settings import Settings
 
 Document = Callable[..., tuple[int, Any]]
@@ -24,14 +25,13 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     async def write() -> None:
         async with open_ledger(f"sqlite:///{path}") as ledger:
             for number in range(5):
-                await ledger.record_refusal(
+                refusal = Refusal(
                     at=datetime.now(UTC),
                     reason=f"stranger {number}",
                     code="not_authenticated",
                     peer=f"10.0.0.{number}",
-                    key_id="",
-                    about="",
                 )
+                await ledger.record_refusal(refusal)
 
     asyncio.run(write())
     return path
@@ -47,7 +47,7 @@ def ledger(written: Path, elsewhere: Path) -> Path:
 
 
 def tamper(ledger: Path, *statements: str) -> None:
-    """As whoever holds the file can: the triggers go first."""
+    """Run SQL on the ledger as anyone with the file can, after dropping the triggers."""
     connection = sqlite3.connect(ledger)
     triggers = connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
     assert triggers
@@ -59,9 +59,9 @@ def tamper(ledger: Path, *statements: str) -> None:
     connection.close()
 
 
-def test_a_whole_chain(ledger: Path, document: Document, sentinel: Callable[..., Any]) -> None:
+def test_an_intact_chain(ledger: Path, document: Document, sentinel: Callable[..., Any]) -> None:
     assert document("verify") == (0, {"verified": 5})
-    assert sentinel("verify").stdout == "The chain is whole: 5 record(s) verified.\n"
+    assert sentinel("verify").stdout == "The chain is intact: 5 record(s) verified.\n"
 
 
 TAMPERED = {
@@ -71,29 +71,29 @@ TAMPERED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("statement", "told"), TAMPERED.values(), ids=TAMPERED)
+@pytest.mark.parametrize(("statement", "message"), TAMPERED.values(), ids=TAMPERED)
 def test_a_tampered_ledger_ends_with_1_and_names_the_first_bad_record(
-    statement: str, told: str, ledger: Path, document: Document, sentinel: Callable[..., Any]
+    statement: str, message: str, ledger: Path, document: Document, sentinel: Callable[..., Any]
 ) -> None:
     tamper(ledger, statement)
     done = sentinel("verify")
     assert (done.exit_code, done.stdout) == (1, "")
-    assert told in done.stderr
+    assert message in done.stderr
     code, problem = document("verify")
     assert (code, problem["code"]) == (1, "ledger_broken")
 
 
-def test_no_ledger_is_not_a_whole_one(document: Document, elsewhere: Path) -> None:
-    code, told = document("verify")
-    assert (code, told["code"]) == (1, "not_found")
+def test_a_missing_ledger_is_an_error(document: Document, elsewhere: Path) -> None:
+    code, reply = document("verify")
+    assert (code, reply["code"]) == (1, "not_found")
     assert list(elsewhere.iterdir()) == []
 
 
-def test_a_file_that_is_no_ledger(document: Document, elsewhere: Path) -> None:
+def test_a_file_that_is_not_a_ledger(document: Document, elsewhere: Path) -> None:
     (elsewhere / ".sentinel").mkdir()
     (elsewhere / ".sentinel" / "ledger.db").write_text("not a database at all, but long enough to be read as one" * 20)
-    code, told = document("verify")
-    assert (code, told["code"]) == (1, "ledger_unavailable")
+    code, reply = document("verify")
+    assert (code, reply["code"]) == (1, "ledger_unavailable")
 
 
 def test_config_says_what_is_in_force_and_from_where(
@@ -101,11 +101,11 @@ def test_config_says_what_is_in_force_and_from_where(
 ) -> None:
     (elsewhere / "sentinel.toml").write_text("[server]\nport = 9000\n")
     monkeypatch.setenv("SENTINEL_MODE", "observe")
-    code, told = document("config")
-    assert (code, told["file"]) == (0, "sentinel.toml")
-    assert told["settings"]["server.port"] == {"value": 9000, "from": "file", "variable": "SENTINEL_SERVER__PORT"}
-    assert told["settings"]["mode"] == {"value": "observe", "from": "environment", "variable": "SENTINEL_MODE"}
-    assert told["settings"]["account"]["from"] == "default"
+    code, reply = document("config")
+    assert (code, reply["file"]) == (0, "sentinel.toml")
+    assert reply["settings"]["server.port"] == {"value": 9000, "from": "file", "variable": "SENTINEL_SERVER__PORT"}
+    assert reply["settings"]["mode"] == {"value": "observe", "from": "environment", "variable": "SENTINEL_MODE"}
+    assert reply["settings"]["account"]["from"] == "default"
 
 
 def test_config_as_a_table(elsewhere: Path, sentinel: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,10 +129,10 @@ def test_config_shows_no_secret(
 ) -> None:
     for name, value in SECRETS.items():
         monkeypatch.setenv(name, value)
-    told = document("config")[1]
-    assert "do-not-show-me" not in sentinel("config").stdout + str(told)
-    assert told["settings"]["ledger"]["value"] == "postgresql+psycopg://sentinel:***@db:5432/ledger"
-    assert told["settings"]["master_key"]["from"] == "environment"
+    reply = document("config")[1]
+    assert "do-not-show-me" not in sentinel("config").stdout + str(reply)
+    assert reply["settings"]["ledger"]["value"] == "postgresql+psycopg://sentinel:***@db:5432/ledger"
+    assert reply["settings"]["master_key"]["from"] == "environment"
 
 
 def test_a_password_in_the_query_is_masked(document: Document, monkeypatch: pytest.MonkeyPatch) -> None:

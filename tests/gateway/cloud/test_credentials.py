@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gateway.cloud.credentials import FRESH, SIMULATED, Credentials, DefaultChain, FixedCredentials
+from gateway.cloud.credentials import CACHE_TIME, SIMULATED, Credentials, DefaultChain, FixedCredentials
 from gateway.errors import NotSendable
 
 
@@ -46,13 +46,13 @@ def frozen(key: str = "AKIA", secret: str = "secret", token: str | None = "token
     return SimpleNamespace(access_key=key, secret_key=secret, token=token)
 
 
-async def test_the_chain_is_asked_off_the_loop_and_not_for_every_request() -> None:
+async def test_the_chain_resolves_in_a_thread_and_caches() -> None:
     session, clock = Session(frozen()), Clock()
     chain = DefaultChain(clock, session=session)
     assert await chain.current() == Credentials(access_key_id="AKIA", secret="secret", token="token")
     session.frozen = frozen("AKIB", token=None)
     assert (await chain.current()).access_key_id == "AKIA"
-    clock.at += FRESH + timedelta(seconds=1)
+    clock.at += CACHE_TIME + timedelta(seconds=1)
     assert await chain.current() == Credentials(access_key_id="AKIB", secret="secret")
     assert len(session.asked) == 2
     assert threading.get_ident() not in session.asked
@@ -68,7 +68,7 @@ async def test_the_chain_is_asked_off_the_loop_and_not_for_every_request() -> No
         Session(None, RuntimeError("x")),
     ],
 )
-async def test_no_credentials_is_said_in_a_sentence(session: Session) -> None:
+async def test_missing_credentials_are_explained_in_a_sentence(session: Session) -> None:
     with pytest.raises(NotSendable, match="othing was sent") as refused:
         await DefaultChain(Clock(), session=session).current()
     assert "secret in text" not in str(refused.value)

@@ -1,4 +1,4 @@
-"""Where calls go, and where none may."""
+"""Resolving endpoints: where calls may go, and where not."""
 
 from typing import Any
 
@@ -166,7 +166,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("value", HOSTILE)
-def test_no_account_id_makes_a_strange_host(real: Endpoints, value: str) -> None:
+def test_no_account_id_changes_the_domain(real: Endpoints, value: str) -> None:
     for made in (
         call("s3control", "CreateAccessPoint", AccountId=value),
         call("kinesis", "DeleteStream", StreamARN=f"arn:aws:kinesis:us-east-1:{value}:stream/x"),
@@ -178,12 +178,12 @@ def test_no_account_id_makes_a_strange_host(real: Endpoints, value: str) -> None
     "value",
     [*HOSTILE, f"arn:aws:s3:us-east-1:123456789012:accesspoint/{HOSTILE[0]}", "arn:aws:s3:evil.com/#:1:accesspoint/a"],
 )
-def test_no_bucket_makes_a_strange_host(real: Endpoints, value: str) -> None:
+def test_no_bucket_changes_the_domain(real: Endpoints, value: str) -> None:
     _goes_to_aws_or_nowhere(real, call("s3", "PutObject", Bucket=value))
 
 
 @pytest.mark.parametrize("value", HOSTILE)
-def test_no_modelled_host_prefix_makes_a_strange_host(real: Endpoints, models: Any, value: str) -> None:
+def test_no_modelled_host_prefix_changes_the_domain(real: Endpoints, models: Any, value: str) -> None:
     operation = models.operation("servicediscovery", "DiscoverInstances")
     assert operation.endpoint["hostPrefix"] == "data-"
     _goes_to_aws_or_nowhere(real, call("iot-data", "Publish", topic=value))

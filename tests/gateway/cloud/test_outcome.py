@@ -1,4 +1,4 @@
-"""What replies prove, protocol by protocol: by hand, and as a real moto gives them."""
+"""Classifying replies of every protocol: hand-written ones and those of a real moto."""
 
 import logging
 from collections.abc import Iterator
@@ -58,6 +58,42 @@ CASES: dict[str, tuple[tuple[Any, ...], type]] = {
     "s3 error without body": (("s3", "DeleteBucket", "rest-xml", 403, b"", S3_ID), InDoubt),
     "s3 elsewhere": (("s3", "DeleteBucket", "rest-xml", 301, S3_ERROR % b"PermanentRedirect", S3_ID), Failed),
     "s3 slow down": (("s3", "DeleteBucket", "rest-xml", 503, S3_ERROR % b"SlowDown", S3_ID), Failed),
+    # An operation that returns nothing: an empty body and `null` are success in every protocol.
+    "json null": (("logs", "CreateLogGroup", "json", 200, b"null", ID), Applied),
+    "json null with blanks": (("logs", "CreateLogGroup", "json", 200, b" null\n", ID), Applied),
+    "json null without id": (("logs", "CreateLogGroup", "json", 200, b"null"), InDoubt),
+    "json null where there is output": (("sqs", "CreateQueue", "json", 200, b"null", ID), InDoubt),
+    "json null, empty output": (("ecs", "DeleteAttributes", "json", 200, b"null", ID), InDoubt),
+    "json text": (("logs", "CreateLogGroup", "json", 200, b'"null"', ID), InDoubt),
+    "rest-json null": (("lambda", "DeleteFunctionConcurrency", "rest-json", 204, b"null", ID), Applied),
+    "rest-json, output in headers only": (("s3", "PutBucketLifecycleConfiguration", "rest-xml", 200, b"", S3_ID), Applied),
+    "query nothing": (("iam", "DeleteRole", "query", 200, b"", ID), Applied),
+    "query nothing without id": (("iam", "DeleteRole", "query", 200, b""), InDoubt),
+    "query nothing where there is output": (("iam", "CreateRole", "query", 200, b"", ID), InDoubt),
+    "ec2 nothing": (("ec2", "DeleteVpc", "ec2", 200, b"", ID), Applied),
+    "ec2 true": (("ec2", "DeleteVpc", "ec2", 200, b"<DeleteVpcResponse><requestId>r-1</requestId><return>true</return></DeleteVpcResponse>"), Applied),
+    "ec2 false": (("ec2", "DeleteVpc", "ec2", 200, b"<DeleteVpcResponse><requestId>r-1</requestId><return>false</return></DeleteVpcResponse>"), InDoubt),
+    "cbor nothing": (("cloudwatch", "DeleteAlarms", "smithy-rpc-v2-cbor", 200, b"", ID), Applied),
+    "null on an error": (("logs", "CreateLogGroup", "json", 500, b"null", ID), InDoubt),
+    "null on a redirect": (("logs", "CreateLogGroup", "json", 302, b"null", ID), InDoubt),
+    # AWS documents that these can fail within a 200.
+    "copy with nothing": (("s3", "CopyObject", "rest-xml", 200, b"", S3_ID), InDoubt),
+    "copy with blanks only": (("s3", "CopyObject", "rest-xml", 200, b" \n" * 400, S3_ID), InDoubt),
+    "copy, the error after blanks": (("s3", "CopyObject", "rest-xml", 200, b" \n" * 400 + S3_ERROR % b"InternalError", S3_ID), InDoubt),
+    "copy, the result after blanks": (("s3", "CopyObject", "rest-xml", 200, b" \n" * 400 + b"<CopyObjectResult/>", S3_ID), Applied),
+    "copy, another's result": (("s3", "CopyObject", "rest-xml", 200, b"<CopyPartResult/>", S3_ID), InDoubt),
+    "part copy": (("s3", "UploadPartCopy", "rest-xml", 200, b"<CopyPartResult><ETag>e</ETag></CopyPartResult>", S3_ID), Applied),
+    "part copy, an error": (("s3", "UploadPartCopy", "rest-xml", 200, S3_ERROR % b"InternalError", S3_ID), InDoubt),
+    "complete": (("s3", "CompleteMultipartUpload", "rest-xml", 200, b"<CompleteMultipartUploadResult/>", S3_ID), Applied),
+    "complete, an error": (("s3", "CompleteMultipartUpload", "rest-xml", 200, S3_ERROR % b"InternalError", S3_ID), InDoubt),
+    "complete with nothing": (("s3", "CompleteMultipartUpload", "rest-xml", 200, b"", S3_ID), InDoubt),
+    "delete objects": (("s3", "DeleteObjects", "rest-xml", 200, b"<DeleteResult><Deleted><Key>a</Key></Deleted></DeleteResult>", S3_ID), Applied),
+    "delete objects, quiet": (("s3", "DeleteObjects", "rest-xml", 200, b"<DeleteResult/>", S3_ID), Applied),
+    "delete objects, one not": (("s3", "DeleteObjects", "rest-xml", 200, b"<DeleteResult><Deleted><Key>a</Key></Deleted><Error><Key>b</Key><Code>AccessDenied</Code></Error></DeleteResult>", S3_ID), InDoubt),
+    "endpoints, one not": (("ec2", "DeleteVpcEndpoints", "ec2", 200, b"<DeleteVpcEndpointsResponse><requestId>r-1</requestId><unsuccessful><item><resourceId>e</resourceId></item></unsuccessful></DeleteVpcEndpointsResponse>"), InDoubt),
+    "endpoints": (("ec2", "DeleteVpcEndpoints", "ec2", 200, b"<DeleteVpcEndpointsResponse><requestId>r-1</requestId><unsuccessful/></DeleteVpcEndpointsResponse>"), Applied),
+    "targets, one not": (("events", "PutTargets", "json", 200, b'{"FailedEntryCount": 1, "FailedEntries": [{}]}', ID), InDoubt),
+    "targets": (("events", "PutTargets", "json", 200, b'{"FailedEntryCount": 0, "FailedEntries": []}', ID), Applied),
     "cbor": (("cloudwatch", "DeleteAlarms", "smithy-rpc-v2-cbor", 200, b"\xbf\xff", ID, CBOR), Applied),
     "cbor unmarked": (("cloudwatch", "DeleteAlarms", "smithy-rpc-v2-cbor", 200, b"\xbf\xff", ID), InDoubt),
     "cbor error": (

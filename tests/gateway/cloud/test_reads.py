@@ -1,4 +1,4 @@
-"""Reads: the client's own bytes, our signature."""
+"""Reads: the client's own request, signed with the gateway's credentials."""
 
 import socket
 from typing import Any
@@ -36,7 +36,7 @@ def reads(parts: Any, server: Any) -> AwsReads:
     return AwsReads(**parts(server.url))
 
 
-async def test_the_request_goes_on_as_it_is_but_for_host_and_proof(reads: AwsReads, server: Any, reply: Any) -> None:
+async def test_only_host_and_signature_are_replaced(reads: AwsReads, server: Any, reply: Any) -> None:
     server.replies = [reply(200, b"{}", x_amzn_requestid="r")]
     answer = await opened(reads)
     assert (answer.status, answer.length, await answer.read()) == (200, 2, b"{}")
@@ -94,7 +94,7 @@ async def test_connections_are_kept_and_an_abandoned_one_is_closed(reads: AwsRea
 
 
 @pytest.mark.parametrize("broken", [b"", b"HTTP/1.1 200 OK\r\nConte", b"nonsense"])
-async def test_no_answer_is_unavailable_and_is_not_asked_again(reads: AwsReads, server: Any, broken: bytes) -> None:
+async def test_no_answer_is_unavailable_and_is_not_retried(reads: AwsReads, server: Any, broken: bytes) -> None:
     server.replies = [broken]
     with pytest.raises(UpstreamUnavailable, match="ask again"):
         await opened(reads, OBJECT, method="GET", body=b"")
@@ -111,7 +111,7 @@ async def test_a_body_cut_short_is_unavailable(reads: AwsReads, server: Any) -> 
     answer.abandon()
 
 
-async def test_nobody_there_is_unavailable(parts: Any) -> None:
+async def test_a_refused_connection_is_unavailable(parts: Any) -> None:
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         port = bound.getsockname()[1]
@@ -119,7 +119,7 @@ async def test_nobody_there_is_unavailable(parts: Any) -> None:
         await opened(AwsReads(**parts(f"http://127.0.0.1:{port}")))
 
 
-async def test_a_region_not_allowed_is_not_asked(reads: AwsReads, server: Any) -> None:
+async def test_a_region_that_is_not_allowed_gets_no_request(reads: AwsReads, server: Any) -> None:
     with pytest.raises(NotSendable, match="region"):
         await opened(reads, Call(service="sqs", operation="GetQueueUrl", region="evil.com/#"))
     assert server.seen == []

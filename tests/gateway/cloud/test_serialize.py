@@ -1,4 +1,4 @@
-"""From parameters to bytes."""
+"""Serializing parsed calls."""
 
 import base64
 import json
@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 
 from gateway.cloud.endpoints import Endpoints
-from gateway.cloud.serialize import Unsigned, idempotency_tokens, protocol_of, serialize
+from gateway.cloud.serialize import UnsignedRequest, idempotency_tokens, protocol_of, serialize, size_of
 from gateway.errors import NotSendable
 from gateway.model.mutation import Call
+from gateway.off_loop import SMALL
 
 
 def request_for(
     models: Any, service: str, operation: str, protocol: str = "", mutation_id: str = "mut_1", **parameters: object
-) -> Unsigned:
+) -> UnsignedRequest:
     call = Call(service=service, operation=operation, parameters=parameters, region="us-east-1", protocol=protocol)
     endpoint = Endpoints(models=models, regions=("us-east-1",)).of(call)
     return serialize(call, models.operation(service, operation), endpoint, mutation_id=mutation_id)
@@ -63,7 +64,7 @@ def test_a_service_is_spoken_to_in_the_callers_protocol(models: Any) -> None:
         ("arn:aws:s3:us-east-1:123456789012:accesspoint/ap", "x", "/x"),
     ],
 )
-def test_the_bucket_stands_once(models: Any, bucket: str, key: str, target: str) -> None:
+def test_the_bucket_occurs_once(models: Any, bucket: str, key: str, target: str) -> None:
     assert request_for(models, "s3", "PutObject", Bucket=bucket, Key=key).target == target
 
 
@@ -138,3 +139,22 @@ def test_parameters_that_do_not_fit_are_not_sendable(
 ) -> None:
     with pytest.raises(NotSendable, match="othing was sent"):
         request_for(models, service, operation, **parameters)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "large"),
+    [
+        ({"A": "x"}, False),
+        ({"A": ["x"] * 100}, False),
+        ({"A": ["x"] * 1000}, True),
+        ({"A": b"x" * 10_000}, True),
+        ({"A": {"B": [{"C": "x" * 10_000}]}}, True),
+        ({}, False),
+    ],
+)
+def test_large_parameters_are_told_from_small_ones(parameters: dict[str, object], *, large: bool) -> None:
+    assert (size_of(parameters) > SMALL) is large
+
+
+def test_counting_stops_early() -> None:
+    assert size_of({"A": ["x"] * 1_000_000}) < 200_000

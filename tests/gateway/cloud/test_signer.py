@@ -1,4 +1,4 @@
-"""Our signature is botocore's, byte for byte."""
+"""Sentinel's signatures equal botocore's, byte for byte."""
 
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.cloud.credentials import Credentials
+from gateway.cloud.credentials import Credentials, FixedCredentials
 from gateway.cloud.endpoints import Endpoint, Endpoints
 from gateway.cloud.serialize import serialize
-from gateway.cloud.signer import signed_headers
+from gateway.cloud.signer import RequestSigner, signed_headers
 from gateway.model.mutation import Call
+from tests.kit.doubles import FixedClock
 
 BOTO: Any = botocore
 """Untyped."""
@@ -129,7 +130,7 @@ def test_our_signature_of_any_request_is_botocores(
     check(method, target, headers, body, endpoint=endpoint)
 
 
-def test_what_changes_on_the_way_is_not_signed() -> None:
+def test_headers_that_intermediaries_change_are_not_signed() -> None:
     endpoint = Endpoint(origin="https://x", host="x", path="", signing_name="sqs", region="us-east-1")
     headers = [
         ("user-agent", "a"),
@@ -150,3 +151,17 @@ def test_what_changes_on_the_way_is_not_signed() -> None:
     )
     assert "SignedHeaders=content-type;host;x-amz-date," in signed["authorization"]
     assert signed["user-agent"] == "a"
+
+
+@pytest.mark.parametrize(("service", "has_payload_header"), [("sqs", False), ("s3", True)])
+async def test_only_s3_gets_the_payload_hash_as_a_header(service: str, has_payload_header: bool) -> None:
+    endpoint = Endpoint(origin="https://x", host="x", path="", signing_name=service, region="us-east-1")
+    clock = FixedClock()
+    credentials = Credentials(access_key_id="A", secret="s")
+    signed = dict(
+        await RequestSigner(FixedCredentials(credentials), clock).sign(
+            method="POST", target="/", headers=[("content-type", "b")], payload="0" * 64, endpoint=endpoint
+        )
+    )
+    assert ("x-amz-content-sha256" in signed) is has_payload_header
+    assert signed["x-amz-date"] == f"{clock.now():%Y%m%dT%H%M%SZ}"

@@ -1,4 +1,4 @@
-"""What a caller is told: every objection once, with its rule, and what to do next."""
+"""The text of a refusal: every objection once, with its rule, and the next step."""
 
 from gateway.doors.refusal import refusal_text
 from gateway.model.caller import ActorKind, Caller

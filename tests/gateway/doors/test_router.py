@@ -1,12 +1,13 @@
-"""Which door a request is for, and that the guard comes before each of them."""
+"""Routing a request to its door, after validating its head."""
 
 from typing import Any
 
 import pytest
 
 from gateway.doors.asgi import Message, Scope
+from gateway.doors.body_budget import BodyBudget
 from gateway.doors.router import DoorRouter, signed_for_aws
-from gateway.errors import LedgerUnavailable, Malformed
+from gateway.errors import LedgerUnavailable, Malformed, Overloaded
 from tests.kit.doubles import CloudDouble, FixedClock, LedgerDouble, line
 
 HOST = (b"host", b"localhost")
@@ -41,82 +42,102 @@ def _scope(path: str = "/", *headers: tuple[bytes, bytes], query: bytes = b"", k
         (_scope("/v1/records", HOST, BEARER, query=b"X-Amz-Signature=00"), False),
     ],
 )
-def test_the_proof_says_which_door(scope: Scope, aws: bool) -> None:
+def test_the_authentication_scheme_selects_the_door(scope: Scope, aws: bool) -> None:
     assert signed_for_aws(scope) is aws
 
 
 class Door:
-    """Notes who comes."""
+    """Records the requests that reach it."""
 
     def __init__(self) -> None:
-        self.came: list[str] = []
+        self.served: list[str] = []
         self.turned_away: list[str] = []
 
-    async def __call__(self, scope: Scope, _receive: Any, _send: Any) -> None:
-        """Came in."""
-        self.came.append(str(scope.get("path")))
+    async def __call__(self, scope: Scope, receive: Any, _send: Any) -> None:
+        """Serve a request, its body read."""
+        self.served.append(str(scope.get("path")))
+        if scope["type"] == "http":
+            await receive()
 
     async def turn_away(self, _scope: Scope, _receive: Any, _send: Any, error: Malformed) -> None:
-        """Did not."""
+        """Refuse a request."""
         self.turned_away.append(error.code)
 
 
-class House:
-    """An entrance with both doors."""
+class Fixture:
+    """A router with both doors."""
 
     def __init__(self, ledger: LedgerDouble | None = None) -> None:
         self.ledger = ledger or LedgerDouble()
         self.aws, self.app = Door(), Door()
         self.sent: list[Message] = []
         pipeline = line(self.ledger, CloudDouble(events=[]))
-        self.entrance = DoorRouter(self.app, aws=self.aws, pipeline=pipeline, clock=FixedClock())  # type: ignore[arg-type]  # a double
+        self.budget = BodyBudget(10)
+        self.router = DoorRouter(
+            self.app,
+            aws=self.aws,  # type: ignore[arg-type]  # a double
+            pipeline=pipeline,
+            clock=FixedClock(),
+            budget=self.budget,
+        )
 
-    async def enter(self, scope: Scope) -> None:
+    async def request(self, scope: Scope, body: bytes = b"") -> None:
         """One request."""
 
         async def send(message: Message) -> None:
             self.sent.append(message)
 
         async def receive() -> Message:
-            return {"type": "http.request", "body": b""}
+            return {"type": "http.request", "body": body}
 
-        await self.entrance(scope, receive, send)
+        await self.router(scope, receive, send)
 
 
 async def test_each_goes_to_its_door() -> None:
-    house = House()
-    await house.enter(_scope("/signed", HOST, SIGNED))
-    await house.enter(_scope("/v1/records", HOST, BEARER))
-    await house.enter({"type": "lifespan"})
-    assert (house.aws.came, house.app.came) == (["/signed"], ["/v1/records", "None"])
+    fixture = Fixture()
+    await fixture.request(_scope("/signed", HOST, SIGNED))
+    await fixture.request(_scope("/v1/records", HOST, BEARER))
+    await fixture.request({"type": "lifespan"})
+    assert (fixture.aws.served, fixture.app.served) == (["/signed"], ["/v1/records", "None"])
 
 
-async def test_nobody_speaks_websocket() -> None:
-    house = House()
-    await house.enter(_scope("/", HOST, kind="websocket"))
-    assert house.sent == [{"type": "websocket.close"}]
-    assert (house.aws.came, house.app.came) == ([], [])
+async def test_websocket_is_closed() -> None:
+    fixture = Fixture()
+    await fixture.request(_scope("/", HOST, kind="websocket"))
+    assert fixture.sent == [{"type": "websocket.close"}]
+    assert (fixture.aws.served, fixture.app.served) == ([], [])
 
 
 @pytest.mark.parametrize("scope", [_scope("/", SIGNED), _scope("/v1/x", SIGNED), _scope("/bucket")])
-async def test_what_is_odd_and_for_aws_is_turned_away_in_its_words(scope: Scope) -> None:
-    house = House()
-    await house.enter(scope)
-    assert (house.aws.turned_away, house.aws.came, house.app.came) == (["host"], [], [])
+async def test_a_malformed_aws_request_is_refused_in_aws_format(scope: Scope) -> None:
+    fixture = Fixture()
+    await fixture.request(scope)
+    assert (fixture.aws.turned_away, fixture.aws.served, fixture.app.served) == (["host"], [], [])
 
 
 @pytest.mark.parametrize("path", ["/v1/records", "/healthz", "/readyz"])
-async def test_what_is_odd_and_for_the_api_is_a_recorded_problem(path: str) -> None:
-    house = House()
-    await house.enter(_scope(path, BEARER))
-    start, body = house.sent
+async def test_a_malformed_api_request_is_a_recorded_problem(path: str) -> None:
+    fixture = Fixture()
+    await fixture.request(_scope(path, BEARER))
+    start, body = fixture.sent
     assert (start["status"], dict(start["headers"])[b"connection"]) == (400, b"close")
     assert b'"code":"host"' in body["body"]
-    assert house.ledger.strangers[0]["code"] == "host"
-    assert house.app.came == []
+    assert fixture.ledger.refusals[0].code == "host"
+    assert fixture.app.served == []
 
 
 async def test_what_cannot_be_recorded_is_503() -> None:
-    house = House(LedgerDouble(stranger_fails=LedgerUnavailable("down")))
-    await house.enter(_scope("/v1/records", BEARER))
-    assert house.sent[0]["status"] == 503
+    fixture = Fixture(LedgerDouble(refusal_fails=LedgerUnavailable("down")))
+    await fixture.request(_scope("/v1/records", BEARER))
+    assert fixture.sent[0]["status"] == 503
+
+
+@pytest.mark.parametrize("proof", [SIGNED, BEARER])
+async def test_the_bodies_of_all_requests_share_one_budget(proof: tuple[bytes, bytes]) -> None:
+    fixture = Fixture()
+    for _ in range(20):
+        await fixture.request(_scope("/v1/mutations", HOST, proof), b"12345")
+    assert fixture.budget.used == 0
+    with pytest.raises(Overloaded):
+        await fixture.request(_scope("/v1/mutations", HOST, proof), b"12345678901")
+    assert fixture.budget.used == 0

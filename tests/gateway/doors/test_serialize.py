@@ -1,4 +1,4 @@
-"""How the nouns look in replies: plain JSON, times in UTC, and nothing that may be a secret."""
+"""Serializing the model: plain JSON, times in UTC, and no secrets."""
 
 import json
 from dataclasses import replace
@@ -55,7 +55,7 @@ def test_times_are_iso_8601_in_utc(moment: datetime | None, text: str | None) ->
     assert serialize.time_to_json(moment) == text
 
 
-def test_a_motive_is_told_whole() -> None:
+def test_a_motive_is_serialized_completely() -> None:
     motive = serialize.mutation_to_json(MUTATION)["motive"]
     assert (motive["intent"], motive["motivation"], motive["text"]) == ("availability", "incident", "lag")
     assert motive["evidence"] == ["A-1"]
@@ -72,10 +72,10 @@ def test_a_finding_has_its_counter_offer_where_there_is_one() -> None:
     }
 
 
-def test_a_mutation_is_told_without_its_parameters() -> None:
-    told = json.dumps(serialize.mutation_to_json(MUTATION))
-    assert "hunter2" not in told
-    assert '"operation": "ModifyDBInstance"' in told
+def test_a_mutation_is_serialized_without_its_parameters() -> None:
+    text = json.dumps(serialize.mutation_to_json(MUTATION))
+    assert "hunter2" not in text
+    assert '"operation": "ModifyDBInstance"' in text
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A request that trickles in is ended with 408 (row 47 of the sixty); one that comes in time, and a slow answer, are not."""
+"""Read timeouts: a request that arrives too slowly gets 408; a slow application has no timeout."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import uvicorn
 
-from gateway.doors.asgi import RequestBody, answer
+from gateway.doors.asgi import RequestBody, send_response
 from gateway.doors.timeouts import TimeoutProtocol
 from gateway.errors import Malformed
 
@@ -27,12 +27,12 @@ class Hasty(TimeoutProtocol):
 async def _application(scope: Any, receive: Any, send: Any) -> None:
     """Reads the body, takes its time, answers."""
     if scope["path"] == "/early":
-        await answer(send, 413, [("content-length", "0")], b"")
+        await send_response(send, 413, [("content-length", "0")], b"")
         return
     with suppress(Malformed):
         body = await RequestBody(receive, 1000).read()
         await asyncio.sleep(0.4 if scope["path"] == "/slow" else 0)
-        await answer(send, 200, [("content-length", str(len(body)))], body)
+        await send_response(send, 200, [("content-length", str(len(body)))], body)
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ async def _talk(port: int, *parts: bytes, pause: float = 0.05, until: float = 1.
     ],
     ids=["nothing at all", "a head byte by byte", "a body byte by byte"],
 )
-async def test_what_trickles_in_is_ended(port: int, parts: tuple[bytes, ...]) -> None:
+async def test_a_slow_request_gets_408(port: int, parts: tuple[bytes, ...]) -> None:
     received = await _talk(port, *parts)
     assert received.startswith(b"HTTP/1.1 408 ")
     head, _, body = received.partition(b"\r\n\r\n")
@@ -88,7 +88,7 @@ async def test_what_trickles_in_is_ended(port: int, parts: tuple[bytes, ...]) ->
 
 
 @pytest.mark.parametrize("path", [b"/", b"/slow"])
-async def test_what_comes_in_time_is_answered_however_long_that_takes(port: int, path: bytes) -> None:
+async def test_a_slow_application_has_no_timeout(port: int, path: bytes) -> None:
     received = await _talk(port, b"POST " + path + b" HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n", b"\r\nh", b"i")
     assert received.startswith(b"HTTP/1.1 200 ")
     assert received.count(b"HTTP/1.1") == 1

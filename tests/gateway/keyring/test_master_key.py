@@ -1,4 +1,4 @@
-"""The master key is made once, kept private, and refused where others can read it or it is short."""
+"""The master key is generated once and stored privately. One that others can read, or that is too short, is refused."""
 
 import stat
 from pathlib import Path
@@ -9,7 +9,7 @@ from gateway.errors import SettingsInvalid
 from gateway.keyring.master_key import FILE_NAME, master_key
 
 
-def test_it_is_made_once_with_mode_0600(tmp_path: Path) -> None:
+def test_it_is_created_once_with_mode_0600(tmp_path: Path) -> None:
     data = tmp_path / "new" / "data"
     first = master_key("", data)
     assert len(first) >= 32

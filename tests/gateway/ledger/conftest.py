@@ -1,4 +1,4 @@
-"""An open ledger on SQLite, and a scene that makes mutations and takes them through it. The suites in tests/ports do the rest on both stores."""
+"""An open ledger on SQLite, and a `Scene` that creates mutations and records them. The suites in tests/ports test both databases."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +18,7 @@ from gateway.model.json import Json
 from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
 from gateway.model.outcome import Applied, Reply, Sent
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
+from tests.kit.bindings import BOUND
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 APPLIED = Applied(reply=Reply(status=200, headers=(), body=b"ok"), request_id="r-1")
@@ -25,14 +26,14 @@ APPLIED = Applied(reply=Reply(status=200, headers=(), body=b"ok"), request_id="r
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """Makes mutations of one attribute of `aws_sqs_queue.orders`, at noon."""
+    """Creates mutations of one attribute of `aws_sqs_queue.orders`, at noon."""
 
     ledger: SqlLedger
     now: datetime = NOW
     applied: Applied = APPLIED
 
     def mutation(self, value: Json = 6, attribute: str = "delay", *, actor: str = "agent", **members: Any) -> Mutation:
-        """A new mutation; `members` are of its effect, but `key`, its idempotency key."""
+        """A new mutation. `members` are members of its effect, except `key`, its idempotency key."""
         key = str(members.pop("key", ""))
         given = {
             "address": "aws_sqs_queue.orders",
@@ -50,23 +51,23 @@ class Scene:
             idempotency_key=key,
         )
 
-    def facts(self, asked: Mutation, mode: Mode = Mode.ENFORCE) -> Facts:
+    def facts(self, change: Mutation, mode: Mode = Mode.ENFORCE) -> Facts:
         """What was true: every attribute was 4."""
         subjects = tuple(
             Subject(effect=each, before=4, declared=4, attributes_before={}, attributes_after={}, contract=Contract())
-            for each in asked.effects
+            for each in change.effects
         )
         return Facts(now=self.now, stack="shop", mode=mode, subjects=subjects)
 
     def decision(self, verdict: Verdict = Verdict.ALLOW, **members: Any) -> Decision:
         """A decision of one finding."""
         finding = Finding(check="policy", verdict=verdict, rule="SEN-1", reason="Because.")
-        return Decision(findings=(finding,), **members)
+        return Decision(findings=(finding,), **{"binding": BOUND, **members})
 
-    async def execute(self, asked: Mutation, outcome: Sent = APPLIED, **members: Any) -> Sequence[Claim]:
+    async def execute(self, change: Mutation, outcome: Sent = APPLIED, **members: Any) -> Sequence[Claim]:
         """Decide and settle; the claims taken."""
-        claims = await self.ledger.record_decision(asked, self.facts(asked), self.decision(**members))
-        await self.ledger.record_outcome(asked, outcome, self.now)
+        claims = await self.ledger.record_decision(change, self.facts(change), self.decision(**members))
+        await self.ledger.record_outcome(change, outcome, self.now)
         return claims
 
 

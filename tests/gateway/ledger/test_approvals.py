@@ -1,4 +1,4 @@
-"""Who is an approver, and that consent must last."""
+"""Who is an approver, and how long an approval lasts."""
 
 from datetime import timedelta
 from typing import Any
@@ -19,9 +19,9 @@ def test_only_a_human_with_the_role_is_an_approver(kind: ActorKind, roles: tuple
 
 
 @pytest.mark.parametrize("lasts", [timedelta(0), timedelta(seconds=-1)])
-async def test_consent_for_no_time_is_refused(scene: Any, lasts: timedelta) -> None:
-    asked = scene.mutation()
-    await scene.ledger.record_decision(asked, scene.facts(asked), scene.decision(Verdict.HOLD))
+async def test_an_approval_without_duration_is_refused(scene: Any, lasts: timedelta) -> None:
+    change = scene.mutation()
+    await scene.ledger.record_decision(change, scene.facts(change), scene.decision(Verdict.HOLD))
     alice = Caller(actor="alice", kind=ActorKind.HUMAN, key_id="k", roles=("approver",))
     with pytest.raises(NotAllowed):
-        await scene.ledger.approve(asked.id, approver=alice, at=scene.now, lasts=lasts)
+        await scene.ledger.approve(change.id, approver=alice, at=scene.now, lasts=lasts)

@@ -1,4 +1,4 @@
-"""Blame names the nearest setter, and nobody whose mutation failed."""
+"""Blame names the last change that covers the attribute, and no mutation that failed."""
 
 from typing import Any
 
@@ -7,11 +7,11 @@ from gateway.model.mutation import EffectAction
 from gateway.model.outcome import Failed, InDoubt
 
 
-def test_what_covers_an_attribute_is_itself_those_around_it_and_the_whole() -> None:
+def test_an_attribute_is_covered_by_itself_those_around_it_and_the_whole() -> None:
     assert _covering("a.b.c") == ["a.b.c", "a.b", "a", "*"]
 
 
-async def test_a_failed_mutation_set_nothing(scene: Any) -> None:
+async def test_a_failed_mutation_is_skipped(scene: Any) -> None:
     await scene.execute(scene.mutation(5, actor="first"))
     [claim] = await scene.ledger.claims()
     failed = scene.mutation(9, actor="second")
@@ -21,7 +21,7 @@ async def test_a_failed_mutation_set_nothing(scene: Any) -> None:
     assert (found.actor, found.value, found.previous_actor, found.approver) == ("first", 5, "", "")
 
 
-async def test_what_is_in_doubt_is_said_to_be(scene: Any) -> None:
+async def test_the_outcome_may_be_in_doubt(scene: Any) -> None:
     await scene.execute(scene.mutation(), InDoubt(reason="cut off"))
     found = await scene.ledger.blame("aws_sqs_queue.orders", "delay")
     assert found is not None

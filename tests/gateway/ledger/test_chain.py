@@ -1,4 +1,4 @@
-"""The chain's bytes are canonical and for good: records written by earlier versions load and verify."""
+"""The hashed bytes are canonical and never change: records written by earlier versions load and verify."""
 
 import hashlib
 import json
@@ -13,7 +13,8 @@ from sqlalchemy import insert
 
 from gateway.errors import LedgerBroken
 from gateway.ledger.chain import FIRST_PREVIOUS, HASHED, record_hash, verify_chain
-from gateway.ledger.serialize import record_of
+from gateway.ledger.rows import RecordRow
+from gateway.ledger.serialize import record_from_row
 from gateway.ledger.statements import Session
 from gateway.ledger.store import Store, open_store
 from gateway.ledger.tables import RECORDS
@@ -23,13 +24,6 @@ from gateway.model.record import Stage
 GOLDEN: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[2] / "cases" / "records" / "v1.json").read_text(encoding="utf-8")
 )
-
-
-class _Row:
-    """A row with its columns as attributes."""
-
-    def __init__(self, fields: dict[str, Any]) -> None:
-        self.__dict__.update(fields)
 
 
 @pytest.fixture
@@ -47,15 +41,15 @@ def verified(store: Store, rows: list[dict[str, Any]]) -> int:
 
 def test_records_of_version_1_still_load_and_verify(store: Store) -> None:
     assert verified(store, GOLDEN) == len(GOLDEN) == 6
-    records = [record_of(_Row(row)) for row in GOLDEN]
+    records = [record_from_row(RecordRow(*(row[name] for name in RecordRow._fields))) for row in GOLDEN]
     stages = [Stage.DECIDED, Stage.APPROVED, Stage.DECIDED, Stage.SETTLED, Stage.RECONCILED, Stage.TURNED_AWAY]
     assert [record.stage for record in records] == stages
     assert records[4].body["commit"] == "c0ffee"
     assert records[5].body["reason"] == "Größe unbekannt."
 
 
-def test_the_hash_is_what_the_document_says() -> None:
-    """Worked out from the README's words alone, so that somebody else's verifier can be."""
+def test_the_hash_is_what_the_readme_says() -> None:
+    """Computed as the README describes it, so that another program can verify the chain."""
     previous = FIRST_PREVIOUS
     for row in GOLDEN:
         fields = [row[name] for name in HASHED]
@@ -84,7 +78,7 @@ _TAMPERS: dict[str, Callable[[list[dict[str, Any]], int], list[dict[str, Any]]]]
 
 @pytest.mark.parametrize("kind", _TAMPERS)
 @pytest.mark.parametrize("at", range(5))
-def test_whatever_is_altered_is_located(store: Store, kind: str, at: int) -> None:
+def test_an_altered_record_is_named(store: Store, kind: str, at: int) -> None:
     with pytest.raises(LedgerBroken, match=rf"^Record {at + 1} "):
         verified(store, _TAMPERS[kind](GOLDEN, at))
 
@@ -96,7 +90,7 @@ def test_a_rewritten_record_with_a_fitting_hash_breaks_at_the_next(store: Store)
         verified(store, [*GOLDEN[:2], forged, *GOLDEN[3:]])
 
 
-def test_a_version_that_is_not_known_is_not_called_good(store: Store) -> None:
+def test_a_record_of_an_unknown_version_is_refused(store: Store) -> None:
     newer = {**GOLDEN[0], "version": 2}
     newer["hash"] = record_hash(FIRST_PREVIOUS, [newer[name] for name in HASHED], newer["body"])
     with pytest.raises(LedgerBroken, match="version 2"):

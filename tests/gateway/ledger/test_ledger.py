@@ -1,4 +1,4 @@
-"""The whole ledger: it closes cleanly, says what went unrecorded, and refuses afterwards."""
+"""Closing a ledger records how many refusals were dropped; a closed ledger refuses every call."""
 
 from pathlib import Path
 from typing import Any
@@ -8,14 +8,15 @@ import pytest
 from gateway.errors import LedgerUnavailable
 from gateway.ledger.ledger import open_ledger
 from gateway.model.record import Stage
+from gateway.model.refusal import Refusal
 from gateway.ports import RecordQuery
 
 
-async def test_what_went_unrecorded_is_said_on_closing(scene: Any, tmp_path: Path) -> None:
+async def test_closing_records_how_many_refusals_were_dropped(scene: Any, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'closing.db'}"
     async with open_ledger(url) as ledger:
         for _ in range(70):
-            await ledger.record_refusal(at=scene.now, reason="No.", code="c", peer="p", key_id="", about="GET /")
+            await ledger.record_refusal(Refusal(at=scene.now, reason="No.", code="c", peer="p", about="GET /"))
     async with open_ledger(url) as ledger:
         records = await ledger.records(RecordQuery(stage=Stage.TURNED_AWAY))
         assert (len(records), records[0].body["suppressed"]) == (51, 20)
@@ -30,13 +31,13 @@ async def test_a_closed_ledger_refuses(tmp_path: Path) -> None:
         await ledger.attempt("a", "k")
 
 
-async def test_a_count_that_could_not_be_written_is_kept(scene: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_count_that_could_not_be_stored_is_not_lost(scene: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     async def unavailable(_work: object) -> None:
         raise LedgerUnavailable("The disk is full.")
 
-    scene.ledger._strangers.suppressed = 7
+    scene.ledger._refusal_limit.suppressed = 7
     with monkeypatch.context() as patched:
         patched.setattr(scene.ledger._writer, "submit", unavailable)
         with pytest.raises(LedgerUnavailable):
-            await scene.ledger.record_refusal(at=scene.now, reason="", code="", peer="", key_id="", about="")
-    assert scene.ledger._strangers.suppressed == 7
+            await scene.ledger.record_refusal(Refusal(at=scene.now, code="c"))
+    assert scene.ledger._refusal_limit.suppressed == 7

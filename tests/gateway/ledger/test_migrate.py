@@ -1,4 +1,4 @@
-"""The schema comes about by its steps, once, and the newest step is the one the code names."""
+"""Migrations run once, and the newest one is the one that the code names."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from gateway.errors import LedgerUnavailable
 from gateway.ledger.migrate import HEAD, configuration, migrate, schema_version
 
 
-def test_the_code_names_the_newest_step() -> None:
+def test_the_code_names_the_newest_migration() -> None:
     assert ScriptDirectory.from_config(configuration()).get_current_head() == HEAD
 
 
@@ -26,7 +26,7 @@ def test_running_it_again_changes_nothing(tmp_path: Path) -> None:
     engine.dispose()
 
 
-def test_a_step_from_the_future_is_refused(tmp_path: Path) -> None:
+def test_an_unknown_revision_is_refused(tmp_path: Path) -> None:
     engine = create_engine(f"sqlite:///{tmp_path / 'ledger.db'}")
     with engine.begin() as connection:
         migrate(connection)

@@ -1,6 +1,7 @@
-"""What came of sending changes just what it should."""
+"""What an outcome changes: kept replies and applied values."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -8,6 +9,8 @@ import pytest
 from gateway.ledger.outcome import MAX_REPLY, settlement
 from gateway.model.mutation import CallClass, EffectAction
 from gateway.model.outcome import Failed, InDoubt
+
+DAY = timedelta(days=1)
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -22,22 +25,26 @@ async def test_the_largest_reply_that_is_kept(scene: Any, kept: bool) -> None:
 
 @pytest.mark.parametrize("call_class", CallClass)
 def test_replies_of_calls_that_hand_out_secrets_are_not_kept(scene: Any, call_class: CallClass) -> None:
-    asked = replace(scene.mutation(), call_class=call_class)
+    change = replace(scene.mutation(), call_class=call_class)
     kept = call_class in (CallClass.MUTATION, CallClass.EXECUTE)
-    assert settlement(asked, scene.applied, scene.now).harmless is kept
+    assert settlement(change, scene.applied, scene.now).harmless is kept
 
 
 @pytest.mark.parametrize("outcome", [Failed(code="No", message=""), InDoubt(reason="cut off")])
-async def test_only_what_is_applied_is_remembered(scene: Any, outcome: Failed | InDoubt) -> None:
+async def test_only_an_applied_mutation_leaves_values(scene: Any, outcome: Failed | InDoubt) -> None:
     await scene.execute(scene.mutation(), outcome)
-    view = await scene.ledger.view(addresses=["aws_sqs_queue.orders"], actor="", call_digest="", now=scene.now)
+    view = await scene.ledger.view(
+        addresses=["aws_sqs_queue.orders"], actor="", call_digest="", now=scene.now, flip_window=DAY
+    )
     assert dict(view.values) == {}
 
 
-async def test_a_thing_made_anew_starts_with_its_own_values(scene: Any) -> None:
+async def test_a_recreated_resource_loses_its_old_values(scene: Any) -> None:
     await scene.execute(scene.mutation(6))
     create = scene.mutation({}, "*", action=EffectAction.CREATE)
     named = scene.mutation("new", "name", action=EffectAction.CREATE)
     await scene.execute(replace(create, effects=create.effects + named.effects))
-    view = await scene.ledger.view(addresses=["aws_sqs_queue.orders"], actor="", call_digest="", now=scene.now)
+    view = await scene.ledger.view(
+        addresses=["aws_sqs_queue.orders"], actor="", call_digest="", now=scene.now, flip_window=DAY
+    )
     assert dict(view.values) == {("aws_sqs_queue.orders", "name"): "new"}

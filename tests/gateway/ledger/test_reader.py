@@ -1,4 +1,4 @@
-"""A reader answers from one moment, and survives a connection that died."""
+"""A query sees one snapshot, and a reader survives a connection that died."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -23,10 +23,10 @@ def keys(connection: Connection) -> int:
     return int(connection.execute(text("SELECT count(*) FROM keys")).scalar_one())
 
 
-async def test_a_question_sees_one_moment_and_the_next_a_later_one(store: Store, tmp_path: Path) -> None:
+async def test_a_query_sees_one_snapshot_and_the_next_a_later_one(store: Store, tmp_path: Path) -> None:
     reader = Reader(store, "test")
 
-    def question(connection: Connection) -> tuple[int, int]:
+    def query(connection: Connection) -> tuple[int, int]:
         before = keys(connection)
         other = sqlite3.connect(tmp_path / "ledger.db")
         other.execute(
@@ -36,7 +36,7 @@ async def test_a_question_sees_one_moment_and_the_next_a_later_one(store: Store,
         other.close()
         return before, keys(connection)
 
-    assert await reader.read(question) == (0, 0)
+    assert await reader.read(query) == (0, 0)
     assert await reader.read(keys) == 1
     reader.close()
 
@@ -44,16 +44,16 @@ async def test_a_question_sees_one_moment_and_the_next_a_later_one(store: Store,
 async def test_a_connection_that_died_is_replaced_and_the_question_asked_again(store: Store) -> None:
     reader = Reader(store, "test")
     assert await reader.read(keys) == 0
-    asked = []
+    change = []
 
-    def question(connection: Connection) -> int:
-        asked.append(1)
-        if len(asked) == 1:
+    def query(connection: Connection) -> int:
+        change.append(1)
+        if len(change) == 1:
             raise sqlite3.OperationalError("server closed the connection")
         return keys(connection)
 
-    assert await reader.read(question) == 0
-    assert len(asked) == 2
+    assert await reader.read(query) == 0
+    assert len(change) == 2
     reader.close()
 
 

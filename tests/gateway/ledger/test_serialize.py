@@ -1,16 +1,20 @@
-"""What is stored is canonical JSON, and reads back as it was."""
+"""Stored JSON is canonical text, and claims read back unchanged."""
 
 import math
-from datetime import timedelta
+from dataclasses import replace
+from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.ledger.serialize import motive_of, text_of
+from gateway.ledger.rows import ClaimRow
+from gateway.ledger.serialize import canonical_text, claim_from_row, claim_to_row
+from gateway.model.caller import ActorKind
+from gateway.model.claim import Claim, ClaimEnd
 from gateway.model.json import canonical
-from gateway.model.motive import Intent, Motivation, Motive, motive_to_json
+from gateway.model.motive import Intent, Motivation, Motive
 
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 _JSON = st.recursive(
@@ -20,33 +24,40 @@ _JSON = st.recursive(
 
 
 @given(_JSON)
-def test_the_quick_text_is_the_canonical_one(value: object) -> None:
-    assert text_of(value).encode() == canonical(value)
+def test_the_fast_encoder_writes_canonical_json(value: object) -> None:
+    assert canonical_text(value).encode() == canonical(value)
 
 
 @pytest.mark.parametrize("value", [{"a": {"z", "b"}}, [b"\x00\xff"], Decimal("1.5"), {"d": (1, 2)}, Intent.COST])
-def test_what_json_does_not_know_has_its_canonical_text_too(value: object) -> None:
-    assert text_of(value).encode() == canonical(value)
+def test_values_outside_json_have_the_same_text(value: object) -> None:
+    assert canonical_text(value).encode() == canonical(value)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, object(), "\ud800", {"a": "\udfff"}])
 def test_what_cannot_be_stored_is_refused(value: object) -> None:
     with pytest.raises((TypeError, ValueError)):
-        text_of(value)
+        canonical_text(value)
 
 
-@given(
-    st.none()
-    | st.builds(
-        Motive,
-        intent=st.sampled_from(Intent),
-        motivation=st.sampled_from(Motivation),
-        text=_TEXT,
-        evidence=st.lists(_TEXT, max_size=3).map(tuple),
-        wanted_for=st.none() | st.integers(1, 365 * 86_400).map(lambda seconds: timedelta(seconds=seconds)),
+@pytest.mark.parametrize("unsettled", [0, 1])
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_claim_reads_back_and_has_no_end_while_it_is_open_and_unsettled(unsettled: int, ended: bool) -> None:
+    at = datetime(2026, 3, 1, tzinfo=UTC)
+    claim = Claim(
+        id="clm_1",
+        mutation_id="mut_1",
+        address="aws_lb.front",
+        attribute="tags",
+        value={"a": [1, None]},
+        actor="agent",
+        kind=ActorKind.AGENT,
+        motive=Motive(intent=Intent.COST, motivation=Motivation.BUDGET),
+        since=at,
+        until=at,
     )
-)
-def test_a_motive_reads_back(motive: Motive | None) -> None:
-    form = motive_to_json(motive)
-    assert form is None or isinstance(form, dict)
-    assert motive_of(form) == motive
+    stored = {**claim_to_row(claim), "unsettled": unsettled}
+    if ended:
+        stored |= {"ended_at": "2026-03-01T00:00:00.000000Z", "end": "released"}
+        claim = replace(claim, ended_at=at, end=ClaimEnd.RELEASED)
+    expected = replace(claim, until=None) if unsettled and not ended else claim
+    assert claim_from_row(ClaimRow._make(stored[name] for name in ClaimRow._fields)) == expected

@@ -1,4 +1,4 @@
-"""A store is durable or refused, private, and says in a sentence why it cannot be used."""
+"""A store is durable or refused, its file is private, and its errors are sentences."""
 
 import sqlite3
 import stat
@@ -56,7 +56,7 @@ def test_the_file_is_private_and_opens_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "bad", ["", "nonsense", "sqlite://", "sqlite:///:memory:", "mysql://host/name", "postgresql+asyncpg://host/name"]
 )
-def test_a_url_of_another_kind_is_refused(bad: str) -> None:
+def test_an_unsupported_url_is_refused(bad: str) -> None:
     with pytest.raises(SettingsInvalid):
         open_store(bad)
 
@@ -66,7 +66,7 @@ def _garbage(path: Path) -> None:
 
 
 @pytest.mark.parametrize("prepare", [_garbage, Path.mkdir], ids=["not a database", "a directory"])
-def test_what_is_no_ledger_is_unavailable(tmp_path: Path, prepare: Callable[[Path], None]) -> None:
+def test_a_file_that_is_not_a_ledger_is_unavailable(tmp_path: Path, prepare: Callable[[Path], None]) -> None:
     path = tmp_path / "ledger.db"
     prepare(path)
     with pytest.raises(LedgerUnavailable):

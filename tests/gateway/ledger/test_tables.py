@@ -1,4 +1,4 @@
-"""The tables hold plain values only, compare by code point, and keep no secret."""
+"""The tables hold plain values only, compare text by code point, and store no secret."""
 
 import pytest
 from sqlalchemy import BigInteger, Integer, LargeBinary, String

@@ -1,4 +1,4 @@
-"""A transaction puts each record after the last, whoever wrote that."""
+"""A transaction appends each record after the last one, even if another process wrote that."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ async def test_two_ledgers_on_one_file_continue_each_others_chain(scene: Any) ->
         assert await other.verify() == 10
 
 
-async def test_a_thing_named_twice_is_listed_once(scene: Any) -> None:
+async def test_a_resource_named_twice_is_stored_once(scene: Any) -> None:
     record = Record(stage=Stage.DECIDED, at=scene.now)
     resources = [("a", "x"), ("a", "x"), ("a", "y")]
     await scene.ledger.write(lambda transaction: transaction.append(record, resources=resources))
@@ -38,7 +38,7 @@ async def test_a_thing_named_twice_is_listed_once(scene: Any) -> None:
 
 
 @pytest.mark.parametrize("body", [{"x": float("nan")}, {"x": object()}, {"x": "\ud800"}])
-async def test_what_cannot_be_stored_leaves_no_trace(scene: Any, body: Any) -> None:
+async def test_a_record_that_cannot_be_stored_leaves_nothing(scene: Any, body: Any) -> None:
     record = Record(stage=Stage.DECIDED, at=scene.now, body=body)
     with pytest.raises((TypeError, ValueError)):
         await scene.ledger.write(lambda transaction: transaction.append(record))

@@ -1,4 +1,4 @@
-"""Writers that come together share a commit, are answered after it, and do not hurt each other."""
+"""Callers that wait at the same time share a commit, get their results after it, and fail alone."""
 
 import asyncio
 import sqlite3
@@ -58,13 +58,13 @@ async def test_many_callers_share_few_commits(store: Store, writer: Writer) -> N
     assert len(commits) < 20
 
 
-async def test_an_answer_means_it_is_in_the_file(writer: Writer, tmp_path: Path) -> None:
+async def test_a_result_means_it_is_in_the_file(writer: Writer, tmp_path: Path) -> None:
     for expected in range(1, 6):
         await writer.submit(append)
         assert count(tmp_path / "ledger.db") == expected
 
 
-async def test_one_that_fails_stores_nothing_and_hurts_nobody(writer: Writer, tmp_path: Path) -> None:
+async def test_a_caller_that_fails_stores_nothing_and_the_others_succeed(writer: Writer, tmp_path: Path) -> None:
     ends = await asyncio.gather(
         *(writer.submit(broken if number % 3 == 0 else append) for number in range(30)), return_exceptions=True
     )

@@ -1,4 +1,4 @@
-"""Values are equal as Terraform converts them, and nothing else is."""
+"""Values are equal exactly if Terraform converts one to the other."""
 
 import pytest
 

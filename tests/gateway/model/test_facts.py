@@ -1,4 +1,4 @@
-"""Whether an effect changes anything: a value that is set is compared with what is there; all else always does."""
+"""Whether an effect changes anything: SET is compared with the current value; every other action always does."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A request as it arrived: nothing is decoded, the first of two headers is the one that is read."""
+"""A request as it arrived: nothing is decoded, and the first of repeated headers is returned."""
 
 from datetime import UTC, datetime
 

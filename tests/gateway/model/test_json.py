@@ -1,4 +1,4 @@
-"""The canonical byte form: one form per value, and nothing without a form."""
+"""The canonical JSON: one form for each value, and an error for anything that is not JSON."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal

@@ -1,13 +1,15 @@
-"""A motive as records, policies and replies show it."""
+"""The JSON form of a motive."""
 
 from datetime import timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from gateway.model.motive import Intent, Motivation, Motive, motive_to_json
+from gateway.model.motive import Intent, Motivation, Motive, motive_from_json, motive_to_json
 
 
-def test_no_motive_has_no_form() -> None:
+def test_without_a_motive_it_is_none() -> None:
     assert motive_to_json(None) is None
 
 
@@ -15,7 +17,7 @@ def test_no_motive_has_no_form() -> None:
     ("wanted", "seconds"),
     [(None, None), (timedelta(hours=1), 3600), (timedelta(milliseconds=1), 1), (timedelta(seconds=1.5), 2)],
 )
-def test_all_of_a_motive_is_in_its_form_and_no_time_is_cut_short(wanted: timedelta | None, seconds: int | None) -> None:
+def test_every_field_is_serialized_and_durations_are_rounded_up(wanted: timedelta | None, seconds: int | None) -> None:
     motive = Motive(
         intent=Intent.SECURITY, motivation=Motivation.VULNERABILITY, text="now", evidence=("CVE-1",), wanted_for=wanted
     )
@@ -26,3 +28,18 @@ def test_all_of_a_motive_is_in_its_form_and_no_time_is_cut_short(wanted: timedel
         "evidence": ["CVE-1"],
         "wanted_seconds": seconds,
     }
+
+
+@given(
+    st.none()
+    | st.builds(
+        Motive,
+        intent=st.sampled_from(Intent),
+        motivation=st.sampled_from(Motivation),
+        text=st.text(),
+        evidence=st.lists(st.text(), max_size=3).map(tuple),
+        wanted_for=st.none() | st.integers(1, 365 * 86_400).map(lambda seconds: timedelta(seconds=seconds)),
+    )
+)
+def test_a_motive_reads_back(motive: Motive | None) -> None:
+    assert motive_from_json(motive_to_json(motive)) == motive

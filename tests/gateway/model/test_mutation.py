@@ -1,4 +1,4 @@
-"""A call's digest is equal for identical calls and for nothing else; a mutation without effects is not understood."""
+"""Digests are equal only for identical calls; a mutation without effects is not understood."""
 
 from dataclasses import replace
 from typing import Any
@@ -40,3 +40,8 @@ def test_without_effects_it_is_not_understood() -> None:
     mutation = Mutation(id="mut_1", caller=caller, call=CALL, call_class=CallClass.MUTATION, motive=None, effects=())
     assert not mutation.understood
     assert replace(mutation, effects=(effect,)).understood
+
+
+def test_only_reads_secrets_and_key_use_change_no_state() -> None:
+    unchanging = {CallClass.READ, CallClass.SECRET, CallClass.CRYPTO}
+    assert {call_class for call_class in CallClass if not call_class.changes_state} == unchanging

@@ -1,4 +1,4 @@
-"""Numbers compare exactly and nothing is guessed."""
+"""Numbers are exact, and only plain decimal text is a number."""
 
 import math
 from fractions import Fraction
@@ -34,18 +34,18 @@ from gateway.model.numeric import number, written
         ({"a": 1}, None),
     ],
 )
-def test_only_what_is_a_decimal_number_is_one(value: Json, expected: Fraction | None) -> None:
+def test_only_plain_decimals_are_numbers(value: Json, expected: Fraction | None) -> None:
     assert number(value) == expected
 
 
 @given(st.integers() | st.floats(allow_nan=False, allow_infinity=False))
-def test_a_number_survives_being_written(value: float) -> None:
+def test_writing_a_number_keeps_its_value(value: float) -> None:
     exact = number(value)
     assert exact is not None
     assert number(written(exact, like=value)) == exact
 
 
-def test_a_number_is_written_in_the_kind_that_was_asked_for() -> None:
+def test_a_number_is_written_in_the_type_of_the_example() -> None:
     assert written(Fraction(16), like="20") == "16"
     assert written(Fraction(16), like=20.0) == 16
     assert written(Fraction(10**400, 3), like=1) == math.inf

@@ -1,16 +1,18 @@
-"""A decision: nothing is a denial, the strongest finding wins, an approval lifts holds only."""
+"""A decision: no findings are a denial, the strongest finding wins, an approval lifts only holds."""
+
+from dataclasses import replace
 
 import pytest
 
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 
 
-def _finding(verdict: Verdict, rule: str = "r") -> Finding:
-    return Finding(check="c", verdict=verdict, rule=rule, reason="Because.")
+def _finding(verdict: Verdict) -> Finding:
+    return Finding(check="c", verdict=verdict, rule="r", reason="Because.")
 
 
 ALLOW, HOLD, DENY = _finding(Verdict.ALLOW), _finding(Verdict.HOLD), _finding(Verdict.DENY)
-NEVER = _finding(Verdict.DENY, "never.credential")
+ABSOLUTE = replace(DENY, absolute=True)
 
 
 @pytest.mark.parametrize(
@@ -24,16 +26,16 @@ NEVER = _finding(Verdict.DENY, "never.credential")
         ((ALLOW, DENY), "", Mode.ENFORCE, Verdict.DENY, False),
         ((ALLOW, DENY), "", Mode.OBSERVE, Verdict.DENY, True),
         ((ALLOW, HOLD), "", Mode.OBSERVE, Verdict.HOLD, True),
-        ((ALLOW, NEVER), "", Mode.OBSERVE, Verdict.DENY, False),
+        ((ALLOW, ABSOLUTE), "", Mode.OBSERVE, Verdict.DENY, False),
         ((), "", Mode.OBSERVE, Verdict.DENY, False),
     ],
 )
-def test_what_findings_add_up_to(
+def test_the_verdict_of_findings(
     findings: tuple[Finding, ...], approval: str, mode: Mode, verdict: Verdict, carried_out: bool
 ) -> None:
     decision = Decision(findings=findings, approval=approval, mode=mode)
     assert (decision.verdict, decision.carried_out) == (verdict, carried_out)
 
 
-def test_objections_leave_out_what_allows_and_begin_with_denials() -> None:
+def test_objections_are_the_denials_then_the_holds() -> None:
     assert Decision(findings=(ALLOW, HOLD, DENY)).objections == (DENY, HOLD)

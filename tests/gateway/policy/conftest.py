@@ -1,4 +1,4 @@
-"""Policies to try engines on: the shipped ones, copies of them, and small bad ones."""
+"""Policies for engines under test: the shipped ones, copies of them, and additional rules."""
 
 import shutil
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from gateway.policy.sources import read_sources, shipped
 def opa_tool() -> Path:
     """The opa tool; a missing one is a failure."""
     tool = find_opa()
-    assert tool is not None, "there is no opa on PATH or in .tools/bin; make setup builds it"
+    assert tool is not None, "there is no opa on PATH or in .tools/bin; make opa builds it"
     return tool
 
 
@@ -33,7 +33,7 @@ def policies(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def with_rule(policies: Path, opa_tool: Path) -> Callable[[str], Bundle]:
-    """Builds the shipped policies with one more guardrail, `extra`, that has this body."""
+    """A function that builds the shipped policies with an additional guardrail, `extra`, with the given body."""
 
     def built(body: str) -> Bundle:
         (policies / "guardrails" / "extra.rego").write_text(f"package sentinel.rules.extra\n\n{body}\n")

@@ -1,6 +1,8 @@
 """Bundles: whole or refused, and equal sources give equal bytes."""
 
 import json
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,13 @@ def test_the_shipped_bundle_is_of_the_shipped_sources(shipped_bundle: Bundle) ->
     }
 
 
+def test_the_flip_window_is_the_one_of_the_data(shipped_bundle: Bundle) -> None:
+    assert shipped_bundle.flip_window == timedelta(days=1)
+    data = json.loads(shipped_bundle.data)
+    data["data"]["priorities"]["oscillation"]["window_seconds"] = 60
+    assert replace(shipped_bundle, data=json.dumps(data).encode()).flip_window == timedelta(minutes=1)
+
+
 @pytest.mark.opa
 def test_building_again_gives_the_same_bytes(shipped_bundle: Bundle, opa_tool: Path, policies: Path) -> None:
     built = build(read_sources(policies), opa_tool)
@@ -35,9 +44,9 @@ def test_building_again_gives_the_same_bytes(shipped_bundle: Bundle, opa_tool: P
 
 
 def test_a_written_bundle_is_read_again(shipped_bundle: Bundle, tmp_path: Path) -> None:
-    write_bundle(shipped_bundle, tmp_path / "kept")
-    assert read_bundle(tmp_path / "kept") == shipped_bundle
-    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["data.json", "manifest.json", "policy.wasm"]
+    write_bundle(shipped_bundle, tmp_path / "cache")
+    assert read_bundle(tmp_path / "cache") == shipped_bundle
+    assert sorted(path.name for path in (tmp_path / "cache").iterdir()) == ["data.json", "manifest.json", "policy.wasm"]
 
 
 @pytest.mark.parametrize("name", ["policy.wasm", "data.json", "manifest.json"])

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import timedelta
 
 import pytest
 
@@ -36,7 +37,9 @@ async def answering(
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        adapter = OpaServer(f"http://127.0.0.1:{port}", deadline_ms=200, packages=lambda: ["network"])
+        adapter = OpaServer(
+            f"http://127.0.0.1:{port}", deadline_ms=200, packages=lambda: ["network"], flip_window=timedelta(days=1)
+        )
         await adapter._client.__aenter__()
         try:
             yield adapter, seen
@@ -90,7 +93,9 @@ async def test_hanging_up_is_a_denial_and_asked_once() -> None:
 
 @pytest.mark.allow_hosts(["127.0.0.1"])
 async def test_a_server_that_is_not_there_is_not_opened() -> None:
-    adapter = OpaServer("http://127.0.0.1:1", deadline_ms=200, packages=lambda: ["network"])
+    adapter = OpaServer(
+        "http://127.0.0.1:1", deadline_ms=200, packages=lambda: ["network"], flip_window=timedelta(days=1)
+    )
     with pytest.raises(PolicyUnavailable):
         await adapter.open()
 
@@ -99,7 +104,9 @@ async def test_a_server_that_is_not_there_is_not_opened() -> None:
 async def test_a_server_without_our_guardrails_is_not_opened() -> None:
     body = _body({"result": {"evaluated": {"motive": True}, "findings": []}})
     async with answering(200, body) as (adapter, _):
-        lacking = OpaServer(adapter._url, deadline_ms=200, packages=lambda: ["motive", "network"])
+        lacking = OpaServer(
+            adapter._url, deadline_ms=200, packages=lambda: ["motive", "network"], flip_window=timedelta(days=1)
+        )
         with pytest.raises(PolicyInvalid, match="lacks the guardrails network"):
             await lacking.open()
 
@@ -110,11 +117,11 @@ async def test_a_server_without_our_guardrails_is_not_opened() -> None:
 )  # fmt: skip
 def test_an_url_that_cannot_be_trusted_is_refused(url: str) -> None:
     with pytest.raises(SettingsInvalid, match=r"policy\.opa_url"):
-        OpaServer(url, deadline_ms=200, packages=lambda: ())
+        OpaServer(url, deadline_ms=200, packages=lambda: (), flip_window=timedelta(days=1))
 
 
 @pytest.mark.parametrize(
     "url", ["http://localhost", "http://[::1]:8181", "https://opa.example.com", "http://127.0.0.1:8181/"]
 )
 def test_this_machine_and_tls_are_taken(url: str) -> None:
-    assert OpaServer(url, deadline_ms=200, packages=lambda: ("a",)).packages() == ("a",)
+    assert OpaServer(url, deadline_ms=200, packages=lambda: ("a",), flip_window=timedelta(days=1)).packages() == ("a",)

@@ -12,12 +12,12 @@ from gateway.policy.select_bundle import select_bundle
 
 def _edit(policies: Path) -> None:
     path = policies / "guardrails" / "motive.rego"
-    path.write_text(path.read_text().replace("and this call says nothing", "and this call does not"))
+    path.write_text(path.read_text().replace("and this call has none", "and this call does not"))
 
 
 def test_unchanged_sources_run_the_shipped_bundle(policies: Path, tmp_path: Path, shipped_bundle: Bundle) -> None:
-    assert select_bundle(policies, tmp_path / "kept") == shipped_bundle
-    assert not (tmp_path / "kept").exists()
+    assert select_bundle(policies, tmp_path / "cache") == shipped_bundle
+    assert not (tmp_path / "cache").exists()
 
 
 def test_changed_sources_without_opa_are_refused(
@@ -26,7 +26,7 @@ def test_changed_sources_without_opa_are_refused(
     monkeypatch.setattr(chooser, "find_opa", lambda: None)
     _edit(policies)
     with pytest.raises(PolicyInvalid, match=r"policies/guardrails/motive\.rego changed.*no `opa` on PATH"):
-        select_bundle(policies, tmp_path / "kept")
+        select_bundle(policies, tmp_path / "cache")
 
 
 def test_a_missing_bundle_without_opa_is_refused(
@@ -35,7 +35,7 @@ def test_a_missing_bundle_without_opa_is_refused(
     monkeypatch.setattr(chooser, "find_opa", lambda: None)
     (policies / "bundle" / "policy.wasm").unlink()
     with pytest.raises(PolicyInvalid, match="no `opa` on PATH"):
-        select_bundle(policies, tmp_path / "kept")
+        select_bundle(policies, tmp_path / "cache")
 
 
 @pytest.mark.opa
@@ -44,8 +44,8 @@ def test_changed_sources_are_built_once_and_kept(
 ) -> None:
     _edit(policies)
     shipped_before = {path.name: path.read_bytes() for path in (policies / "bundle").iterdir()}
-    built = select_bundle(policies, tmp_path / "kept")
+    built = select_bundle(policies, tmp_path / "cache")
     assert built.revision != shipped_bundle.revision
     assert {path.name: path.read_bytes() for path in (policies / "bundle").iterdir()} == shipped_before
     monkeypatch.setattr(chooser, "find_opa", lambda: None)
-    assert select_bundle(policies, tmp_path / "kept") == built
+    assert select_bundle(policies, tmp_path / "cache") == built

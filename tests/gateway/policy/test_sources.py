@@ -8,7 +8,7 @@ from gateway.errors import PolicyInvalid
 from gateway.policy.sources import read_sources, shipped
 
 
-def test_tests_documents_bundle_and_hidden_files_are_no_sources(policies: Path) -> None:
+def test_tests_documents_bundle_and_hidden_files_are_not_sources(policies: Path) -> None:
     before = read_sources(policies).digests
     for name in ("guardrails/x_test.rego", "bundle/y.rego", ".git/z.rego", "README.txt", "other/d.json"):
         (policies / name).parent.mkdir(exist_ok=True)
@@ -25,8 +25,8 @@ def test_every_other_file_counts(policies: Path) -> None:
     assert set(read_sources(policies).digests) - set(before) == {"data/mine.json", "deep/mine.rego"}
 
 
-def test_no_policies_are_no_law(tmp_path: Path) -> None:
-    with pytest.raises(PolicyInvalid, match="without law"):
+def test_no_policies_are_an_error(tmp_path: Path) -> None:
+    with pytest.raises(PolicyInvalid, match="without policies"):
         read_sources(tmp_path)
     with pytest.raises(PolicyInvalid):
         read_sources(tmp_path / "missing")

@@ -1,7 +1,8 @@
-"""A running engine follows its sources; a broken edit changes nothing and is said."""
+"""Hot reload: a valid edit takes effect, a broken one changes nothing and is reported."""
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -16,15 +17,15 @@ EXTRA = "package sentinel.rules.extra\n\nevaluated := true\n"
 
 @pytest.fixture
 async def watched(policies: Path, tmp_path: Path) -> AsyncIterator[Watched]:
-    """Not looked at by its thread, so that the tests say when."""
-    engine = Watched(policies, kept=tmp_path / "kept", deadline_ms=500, memory_mb=64, poll_seconds=3600)
+    """An engine whose thread does not poll, so that the tests decide when it reloads."""
+    engine = Watched(policies, cache=tmp_path / "cache", deadline_ms=500, memory_mb=64, poll_seconds=3600)
     yield engine
     await engine.close()
 
 
 async def test_nothing_changed_nothing_is_done(watched: Watched) -> None:
     before = watched.revision
-    watched.look()
+    watched.reload_if_changed()
     assert (watched.revision, watched.problem) == (before, "")
 
 
@@ -32,7 +33,7 @@ async def test_nothing_changed_nothing_is_done(watched: Watched) -> None:
 async def test_an_edit_is_swapped_in(watched: Watched, policies: Path) -> None:
     before = watched.revision
     (policies / "guardrails" / "extra.rego").write_text(EXTRA)
-    watched.look()
+    watched.reload_if_changed()
     assert watched.revision != before
     assert "extra" in watched.packages()
     answer = await watched.ask(GUARDRAILS, {})
@@ -41,25 +42,36 @@ async def test_an_edit_is_swapped_in(watched: Watched, policies: Path) -> None:
 
 
 @pytest.mark.opa
+async def test_an_edit_of_the_data_changes_the_flip_window(watched: Watched, policies: Path) -> None:
+    assert watched.flip_window == timedelta(days=1)
+    path = policies / "data" / "priorities.json"
+    path.write_text(path.read_text().replace('"window_seconds": 86400', '"window_seconds": 600'))
+    watched.reload_if_changed()
+    assert watched.flip_window == timedelta(minutes=10)
+
+
+@pytest.mark.opa
 async def test_a_broken_edit_keeps_what_was_good_until_it_is_mended(watched: Watched, policies: Path) -> None:
     before = watched.revision
     path = policies / "guardrails" / "extra.rego"
     path.write_text(EXTRA + "\nfindings contains x if y\n")
-    watched.look()
+    watched.reload_if_changed()
     assert watched.revision == before
     assert "extra.rego:5" in watched.problem
-    assert "those of before still are" in watched.problem
+    assert "the previous ones still are" in watched.problem
     assert await watched.ask(GUARDRAILS, {})
     path.unlink()
-    watched.look()
+    watched.reload_if_changed()
     assert (watched.revision, watched.problem) == (before, "")
 
 
-async def test_an_edit_without_opa_is_said(watched: Watched, policies: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_edit_without_opa_is_reported(
+    watched: Watched, policies: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(chooser, "find_opa", lambda: None)
     before = watched.revision
     (policies / "guardrails" / "extra.rego").write_text(EXTRA)
-    watched.look()
+    watched.reload_if_changed()
     assert watched.revision == before
     assert "no `opa` on PATH" in watched.problem
 
@@ -67,18 +79,18 @@ async def test_an_edit_without_opa_is_said(watched: Watched, policies: Path, mon
 async def test_policies_that_vanish_stay_in_force(watched: Watched, policies: Path, tmp_path: Path) -> None:
     before = watched.revision
     policies.rename(tmp_path / "elsewhere")  # noqa: ASYNC240  a test
-    watched.look()
+    watched.reload_if_changed()
     assert watched.revision == before
     assert watched.problem
     (tmp_path / "elsewhere").rename(policies)
-    watched.look()
+    watched.reload_if_changed()
     assert watched.problem == ""
 
 
 @pytest.mark.opa
 @pytest.mark.slow
-async def test_the_thread_looks_by_itself(policies: Path, tmp_path: Path) -> None:
-    engine = Watched(policies, kept=tmp_path / "kept", deadline_ms=500, memory_mb=64, poll_seconds=0.05)
+async def test_the_thread_polls_by_itself(policies: Path, tmp_path: Path) -> None:
+    engine = Watched(policies, cache=tmp_path / "cache", deadline_ms=500, memory_mb=64, poll_seconds=0.05)
     try:
         before = engine.revision
         (policies / "guardrails" / "extra.rego").write_text(EXTRA)
@@ -92,6 +104,6 @@ async def test_the_thread_looks_by_itself(policies: Path, tmp_path: Path) -> Non
         await engine.close()
 
 
-async def test_it_does_not_open_without_law(tmp_path: Path) -> None:
+async def test_it_does_not_open_without_policies(tmp_path: Path) -> None:
     with pytest.raises(PolicyInvalid):
-        Watched(tmp_path, kept=tmp_path / "kept", deadline_ms=500, memory_mb=64)
+        Watched(tmp_path, cache=tmp_path / "cache", deadline_ms=500, memory_mb=64)

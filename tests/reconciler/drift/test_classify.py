@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from gateway.model.masking import PER_RUN
 from gateway.model.mutation import Effect, EffectAction
-from gateway.model.record import Record, Stage
 from reconciler.drift.applied import AppliedMutation
-from reconciler.drift.classify import foreign, of_mutation
+from reconciler.drift.classify import classify_foreign_drift, classify_mutation
 from reconciler.model import DriftOrigin, Wanted
 from reconciler.terraform.plan import ResourceChange, TerraformPlan
 
@@ -17,27 +17,33 @@ GROUP = "aws_autoscaling_group.web"
 
 
 def _applied(*effects: Effect, **changes: Any) -> AppliedMutation:
-    told: dict[str, Any] = {"id": "mut_1", "seq": 1, "stack": "shop", "actor": "a", "at": AT, "operation": "x:Y"}
-    told |= {"effects": effects, "settled_at": AT, "record": Record(stage=Stage.DECIDED, at=AT)}
-    return AppliedMutation(**(told | changes))
+    given: dict[str, Any] = {"id": "mut_1", "seq": 1, "stack": "shop", "actor": "a", "at": AT, "operation": "x:Y"}
+    given |= {"effects": effects, "settled_at": AT}
+    return AppliedMutation(**(given | changes))
 
 
 def _effect(attribute: str = "desired_capacity", **changes: Any) -> Effect:
-    told: dict[str, Any] = {"address": GROUP, "attribute": attribute, "action": EffectAction.SET, "value": 6}
-    return Effect(**(told | {"resource_type": "aws_autoscaling_group"} | changes))
+    given: dict[str, Any] = {"address": GROUP, "attribute": attribute, "action": EffectAction.SET, "value": 6}
+    return Effect(**(given | {"resource_type": "aws_autoscaling_group"} | changes))
 
 
 def test_what_was_set_is_wanted() -> None:
-    sorting = of_mutation(_applied(_effect()), overtaken={})
-    assert sorting.wanted == (Wanted(address=GROUP, attribute="desired_capacity", value=6),)
-    assert not sorting.kept_out
-    assert not sorting.left
+    classified = classify_mutation(_applied(_effect()), superseded={})
+    assert classified.wanted == (Wanted(address=GROUP, attribute="desired_capacity", value=6),)
+    assert not classified.kept_out
+    assert not classified.left
 
 
 @pytest.mark.parametrize(
     ("effect", "changes", "reason"),
     [
-        (_effect(sensitive=True, value={"sha256": "x"}), {}, "secret"),
+        (_effect("master_password", sensitive=True, value=PER_RUN.mask("x")), {}, "secret"),
+        (_effect("master_password", value="in clear, by an earlier version"), {}, "secret"),
+        (
+            _effect("environment.variables", value={"A": "1"}, resource_type="aws_lambda_function"),
+            {"kind": "pipeline"},
+            "secret",
+        ),
         (_effect(), {"wanted_seconds": 60.0}, "60 seconds only"),
         (_effect("suspended_processes"), {}, "controller owns"),
         (_effect(action=EffectAction.CREATE, attribute="*"), {"kind": "pipeline"}, "Terraform itself"),
@@ -45,28 +51,32 @@ def test_what_was_set_is_wanted() -> None:
     ],
 )
 def test_what_does_not_belong_in_code_stays_out(effect: Effect, changes: dict[str, Any], reason: str) -> None:
-    sorting = of_mutation(_applied(effect, **changes), overtaken={})
-    assert not sorting.wanted
-    assert not sorting.left
-    assert reason in sorting.kept_out[0].reason
+    classified = classify_mutation(_applied(effect, **changes), superseded={})
+    assert not classified.wanted
+    assert not classified.left
+    assert reason in classified.kept_out[0].reason
 
 
-def test_what_only_restates_a_default_is_nothing_to_code() -> None:
+def test_what_only_restates_a_default_needs_no_edit() -> None:
     restated = frozenset({(GROUP, "enabled")})
-    sorting = of_mutation(_applied(_effect(), _effect("enabled", value=True), restated=restated), overtaken={})
-    assert [want.attribute for want in sorting.wanted] == ["desired_capacity"]
-    assert not sorting.kept_out
-    assert not sorting.left
+    classified = classify_mutation(
+        _applied(_effect(), _effect("enabled", value=True), restated=restated), superseded={}
+    )
+    assert [want.attribute for want in classified.wanted] == ["desired_capacity"]
+    assert not classified.kept_out
+    assert not classified.left
 
 
-def test_a_secret_is_not_even_told_by_its_digest() -> None:
-    sorting = of_mutation(_applied(_effect(sensitive=True, value={"sha256": "x"})), overtaken={})
-    assert sorting.kept_out[0].wanted.value is None
+def test_a_secret_is_not_even_shown_as_a_digest() -> None:
+    classified = classify_mutation(
+        _applied(_effect("master_password", sensitive=True, value=PER_RUN.mask("x"))), superseded={}
+    )
+    assert classified.kept_out[0].wanted.value is None
 
 
 def test_the_later_of_two_is_written() -> None:
-    sorting = of_mutation(_applied(_effect()), overtaken={(GROUP, "desired_capacity"): "mut_2"})
-    assert "mut_2" in sorting.kept_out[0].reason
+    classified = classify_mutation(_applied(_effect()), superseded={(GROUP, "desired_capacity"): "mut_2"})
+    assert "mut_2" in classified.kept_out[0].reason
 
 
 @pytest.mark.parametrize(
@@ -78,13 +88,35 @@ def test_the_later_of_two_is_written() -> None:
     ],
 )
 def test_what_belongs_in_code_and_cannot_be_written_is_left(effect: Effect, reason: str) -> None:
-    sorting = of_mutation(_applied(effect), overtaken={})
-    assert reason in sorting.left[0].reason
+    classified = classify_mutation(_applied(effect), superseded={})
+    assert reason in classified.left[0].reason
 
 
-def test_what_is_only_invoked_is_nothing_to_code() -> None:
-    assert of_mutation(_applied(_effect("*", action=EffectAction.INVOKE)), overtaken={}) == of_mutation(
-        _applied(), overtaken={}
+MAY_HOLD = {
+    "a function's environment": _effect("environment.variables", value={"A": PER_RUN.mask("1")}, sensitive=True, resource_type="aws_lambda_function"),
+    "the same in clear, by an earlier version": _effect("environment.variables", value={"A": "1"}, resource_type="aws_lambda_function"),
+    "one variable": _effect("environment.variables.A", value="1", resource_type="aws_lambda_function"),
+    "container definitions": _effect("container_definitions", value="[]", sensitive=True, resource_type="aws_ecs_task_definition"),
+    "user data": _effect("user_data", value="IyEvYmluL3No", resource_type="aws_launch_template"),
+    "a connection string in a description": _effect("description", value="postgres://app:hunter2@db/app"),
+    "what the code marks as sensitive": _effect(value=PER_RUN.mask(6), sensitive=True),
+    "a tag that is named as a password": _effect("tags", value={"db_password": "hunter2"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("effect", MAY_HOLD.values(), ids=MAY_HOLD.keys())
+def test_what_may_hold_a_secret_is_left_to_a_human_without_its_value(effect: Effect) -> None:
+    classified = classify_mutation(_applied(effect, kind="agent"), superseded={})
+    assert not classified.wanted
+    (left,) = classified.left
+    assert "may hold a secret" in left.reason
+    assert left.wanted.value is None
+    assert "hunter2" not in repr(classified)
+
+
+def test_what_is_only_invoked_needs_no_edit() -> None:
+    assert classify_mutation(_applied(_effect("*", action=EffectAction.INVOKE)), superseded={}) == classify_mutation(
+        _applied(), superseded={}
     )
 
 
@@ -103,21 +135,21 @@ SIZE = ResourceChange(address="aws_x.a", attribute="size", live=6, other=4)
 
 def test_what_moved_and_the_plan_would_change_back_is_drift() -> None:
     origin = DriftOrigin(actor="mallory", event="x:Y", at=AT)
-    (drift,), left = foreign(_plan(SIZE), {("aws_x.a", "size"): origin})
+    (drift,), left = classify_foreign_drift(_plan(SIZE), {("aws_x.a", "size"): origin})
     assert drift.wanted == Wanted(address="aws_x.a", attribute="size", value=6)
     assert (drift.before, drift.origin, left) == (4, origin, ())
 
 
-def test_code_that_is_ahead_is_no_drift() -> None:
-    drifts, (left,) = foreign(_plan(SIZE, drift=()), {})
+def test_code_that_is_ahead_is_not_drift() -> None:
+    drifts, (left,) = classify_foreign_drift(_plan(SIZE, drift=()), {})
     assert not drifts
     assert "code is ahead" in left.reason
 
 
 def test_what_code_leaves_unset_waits_for_what_it_may_only_mirror() -> None:
     mirror = ResourceChange(address="aws_x.a", attribute="inline", live=1, other=None)
-    assert [drift.wanted.attribute for drift in foreign(_plan(SIZE, mirror), {})[0]] == ["size"]
-    assert [drift.wanted.attribute for drift in foreign(_plan(mirror), {})[0]] == ["inline"]
+    assert [drift.wanted.attribute for drift in classify_foreign_drift(_plan(SIZE, mirror), {})[0]] == ["size"]
+    assert [drift.wanted.attribute for drift in classify_foreign_drift(_plan(mirror), {})[0]] == ["inline"]
 
 
 @pytest.mark.parametrize(
@@ -125,7 +157,7 @@ def test_what_code_leaves_unset_waits_for_what_it_may_only_mirror() -> None:
     [
         (ResourceChange(address="aws_x.a", attribute="*", actions=("create",)), None, "would create"),
         (ResourceChange(address="aws_x.a", attribute="*", actions=("delete",)), None, "would delete"),
-        (ResourceChange(address="aws_x.a", attribute="*", actions=("create", "forget")), None, "no drift of a value"),
+        (ResourceChange(address="aws_x.a", attribute="*", actions=("create", "forget")), None, "not drift of a value"),
         (ResourceChange(address="aws_x.a", attribute="p", live="s3cret", other="x", sensitive=True), None, "secret"),
         (
             ResourceChange(address="aws_autoscaling_group.a", attribute="suspended_processes", live=["x"]),
@@ -137,7 +169,7 @@ def test_what_code_leaves_unset_waits_for_what_it_may_only_mirror() -> None:
 )
 def test_what_cannot_be_written_is_left(change: ResourceChange, origin: DriftOrigin | None, reason: str) -> None:
     origins = {(change.address, change.attribute): origin} if origin else {}
-    drifts, (left,) = foreign(_plan(change), origins)
+    drifts, (left,) = classify_foreign_drift(_plan(change), origins)
     assert not drifts
     assert reason in left.reason
     assert "s3cret" not in repr(left)

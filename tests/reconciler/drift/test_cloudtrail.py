@@ -1,4 +1,4 @@
-"""Events tell who made a change; what cannot be read is told and not fatal."""
+"""Events show who made a change; a record that cannot be read is reported and not fatal."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.drift.cloudtrail import attribute, read_events
+from reconciler.drift.cloudtrail import origins, read_events
 from reconciler.errors import EventsInvalid
 from reconciler.terraform.plan import ResourceChange, TerraformPlan
 
@@ -24,9 +24,9 @@ def _record(**changes: Any) -> dict[str, Any]:
 
 def _plan(attribute: str = "desired_capacity", **attributes: Any) -> TerraformPlan:
     address = "aws_autoscaling_group.web"
-    told = {"name": "web", "id": "web", "arn": "arn:aws:autoscaling:eu:1:group:web"} | attributes
+    given = {"name": "web", "id": "web", "arn": "arn:aws:autoscaling:eu:1:group:web"} | attributes
     change = ResourceChange(address=address, attribute=attribute, live=5, other=2)
-    return TerraformPlan(changes=(change,), drift=(change,), configured={}, outputs=(), objects={address: told})
+    return TerraformPlan(changes=(change,), drift=(change,), configured={}, outputs=(), objects={address: given})
 
 
 def _file(tmp_path: Path, text: str) -> Path:
@@ -36,9 +36,9 @@ def _file(tmp_path: Path, text: str) -> Path:
 
 
 def _maker(tmp_path: Path, *records: Any, plan: TerraformPlan | None = None) -> str:
-    told = read_events(_file(tmp_path, json.dumps({"Records": records})))
-    made = attribute(told.events, plan or _plan())
-    return next((origin.actor for origin in made.values()), "")
+    events = read_events(_file(tmp_path, json.dumps({"Records": records}))).events
+    found = origins(events, plan or _plan())
+    return next((origin.actor for origin in found.values()), "")
 
 
 @pytest.mark.parametrize(
@@ -73,11 +73,11 @@ def test_bytes_that_are_no_text_and_a_missing_file_are_errors(tmp_path: Path) ->
 @pytest.mark.parametrize(
     "bad", [17, None, "x", [], {}, {"eventSource": "a"}, _record(eventTime="yesterday"), _record(userIdentity=3)]
 )
-def test_a_bad_record_is_told_with_its_index_and_passed_over(tmp_path: Path, bad: Any) -> None:
-    told = read_events(_file(tmp_path, json.dumps([_record(), bad])))
-    assert len(told.events) == 1
-    assert len(told.bad) == 1
-    assert "Record 1 " in told.bad[0]
+def test_a_bad_record_is_reported_with_its_index_and_skipped(tmp_path: Path, bad: Any) -> None:
+    found = read_events(_file(tmp_path, json.dumps([_record(), bad])))
+    assert len(found.events) == 1
+    assert len(found.bad) == 1
+    assert "Record 1 " in found.bad[0]
 
 
 def test_the_latest_wins(tmp_path: Path) -> None:
@@ -100,7 +100,9 @@ def test_one_that_names_the_attribute_goes_before_a_later_one(tmp_path: Path) ->
         {"requestParameters": None},
     ],
 )
-def test_what_failed_only_read_or_is_another_thing_made_nothing(tmp_path: Path, changes: dict[str, Any]) -> None:
+def test_what_failed_only_read_or_concerns_another_resource_made_nothing(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
     assert _maker(tmp_path, _record(**changes)) == ""
 
 

@@ -1,4 +1,4 @@
-"""What the code declares is told without terraform, and what cannot be told is told as such."""
+"""What the code declares is read without terraform; a value that cannot be evaluated is unsure."""
 
 from pathlib import Path
 

@@ -30,7 +30,7 @@ def _edited(new: bytes = NEW, *edits: Edit) -> Edited:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fake(Terraform):
-    """A terraform that finds everything well formatted but what ends in two newlines, and whose plan is given."""
+    """A terraform whose plan is given; to it, every file is well formatted unless it ends in two newlines."""
 
     document: dict[str, Any] | None = None
     error: str = ""

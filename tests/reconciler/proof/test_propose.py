@@ -1,4 +1,4 @@
-"""Edits are proved on the called value, then on the provider's form; what cannot be is left, and nothing stays written."""
+"""Edits are proved with the called value, then with the provider's form; any other value is left, and files are restored."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 from gateway.model.json import Json
 from reconciler.errors import TerraformFailed
 from reconciler.model import Left, Wanted
-from reconciler.proof.propose import ProofContext, attempt, propose, written
+from reconciler.proof.propose import ProofContext, attempt, propose, temporarily_written
 from reconciler.terraform.cli import Terraform
 
 CODE = 'resource "aws_x" "a" {\n  size = 4\n  text = "old"\n}\n\nresource "aws_x" "b" {\n  size = 1\n}\n'
@@ -47,7 +47,7 @@ def _hcl(value: Json) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 
-def _ground(tmp_path: Path, **changes: Any) -> ProofContext:
+def _context(tmp_path: Path, **changes: Any) -> ProofContext:
     (tmp_path / "main.tf").write_text(CODE)
     return ProofContext(terraform=Fake(environment={}, workdir=tmp_path, **changes), root=tmp_path, state=None)
 
@@ -57,8 +57,8 @@ def _wanted(value: Json, attribute: str = "size", address: str = "aws_x.a") -> W
 
 
 async def test_what_holds_is_proved_and_nothing_stays_written(tmp_path: Path) -> None:
-    ground = _ground(tmp_path, live={"size": 6})
-    proved = await propose(ground, [_wanted(6)], explain=lambda _: "")
+    context = _context(tmp_path, live={"size": 6})
+    proved = await propose(context, [_wanted(6)], explain=lambda _: "")
     assert proved.edited.files[Path("main.tf")] == CODE.replace("= 4", "= 6").encode()
     assert all(proof.held for proof in proved.proofs)
     assert len(proved.proofs) == 7
@@ -67,20 +67,20 @@ async def test_what_holds_is_proved_and_nothing_stays_written(tmp_path: Path) ->
 
 
 async def test_what_live_has_no_longer_is_left(tmp_path: Path) -> None:
-    proved = await propose(_ground(tmp_path, live={"size": 9}), [_wanted(6)], explain=lambda _: "")
+    proved = await propose(_context(tmp_path, live={"size": 9}), [_wanted(6)], explain=lambda _: "")
     assert not proved.edited.edits
     assert "Live is 9 and not 6 any more" in proved.left[0].reason
 
 
 async def test_the_other_values_of_the_same_mutation_are_still_written(tmp_path: Path) -> None:
-    ground = _ground(tmp_path, live={"size": 9, "text": "new"})
-    proved = await propose(ground, [_wanted(6), _wanted("new", "text")], explain=lambda _: "")
+    context = _context(tmp_path, live={"size": 9, "text": "new"})
+    proved = await propose(context, [_wanted(6), _wanted("new", "text")], explain=lambda _: "")
     assert [edit.wanted.attribute for edit in proved.edited.edits] == ["text"]
     assert [left.wanted.attribute for left in proved.left] == ["size"]
 
 
 async def test_what_terraform_refuses_is_left_with_what_it_said(tmp_path: Path) -> None:
-    proved = await propose(_ground(tmp_path, live={"size": 4}, refuses="size = 6"), [_wanted(6)], explain=lambda _: "")
+    proved = await propose(_context(tmp_path, live={"size": 4}, refuses="size = 6"), [_wanted(6)], explain=lambda _: "")
     assert not proved.edited.edits
     assert "invalid value" in proved.left[0].reason
     assert proved.left[0].chain
@@ -88,25 +88,25 @@ async def test_what_terraform_refuses_is_left_with_what_it_said(tmp_path: Path) 
 
 async def test_code_that_cannot_be_planned_anyway_is_not_the_edits_fault(tmp_path: Path) -> None:
     with pytest.raises(TerraformFailed):
-        await propose(_ground(tmp_path, broken=True), [_wanted(6)], explain=lambda _: "")
+        await propose(_context(tmp_path, broken=True), [_wanted(6)], explain=lambda _: "")
     assert (tmp_path / "main.tf").read_text() == CODE
 
 
 async def test_an_unknown_place_is_left_without_a_plan(tmp_path: Path) -> None:
-    proved = await propose(_ground(tmp_path, broken=True), [_wanted(6, address="aws_x.gone")], explain=lambda _: "")
+    proved = await propose(_context(tmp_path, broken=True), [_wanted(6, address="aws_x.gone")], explain=lambda _: "")
     assert len(proved.left) == 1
 
 
 async def test_what_is_left_explains_itself(tmp_path: Path) -> None:
-    ground = _ground(tmp_path, live={"size": 9, "text": "new"})
+    context = _context(tmp_path, live={"size": 9, "text": "new"})
     left = Left(wanted=_wanted(9), reason="No.")
-    _, verified = await attempt(ground, [_wanted("new", "text")], explain=lambda _: "", own_left=[left])
+    _, verified = await attempt(context, [_wanted("new", "text")], explain=lambda _: "", own_left=[left])
     assert verified is not None
     assert verified.holds
 
 
 def test_files_are_put_back_whatever_happens(tmp_path: Path) -> None:
     (tmp_path / "a.tf").write_bytes(b"old")
-    with pytest.raises(ZeroDivisionError), written(tmp_path, {Path("a.tf"): b"new"}):
+    with pytest.raises(ZeroDivisionError), temporarily_written(tmp_path, {Path("a.tf"): b"new"}):
         1 // len((tmp_path / "a.tf").read_bytes().removeprefix(b"new"))
     assert (tmp_path / "a.tf").read_bytes() == b"old"

@@ -1,4 +1,4 @@
-"""Most values are told without terraform; one plan serves for all that only a plan can tell."""
+"""Most values are read without terraform; one plan is reused for all values that need a plan."""
 
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from gateway.model.record import Record, Stage
 from reconciler.drift.applied import AppliedMutation
 from reconciler.model import Wanted
 from reconciler.proof.propose import ProofContext
@@ -34,7 +33,6 @@ class Fake(Terraform):
 
 
 def _applied(kind: str = "agent") -> AppliedMutation:
-    record = Record(stage=Stage.DECIDED, at=EARLIER)
     return AppliedMutation(
         id="mut_1",
         seq=1,
@@ -45,7 +43,6 @@ def _applied(kind: str = "agent") -> AppliedMutation:
         operation="x:Y",
         effects=(),
         settled_at=EARLIER,
-        record=record,
     )
 
 
@@ -60,10 +57,10 @@ def _wanted(attribute: str, value: str | int) -> Wanted:
 
 
 async def _missing(
-    fake: Fake, glance: DeclaredCache, *wanted: Wanted, kind: str = "agent", head: str = "1"
+    fake: Fake, cache: DeclaredCache, *wanted: Wanted, kind: str = "agent", head: str = "1"
 ) -> list[str]:
-    ground = ProofContext(terraform=fake, root=fake.workdir, state=None)
-    return [want.attribute for want in await undeclared(ground, glance, _applied(kind), wanted, head=head)]
+    context = ProofContext(terraform=fake, root=fake.workdir, state=None)
+    return [want.attribute for want in await undeclared(context, cache, _applied(kind), wanted, head=head)]
 
 
 @pytest.mark.parametrize(("value", "missing"), [(4, []), (6, ["size"])])
@@ -72,7 +69,7 @@ async def test_a_literal_needs_no_plan(fake: Fake, value: int, missing: list[str
     assert not fake.plans
 
 
-async def test_what_hangs_on_the_live_system_is_told_by_a_plan(fake: Fake) -> None:
+async def test_a_value_that_depends_on_the_live_system_needs_a_plan(fake: Fake) -> None:
     assert await _missing(fake, DeclaredCache(), _wanted("arn", "1")) == ["arn"]
 
 
@@ -82,15 +79,15 @@ async def test_what_terraform_sent_by_itself_is_no_reason_to_write(fake: Fake) -
     assert await _missing(fake, DeclaredCache(), *wanted) == ["unset", "arn"]
 
 
-async def test_one_plan_serves_for_many_until_the_code_or_the_world_moves(fake: Fake) -> None:
-    glance = DeclaredCache()
+async def test_one_plan_is_reused_until_code_or_live_values_change(fake: Fake) -> None:
+    cache = DeclaredCache()
     for _ in range(3):
-        await _missing(fake, glance, _wanted("arn", "1"))
+        await _missing(fake, cache, _wanted("arn", "1"))
     assert len(fake.plans) == 1
-    await _missing(fake, glance, _wanted("arn", "1"), head="2")
+    await _missing(fake, cache, _wanted("arn", "1"), head="2")
     assert len(fake.plans) == 2
     later = replace(_applied(), settled_at=datetime.now(UTC))
     await undeclared(
-        ProofContext(terraform=fake, root=fake.workdir, state=None), glance, later, [_wanted("arn", "1")], head="2"
+        ProofContext(terraform=fake, root=fake.workdir, state=None), cache, later, [_wanted("arn", "1")], head="2"
     )
     assert len(fake.plans) == 3

@@ -1,11 +1,12 @@
-"""The guard sees every change that an edit makes, also where no value is known."""
+"""Footprints show every change that an edit makes, even if a value is not known."""
 
 from pathlib import Path
 
 import pytest
 
+from gateway.model.path import AttributePath
 from gateway.terraform.config.module import load_module
-from reconciler.rewrite.footprint import Footprint, concrete, differences, footprints
+from reconciler.rewrite.footprint import Footprint, differences, footprints, locate
 
 MAIN = """
 variable "v" {
@@ -98,9 +99,16 @@ def test_differences(before: Footprint, after: Footprint, paths: set[str]) -> No
     assert {".".join(path) for path in differences(before, after)} == paths
 
 
-def test_a_path_is_made_concrete() -> None:
-    tree: Footprint = {"block": [{"x": 1}], "tags": {"a.b": 1}, "two": [{"x": 1}, {"x": 2}]}
-    assert concrete(tree, ["block", "x"]) == ("block", "0", "x")
-    assert concrete(tree, ["tags", "a", "b"]) == ("tags", "a.b")
-    assert concrete(tree, ["two", "1", "x"]) == ("two", "1", "x")
-    assert concrete(tree, ["none", "x"]) == ("none", "x")
+@pytest.mark.parametrize(
+    ("path", "steps", "value"),
+    [
+        ("block.x", ("block", "0", "x"), 1),
+        ("tags.a.b", ("tags", "a.b"), 2),
+        ("two.1.x", ("two", "1", "x"), 4),
+        ("two.x", ("two", "x"), None),
+        ("none.x", ("none", "x"), None),
+    ],
+)
+def test_a_path_is_located(path: str, steps: tuple[str, ...], value: Footprint) -> None:
+    tree: Footprint = {"block": [{"x": 1}], "tags": {"a.b": 2}, "two": [{"x": 3}, {"x": 4}]}
+    assert locate(tree, AttributePath(path)) == (steps, value)

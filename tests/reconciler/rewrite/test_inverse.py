@@ -1,4 +1,4 @@
-"""Arithmetic turned round is exact, or unknown."""
+"""Inverted arithmetic is exact, or unknown."""
 
 import pytest
 from hypothesis import assume, given
@@ -36,11 +36,11 @@ def test_what_is_not_reachable_is_unknown(operator: str, constant: int, left: bo
         inverse(operator, constant, left=left)(wanted)
 
 
-def test_a_factor_of_zero_cannot_be_turned_round() -> None:
+def test_a_factor_of_zero_has_no_inverse() -> None:
     with pytest.raises(Unknown, match="zero"):
         inverse("*", 0, left=True)
 
 
-def test_the_outer_calculation_is_turned_round_first() -> None:
+def test_the_outer_calculation_is_inverted_first() -> None:
     assert then(inverse("+", 1, left=True), inverse("*", 10, left=True))(50) == 4
     assert then(negated, inverse("-", 1, left=True))(4) == -5

@@ -1,22 +1,46 @@
-"""What tracing says about where it stands."""
+"""A cursor collects its steps, and every place it makes has them."""
 
 from pathlib import Path
 
+from gateway.model.path import AttributePath
 from gateway.terraform.config.module import load_module
+from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.grammar import read_attribute
-from reconciler.rewrite.place import Cursor, source_of
+from reconciler.rewrite.place import Cursor, ObjectEntry, source_of
+
+CODE = """resource "r" "a" {{
+  list = [
+    1,
+  ]
+  long = {long}
+  map  = {{ k = 1 }}
+}}
+"""
 
 
-def test_a_spot_gathers_its_way_and_names_its_place(tmp_path: Path) -> None:
-    long = " + ".join(["1"] * 60)
-    module = load_module(tmp_path, {Path("main.tf"): f"locals {{\n  a = [\n    1,\n  ]\n  b = {long}\n}}\n".encode()})
-    document, attribute = module.source.locals["a"]
-    expression = read_attribute(document, attribute)
-    spot = Cursor(document=document, scope=module.scope, module=module).step("first").step("second")
-    assert spot.chain == ("first", "second")
-    assert source_of(document, expression) == "[ 1, ]"
-    assert source_of(document, read_attribute(*module.source.locals["b"])).endswith("...")
-    place = spot.place("list", expression)
-    assert (place.kind, place.node, place.chain, place.refused) == ("list", expression, ("first", "second"), "")
-    assert spot.refuse("No.", expression).refused == "main.tf:2: No."
-    assert spot.refuse("No.").refused == "No."
+def test_a_cursor_collects_its_steps_and_makes_places_and_refusals(tmp_path: Path) -> None:
+    code = CODE.format(long=" + ".join(["1"] * 60))
+    module = load_module(tmp_path, {Path("main.tf"): code.encode()})
+    (instance,) = module.instances()
+    document = instance.document
+    items, long, table = (
+        read_attribute(document, document.attributes(instance.block)[name]) for name in ("list", "long", "map")
+    )
+    assert isinstance(items, e.Tuple)
+    assert isinstance(table, e.Object)
+    (element,) = table.elements
+    assert isinstance(element.value, e.LiteralValue)
+    entry = ObjectEntry(element, table)
+    cursor = Cursor(document=document, scope=module.scope, module=module, entry=entry).step("first").step("second")
+
+    assert source_of(document, items) == "[ 1, ]"
+    assert source_of(document, long).endswith("...")
+    literal, listed = cursor.literal(element.value), cursor.list_items(items)
+    assert (literal.node, literal.entry, literal.convert(5)) == (element.value, entry, 5)
+    assert (listed.node, listed.entry) == (items, entry)
+    assert (cursor.new_entry(table, "x").node, cursor.new_entry(table, "x").key) == (table, "x")
+    assert cursor.new_attribute(instance.block, "tags.owner").path == AttributePath("tags.owner")
+    assert cursor.new_argument(instance.block, "size").name == "size"
+    assert literal.chain == cursor.new_argument(instance.block, "size").chain == ("first", "second")
+    assert cursor.refuse("No.", items).reason == "main.tf:2: No."
+    assert (cursor.refuse("No.").reason, cursor.refuse("No.").chain) == ("No.", ("first", "second"))

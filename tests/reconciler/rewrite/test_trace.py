@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from gateway.model.path import AttributePath
 from gateway.terraform.config.module import Module, load_module
 from gateway.terraform.lang.values import Unknown
-from reconciler.rewrite.trace import trace, traces
+from reconciler.rewrite.place import AttributePlace, EditablePlace, EntryPlace, LiteralPlace, NoPlace, Place
+from reconciler.rewrite.trace import traces
 
 MAIN = b"""variable "hours" {
   default = 2
@@ -35,14 +37,22 @@ def module(tmp_path: Path) -> Module:
     return load_module(tmp_path, {Path("main.tf"): MAIN, Path("terraform.tfvars"): b"# sized\nhours = 5\n"})
 
 
+def _traces(module: Module, path: str, address: str = "aws_sqs_queue.a") -> tuple[Place, ...]:
+    return traces(module, address, AttributePath(path))
+
+
+def _first(module: Module, path: str) -> EditablePlace:
+    """The likeliest place that can be edited."""
+    return next(place for place in _traces(module, path) if not isinstance(place, NoPlace))
+
+
 def test_the_chain_is_readable(module: Module) -> None:
-    found = trace(module, "aws_sqs_queue.a", "seconds")
-    assert found.kind == "literal"
-    assert found.document is not None
+    found = _first(module, "seconds")
+    assert isinstance(found, LiteralPlace)
     assert found.document.path == Path("terraform.tfvars")
     assert found.chain == (
         "main.tf:10 aws_sqs_queue.a.seconds = var.hours * 3600",
-        "main.tf:10 turned round: var.hours * 3600",
+        "main.tf:10 inverted: var.hours * 3600",
         "terraform.tfvars:2 hours = 5",
     )
 
@@ -51,22 +61,22 @@ def test_the_chain_is_readable(module: Module) -> None:
     ("path", "wanted", "written"),
     [("seconds", 7200, 2), ("half", 25, 4), ("rest", 3, 7), ("literal", "x", "x")],
 )
-def test_a_calculation_is_turned_round_exactly(path: str, wanted: int, written: int, module: Module) -> None:
-    assert trace(module, "aws_sqs_queue.a", path).convert(wanted) == written
+def test_a_calculation_is_inverted_exactly(path: str, wanted: int, written: int, module: Module) -> None:
+    assert _first(module, path).convert(wanted) == written
 
 
 @pytest.mark.parametrize("wanted", [5000, "x", None, True])
 def test_what_no_whole_number_reaches_is_unknown(wanted: int, module: Module) -> None:
     with pytest.raises(Unknown):
-        trace(module, "aws_sqs_queue.a", "seconds").convert(wanted)
+        _first(module, "seconds").convert(wanted)
 
 
 def test_the_likeliest_place_comes_first_and_others_follow(module: Module) -> None:
-    assert [place.kind for place in traces(module, "aws_sqs_queue.a", "tags.owner")] == ["literal", "entry"]
-    assert [place.kind for place in traces(module, "aws_sqs_queue.a", "size")] == ["entry", "literal"]
-    assert [(place.kind, place.key) for place in traces(module, "aws_sqs_queue.a", "absent")] == [
-        ("attribute", "absent")
-    ]
+    assert [type(place) for place in _traces(module, "tags.owner")] == [LiteralPlace, EntryPlace]
+    assert [type(place) for place in _traces(module, "size")] == [EntryPlace, LiteralPlace]
+    (absent,) = _traces(module, "absent")
+    assert isinstance(absent, AttributePlace)
+    assert absent.path == "absent"
 
 
 @pytest.mark.parametrize(
@@ -80,6 +90,6 @@ def test_the_likeliest_place_comes_first_and_others_follow(module: Module) -> No
     ],
 )
 def test_a_refusal_says_why(address: str, path: str, reason: str, module: Module) -> None:
-    found = trace(module, address, path)
-    assert found.kind == "refused"
-    assert reason in found.refused
+    (found, *_) = _traces(module, path, address)
+    assert isinstance(found, NoPlace)
+    assert reason in found.reason

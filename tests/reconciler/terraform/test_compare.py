@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.model.json import Json
-from reconciler.terraform.compare import agrees, at, differences, same
+from reconciler.terraform.compare import agrees, differences, same
 
 
 @pytest.mark.parametrize(
@@ -44,15 +44,6 @@ def test_same(one: Json, other: Json, expected: bool) -> None:
 )
 def test_a_live_value_agrees_where_it_only_fills_in(called: Json, live: Json, expected: bool) -> None:
     assert agrees(called, live) is expected
-
-
-def test_paths_step_into_the_only_block() -> None:
-    value: Json = {"versioning": [{"status": "Enabled"}], "ingress": [{"p": 1}, {"p": 2}], "tags": {"a": "b"}}
-    assert at(value, ["versioning", "status"]) == "Enabled"
-    assert at(value, ["ingress", "1", "p"]) == 2
-    assert at(value, ["ingress", "p"]) is None
-    assert at(value, ["tags", "c"]) is None
-    assert at(None, ["x"]) is None
 
 
 def test_differences_are_as_small_as_they_can_be() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.terraform.plan import ResourceChange, bare, read_plan
+from reconciler.terraform.plan import ResourceChange, read_plan, without_keys
 
 
 def _entry(address: str = "aws_x.a", actions: tuple[str, ...] = ("update",), **change: Any) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def test_other_actions_are_about_the_whole(actions: tuple[str, ...]) -> None:
     assert _changes(_entry(actions=actions, before=None, after={"a": 1})) == [("aws_x.a", "*")]
 
 
-def test_a_replacement_tells_which_attributes_differ() -> None:
+def test_a_replacement_lists_which_attributes_differ() -> None:
     entry = _entry(
         actions=("delete", "create"), before={"name": "a", "id": "1"}, after={"name": "b"}, after_unknown={"id": True}
     )
@@ -86,5 +86,5 @@ def test_outputs_that_follow_are_named() -> None:
     assert read_plan({"output_changes": outputs}).outputs == ("size",)
 
 
-def test_the_bare_address_has_no_keys() -> None:
-    assert bare('module.a["x]\\"y"].aws_b.c[0]') == "module.a.aws_b.c"
+def test_an_address_without_keys() -> None:
+    assert without_keys('module.a["x]\\"y"].aws_b.c[0]') == "module.a.aws_b.c"

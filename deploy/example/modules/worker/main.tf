@@ -9,7 +9,7 @@ variable "visibility" {
 }
 
 variable "alarm_at" {
-  description = "Messages waiting before somebody is told."
+  description = "Number of waiting messages above which the alarm is raised."
   type        = number
   default     = 1000
 }

@@ -1,1 +1,1 @@
-"""From the wire to parameters: one module per family of wire formats, each the reverse of a botocore serializer."""
+"""Parsers from the wire formats to parameters: one module per family of protocols, each the inverse of a botocore serializer."""

@@ -1,4 +1,4 @@
-"""The two REST protocols: parameters from the path, the query, the headers and a JSON or XML body."""
+"""Parses the two REST protocols: parameters from the path, the query, the headers and a JSON or XML body."""
 
 import base64
 import binascii
@@ -8,18 +8,19 @@ from typing import Any
 from botocore.utils import is_json_value_header
 
 from gateway.doors.aws.protocols import document, xml
-from gateway.doors.aws.protocols.values import check_members, from_text, unknown, wrong
+from gateway.doors.aws.protocols.values import check_members, from_text, refuse_unknown, refuse_value
 from gateway.doors.aws.request_head import RequestHead
-from gateway.doors.aws.strict_parsers import json_value, unreadable, utf8, xml_root
+from gateway.doors.aws.strict_parsers import json_value, refuse_body, utf8, xml_root
+from gateway.doors.aws.value_limits import path_below
 from gateway.errors import Malformed
 from gateway.service_models import Shape
 
 _NEVER_SIGNED = frozenset({"cache-control", "content-length", "expect"})
-"""Headers that some SDKs leave out of their signature although operations take them as parameters."""
+"""Headers that some SDKs do not sign, although they are parameters of some operations."""
 _JSON_TYPES = ("application/json", "application/x-amz-json-1.0", "application/x-amz-json-1.1")
 _XML_TYPES = ("application/xml", "text/xml")
 _ADDED = frozenset({"x-id"})
-"""Query keys that SDKs add and no service reads."""
+"""Query keys that SDKs add and that no service reads."""
 
 
 def parse(
@@ -31,14 +32,14 @@ def parse(
     *,
     is_json: bool,
 ) -> dict[str, Any]:
-    """The parameters of a REST request. `literals` are the query keys that routing itself asked for.
+    """The parameters of a REST request. `literals` are the query keys that identify the operation.
 
-    Raises `errors.Malformed` for what does not fit the shape.
+    Raises `errors.Malformed` for whatever does not fit the shape.
     """
     if shape is None:
         for name, _ in head.query:
             if name not in literals | _ADDED:
-                unknown("", name)
+                refuse_unknown("", name)
         return {}
     result = dict(_from_path(shape, labels))
     result.update(_from_query(shape, head, literals))
@@ -49,6 +50,7 @@ def parse(
 
 
 def _bound(shape: Shape, location: str) -> Iterator[tuple[str, str, Shape]]:
+    """Name, name on the wire and shape of each member that is bound to this location."""
     for name, member in shape.members.items():
         if member.serialization.get("location") == location:
             yield name, str(member.serialization.get("name", name)), member
@@ -75,12 +77,12 @@ def _from_query(shape: Shape, head: RequestHead, literals: frozenset[str]) -> It
         elif key in given:
             yield name, _query_value(member, given[key], name)
     for key in free:
-        unknown("", key)
+        refuse_unknown("", key)
 
 
 def _query_value(shape: Shape, texts: list[str], path: str) -> Any:
     if shape.type_name == "list":
-        return [from_text(shape.member, text, f"{path}[{place}]") for place, text in enumerate(texts)]
+        return [from_text(shape.member, text, path_below(path, f"[{place}]")) for place, text in enumerate(texts)]
     if len(texts) > 1:
         raise Malformed(
             f"The parameter {path} was sent more than once.",
@@ -102,7 +104,7 @@ def _from_headers(shape: Shape, head: RequestHead) -> Iterator[tuple[str, Any]]:
 
 
 def _header(head: RequestHead, name: str) -> str | None:
-    """A header that is a parameter: sent once and covered by the signature."""
+    """The value of a header that is a parameter. Refuses one that is repeated or not covered by the signature."""
     text = head.headers.get(name)
     if text is None:
         return None
@@ -121,12 +123,12 @@ def _header(head: RequestHead, name: str) -> str | None:
 
 def _header_value(shape: Shape, text: str, path: str) -> Any:
     if shape.type_name == "list":
-        return [from_text(shape.member, item.strip(), path) for item in text.split(",")]
+        return [from_text(shape.member, item.strip(), path) for item in text.split(",")] if text.strip() else []
     if is_json_value_header(shape):
         try:
             return json_value(base64.b64decode(text, validate=True))
         except (binascii.Error, ValueError):
-            wrong(path, "must be base64 of JSON")
+            refuse_value(path, "must be base64 of JSON")
     return from_text(shape, text, path)
 
 
@@ -140,12 +142,12 @@ def _from_body(shape: Shape, head: RequestHead, body: bytes, *, is_json: bool) -
             return {payload: utf8(body)} if body else {}
         if member.serialization.get("eventstream"):
             raise Malformed(
-                "Sentinel does not take event streams from clients.", aws_code="InvalidRequest", code="event_stream"
+                "Sentinel does not accept event streams from clients.", aws_code="InvalidRequest", code="event_stream"
             )
         return {payload: _payload(shape, payload, head, body, is_json=is_json)} if body else {}
     if not any("location" not in member.serialization for member in shape.members.values()):
         if body.strip() not in (b"", b"{}"):
-            unreadable("This operation takes no body.", code="unexpected_body")
+            refuse_body("This operation has no body.", code="unexpected_body")
         return {}
     if not body:
         return {}
@@ -171,7 +173,7 @@ def _xml(shape: Shape, head: RequestHead, body: bytes) -> Any:
 
 
 def _check_type(shape: Shape, head: RequestHead, allowed: tuple[str, ...]) -> None:
-    """A body without a content type is read as the protocol says; one with another type is refused, unless the type is a parameter."""
+    """Refuse a content type of another protocol, unless the content type is a parameter. None is accepted: the protocol decides then."""
     if (
         not head.content_type
         or head.content_type in allowed
@@ -179,7 +181,7 @@ def _check_type(shape: Shape, head: RequestHead, allowed: tuple[str, ...]) -> No
     ):
         return
     raise Malformed(
-        f"The content type does not fit: this operation takes {allowed[0]}.",
+        f"The content type does not fit: this operation uses {allowed[0]}.",
         aws_code="UnsupportedMediaTypeException",
         code="content_type",
     )

@@ -1,14 +1,15 @@
-"""XML bodies of `rest-xml`: elements back into nested parameters. Namespaces are dropped, as AWS's own servers take them."""
+"""Parses XML bodies of `rest-xml` into nested parameters. Namespaces are ignored, as by AWS's own servers."""
 
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from gateway.doors.aws.protocols.values import check_members, from_text, unknown, wrong
+from gateway.doors.aws.protocols.values import check_members, from_text, refuse_unknown, refuse_value
+from gateway.doors.aws.value_limits import check_name, path_below
 from gateway.service_models import Shape
 
 
 def structure(shape: Shape, element: Element, path: str, *, check: bool = True) -> dict[str, Any]:
-    """The members of a structure that stand in an element. `check=False` leaves the required ones to the caller."""
+    """The members of a structure in an element. `check=False`: the caller checks for required members."""
     children: dict[str, list[Element]] = {}
     for child in element:
         children.setdefault(_tag(child.tag), []).append(child)
@@ -18,7 +19,7 @@ def structure(shape: Shape, element: Element, path: str, *, check: bool = True) 
     for name, member in shape.members.items():
         if "location" in member.serialization:
             continue
-        below = f"{path}.{name}" if path else name
+        below = path_below(path, f".{name}")
         if member.serialization.get("xmlAttribute"):
             text = _attribute(element, str(member.serialization.get("name", name)))
             if text is not None:
@@ -29,24 +30,24 @@ def structure(shape: Shape, element: Element, path: str, *, check: bool = True) 
             used.add(key)
             result[name] = _member(member, children[key], below)
     for key in children.keys() - used:
-        unknown(path, key)
+        refuse_unknown(path, key)
     if check:
         check_members(shape, result, path)
     return result
 
 
 def value(shape: Shape, element: Element, path: str) -> Any:
-    """The value of one element, held against its shape."""
+    """The value of one element, validated against its shape."""
     match shape.type_name:
         case "structure":
             return structure(shape, element, path)
         case "list":
             _no_text(element, path)
-            return [value(shape.member, child, f"{path}[{place}]") for place, child in enumerate(element)]
+            return [value(shape.member, child, path_below(path, f"[{place}]")) for place, child in enumerate(element)]
         case "map":
             return _map(shape, list(element), path)
     if len(element):
-        wrong(path, f"must be a {shape.type_name}")
+        refuse_value(path, f"must be a {shape.type_name}")
     return from_text(shape, element.text or "", path)
 
 
@@ -59,11 +60,11 @@ def _keys(name: str, member: Shape) -> tuple[str, ...]:
 
 def _member(shape: Shape, elements: list[Element], path: str) -> Any:
     if shape.serialization.get("flattened") and shape.type_name == "list":
-        return [value(shape.member, element, f"{path}[{place}]") for place, element in enumerate(elements)]
+        return [value(shape.member, element, path_below(path, f"[{place}]")) for place, element in enumerate(elements)]
     if shape.serialization.get("flattened") and shape.type_name == "map":
         return _map(shape, elements, path)
     if len(elements) > 1:
-        wrong(path, "was sent more than once", code="duplicate_parameter")
+        refuse_value(path, "was sent more than once", code="duplicate_parameter")
     return value(shape, elements[0], path)
 
 
@@ -74,11 +75,12 @@ def _map(shape: Shape, entries: list[Element], path: str) -> dict[str, Any]:
     for entry in entries:
         parts = {_tag(child.tag): child for child in entry}
         if parts.keys() != {key_name, value_name} or len(entry) != len(parts):
-            wrong(path, f"must have entries of {key_name} and {value_name}")
+            refuse_value(path, f"must have entries of {key_name} and {value_name}")
         key = value(shape.key, parts[key_name], path)
+        check_name(key)
         if key in result:
-            wrong(path, "names the same key twice", code="duplicate_parameter")
-        result[key] = value(shape.value, parts[value_name], f"{path}.{key}")
+            refuse_value(path, "names the same key twice", code="duplicate_parameter")
+        result[key] = value(shape.value, parts[value_name], path_below(path, f".{key}"))
     return result
 
 
@@ -93,4 +95,4 @@ def _tag(tag: str) -> str:
 
 def _no_text(element: Element, path: str) -> None:
     if (element.text or "").strip() or any((child.tail or "").strip() for child in element):
-        wrong(path or "body", "has text where elements must be")
+        refuse_value(path or "body", "has text where elements must be")

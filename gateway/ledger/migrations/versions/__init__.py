@@ -1,1 +1,1 @@
-"""One module per step."""
+"""One module per migration."""

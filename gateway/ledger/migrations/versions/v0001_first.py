@@ -10,7 +10,7 @@ _FROZEN = ("records", "record_resources")
 
 
 def upgrade() -> None:
-    """Make every table, and the triggers that keep records as they are."""
+    """Create every table, and the triggers that refuse changes of records."""
     _records()
     _claims()
     _attempts()

@@ -1,4 +1,4 @@
-"""Applying the stack: how terraform is called, and how its end is told. Terraform itself plays in tests/system."""
+"""Applying the stack: how terraform is called and its result reported. Real Terraform runs in tests/system."""
 
 import asyncio
 import json
@@ -20,10 +20,10 @@ KEY = Key(id="SNTLAAAAAAAAAAAAAAAA", secret="a-secret", actor="terraform", kind=
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Workspace:
-    place = Workspace(root=tmp_path / "a home", port=8484, simulated_port=8485)
-    place.stack.mkdir(parents=True)
-    return place
+def workspace(tmp_path: Path) -> Workspace:
+    workspace = Workspace(root=tmp_path / "a home", port=8484, simulated_port=8485)
+    workspace.stack.mkdir(parents=True)
+    return workspace
 
 
 def double(tmp_path: Path, body: str) -> Settings:
@@ -44,43 +44,43 @@ def calls(tmp_path: Path) -> list[dict[str, object]]:
 
 
 async def test_init_and_apply_with_the_pipelines_key(
-    place: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_PROFILE", "prod")
     monkeypatch.setenv("TF_WORKSPACE", "other")
-    await apply_stack(place, double(tmp_path, ""), KEY)
+    await apply_stack(workspace, double(tmp_path, ""), KEY)
     init, apply = calls(tmp_path)
     assert (init["argv"], apply["argv"]) == (["init", "-no-color"], ["apply", "-auto-approve", "-no-color"])
-    assert apply["cwd"] == str(place.stack)
+    assert apply["cwd"] == str(workspace.stack)
     environment = apply["env"]
     assert isinstance(environment, dict)
-    assert (environment["AWS_ENDPOINT_URL"], environment["AWS_ACCESS_KEY_ID"]) == (place.url, KEY.id)
+    assert (environment["AWS_ENDPOINT_URL"], environment["AWS_ACCESS_KEY_ID"]) == (workspace.url, KEY.id)
     assert "AWS_PROFILE" not in environment
     assert "TF_WORKSPACE" not in environment
-    assert place.applied.exists()
+    assert workspace.applied.exists()
 
 
-async def test_a_failure_shows_the_end_of_the_output_and_marks_nothing(place: Workspace, tmp_path: Path) -> None:
+async def test_a_failure_shows_the_end_of_the_output_and_marks_nothing(workspace: Workspace, tmp_path: Path) -> None:
     body = "print('\\n'.join(f'line {n}' for n in range(100)), flush=True); print('no [quota]', file=sys.stderr); sys.exit('apply' in sys.argv)"
     with pytest.raises(CannotStart) as failed:
-        await apply_stack(place, double(tmp_path, body), KEY)
-    told = str(failed.value)
-    assert told.startswith("terraform apply failed in")
-    assert told.endswith("no [quota]")
-    assert "line 70\n" in told
-    assert "line 1\n" not in told
-    assert "line 1\n" in (place.root / "logs" / "terraform.log").read_text()
-    assert not place.applied.exists()
+        await apply_stack(workspace, double(tmp_path, body), KEY)
+    message = str(failed.value)
+    assert message.startswith("terraform apply failed in")
+    assert message.endswith("no [quota]")
+    assert "line 70\n" in message
+    assert "line 1\n" not in message
+    assert "line 1\n" in (workspace.root / "logs" / "terraform.log").read_text()
+    assert not workspace.applied.exists()
 
 
-async def test_an_interrupt_reaches_terraform_once_and_lets_it_end(place: Workspace, tmp_path: Path) -> None:
+async def test_an_interrupt_reaches_terraform_once_and_lets_it_end(workspace: Workspace, tmp_path: Path) -> None:
     seen = tmp_path / "signals"
     body = (
         f"def stop(number, _): open({str(seen)!r}, 'a').write(f'{{number}} '); time.sleep(0.3); sys.exit(1)\n"
         "signal.signal(signal.SIGINT, stop); signal.signal(signal.SIGTERM, stop)\n"
         f"open({str(tmp_path / 'ready')!r}, 'w').close(); time.sleep(60)"
     )
-    work = asyncio.ensure_future(apply_stack(place, double(tmp_path, body), KEY))
+    work = asyncio.ensure_future(apply_stack(workspace, double(tmp_path, body), KEY))
     for _ in range(1000):
         if (tmp_path / "ready").exists():
             break
@@ -89,16 +89,16 @@ async def test_an_interrupt_reaches_terraform_once_and_lets_it_end(place: Worksp
     with pytest.raises(asyncio.CancelledError):
         await work
     assert seen.read_text() == f"{int(signal.SIGINT)} "
-    assert not place.applied.exists()
+    assert not workspace.applied.exists()
 
 
-async def test_a_mirror_that_is_none_is_said(place: Workspace, tmp_path: Path) -> None:
+async def test_an_invalid_mirror_is_an_error(workspace: Workspace, tmp_path: Path) -> None:
     settings = Settings(reconcile=ReconcileSettings(terraform="true", provider_mirror=tmp_path))
     with pytest.raises(SettingsInvalid, match="holds no provider"):
-        await apply_stack(place, settings, KEY)
+        await apply_stack(workspace, settings, KEY)
 
 
-async def test_the_environment_of_this_process_stays_as_it_was(place: Workspace, tmp_path: Path) -> None:
+async def test_the_environment_of_this_process_stays_as_it_was(workspace: Workspace, tmp_path: Path) -> None:
     before = dict(os.environ)
-    await apply_stack(place, double(tmp_path, ""), KEY)
+    await apply_stack(workspace, double(tmp_path, ""), KEY)
     assert dict(os.environ) == before

@@ -1,4 +1,4 @@
-"""Where the files that ship with Sentinel are."""
+"""The location of the files shipped with Sentinel."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What `sentinel up` says once all is ready."""
+"""What `sentinel up` prints when it is ready."""
 
 import sys
 from pathlib import Path
@@ -17,13 +17,13 @@ KEYS = {
 }
 
 
-def said(capsys: pytest.CaptureFixture[str], place: Workspace, *, applied: bool = True) -> str:
-    show_banner(place, KEYS, region="us-east-1", applied=applied)
+def printed(capsys: pytest.CaptureFixture[str], workspace: Workspace, *, applied: bool = True) -> str:
+    show_banner(workspace, KEYS, region="us-east-1", applied=applied)
     return capsys.readouterr().out
 
 
 def test_endpoint_and_three_sets_of_credentials(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = said(capsys, Workspace(root=tmp_path, port=9000, simulated_port=9001))
+    text = printed(capsys, Workspace(root=tmp_path, port=9000, simulated_port=9001))
     assert "Sentinel is ready.  AWS endpoint and API: http://127.0.0.1:9000" in text
     for name in ("agent", "human", "pipeline"):
         assert f"export AWS_SECRET_ACCESS_KEY={name}-secret" in text
@@ -33,22 +33,22 @@ def test_endpoint_and_three_sets_of_credentials(tmp_path: Path, capsys: pytest.C
     assert "terraform -chdir" not in text
 
 
-def test_commands_are_as_they_work_from_where_one_is(
+def test_commands_work_from_the_current_directory(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     elsewhere = Workspace(root=tmp_path / "a [home]", port=9000, simulated_port=9001)
-    assert f"sentinel tour --home '{tmp_path / 'a [home]'}'" in said(capsys, elsewhere)
+    assert f"sentinel tour --home '{tmp_path / 'a [home]'}'" in printed(capsys, elsewhere)
     here = Workspace(root=UP_DIRECTORY.resolve(), port=9000, simulated_port=9001)
-    assert "sentinel tour  " in said(capsys, here)
+    assert "sentinel tour  " in printed(capsys, here)
     Path("Makefile").touch()
-    assert "make tour" in said(capsys, here)
+    assert "make tour" in printed(capsys, here)
 
 
-def test_what_is_not_applied_is_said_with_the_command_that_does(
+def test_an_unapplied_stack_shows_the_command_that_applies_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     own = Workspace(root=tmp_path, port=9000, simulated_port=0, own_stack=Path("/code/my stack"))
-    text = said(capsys, own, applied=False)
+    text = printed(capsys, own, applied=False)
     assert "terraform -chdir='/code/my stack' apply" in text
     assert "tour" not in text
     assert "kafka" not in text
@@ -63,5 +63,5 @@ def test_an_environment_that_is_not_activated_is_put_on_path(
     monkeypatch.setattr(sys, "prefix", "/venv")
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     monkeypatch.setenv("VIRTUAL_ENV", "/venv" if activated else "/another")
-    text = said(capsys, Workspace(root=tmp_path, port=9000, simulated_port=9001))
+    text = printed(capsys, Workspace(root=tmp_path, port=9000, simulated_port=9001))
     assert (f"export PATH={tmp_path}:$PATH" in text) is not activated

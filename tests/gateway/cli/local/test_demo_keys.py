@@ -1,4 +1,4 @@
-"""The ready-made keys."""
+"""The demo keys."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gateway.cli.local.demo_keys import demo_keys
-from gateway.cli.open_keyring import open_ring
+from gateway.cli.open_keyring import open_keyring
 from gateway.keyring.keys import SqlKeyRing
 from gateway.model.caller import ActorKind
 from gateway.settings import Settings
@@ -15,11 +15,11 @@ from gateway.settings import Settings
 
 @pytest.fixture
 async def ring(tmp_path: Path) -> AsyncIterator[SqlKeyRing]:
-    async with open_ring(Settings(data=tmp_path / "data")) as ring:
+    async with open_keyring(Settings(data=tmp_path / "data")) as ring:
         yield ring
 
 
-async def test_there_is_one_for_everybody_and_it_stays(ring: SqlKeyRing) -> None:
+async def test_every_actor_has_a_key_that_is_reused(ring: SqlKeyRing) -> None:
     first = await demo_keys(ring)
     assert {name: key.kind for name, key in first.items()} == {
         "agent": ActorKind.AGENT,
@@ -41,7 +41,7 @@ async def test_what_is_revoked_or_about_to_end_is_replaced(ring: SqlKeyRing) -> 
     assert second["human"] == first["human"]
 
 
-async def test_a_session_or_a_key_of_less_is_not_taken_for_it(ring: SqlKeyRing) -> None:
+async def test_a_session_key_or_one_with_fewer_roles_is_not_reused(ring: SqlKeyRing) -> None:
     motive_less = await ring.issue(actor="terraform", kind=ActorKind.PIPELINE, lasts=timedelta(days=300))
     ending = await ring.issue(actor="agent-scaler", kind=ActorKind.AGENT, lasts=timedelta(hours=1))
     session = await ring.issue(

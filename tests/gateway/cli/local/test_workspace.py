@@ -34,9 +34,9 @@ def ports() -> dict[str, int]:
     return {"port": free(), "simulated_port": free()}
 
 
-def opened(root: Path, **wanted: object) -> Workspace:
-    with open_workspace(root, WorkspaceOptions(**wanted)) as place:  # type: ignore[arg-type]  # a table of cases
-        return place
+def opened(root: Path, **options: object) -> Workspace:
+    with open_workspace(root, WorkspaceOptions(**options)) as workspace:  # type: ignore[arg-type]  # a table of cases
+        return workspace
 
 
 def test_it_remembers_its_ports(tmp_path: Path, ports: dict[str, int]) -> None:
@@ -48,17 +48,21 @@ def test_it_remembers_its_ports(tmp_path: Path, ports: dict[str, int]) -> None:
     assert opened(root, port=other).port == other
 
 
-def test_the_names_of_things(tmp_path: Path) -> None:
-    place = Workspace(root=tmp_path, port=1, simulated_port=2)
-    assert (place.stack, place.stack_name, place.url) == (tmp_path / "stack", "example", "http://127.0.0.1:1")
-    assert place.simulated_url == "http://127.0.0.1:2"
+def test_paths_and_urls(tmp_path: Path) -> None:
+    workspace = Workspace(root=tmp_path, port=1, simulated_port=2)
+    assert (workspace.stack, workspace.stack_name, workspace.url) == (
+        tmp_path / "stack",
+        "example",
+        "http://127.0.0.1:1",
+    )
+    assert workspace.simulated_url == "http://127.0.0.1:2"
     own = Workspace(root=tmp_path, port=1, simulated_port=0, own_stack=Path("/code/My Stack_1"))
     assert (own.stack, own.stack_name, own.simulated_url) == (Path("/code/My Stack_1"), "my-stack-1", "")
     assert Workspace(root=tmp_path, port=1, simulated_port=0, own_stack=Path("/")).stack_name == "example"
 
 
 @pytest.mark.parametrize(("taken", "option"), [("port", "--port"), ("simulated_port", "--aws-port")])
-def test_a_port_in_use_is_said_and_nothing_is_touched(
+def test_a_port_in_use_is_an_error_and_changes_nothing(
     taken: str, option: str, tmp_path: Path, ports: dict[str, int]
 ) -> None:
     with socket.socket() as other:
@@ -71,10 +75,10 @@ def test_a_port_in_use_is_said_and_nothing_is_touched(
     assert not (tmp_path / "home").exists()
 
 
-def test_two_in_one_directory_are_one_too_many(tmp_path: Path, ports: dict[str, int]) -> None:
+def test_a_directory_cannot_be_used_twice_at_once(tmp_path: Path, ports: dict[str, int]) -> None:
     with (
         open_workspace(tmp_path / "home", WorkspaceOptions(port=ports["port"], simulated_port=ports["simulated_port"])),
-        pytest.raises(CannotStart, match="Another `sentinel up` runs in"),
+        pytest.raises(CannotStart, match="Another `sentinel up` is running in"),
         open_workspace(tmp_path / "home", WorkspaceOptions(port=free(), simulated_port=free(), fresh=True)),
     ):
         pytest.fail("not reached")
@@ -82,16 +86,16 @@ def test_two_in_one_directory_are_one_too_many(tmp_path: Path, ports: dict[str, 
 
 
 def test_one_port_cannot_serve_both(tmp_path: Path) -> None:
-    with pytest.raises(CannotStart, match="choose two ports"):
+    with pytest.raises(CannotStart, match="choose different ports"):
         opened(tmp_path, port=8000, simulated_port=8000)
 
 
 @pytest.mark.parametrize("fresh", [False, True])
 def test_a_directory_that_is_not_ours_is_left_alone(fresh: bool, tmp_path: Path, ports: dict[str, int]) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
-    with pytest.raises(CannotStart, match="no `sentinel up` made it"):
+    with pytest.raises(CannotStart, match="was not made by `sentinel up`"):
         opened(tmp_path, fresh=fresh, **ports)
-    with pytest.raises(CannotStart, match="no `sentinel up` made it"):
+    with pytest.raises(CannotStart, match="was not made by `sentinel up`"):
         opened(tmp_path / "thesis.txt", fresh=fresh, **ports)
     assert [entry.name for entry in tmp_path.iterdir()] == ["thesis.txt"]
 
@@ -106,18 +110,20 @@ def test_fresh_forgets_everything_but_follows_no_link(tmp_path: Path, ports: dic
     (root / "stack" / "main.tf").touch()
     (root / "applied").touch()
     (root / "link").symlink_to(outside)
-    place = opened(root, fresh=True, **ports)
+    workspace = opened(root, fresh=True, **ports)
     assert {entry.name for entry in root.iterdir()} == {"lock", "ports.json"}
     assert (outside / "kept").exists()
-    assert not place.applied.exists()
+    assert not workspace.applied.exists()
 
 
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", "5", "{}", '{"port": "x", "simulated_port": 1}', '{"port": 1}', "\xff"]
 )
-def test_a_damaged_memory_is_said_and_fresh_helps(text: str, tmp_path: Path, ports: dict[str, int]) -> None:
+def test_a_damaged_ports_file_is_an_error_and_fresh_repairs_it(
+    text: str, tmp_path: Path, ports: dict[str, int]
+) -> None:
     (tmp_path / "ports.json").write_bytes(text.encode("latin-1"))
-    with pytest.raises(CannotStart, match=r"ports.json is damaged .* Begin anew with --fresh"):
+    with pytest.raises(CannotStart, match=r"ports.json is damaged .* Start over with --fresh"):
         opened(tmp_path, **ports)
     opened(tmp_path, fresh=True, **ports)
     assert json.loads((tmp_path / "ports.json").read_text()) == ports
@@ -146,24 +152,24 @@ def test_it_stays_with_its_stack(tmp_path: Path, ports: dict[str, int]) -> None:
 
 
 @pytest.mark.parametrize("name", ["plain", "with spaces", 'with "quotes" and \\', "größer 🦭", "tab\there"])
-def test_the_settings_file_says_what_was_meant(name: str, tmp_path: Path) -> None:
-    place = Workspace(root=tmp_path / name, port=9000, simulated_port=9001)
-    place.root.mkdir()
+def test_the_settings_file_is_read_back(name: str, tmp_path: Path) -> None:
+    workspace = Workspace(root=tmp_path / name, port=9000, simulated_port=9001)
+    workspace.root.mkdir()
     key = Key(id="SNTLAAAAAAAAAAAAAAAA", secret="s'\"\\", actor="reconciler", kind=ActorKind.SERVICE)
-    write_config(place, reconciler=key, policies=Path("/rules and all"))
-    settings = read_settings(place.config)
-    assert settings.data == place.root / "data"
-    assert settings.stacks[0].path == place.stack
+    write_config(workspace, reconciler=key, policies=Path("/rules and all"))
+    settings = read_settings(workspace.config)
+    assert settings.data == workspace.root / "data"
+    assert settings.stacks[0].path == workspace.stack
     assert settings.policy.path == Path("/rules and all")
     assert (settings.server.port, settings.upstream.simulated) == (9000, "http://127.0.0.1:9001")
     assert settings.reconcile.key_secret.get_secret_value() == key.secret
-    assert stat.S_IMODE(place.config.stat().st_mode) == 0o600
+    assert stat.S_IMODE(workspace.config.stat().st_mode) == 0o600
 
 
-def test_without_the_reconcilers_key_it_is_whole_too(tmp_path: Path) -> None:
-    place = Workspace(root=tmp_path, port=9000, simulated_port=0)
-    write_config(place, reconciler=None, policies=None)
-    assert "key_id" not in tomllib.loads(place.config.read_text())["reconcile"]
+def test_without_the_reconcilers_key_it_is_valid_too(tmp_path: Path) -> None:
+    workspace = Workspace(root=tmp_path, port=9000, simulated_port=0)
+    write_config(workspace, reconciler=None, policies=None)
+    assert "key_id" not in tomllib.loads(workspace.config.read_text())["reconcile"]
 
 
 def test_a_private_file_was_never_readable_by_others(tmp_path: Path) -> None:

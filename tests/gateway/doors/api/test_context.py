@@ -1,4 +1,4 @@
-"""What the routes share: who may see which records, and whose session key is whose."""
+"""What the routes share: who may see which records, and session keys."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -56,12 +56,12 @@ def store() -> Store:
 @pytest.fixture
 def context(store: Store) -> Context:
     unused: Any = SimpleNamespace()
-    ports: Any = {"archive": store, "keys": store, "blamer": store}
+    ports: Any = {"queries": store, "keys": store, "blamer": store}
     return Context(
         pipeline=unused,
         authenticator=unused,
-        dialect=unused,
-        desk=unused,
+        decoder=unused,
+        commands=unused,
         clock=FixedClock(),
         max_body_bytes=100,
         **ports,
@@ -88,13 +88,13 @@ PIPELINE = Caller(actor="pipeline", kind=ActorKind.PIPELINE, key_id="SNTLP")
     ],
 )
 async def test_who_sees_which_records(context: Context, caller: Caller, query: RecordQuery, seen: list[Record]) -> None:
-    assert list(await context.own_records(caller, query)) == seen
+    assert list(await context.visible_records(caller, query)) == seen
 
 
 async def test_a_session_is_the_callers_own_for_a_while(context: Context, store: Store) -> None:
     body = SessionBody.model_validate({"motive": {"intent": "cost", "motivation": "budget"}, "lasts": "30d"})
-    told = await context.session(replace(AGENT, roles=("r",), on_behalf_of="eve"), body)
-    assert told == {"access_key_id": "SNTSX", "secret_access_key": "s" * 40, "expires_at": "2026-11-21T00:00:00Z"}
+    session = await context.session(replace(AGENT, roles=("r",), on_behalf_of="eve"), body)
+    assert session == {"access_key_id": "SNTSX", "secret_access_key": "s" * 40, "expires_at": "2026-11-21T00:00:00Z"}
     (issued,) = store.issued
     assert (issued["actor"], issued["kind"], issued["roles"], issued["on_behalf_of"]) == ("agent", ActorKind.AGENT, ("r",), "eve")  # fmt: skip
     assert (issued["lasts"], issued["session_of"]) == (timedelta(hours=12), AGENT.key_id)
@@ -107,6 +107,6 @@ async def test_a_session_key_makes_no_session(context: Context, store: Store) ->
     assert store.issued == []
 
 
-async def test_nothing_is_known_of_what_was_never_set(context: Context) -> None:
+async def test_an_attribute_that_was_never_set_is_not_found(context: Context) -> None:
     with pytest.raises(NotFound, match=r"a\.b"):
-        await context.blamed(AGENT, "a", "b")
+        await context.blame(AGENT, "a", "b")

@@ -1,4 +1,4 @@
-"""Proposals: read strictly into a call, classed as at the AWS door; reads, strange regions and odd idempotency keys are refused."""
+"""Decoding proposals: strictly, with the same classes as at the AWS door; reads, other regions and bad idempotency keys are refused."""
 
 import json
 from typing import Any
@@ -17,7 +17,7 @@ PROPOSAL = {"service": "sqs", "operation": "PurgeQueue", "parameters": {"QueueUr
 
 
 @pytest.fixture(scope="module")
-def dialect() -> ApiDecoder:
+def decoder() -> ApiDecoder:
     return ApiDecoder(
         account="123456789012",
         regions=("us-east-1", "eu-west-1"),
@@ -28,24 +28,24 @@ def dialect() -> ApiDecoder:
     )
 
 
-async def _read(dialect: ApiDecoder, key: str | None = None, **more: Any) -> Request:
+async def _read(decoder: ApiDecoder, key: str | None = None, **more: Any) -> Request:
     headers = (("content-type", "application/json"), *((("idempotency-key", key),) if key is not None else ()))
     body = json.dumps({**PROPOSAL, **more}).encode()
-    return await dialect.read(inbound(headers=headers, body=body), AGENT)
+    return await decoder.read(inbound(headers=headers, body=body), AGENT)
 
 
-async def test_a_proposal_is_a_call(dialect: ApiDecoder) -> None:
-    request = await _read(dialect)
+async def test_a_proposal_is_a_call(decoder: ApiDecoder) -> None:
+    request = await _read(decoder)
     call = request.call
     assert (call.service, call.operation, call.region, call.account) == ("sqs", "PurgeQueue", "us-east-1", "123456789012")  # fmt: skip
     assert call.parameters == {"QueueUrl": "https://q"}
     assert (request.call_class, request.motive, request.idempotency_key, request.dry_run) == (CallClass.MUTATION, None, "", False)  # fmt: skip
-    assert dialect.operation(call).name == "PurgeQueue"
+    assert decoder.operation(call).name == "PurgeQueue"
 
 
-async def test_all_of_it_is_taken(dialect: ApiDecoder) -> None:
+async def test_all_of_it_is_taken(decoder: ApiDecoder) -> None:
     motive = {"intent": "cost", "motivation": "budget"}
-    request = await _read(dialect, "k 1", region="eu-west-1", motive=motive, dry_run=True)
+    request = await _read(decoder, "k 1", region="eu-west-1", motive=motive, dry_run=True)
     assert (request.call.region, request.idempotency_key, request.dry_run) == ("eu-west-1", "api:k 1", True)
     assert request.motive is not None
 
@@ -64,14 +64,14 @@ async def test_all_of_it_is_taken(dialect: ApiDecoder) -> None:
     ],
 )
 async def test_what_is_no_change_that_may_be_proposed_is_refused(
-    dialect: ApiDecoder, more: dict[str, Any], error: type[Malformed]
+    decoder: ApiDecoder, more: dict[str, Any], error: type[Malformed]
 ) -> None:
     with pytest.raises(error):
-        await _read(dialect, **more)
+        await _read(decoder, **more)
 
 
 @pytest.mark.parametrize("key", ["", "k" * 256, "k\n", "kä", "\x7f"])
-async def test_an_odd_idempotency_key_is_refused(dialect: ApiDecoder, key: str) -> None:
+async def test_an_invalid_idempotency_key_is_refused(decoder: ApiDecoder, key: str) -> None:
     with pytest.raises(Malformed) as caught:
-        await _read(dialect, key)
+        await _read(decoder, key)
     assert caught.value.code == "idempotency_key"

@@ -1,4 +1,4 @@
-"""From JSON to parameters: bytes and times are converted, whatever does not fit is named by its place and never quoted."""
+"""Converting JSON parameters: bytes and times are converted; errors name the location and never quote the value."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -98,7 +98,7 @@ _json = st.recursive(
 
 
 @given(value=st.dictionaries(st.sampled_from([*MEMBERS, "Other"]), _json, max_size=4))
-def test_anything_else_is_read_or_refused(shape: Shape, value: dict[str, Any]) -> None:
+def test_any_value_is_converted_or_refused(shape: Shape, value: dict[str, Any]) -> None:
     try:
         converted = parameters(shape, value)
     except Malformed:

@@ -1,4 +1,4 @@
-"""One table from errors to statuses; problem documents of RFC 9457; what nobody foresaw reveals nothing."""
+"""Errors as RFC 9457 problem documents: one table of statuses, and an unexpected error reveals nothing."""
 
 import json
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from structlog.testing import capture_logs
 
 from gateway import errors
-from gateway.doors.api.problems import RETRY_SAFE, handle_errors, mistakes, problem, status_of
+from gateway.doors.api.problems import RETRY_SAFE, handle_errors, problem, status_of, validation_messages
 from gateway.doors.request_limits import HeadersTooLarge, TargetTooLong
 
 
@@ -40,7 +40,9 @@ def test_a_problem_is_a_problem_document() -> None:
         (TargetTooLong(), 414),
         (HeadersTooLarge(), 431),
         (errors.AttemptInFlight("Twice."), 409),
+        (errors.SignatureSpent("Spent."), 409),
         (errors.LedgerUnavailable("Down."), 503),
+        (errors.Overloaded("Full."), 503),
         (errors.LedgerBroken("Torn."), 500),
         (errors.SentinelError("Else."), 500),
     ],
@@ -50,7 +52,7 @@ def test_an_error_has_its_status_or_its_parents(error: errors.SentinelError, sta
 
 
 def test_what_may_be_sent_again_never_follows_a_send() -> None:
-    assert {errors.ClaimTaken, errors.LedgerUnavailable, errors.PolicyUnavailable} == RETRY_SAFE
+    assert {errors.ClaimTaken, errors.LedgerUnavailable, errors.Overloaded, errors.PolicyUnavailable} == RETRY_SAFE
 
 
 def test_only_401_asks_for_a_key() -> None:
@@ -60,7 +62,7 @@ def test_only_401_asks_for_a_key() -> None:
 
 def test_mistakes_are_named_by_place_and_never_quoted() -> None:
     found = [{"loc": ("body", "motive", 0), "msg": "Input should be a word", "input": "hunter2"}]
-    assert mistakes(found) == "body.motive.0: Input should be a word"
+    assert validation_messages(found) == "body.motive.0: Input should be a word"
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
-"""AWS's answer as boto3 would return it, or nothing: the change is settled by then, so a parser may not undo it."""
+"""AWS's reply as JSON; an unreadable reply is None, because the change is already settled."""
 
 import pytest
 
-from gateway.doors.api.response import parsed
+from gateway.doors.api.response import reply_to_json
 from gateway.model.outcome import Reply
 from gateway.service_models import ServiceModels
 
@@ -28,7 +28,7 @@ def _reply(body: bytes, status: int = 200) -> Reply:
     ],
 )  # fmt: skip
 def test_it_is_json_or_nothing(models: ServiceModels, service: str, operation: str, body: bytes, value: object) -> None:
-    found = parsed(models.operation(service, operation), _reply(body))
+    found = reply_to_json(models.operation(service, operation), _reply(body))
     if service == "kms":
         assert "1970-01-01T00:00:00" in str(found)
     else:

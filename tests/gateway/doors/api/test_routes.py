@@ -33,7 +33,7 @@ def _held() -> dict[str, Any]:
 
 
 def ask(gate: Gate, method: str, path: str, actor: str | None, body: Any = None, **more: Any) -> httpx.Response:
-    """One request of an actor; None for a stranger."""
+    """One request of an actor; None for no key."""
     headers = {**(gate.bearer(actor) if actor else {}), **more.pop("headers", {})}
     return httpx.request(method, f"{gate.url}{path}", headers=headers, json=body, **more)
 
@@ -44,7 +44,7 @@ def propose(gate: Gate, body: Any = None, actor: str = "agent") -> str:
 
 
 MATRIX = [
-    # method, path, body, (stranger, the agent whose mutation it is, another agent, a human)
+    # method, path, body, (no key, the agent whose mutation it is, another agent, a human)
     ("POST", "/v1/mutations", {**PROPOSAL, "dry_run": True}, (401, 200, 200, 200)),
     ("GET", "/v1/mutations/{held}", None, (401, 200, 404, 200)),
     ("GET", "/v1/mutations/mut_none", None, (401, 404, 404, 404)),
@@ -59,7 +59,7 @@ MATRIX = [
 
 
 @pytest.mark.parametrize("row", MATRIX, ids=lambda row: f"{row[0]} {row[1]}")
-@pytest.mark.parametrize("who", range(4), ids=["stranger", "owner", "other agent", "human"])
+@pytest.mark.parametrize("who", range(4), ids=["no key", "owner", "other agent", "human"])
 def test_who_may_do_what(gate: Gate, row: tuple[str, str, Any, tuple[Any, ...]], who: int) -> None:
     method, path, body, expected = row
     named = path.format(held=propose(gate, _held()), applied=propose(gate)) if "{" in path else path
@@ -75,18 +75,18 @@ def test_who_may_do_what(gate: Gate, row: tuple[str, str, Any, tuple[Any, ...]],
 
 
 def test_no_route_is_forgotten(gate: Gate) -> None:
-    described = httpx.get(f"{gate.url}/v1/openapi.json").json()
-    routes = {(method.upper(), path) for path, methods in described["paths"].items() for method in methods}
+    schema = httpx.get(f"{gate.url}/v1/openapi.json").json()
+    routes = {(method.upper(), path) for path, methods in schema["paths"].items() for method in methods}
     known = {(row[0], row[1].partition("?")[0].replace("held", "mutation_id").replace("applied", "mutation_id").replace("mut_none", "{mutation_id}")) for row in MATRIX}  # fmt: skip
     assert routes == known | {("GET", "/readyz")}
     for method, path in known:
-        operation = described["paths"][path][method.lower()]
+        operation = schema["paths"][path][method.lower()]
         assert operation["security"] == [{"HTTPBearer": []}]
         assert operation["summary"]
-    assert "requestBody" in described["paths"]["/v1/sessions"]["post"]
+    assert "requestBody" in schema["paths"]["/v1/sessions"]["post"]
 
 
-def test_a_stranger_is_known_before_anything_is_read(gate: Gate) -> None:
+def test_authentication_precedes_parsing(gate: Gate) -> None:
     before = len(gate.records(stage=Stage.TURNED_AWAY))
     for path in ("/v1/mutations/x/approve", "/v1/mutations/x/reject", "/v1/sessions", "/v1/mutations"):
         assert httpx.post(f"{gate.url}{path}", content=b"{" * 100_000).status_code == 401
@@ -108,7 +108,7 @@ def test_an_agent_sees_its_own_records_and_claims_only(gate: Gate) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
 @pytest.mark.parametrize("path", ["/v1", "/v1/nonsense", "/v1/records/x", "/v1/mutations/a/b/c", "/v1/mutations/..%2F"])
-def test_what_the_api_has_not_is_404_in_its_own_words(gate: Gate, method: str, path: str) -> None:
+def test_unknown_api_paths_are_404_problems(gate: Gate, method: str, path: str) -> None:
     if (method, path) == ("GET", "/v1/mutations/..%2F"):
         path += "x/"
     reply = ask(gate, method, path, "agent")
@@ -168,7 +168,7 @@ def test_a_held_call_is_202_and_its_rejection_is_for_good(gate: Gate) -> None:
 
 
 @pytest.mark.parametrize(("behaviour", "status", "code"), [("refuse", 422, "aws_refused"), ("cut", 409, "outcome_unknown")])  # fmt: skip
-def test_what_aws_does_not_do_is_told(gate: Gate, behaviour: str, status: int, code: str) -> None:
+def test_failures_and_doubts_are_problems(gate: Gate, behaviour: str, status: int, code: str) -> None:
     gate.upstream.behaviour = behaviour
     reply = ask(gate, "POST", "/v1/mutations", "agent", PROPOSAL)
     gate.upstream.behaviour = "ok"

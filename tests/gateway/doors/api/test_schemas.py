@@ -1,4 +1,4 @@
-"""What the API takes: unknown members are mistakes, durations are capped, bodies are read strictly."""
+"""What the API takes: unknown members are refused, durations are capped, bodies are read strictly."""
 
 from datetime import timedelta
 from typing import Any
@@ -13,7 +13,7 @@ from gateway.doors.api.schemas import (
     RejectBody,
     SessionBody,
     body_of,
-    described,
+    openapi_body,
 )
 from gateway.errors import Malformed
 from gateway.model.motive import Intent, Motivation
@@ -23,7 +23,7 @@ MOTIVE = {"intent": "cost", "motivation": "budget"}
 JSON = (("content-type", "application/json; charset=utf-8"),)
 
 
-def test_a_motive_becomes_the_noun() -> None:
+def test_a_motive_body_becomes_a_motive() -> None:
     motive = MotiveBody.model_validate({**MOTIVE, "text": "t", "evidence": ["A-1"], "wanted_for": "2h"}).motive()
     assert (motive.intent, motive.motivation) == (Intent.COST, Motivation.BUDGET)
     assert (motive.evidence, motive.wanted_for) == (("A-1",), timedelta(hours=2))
@@ -82,7 +82,7 @@ async def test_an_empty_body_is_the_default_where_there_is_one() -> None:
     "body",
     [b"{", b"[]", b"null", b'{"reason": 1}', b'{"reason": "a", "reason": "b"}', b'{"reason": NaN}', b"\xff", b"[" * 10_000],
 )  # fmt: skip
-async def test_an_odd_body_is_a_mistake(body: bytes) -> None:
+async def test_an_invalid_body_is_refused(body: bytes) -> None:
     with pytest.raises(Malformed):
         await body_of(inbound(headers=JSON, body=body), RejectBody, default=RejectBody())
 
@@ -94,5 +94,8 @@ async def test_what_a_mistake_says_names_the_body_and_not_the_value() -> None:
 
 
 def test_the_description_is_the_schema() -> None:
-    said = described(RejectBody, required=False)["requestBody"]
-    assert (said["required"], "reason" in str(said["content"]["application/json"]["schema"])) == (False, True)
+    description = openapi_body(RejectBody, required=False)["requestBody"]
+    assert (description["required"], "reason" in str(description["content"]["application/json"]["schema"])) == (
+        False,
+        True,
+    )

@@ -37,13 +37,13 @@ def models() -> ServiceModels:
 
 
 @pytest.fixture(scope="session")
-def dialect(routes: RoutingIndex, table: call_classes.CallClassTable, models: ServiceModels) -> AwsDecoder:
+def decoder(routes: RoutingIndex, table: call_classes.CallClassTable, models: ServiceModels) -> AwsDecoder:
     return AwsDecoder(
         account="123456789012",
         regions=(REGION, "us-east-1"),
         max_body_bytes=1 << 20,
-        routes=routes,
-        table=table,
+        index=routes,
+        classes=table,
         models=models,
     )
 
@@ -55,7 +55,7 @@ def caller() -> Caller:
 
 @dataclass(frozen=True, kw_only=True)
 class Wire:
-    """Makes inbound requests that carry a credential scope, unsigned: verifying is not the dialect's part."""
+    """Makes inbound requests that carry a credential scope, unsigned: verifying is not the decoder's part."""
 
     def inbound(
         self,
@@ -167,7 +167,7 @@ class Generated:
         return made if made or top or not shape.members else None
 
     def _least(self, shape: Any, depth: int) -> dict[str, Any]:
-        """One member, a single value if there is one: an empty structure cannot be told from an absent one in some formats."""
+        """One member, a single value if there is one: an empty structure is the same as an absent one in some formats."""
         members = sorted(shape.members.items(), key=lambda pair: pair[1].type_name in ("structure", "list", "map"))
         name, member = members[0]
         value = self._value(member, depth - 1, member.serialization.get("location"))
@@ -260,13 +260,13 @@ class ReadBack:
 
 
 @pytest.fixture(scope="session")
-def read_back(dialect: AwsDecoder) -> Callable[[Inbound], Awaitable[ReadBack]]:
-    """Routes and parses a request in full, also where the dialect would leave a read unparsed."""
+def read_back(decoder: AwsDecoder) -> Callable[[Inbound], Awaitable[ReadBack]]:
+    """Routes and parses a request in full, also where the decoder would leave a read unparsed."""
 
     async def read(inbound: Inbound) -> ReadBack:
         head = head_of(inbound)
-        routed, fields = await dialect._routed(inbound, head, dialect._router.candidates(head))
-        parameters = await dialect._parameters(inbound, head, routed, fields)
+        routed, fields = await decoder._routed(inbound, head, decoder._router.candidates(head))
+        parameters = await decoder._parameters(inbound, head, routed, fields)
         return ReadBack(service=routed.service.name, operation=routed.operation, parameters=parameters)
 
     return read

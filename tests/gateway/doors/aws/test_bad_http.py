@@ -1,8 +1,9 @@
-"""Bad HTTP, rows 41 to 49 of the sixty, through uvicorn and httptools as `sentinel serve` runs them.
+"""Malformed HTTP (cases 41 to 49; `test_bad_inputs.py` has the first ones), through uvicorn and httptools as `sentinel serve` runs them.
 
-What the server itself answers is its own affair, as long as it is no success and no 500, the connection ends and nothing is sent upstream.
-Row 47 (slow headers) is in `tests/gateway/doors/test_patience.py`. Not here: 45's absolute-form target, which RFC 9112 3.2.2 makes every server accept (the host in it is not looked at, as no host of a
-client's ever is), and its `..` and `//`, which `authn` refuses for all but S3 (`test_wire.py`, `test_sigv4.py`).
+uvicorn answers some of these requests itself. Then any error status but 500 is accepted, as long as the connection ends and nothing is
+sent to AWS. Elsewhere: slow headers (47) in `tests/gateway/doors/test_timeouts.py`; targets with `..` and `//` (45), which are refused for
+all services but S3, in `test_request_head.py` and `test_sigv4.py`. Not tested: an absolute-form target (45), which RFC 9112 3.2.2 requires
+every server to accept; its host is ignored, like every host that a client names.
 """
 
 from collections.abc import Callable, Iterator
@@ -136,12 +137,12 @@ def test_a_websocket_is_refused(gate: Gate) -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1/records", "/healthz", "/v1/openapi.json"])
-def test_the_api_is_behind_the_same_guard(gate: Gate, path: str) -> None:
+def test_the_api_has_the_same_request_limits(gate: Gate, path: str) -> None:
     answer = _refused(gate, f"GET {path} HTTP/1.1\r\nHost: a@b\r\n\r\n".encode(), 400)
     assert (answer.headers["content-type"], answer.code) == ("application/problem+json", "host")
 
 
-def test_the_lawful_request_passes_in_both_framings(gate: Gate) -> None:
+def test_a_valid_request_passes_in_both_framings(gate: Gate) -> None:
     assert talk(gate.url, _raw(gate, LENGTH, "Connection: close")).status == 200
     body = FIELDS.replace(b"=6", b"=5")
     key = gate.keys["agent"]

@@ -1,7 +1,7 @@
-"""Bad inputs at the AWS door, rows 1 to 40 of the sixty: each gets its error in the caller's protocol, nothing is sent, and it is recorded.
+"""Bad inputs at the AWS door: each gets an error in the caller's protocol and is recorded, and nothing is sent.
 
-The rows are those of the project's list of sixty bad inputs; malformed HTTP (41 to 49) is in `test_bad_http.py`, what is well said and
-must not be done (50 to 60) in `test_bad_asks.py`.
+The cases are numbered through three files: bad inputs (1 to 40) here, malformed HTTP (41 to 49) in `test_bad_http.py`, and well-formed
+calls that must be refused (50 to 60) in `test_refused_calls.py`.
 """
 
 import gzip
@@ -32,7 +32,7 @@ JSON_HEADERS = {"content-type": "application/x-amz-json-1.1", **MOTIVE}
 TARGET = "Logs_20140328.PutRetentionPolicy"
 DOCTYPE = b'<!DOCTYPE t [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;&a;">]><Tagging><TagSet><Tag><Key>&b;</Key><Value>x</Value></Tag></TagSet></Tagging>'
 LIMIT = 6 * 1024 * 1024
-STRANGER = Key(id="SNTL0000000000000000", secret="s" * 40, actor="nobody", kind=ActorKind.AGENT)
+UNKNOWN_KEY = Key(id="SNTL0000000000000000", secret="s" * 40, actor="nobody", kind=ActorKind.AGENT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,13 +109,13 @@ def _claims(**more: str) -> bytes:
 
 WHO = [
     Case(name="01 unsigned", make=lambda _: Wire(headers=(("Host", "localhost"), ("Content-Type", FORM)), body=FIELDS.encode()), status=403, code="MissingAuthenticationToken"),
-    Case(name="02 unknown key", make=lambda gate: _by(gate, STRANGER), status=403, code="InvalidClientTokenId"),
-    Case(name="02 unknown key, json", make=lambda gate: _json_by(gate, STRANGER), status=403, code="UnrecognizedClientException"),
+    Case(name="02 unknown key", make=lambda gate: _by(gate, UNKNOWN_KEY), status=403, code="SignatureDoesNotMatch"),
+    Case(name="02 unknown key, json", make=lambda gate: _json_by(gate, UNKNOWN_KEY), status=403, code="InvalidSignatureException"),
     Case(name="03 wrong secret", make=lambda gate: _by(gate, replace(gate.keys["agent"], secret="w" * 40)), status=403, code="SignatureDoesNotMatch"),
     Case(name="03 wrong secret, json", make=lambda gate: _json_by(gate, replace(gate.keys["agent"], secret="w" * 40)), status=403, code="InvalidSignatureException"),
     Case(name="04 revoked key", make=lambda gate: _by(gate, _ended(gate, revoked=True)), status=403, code="InvalidClientTokenId"),
     Case(name="04 expired key", make=lambda gate: _by(gate, _ended(gate, revoked=False)), status=403, code="InvalidClientTokenId"),
-    Case(name="05 a real AWS key", make=lambda gate: _by(gate, replace(STRANGER, id="AKIAIOSFODNN7EXAMPLE")), status=403, code="InvalidClientTokenId"),
+    Case(name="05 a real AWS key", make=lambda gate: _by(gate, replace(UNKNOWN_KEY, id="AKIAIOSFODNN7EXAMPLE")), status=403, code="SignatureDoesNotMatch"),
     Case(name="06 six minutes late", make=lambda gate: _dated(gate, -6), status=403, code="SignatureDoesNotMatch"),
     Case(name="06 six minutes early", make=lambda gate: _dated(gate, 6), status=403, code="SignatureDoesNotMatch"),
     Case(name="06 skewed, s3", make=lambda gate: _dated(gate, -20, "s3"), status=403, code="RequestTimeTooSkewed"),
@@ -210,14 +210,14 @@ def test_without_the_defect_the_same_requests_pass(gate: Gate, make: Callable[[G
     assert len(gate.upstream.asked) == 1
 
 
-def test_of_a_key_that_is_not_ours_only_the_end_and_a_digest_are_kept(gate: Gate) -> None:
-    talk(gate.url, _by(gate, replace(STRANGER, id="AKIAIOSFODNN7EXAMPLE")).raw)
+def test_only_the_end_and_a_digest_of_a_foreign_key_are_recorded(gate: Gate) -> None:
+    talk(gate.url, _by(gate, replace(UNKNOWN_KEY, id="AKIAIOSFODNN7EXAMPLE")).raw)
     kept = str(gate.records(stage=Stage.TURNED_AWAY)[-1].body["key_id"])
     assert kept.startswith("…MPLE sha256:")
     assert "AKIA" not in kept
 
 
-def test_who_is_known_is_named_when_turned_away(gate: Gate) -> None:
+def test_a_refusal_names_the_authenticated_caller(gate: Gate) -> None:
     talk(gate.url, query(gate, FIELDS + "&DesiredCapacity=16").raw)
     record = gate.records(stage=Stage.TURNED_AWAY)[-1]
     assert (record.actor, record.body["key_id"], record.body["code"]) == (

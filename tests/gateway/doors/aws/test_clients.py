@@ -1,4 +1,4 @@
-"""What boto3 really puts on the wire, headers and signature included, is read as it was called."""
+"""Requests as boto3 really sends them, with headers and signature, decode to the original call."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -133,10 +133,10 @@ def _text(value: Any) -> str:
 
 @pytest.mark.parametrize("call", CALLS, ids=[f"{service}.{method}" for service, method, _ in CALLS])
 async def test_a_boto3_call_is_read_as_it_was_made(
-    dialect: AwsDecoder, caller: Caller, session: Any, call: tuple[str, str, dict[str, Any]]
+    decoder: AwsDecoder, caller: Caller, session: Any, call: tuple[str, str, dict[str, Any]]
 ) -> None:
     service, method, parameters = call
-    request = await dialect.read(_sent(session, service, method, parameters), caller)
+    request = await decoder.read(_sent(session, service, method, parameters), caller)
     assert request.call.service == service
     assert request.call.operation.lower() == method.replace("_", "")
     for name, value in parameters.items():

@@ -1,4 +1,4 @@
-"""The curated lists are lists of names, and name what must never be missing."""
+"""The curated lists contain operation names, and the most important ones are present."""
 
 import re
 

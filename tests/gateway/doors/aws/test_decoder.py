@@ -1,4 +1,4 @@
-"""The AWS dialect reads a request whole, or refuses it with AWS's own code."""
+"""The AWS decoder parses a request completely, or refuses it with AWS's own code."""
 
 import contextlib
 import gzip
@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.doors.aws.decoder import AwsDecoder
-from gateway.doors.aws.routing_index import Protocol
 from gateway.errors import BodyTooLarge, Malformed, SentinelError
 from gateway.model.caller import Caller
 from gateway.model.motive import Intent, Motivation
@@ -25,8 +24,8 @@ MOTIVE = {
 }
 
 
-async def test_a_mutation_is_parsed_in_full(dialect: AwsDecoder, wire: Any, caller: Caller) -> None:
-    request = await dialect.read(wire.form("autoscaling", SET_CAPACITY, headers=MOTIVE), caller)
+async def test_a_mutation_is_parsed_in_full(decoder: AwsDecoder, wire: Any, caller: Caller) -> None:
+    request = await decoder.read(wire.form("autoscaling", SET_CAPACITY, headers=MOTIVE), caller)
     call = request.call
     assert (call.service, call.operation, call.region, call.account, call.protocol) == (
         "autoscaling",
@@ -43,14 +42,14 @@ async def test_a_mutation_is_parsed_in_full(dialect: AwsDecoder, wire: Any, call
     assert request.idempotency_key == f"{caller.key_id}:signature:{'0' * 64}"
 
 
-async def test_a_read_is_not_parsed(dialect: AwsDecoder, wire: Any, caller: Caller) -> None:
+async def test_a_read_is_not_parsed(decoder: AwsDecoder, wire: Any, caller: Caller) -> None:
     inbound = wire.json("sqs", "AmazonSQS.GetQueueUrl", b"not even JSON")
-    request = await dialect.read(inbound, caller)
+    request = await decoder.read(inbound, caller)
     assert (request.call_class, request.call.parameters) == (CallClass.READ, {})
 
 
 async def test_a_read_whose_host_is_made_from_a_parameter_is_parsed(
-    dialect: AwsDecoder, wire: Any, caller: Caller
+    decoder: AwsDecoder, wire: Any, caller: Caller
 ) -> None:
     inbound = wire.inbound(
         "s3",
@@ -58,25 +57,27 @@ async def test_a_read_whose_host_is_made_from_a_parameter_is_parsed(
         target="/v20180820/configuration/publicAccessBlock",
         headers={"x-amz-account-id": "123456789012"},
     )
-    assert (await dialect.read(inbound, caller)).call.parameters == {"AccountId": "123456789012"}
+    assert (await decoder.read(inbound, caller)).call.parameters == {"AccountId": "123456789012"}
 
 
 async def test_the_sdks_invocation_id_binds_its_attempts_together(
-    dialect: AwsDecoder, wire: Any, caller: Caller
+    decoder: AwsDecoder, wire: Any, caller: Caller
 ) -> None:
     inbound = wire.form(
         "autoscaling", SET_CAPACITY, headers={"amz-sdk-invocation-id": "0a-1b"}, unsigned=("amz-sdk-invocation-id",)
     )
-    assert (await dialect.read(inbound, caller)).idempotency_key == "SNTLAAAAAAAAAAAAAAAA:0a-1b"
+    assert (await decoder.read(inbound, caller)).idempotency_key == "SNTLAAAAAAAAAAAAAAAA:0a-1b"
 
 
 @pytest.mark.parametrize("invocation", ["", "x" * 250, "é", "a\x01b"])
-async def test_an_odd_invocation_id_is_refused(dialect: AwsDecoder, wire: Any, caller: Caller, invocation: str) -> None:
+async def test_an_invalid_invocation_id_is_refused(
+    decoder: AwsDecoder, wire: Any, caller: Caller, invocation: str
+) -> None:
     inbound = wire.form(
         "autoscaling", SET_CAPACITY, headers={"amz-sdk-invocation-id": invocation}, unsigned=("amz-sdk-invocation-id",)
     )
     with pytest.raises(Malformed):
-        await dialect.read(inbound, caller)
+        await decoder.read(inbound, caller)
 
 
 ATTACKS: dict[str, tuple[str, dict[str, Any], str]] = {
@@ -117,7 +118,7 @@ ATTACKS: dict[str, tuple[str, dict[str, Any], str]] = {
         {"text": SET_CAPACITY + "&desiredcapacity=9"},
         "duplicate_parameter",
     ),
-    "a parameter nobody knows": ("autoscaling", {"text": SET_CAPACITY + "&Force=true"}, "unknown_parameter"),
+    "a parameter that does not exist": ("autoscaling", {"text": SET_CAPACITY + "&Force=true"}, "unknown_parameter"),
     "a number that is none": ("autoscaling", {"text": SET_CAPACITY.replace("=6", "=six")}, "wrong_type"),
     "a number in other digits": ("autoscaling", {"text": SET_CAPACITY.replace("=6", "=%D9%A7")}, "wrong_type"),
     "a number with an underscore": ("autoscaling", {"text": SET_CAPACITY.replace("=6", "=1_0")}, "wrong_type"),
@@ -150,12 +151,12 @@ ATTACKS: dict[str, tuple[str, dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS.keys())
-async def test_a_form_that_two_readers_could_take_in_two_ways_is_refused(
-    dialect: AwsDecoder, wire: Any, caller: Caller, attack: tuple[str, dict[str, Any], str]
+async def test_an_ambiguous_form_is_refused(
+    decoder: AwsDecoder, wire: Any, caller: Caller, attack: tuple[str, dict[str, Any], str]
 ) -> None:
     signing, given, code = attack
     with pytest.raises(Malformed) as refused:
-        await dialect.read(wire.form(signing, **given), caller)
+        await decoder.read(wire.form(signing, **given), caller)
     assert refused.value.code == code
 
 
@@ -175,17 +176,17 @@ BAD_JSON = {
 
 @pytest.mark.parametrize(("body", "code"), BAD_JSON.values(), ids=BAD_JSON.keys())
 async def test_json_that_does_not_fit_is_refused(
-    dialect: AwsDecoder, wire: Any, caller: Caller, body: bytes, code: str
+    decoder: AwsDecoder, wire: Any, caller: Caller, body: bytes, code: str
 ) -> None:
     with pytest.raises(Malformed) as refused:
-        await dialect.read(wire.json("sqs", CREATE_QUEUE, body), caller)
+        await decoder.read(wire.json("sqs", CREATE_QUEUE, body), caller)
     assert refused.value.code == code
 
 
-async def test_a_refusal_never_holds_the_value(dialect: AwsDecoder, wire: Any, caller: Caller) -> None:
+async def test_a_refusal_never_holds_the_value(decoder: AwsDecoder, wire: Any, caller: Caller) -> None:
     body = json.dumps({"Name": "n", "SecretString": ["hunter2"]}).encode()
     with pytest.raises(Malformed) as refused:
-        await dialect.read(wire.json("secretsmanager", "secretsmanager.CreateSecret", body), caller)
+        await decoder.read(wire.json("secretsmanager", "secretsmanager.CreateSecret", body), caller)
     assert "hunter2" not in str(refused.value)
     assert "SecretString" in str(refused.value)
 
@@ -200,14 +201,14 @@ METRICS = {
 
 
 async def test_a_compressed_body_is_unpacked_where_the_operation_takes_one(
-    dialect: AwsDecoder, wire: Any, caller: Caller
+    decoder: AwsDecoder, wire: Any, caller: Caller
 ) -> None:
     inbound = wire.inbound(
         "monitoring",
         headers={"content-type": "application/x-www-form-urlencoded", "content-encoding": "gzip"},
         body=gzip.compress(urlencode(METRICS).encode()),
     )
-    parameters = (await dialect.read(inbound, caller)).call.parameters
+    parameters = (await decoder.read(inbound, caller)).call.parameters
     assert parameters == {"Namespace": "app", "MetricData": [{"MetricName": "lag", "Value": 1.5}]}
 
 
@@ -219,15 +220,15 @@ async def test_a_compressed_body_is_unpacked_where_the_operation_takes_one(
     ],
 )
 async def test_a_compressed_body_is_refused_elsewhere_and_over_the_limit(
-    dialect: AwsDecoder, wire: Any, caller: Caller, case: tuple[str, str, type[Malformed]]
+    decoder: AwsDecoder, wire: Any, caller: Caller, case: tuple[str, str, type[Malformed]]
 ) -> None:
     signing, text, error = case
     headers = {"content-type": "application/x-www-form-urlencoded", "content-encoding": "gzip"}
     with pytest.raises(error):
-        await dialect.read(wire.inbound(signing, headers=headers, body=gzip.compress(text.encode())), caller)
+        await decoder.read(wire.inbound(signing, headers=headers, body=gzip.compress(text.encode())), caller)
 
 
-async def test_an_object_is_a_mutation_with_its_bytes(dialect: AwsDecoder, wire: Any, caller: Caller) -> None:
+async def test_an_object_is_a_mutation_with_its_bytes(decoder: AwsDecoder, wire: Any, caller: Caller) -> None:
     inbound = wire.inbound(
         "s3",
         method="PUT",
@@ -235,7 +236,7 @@ async def test_an_object_is_a_mutation_with_its_bytes(dialect: AwsDecoder, wire:
         headers={"content-type": "text/plain", "content-encoding": "gzip", "x-amz-meta-owner": "me"},
         body=b"\x1f\x8b raw",
     )
-    request = await dialect.read(inbound, caller)
+    request = await decoder.read(inbound, caller)
     assert request.call.parameters == {
         "Bucket": "b",
         "Key": "a b",
@@ -246,7 +247,7 @@ async def test_an_object_is_a_mutation_with_its_bytes(dialect: AwsDecoder, wire:
     }
 
 
-async def test_a_body_in_signed_chunks_is_put_together(dialect: AwsDecoder, wire: Any, caller: Caller) -> None:
+async def test_a_body_in_signed_chunks_is_put_together(decoder: AwsDecoder, wire: Any, caller: Caller) -> None:
     chunked = b"5;chunk-signature=" + b"0" * 64 + b"\r\nhello\r\n0;chunk-signature=" + b"0" * 64 + b"\r\n\r\n"
     inbound = wire.inbound(
         "s3",
@@ -256,23 +257,23 @@ async def test_a_body_in_signed_chunks_is_put_together(dialect: AwsDecoder, wire
         body=chunked,
         payload="STREAMING-AWS4-HMAC-SHA256-PAYLOAD",
     )
-    parameters = (await dialect.read(inbound, caller)).call.parameters
+    parameters = (await decoder.read(inbound, caller)).call.parameters
     assert parameters == {"Bucket": "b", "Key": "k", "Body": b"hello", "ContentLength": 5}
 
 
-async def test_a_parameter_in_a_header_must_be_signed(dialect: AwsDecoder, wire: Any, caller: Caller) -> None:
+async def test_a_parameter_in_a_header_must_be_signed(decoder: AwsDecoder, wire: Any, caller: Caller) -> None:
     inbound = wire.inbound("s3", method="DELETE", target="/b/k", headers={"if-match": '"etag"'}, unsigned=("if-match",))
     with pytest.raises(Malformed) as refused:
-        await dialect.read(inbound, caller)
+        await decoder.read(inbound, caller)
     assert refused.value.code == "unsigned_header"
 
 
 @pytest.mark.parametrize("target", ["/b?tagging&evil=1", "/b?tagging&Tagging=2"])
 async def test_a_query_parameter_that_a_change_does_not_have_is_refused(
-    dialect: AwsDecoder, wire: Any, caller: Caller, target: str
+    decoder: AwsDecoder, wire: Any, caller: Caller, target: str
 ) -> None:
     with pytest.raises(Malformed):
-        await dialect.read(wire.inbound("s3", method="DELETE", target=target), caller)
+        await decoder.read(wire.inbound("s3", method="DELETE", target=target), caller)
 
 
 @pytest.mark.parametrize(
@@ -284,16 +285,10 @@ async def test_a_query_parameter_that_a_change_does_not_have_is_refused(
     ],
 )
 async def test_the_class_goes_with_the_request(
-    dialect: AwsDecoder, wire: Any, caller: Caller, case: tuple[str, str, CallClass]
+    decoder: AwsDecoder, wire: Any, caller: Caller, case: tuple[str, str, CallClass]
 ) -> None:
     signing, target, call_class = case
-    assert (await dialect.read(wire.form(signing, target), caller)).call_class is call_class
-
-
-def test_the_protocol_can_be_told_before_anything_is_known(dialect: AwsDecoder, wire: Any) -> None:
-    service, protocol = dialect.protocol_of(wire.form("ec2", "x"))
-    assert service is not None
-    assert (service.name, protocol) == ("ec2", Protocol.EC2)
+    assert (await decoder.read(wire.form(signing, target), caller)).call_class is call_class
 
 
 _HEADERS = st.dictionaries(
@@ -351,8 +346,72 @@ _SIGNING = st.sampled_from(
     body=_BODIES,
 )
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-async def test_whatever_comes_is_read_or_refused_and_nothing_else(
-    dialect: AwsDecoder, wire: Any, caller: Caller, **given: Any
-) -> None:
+async def test_any_request_is_decoded_or_refused(decoder: AwsDecoder, wire: Any, caller: Caller, **given: Any) -> None:
     with contextlib.suppress(SentinelError):
-        await dialect.read(wire.inbound(given.pop("signing"), **given), caller)
+        await decoder.read(wire.inbound(given.pop("signing"), **given), caller)
+
+
+SIGNED_HASH = "a" * 64
+LARGE: dict[str, tuple[dict[str, Any], int]] = {
+    "an object": ({"signing": "s3", "method": "PUT", "target": "/bucket/key", "payload": SIGNED_HASH}, 64),
+    "a part": (
+        {"signing": "s3", "method": "PUT", "target": "/b/k?partNumber=1&uploadId=u", "payload": SIGNED_HASH},
+        64,
+    ),
+    "an object in signed chunks": (
+        {"signing": "s3", "method": "PUT", "target": "/b/k", "payload": "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"},
+        64,
+    ),
+    "a function's payload": (
+        {"signing": "lambda", "target": "/2015-03-31/functions/f/invocations", "payload": SIGNED_HASH},
+        64,
+    ),
+    "an object whose hash is not stated": ({"signing": "s3", "method": "PUT", "target": "/bucket/key"}, 1),
+    "a bucket's policy": ({"signing": "s3", "method": "PUT", "target": "/bucket?policy", "payload": SIGNED_HASH}, 1),
+    "a lifecycle": ({"signing": "s3", "method": "PUT", "target": "/bucket?lifecycle", "payload": SIGNED_HASH}, 1),
+    "a form": (
+        {"signing": "iam", "headers": {"content-type": "application/x-www-form-urlencoded"}, "payload": SIGNED_HASH},
+        1,
+    ),
+    "a change in JSON": (
+        {
+            "signing": "dynamodb",
+            "headers": {"content-type": "application/x-amz-json-1.0", "x-amz-target": "DynamoDB_20120810.PutItem"},
+            "payload": SIGNED_HASH,
+        },
+        1,
+    ),
+    "a read in JSON": (
+        {
+            "signing": "dynamodb",
+            "headers": {"content-type": "application/x-amz-json-1.0", "x-amz-target": "DynamoDB_20120810.BatchGetItem"},
+        },
+        16,
+    ),
+    "a read whose hash is stated": (
+        {
+            "signing": "dynamodb",
+            "headers": {"content-type": "application/x-amz-json-1.0", "x-amz-target": "DynamoDB_20120810.BatchGetItem"},
+            "payload": SIGNED_HASH,
+        },
+        64,
+    ),
+    "nothing known": ({"signing": "nobody"}, 1),
+    "no operation": ({"signing": "s3", "method": "PATCH", "target": "/bucket/key"}, 1),
+}
+
+
+@pytest.mark.parametrize("case", LARGE)
+async def test_only_reads_and_uploads_may_be_large(routes: Any, table: Any, models: Any, wire: Any, case: str) -> None:
+    decoder = AwsDecoder(
+        account="",
+        regions=("eu-west-1",),
+        max_body_bytes=1 << 20,
+        max_upload_bytes=64 << 20,
+        index=routes,
+        classes=table,
+        models=models,
+    )
+    given, megabytes = LARGE[case]
+    given = dict(given)
+    assert await decoder.limit_of_large(wire.inbound(given.pop("signing"), **given)) == megabytes << 20

@@ -1,4 +1,4 @@
-"""The AWS door: every end of the line has its answer, nothing that may have been sent looks as if it could be sent again."""
+"""The AWS door: a response for every outcome, and no retryable response if anything may have been sent."""
 
 from typing import Any
 
@@ -10,6 +10,7 @@ from gateway.doors.asgi import Message, RequestBody
 from gateway.doors.aws.door import AwsDoor, aws_code
 from gateway.doors.aws.errors import status_of
 from gateway.model.caller import Caller
+from gateway.model.inbound import Inbound
 from gateway.model.mutation import CallClass
 from gateway.model.outcome import Failed, InDoubt, Reply, Sent
 from gateway.model.verdict import Mode, Verdict
@@ -91,11 +92,16 @@ def _door(
     return AwsDoor(
         pipeline=line(ledger, cloud, verdict, mode),
         authenticator=both,
-        dialect=both,
+        decoder=both,
         reads=streams or Streams(),  # type: ignore[arg-type]  # a double
         clock=FixedClock(),
         max_body_bytes=1000,
+        limit_of_large=_same_limit,
     )
+
+
+async def _same_limit(_inbound: Inbound) -> int:
+    return 1000
 
 
 async def _ask(door: AwsDoor, scope: dict[str, Any] | None = None) -> Client:
@@ -164,12 +170,13 @@ async def test_a_repeated_attempt_says_so(ledger: LedgerDouble, cloud: CloudDoub
         ({"decided_fails": [errors.ClaimTaken("a"), errors.ClaimTaken("b")]}, 409, "Conflict", False),
         ({"decided_fails": [errors.ApprovalSpent("spent")]}, 409, "Conflict", False),
         ({"decided_fails": [errors.AttemptInFlight("twice")]}, 409, "ConcurrentRequest", False),
+        ({"decided_fails": [errors.SignatureSpent("spent")]}, 400, "ThrottlingException", False),
         ({"decided_fails": [RuntimeError("secret detail")]}, 409, "OutcomeUnknown", False),
         ({"settled_fails": [errors.LedgerUnavailable("down")]}, 409, "OutcomeUnknown", True),
         ({"settled_fails": [RuntimeError("secret detail")]}, 409, "OutcomeUnknown", True),
     ],
 )
-async def test_after_the_first_byte_nothing_invites_to_try_again(
+async def test_no_response_after_the_first_byte_is_retryable(
     failures: dict[str, Any], status: int, code: str, sent: bool
 ) -> None:
     ledger = LedgerDouble(**failures)
@@ -179,8 +186,17 @@ async def test_after_the_first_byte_nothing_invites_to_try_again(
     assert "secret detail" not in client.text
 
 
-async def test_without_a_ledger_not_even_a_stranger_gets_another_answer() -> None:
-    ledger = LedgerDouble(stranger_fails=errors.LedgerUnavailable("down"))
+async def test_without_room_for_its_body_a_request_gets_503_and_may_try_again(
+    ledger: LedgerDouble, cloud: CloudDouble
+) -> None:
+    client = await _ask(_door(ledger, cloud, Reads(asked(), errors.Overloaded("full"))))
+    assert (client.status, client.headers["retry-after"]) == (503, "1")
+    assert "ServiceUnavailable" in client.text
+    assert (ledger.events, ledger.refusals) == ([], [])
+
+
+async def test_without_a_ledger_every_request_gets_503() -> None:
+    ledger = LedgerDouble(refusal_fails=errors.LedgerUnavailable("down"))
     door = _door(ledger, CloudDouble(events=ledger.events), Reads(asked(), errors.NotAuthenticated("who?")))
     assert (await _ask(door)).status == 503
 
@@ -195,10 +211,10 @@ async def test_what_changes_nothing_is_streamed(
 
 async def test_an_agent_uses_no_keys_through_the_gate(ledger: LedgerDouble, cloud: CloudDouble) -> None:
     client = await _ask(_door(ledger, cloud, Reads(asked(call_class=CallClass.CRYPTO))))
-    assert (client.status, ledger.strangers[0]["code"], ledger.events) == (403, "not_allowed", [])
+    assert (client.status, ledger.refusals[0].code, ledger.events) == (403, "not_allowed", [])
 
 
-async def test_a_read_that_aws_does_not_answer_may_be_asked_again(ledger: LedgerDouble, cloud: CloudDouble) -> None:
+async def test_a_read_that_aws_does_not_answer_may_be_retried(ledger: LedgerDouble, cloud: CloudDouble) -> None:
     door = _door(
         ledger,
         cloud,
@@ -217,20 +233,20 @@ async def test_a_read_that_breaks_off_half_way_is_cut_off(ledger: LedgerDouble, 
 async def test_a_presigned_change_is_refused_and_recorded(ledger: LedgerDouble, cloud: CloudDouble) -> None:
     client = await _ask(_door(ledger, cloud), _scope(query=b"X-Amz-Signature=00", headers=[(b"host", b"h")]))
     assert client.status == 403
-    assert (ledger.strangers[0]["code"], ledger.strangers[0]["actor"], ledger.events) == ("not_allowed", "agent", [])
+    assert (ledger.refusals[0].code, ledger.refusals[0].actor, ledger.events) == ("not_allowed", "agent", [])
 
 
-async def test_whom_the_guard_stopped_is_recorded_answered_and_cut_off(
+async def test_a_malformed_request_is_recorded_answered_and_disconnected(
     ledger: LedgerDouble, cloud: CloudDouble
 ) -> None:
     client = Client()
     error = errors.Malformed("Two hosts.", aws_code="InvalidRequest", code="host")
     await _door(ledger, cloud).turn_away(_scope(), client.receive, client.send, error)
-    assert (client.status, client.headers["connection"], ledger.strangers[0]["code"]) == (400, "close", "host")
+    assert (client.status, client.headers["connection"], ledger.refusals[0].code) == (400, "close", "host")
 
 
-async def test_whom_the_guard_stopped_gets_503_without_a_ledger() -> None:
-    ledger, client = LedgerDouble(stranger_fails=errors.LedgerUnavailable("down")), Client()
+async def test_a_malformed_request_gets_503_without_a_ledger() -> None:
+    ledger, client = LedgerDouble(refusal_fails=errors.LedgerUnavailable("down")), Client()
     door = _door(ledger, CloudDouble(events=ledger.events))
     await door.turn_away(_scope(), client.receive, client.send, errors.Malformed("Two hosts."))
     assert client.status == 503
@@ -246,7 +262,7 @@ def test_only_where_nothing_was_sent_is_an_error_worth_a_retry(kind: type[errors
     Exception.__init__(error, "A sentence.")
     if isinstance(error, errors.NotAuthenticated | errors.Malformed):
         return  # these carry their own code
-    nothing_sent = errors.LedgerUnavailable | errors.PolicyUnavailable | errors.UpstreamUnavailable
+    nothing_sent = errors.LedgerUnavailable | errors.Overloaded | errors.PolicyUnavailable | errors.UpstreamUnavailable
     assert (status_of(aws_code(error)) >= 500) == isinstance(error, nothing_sent)
 
 

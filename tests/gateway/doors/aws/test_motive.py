@@ -1,11 +1,11 @@
-"""The motive in the headers counts only where the signature covers it."""
+"""A motive in headers counts only if the signature covers them."""
 
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from gateway.doors.aws.motive import stated_motive
+from gateway.doors.aws.motive import motive_of_head
 from gateway.doors.aws.request_head import head_of
 from gateway.errors import Malformed
 from gateway.model.motive import Intent
@@ -14,13 +14,13 @@ BOTH = {"x-sentinel-intent": "cost", "x-sentinel-motivation": "budget"}
 
 
 def test_signed_headers_state_a_motive(wire: Any) -> None:
-    motive = stated_motive(head_of(wire.inbound("sqs", headers=BOTH)))
+    motive = motive_of_head(head_of(wire.inbound("sqs", headers=BOTH)))
     assert motive is not None
     assert motive.intent is Intent.COST
 
 
 def test_no_headers_state_none(wire: Any) -> None:
-    assert stated_motive(head_of(wire.inbound("sqs"))) is None
+    assert motive_of_head(head_of(wire.inbound("sqs"))) is None
 
 
 BAD: dict[str, dict[str, Any]] = {
@@ -34,7 +34,7 @@ BAD: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("given", BAD.values(), ids=BAD.keys())
 def test_a_motive_that_is_not_whole_and_signed_is_refused(wire: Any, given: dict[str, Any]) -> None:
     with pytest.raises(Malformed) as refused:
-        stated_motive(head_of(wire.inbound("sqs", **given)))
+        motive_of_head(head_of(wire.inbound("sqs", **given)))
     assert refused.value.code == "motive"
 
 
@@ -42,4 +42,4 @@ def test_a_motive_that_is_not_whole_and_signed_is_refused(wire: Any, given: dict
 def test_a_header_that_the_signature_does_not_cover_states_nothing(wire: Any, name: str) -> None:
     head = head_of(wire.inbound("sqs", headers=BOTH))
     with pytest.raises(Malformed, match=name):
-        stated_motive(replace(head, signed=head.signed - {name}))
+        motive_of_head(replace(head, signed=head.signed - {name}))

@@ -1,11 +1,11 @@
-"""A request is routed to one operation, or refused where it could be for two."""
+"""A request is routed to exactly one operation, or refused if it is ambiguous."""
 
 from typing import Any
 
 import pytest
 
 from gateway.doors.aws.call_classes import CallClassTable
-from gateway.doors.aws.operation_router import OperationRouter, Routed, likely
+from gateway.doors.aws.operation_router import OperationRouter, Routed, guess_protocol
 from gateway.doors.aws.request_head import head_of
 from gateway.doors.aws.routing_index import Protocol, RoutingIndex
 from gateway.doors.aws.strict_parsers import form
@@ -21,7 +21,7 @@ def router(routes: RoutingIndex, table: CallClassTable) -> OperationRouter:
 def _routed(router: OperationRouter, inbound: Inbound, body: bytes = b"") -> Routed:
     head = head_of(inbound)
     candidates = router.candidates(head)
-    fields = form(body) if router.form_wanted(head, candidates) else None
+    fields = form(body) if router.needs_form(head, candidates) else None
     return router.route(head, candidates, fields)
 
 
@@ -53,14 +53,14 @@ S3 = {
 
 
 @pytest.mark.parametrize(("request_line", "operation"), S3.items(), ids=[f"{m} {t}" for m, t in S3])
-def test_s3_is_told_by_its_sub_resources(
+def test_s3_is_routed_by_sub_resource(
     router: OperationRouter, wire: Any, request_line: tuple[str, str], operation: str
 ) -> None:
     method, target = request_line
     assert _routed(router, wire.inbound("s3", method=method, target=target)).operation == operation
 
 
-def test_s3_copies_are_told_by_their_header(router: OperationRouter, wire: Any) -> None:
+def test_s3_copies_are_routed_by_their_header(router: OperationRouter, wire: Any) -> None:
     inbound = wire.inbound("s3", method="PUT", target="/b/k", headers={"x-amz-copy-source": "b/other"})
     assert _routed(router, inbound).operation == "CopyObject"
 
@@ -79,7 +79,7 @@ ROUTED = [
 
 
 @pytest.mark.parametrize("case", ROUTED, ids=[case[-1] for case in ROUTED])
-def test_rest_is_told_by_its_path(router: OperationRouter, wire: Any, case: tuple[str, str, str, str, str]) -> None:
+def test_rest_is_routed_by_path(router: OperationRouter, wire: Any, case: tuple[str, str, str, str, str]) -> None:
     signing, method, target, service, operation = case
     headers = {"x-amz-account-id": "123456789012"} if service == "s3control" else {}
     routed = _routed(router, wire.inbound(signing, method=method, target=target, headers=headers))
@@ -91,13 +91,13 @@ def test_labels_are_decoded_once(router: OperationRouter, wire: Any) -> None:
     assert routed.labels == {"Bucket": "b", "Key": "a/b%41"}
 
 
-def test_a_form_is_told_by_action_and_version(router: OperationRouter, wire: Any) -> None:
+def test_a_form_is_routed_by_action_and_version(router: OperationRouter, wire: Any) -> None:
     body = "Action=DescribeDBInstances&Version=2014-10-31"
     routed = _routed(router, wire.form("rds", body), body.encode())
     assert (routed.service.name, routed.operation, routed.protocol) == ("rds", "DescribeDBInstances", Protocol.QUERY)
 
 
-def test_a_twin_is_told_by_the_service_in_the_path(router: OperationRouter, wire: Any) -> None:
+def test_the_service_in_the_path_selects_among_equal_signing_names(router: OperationRouter, wire: Any) -> None:
     body = "Action=DescribeDBInstances&Version=2014-10-31"
     routed = _routed(router, wire.form("rds", body, target="/_svc/neptune"), body.encode())
     assert routed.service.name == "neptune"
@@ -145,8 +145,12 @@ AMBIGUOUS: dict[str, tuple[str, dict[str, Any], bytes]] = {
         b"",
     ),
     "another version": ("ec2", {"headers": FORM}, b"Action=DescribeVpcs&Version=2010-01-01"),
-    "version of a twin's service": ("iam", {"headers": FORM}, b"Action=ListUsers&Version=2016-11-15"),
-    "a service nobody knows": ("evil", {}, b""),
+    "version of another service with the signing name": (
+        "iam",
+        {"headers": FORM},
+        b"Action=ListUsers&Version=2016-11-15",
+    ),
+    "a service that does not exist": ("evil", {}, b""),
     "a service that is not signed for": ("sqs", {"target": "/_svc/iam/"}, b""),
     "a read that also names a deletion": (
         "s3",
@@ -159,7 +163,7 @@ AMBIGUOUS: dict[str, tuple[str, dict[str, Any], bytes]] = {
 
 
 @pytest.mark.parametrize(("signing", "given", "body"), AMBIGUOUS.values(), ids=AMBIGUOUS.keys())
-def test_what_could_be_for_two_is_refused(
+def test_an_ambiguous_operation_is_refused(
     router: OperationRouter, wire: Any, signing: str, given: dict[str, Any], body: bytes
 ) -> None:
     with pytest.raises(Malformed):
@@ -187,7 +191,7 @@ UNKNOWN: dict[str, tuple[str, dict[str, Any], bytes]] = {
 
 
 @pytest.mark.parametrize(("signing", "given", "body"), UNKNOWN.values(), ids=UNKNOWN.keys())
-def test_what_no_operation_answers_to_is_unknown(
+def test_an_unknown_operation_is_refused(
     router: OperationRouter, wire: Any, signing: str, given: dict[str, Any], body: bytes
 ) -> None:
     with pytest.raises(UnknownOperation):
@@ -221,7 +225,7 @@ def test_ten_services_do_not_answer_for_each_other(router: OperationRouter, wire
         ("evil", {"content-type": "application/json"}, Protocol.REST_JSON),
     ],
 )
-def test_the_likely_protocol_can_be_told_of_any_request(
+def test_the_protocol_of_any_request_can_be_guessed(
     routes: RoutingIndex, wire: Any, signing: str, headers: dict[str, str], protocol: Protocol
 ) -> None:
-    assert likely(wire.inbound(signing, headers=headers), routes)[1] is protocol
+    assert guess_protocol(wire.inbound(signing, headers=headers), routes)[1] is protocol

@@ -1,4 +1,4 @@
-"""One request, six protocols, the same parameters; and what does not fit is refused in each."""
+"""The same parameters from all six protocols; whatever does not fit is refused in each."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

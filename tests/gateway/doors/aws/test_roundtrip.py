@@ -1,4 +1,4 @@
-"""Every operation of every service, written by botocore's serializer and read back here: routed to itself, with equal parameters."""
+"""Every operation of every service, serialized by botocore, is routed to itself and parsed to equal parameters."""
 
 import random
 from collections import Counter
@@ -13,7 +13,7 @@ from gateway.model.inbound import Inbound
 
 SAMPLE = 300
 FEWEST_EQUAL = 21_534
-"""What the study reached (facts/wire.md b); a newer botocore only adds operations."""
+"""How many operations must be parsed to equal parameters; a newer botocore only adds operations."""
 
 REFUSED = {
     # Their input is a stream of events over HTTP/2, which this door does not speak.
@@ -47,7 +47,9 @@ async def test_a_sample_of_all_operations_reads_back_as_written(
     sample = set(chance.sample(among, SAMPLE))
     counts = await _compare(operations(lambda service, name: (service, name) in sample), wire, generated, read_back)
     assert counts["equal"] >= SAMPLE
-    assert not {name: count for name, count in counts.items() if name not in ("equal", "twin", "alias", "refused")}
+    assert not {
+        name: count for name, count in counts.items() if name not in ("equal", "shared name", "alias", "refused")
+    }
 
 
 @pytest.mark.slow
@@ -60,7 +62,7 @@ async def test_every_operation_reads_back_as_written(
     assert counts["refused"] == len(REFUSED)
     assert counts["alias"] == len(ALIASES)
     assert counts["equal"] + counts["refused"] + counts["alias"] == total
-    print(f"read back equal: {counts['equal']} of {total}; service not told apart without its name: {counts['twin']}")
+    print(f"read back equal: {counts['equal']} of {total}; service ambiguous without its name: {counts['shared name']}")
 
 
 async def _compare(
@@ -79,7 +81,7 @@ async def _one(
     read_back: Callable[[Inbound], Awaitable[Any]],
     counts: Counter[str],
 ) -> str:
-    """`equal`, `alias`, `refused`, or a sentence about what went wrong. A twin is read once more with its service named."""
+    """`equal`, `alias`, `refused`, or a sentence about what went wrong. A service that shares its signing name is read again with its name in the path."""
     got = None
     for name in ("", case.service):
         try:
@@ -91,7 +93,7 @@ async def _one(
                 return f"{case.service}:{case.name} over {case.protocol} was refused: {error}"
         if got is not None and got.service == case.service:
             break
-        counts["twin"] += 1
+        counts["shared name"] += 1
     if got is None:
         return f"{case.service}:{case.name} was not read"
     if got.operation == ALIASES.get((case.service, case.name)):

@@ -1,4 +1,4 @@
-"""Reads through the door: what goes on, what comes back, and what happens when either side breaks off."""
+"""Forwarding reads: what is sent, what is returned, and what happens if either side breaks off."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gateway.authn.sigv4 import PayloadKind, Signature
-from gateway.doors.aws.stream import SMALL, Reads, forwarded, without_proof
+from gateway.doors.aws.stream import MAX_BUFFERED_BYTES, Reads, forwarded_headers, without_signature
 from gateway.errors import Malformed, UpstreamUnavailable
 from gateway.model.inbound import Inbound
 from gateway.model.mutation import Call
@@ -62,9 +62,9 @@ class Upstream:
 class Client:
     """The ASGI side of a client that hangs up after so many messages."""
 
-    def __init__(self, patience: int = 1_000_000) -> None:
+    def __init__(self, disconnect_after: int = 1_000_000) -> None:
         self.got: list[Any] = []
-        self._patience = patience
+        self._disconnect_after = disconnect_after
         self._gone = asyncio.Event()
 
     async def receive(self) -> Any:
@@ -73,7 +73,7 @@ class Client:
 
     async def send(self, message: Any) -> None:
         self.got.append(message)
-        if len(self.got) >= self._patience:
+        if len(self.got) >= self._disconnect_after:
             self._gone.set()
 
     @property
@@ -130,7 +130,7 @@ async def test_a_small_reply_is_sent_in_one_piece_and_as_it_came() -> None:
     assert answer.abandoned
 
 
-@pytest.mark.parametrize("length", [None, SMALL + 1])
+@pytest.mark.parametrize("length", [None, MAX_BUFFERED_BYTES + 1])
 async def test_a_long_reply_is_streamed(length: int | None) -> None:
     client = Client()
     await forward(Answer([b"a", b"b", b"c"], length=length), client)
@@ -154,13 +154,13 @@ async def test_a_long_reply_that_breaks_off_is_never_completed() -> None:
 
 
 async def test_a_client_that_hangs_up_ends_the_stream() -> None:
-    client, answer = Client(patience=3), Answer([b"x"] * 1000)
+    client, answer = Client(disconnect_after=3), Answer([b"x"] * 1000)
     await forward(answer, client)
     assert answer.taken < 10
     assert answer.abandoned
 
 
-def test_only_what_is_meant_for_aws_goes_on() -> None:
+def test_only_headers_for_aws_are_forwarded() -> None:
     sent = [
         ("host", "gw"),
         ("authorization", "AWS4-HMAC-SHA256 …"),
@@ -189,7 +189,7 @@ def test_only_what_is_meant_for_aws_goes_on() -> None:
         ("accept-encoding", "identity"),
         ("if-none-match", "e"),
     ]
-    assert forwarded([*sent, *kept]) == kept
+    assert forwarded_headers([*sent, *kept]) == kept
 
 
 @pytest.mark.parametrize(
@@ -205,8 +205,8 @@ def test_only_what_is_meant_for_aws_goes_on() -> None:
         ("/b?X-Amz-Other=1", "/b?X-Amz-Other=1"),
     ],
 )
-async def test_a_presigned_target_goes_on_without_its_proof(target: str, expected: str) -> None:
-    assert without_proof(target) == expected
+async def test_a_presigned_target_is_forwarded_without_its_signature(target: str, expected: str) -> None:
+    assert without_signature(target) == expected
     upstream = await forward(
         Answer([], length=0),
         Client(),

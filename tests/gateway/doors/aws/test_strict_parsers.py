@@ -1,4 +1,4 @@
-"""Decoders take one reading or none."""
+"""The strict parsers refuse ambiguous input."""
 
 import gzip
 import json
@@ -68,7 +68,7 @@ _json = st.recursive(
 
 
 @given(_json, st.booleans())
-def test_lawful_json_reads_as_python_reads_it(value: object, ascii_only: bool) -> None:
+def test_valid_json_parses_as_in_python(value: object, ascii_only: bool) -> None:
     assert strict_parsers.json_value(json.dumps(value, ensure_ascii=ascii_only).encode()) == value
 
 
@@ -173,6 +173,6 @@ def test_a_gzip_bomb_is_refused() -> None:
 
 
 @pytest.mark.parametrize("body", [b"x", gzip.compress(b"x")[:-1], gzip.compress(b"x") + b"y"])
-def test_gzip_that_is_none_is_refused(body: bytes) -> None:
+def test_invalid_gzip_is_refused(body: bytes) -> None:
     with pytest.raises(Malformed):
         strict_parsers.gunzipped(body, 1000)

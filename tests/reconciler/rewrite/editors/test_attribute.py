@@ -5,19 +5,7 @@ from pathlib import Path
 import pytest
 
 from gateway.model.json import Json
-from reconciler.model import Wanted
-from reconciler.rewrite.edit import edit
-
-
-def _edited(root: Path, code: str, path: str, value: Json) -> str:
-    """The code after the edit, or the reason why there is none."""
-    wanted = Wanted(address="r.a", attribute=path, value=value)
-    result = edit(root, [wanted], {Path("main.tf"): code.encode()})
-    return result.left[0].reason if result.left else result.files[Path("main.tf")].decode()
-
-
-def _resource(body: str) -> str:
-    return 'resource "r" "a" {\n' + body + "}\n"
+from tests.reconciler.rewrite.editors.edited_resource import edited, resource
 
 
 @pytest.mark.parametrize(
@@ -33,13 +21,13 @@ def _resource(body: str) -> str:
     ],
 )
 def test_what_is_written(before: str, path: str, value: Json, after: str, tmp_path: Path) -> None:
-    assert _edited(tmp_path, _resource(before), path, value) == _resource(after)
+    assert edited(tmp_path, before, path, value) == resource(after)
 
 
 @pytest.mark.parametrize(
     ("before", "path", "value", "reason"),
     [
-        ("  a = 1\n", "not a name", 2, "no name that a block can hold"),
+        ("  a = 1\n", "not a name", 2, "not a valid attribute name"),
         ("  a = 1\n", "b.c", 2, "a block is not added"),
         ("  a = 1\n", "b", [{"c": 1}], "is not certain"),
         ("  a = 1\n", "lifecycle", {"c": 1}, "Terraform itself reads it"),
@@ -48,4 +36,4 @@ def test_what_is_written(before: str, path: str, value: Json, after: str, tmp_pa
     ],
 )
 def test_what_is_refused(before: str, path: str, value: Json, reason: str, tmp_path: Path) -> None:
-    assert reason in _edited(tmp_path, _resource(before), path, value)
+    assert reason in edited(tmp_path, before, path, value)

@@ -7,7 +7,7 @@ from reconciler.rewrite.editors.splice import Splice, alone_on_lines, indent_at,
 
 
 def test_a_change_touches_its_span_only() -> None:
-    assert Splice(1, 2, "é").applied(b"abc") == "aéc".encode()
+    assert Splice(1, 2, "é").apply(b"abc") == "aéc".encode()
 
 
 def test_lines_and_their_endings() -> None:

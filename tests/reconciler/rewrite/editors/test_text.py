@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from gateway.model.json import Json
 from gateway.terraform.lang.evaluate import EvaluationScope, evaluate
 from gateway.terraform.lang.grammar import parse_expression
-from reconciler.rewrite.editors.text import CannotEdit, key, quoted, written
+from reconciler.rewrite.editors.text import CannotEdit, key, quoted, to_hcl
 
 
 @pytest.mark.parametrize(
@@ -30,8 +30,8 @@ from reconciler.rewrite.editors.text import CannotEdit, key, quoted, written
         ([{"a": [1]}], "[\n  {\n    a = [1]\n  },\n]"),
     ],
 )
-def test_written(value: Json, text: str) -> None:
-    assert written(value) == text
+def test_to_hcl(value: Json, text: str) -> None:
+    assert to_hcl(value) == text
 
 
 JSON: st.SearchStrategy[Json] = st.recursive(
@@ -45,13 +45,13 @@ JSON: st.SearchStrategy[Json] = st.recursive(
 
 @given(JSON)
 def test_every_value_evaluates_back_to_itself(value: Json) -> None:
-    assert evaluate(parse_expression(written(value)), EvaluationScope()) == value
+    assert evaluate(parse_expression(to_hcl(value)), EvaluationScope()) == value
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), "\ud800", "e\u0301", ["e\u0301"], {"\udfff": 1}])
 def test_what_terraform_cannot_hold_is_refused(value: Json) -> None:
     with pytest.raises(CannotEdit):
-        written(value)
+        to_hcl(value)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Documents with types are held against their shape member by member."""
+"""JSON and CBOR documents are validated against their shape, member by member."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Flat dotted keys become nested parameters again."""
+"""Flat dotted keys become nested parameters."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def test_ec2_lists_are_numbered_and_may_have_gaps(models: ServiceModels) -> None
     assert _parsed(models, "ec2", "TerminateInstances", fields) == {"InstanceIds": ["a", "b", "c"]}
 
 
-def test_query_lists_stand_under_member(models: ServiceModels) -> None:
+def test_query_lists_are_under_member(models: ServiceModels) -> None:
     fields = {"AutoScalingGroupNames.member.1": "a"}
     assert _parsed(models, "autoscaling", "DescribeAutoScalingGroups", fields) == {"AutoScalingGroupNames": ["a"]}
 
@@ -28,7 +28,7 @@ def test_an_empty_list_is_sent_as_nothing(models: ServiceModels) -> None:
     assert _parsed(models, "autoscaling", "DescribeAutoScalingGroups", fields) == {"AutoScalingGroupNames": []}
 
 
-def test_maps_stand_under_entry(models: ServiceModels) -> None:
+def test_maps_are_under_entry(models: ServiceModels) -> None:
     fields = {"Name": "t", "Attributes.entry.1.key": "k", "Attributes.entry.1.value": "v"}
     assert _parsed(models, "sns", "CreateTopic", fields) == {"Name": "t", "Attributes": {"k": "v"}}
 

@@ -1,4 +1,4 @@
-"""Path, query, headers and body each give the parameters that are bound to them, and no others."""
+"""Path, query, headers and body each yield the parameters bound to them, and no others."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -34,7 +34,7 @@ async def test_a_list_in_the_query_repeats_its_key(wire: Any, read_back: ReadBac
 BAD: dict[str, dict[str, Any]] = {
     "json behind another type": {"headers": {"content-type": "text/plain"}, "body": b"{}"},
     "no json": {"headers": {"content-type": "application/json"}, "body": b"x"},
-    "a query key nobody knows": {"target": "/2015-03-31/functions/f/configuration?evil=1"},
+    "a query key that does not exist": {"target": "/2015-03-31/functions/f/configuration?evil=1"},
     "a header parameter sent twice": {
         "method": "DELETE",
         "target": "/b/k",

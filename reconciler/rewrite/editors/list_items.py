@@ -6,16 +6,14 @@ from gateway.model.json import Json
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.hcl import Document
 from reconciler.rewrite.editors.splice import Splice, alone_on_lines, indent_at, line_end, newline
-from reconciler.rewrite.editors.text import CannotEdit, written
-from reconciler.rewrite.trace import Trace
+from reconciler.rewrite.editors.text import CannotEdit, to_hcl
+from reconciler.rewrite.place import ListPlace
 
 
-def edit(place: Trace, value: Json) -> Splice | None:
-    """The list with exactly the wanted items, in the wanted order. Raises `CannotEdit` for lists of anything but scalars."""
-    if place.kind != "list" or place.document is None or not isinstance(place.node, e.Tuple):
-        return None
+def edit(place: ListPlace, value: Json) -> Splice:
+    """The list with exactly the wanted items, in the wanted order. Raises `CannotEdit` unless all items are scalars."""
     if isinstance(value, str | Mapping) or not isinstance(value, Sequence):
-        raise CannotEdit("A list stands here, and what is wanted is none.")
+        raise CannotEdit("There is a list here, and the wanted value is not a list.")
     if not all(isinstance(item, str | bool | int | float) for item in value):
         raise CannotEdit("Only lists of plain values are edited as a whole.")
     items = [e.bare(item) for item in place.node.items]
@@ -34,7 +32,7 @@ def edit(place: Trace, value: Json) -> Splice | None:
 
 def _inline(document: Document, node: e.Tuple, value: Sequence[Json]) -> str:
     old = {_key(item): _source(document, item) for item in node.items}
-    return "[" + ", ".join(old.get(_text(item), written(item)) for item in value) + "]"
+    return "[" + ", ".join(old.get(_text(item), to_hcl(item)) for item in value) + "]"
 
 
 def _source(document: Document, item: e.Expression) -> str:
@@ -51,7 +49,7 @@ def _text(value: Json) -> str:
 
 
 def _lines(document: Document, node: e.Tuple, value: Sequence[Json]) -> str:
-    """One item a line; an item that stays keeps its comments, those above it and the one behind it."""
+    """One item per line; an item that stays keeps the comments above it and the one after it."""
     end_of_line = newline(document)
     indent = indent_at(document, node.start)
     inner = indent_at(document, node.items[0].start) if node.items else indent + "  "
@@ -62,16 +60,16 @@ def _lines(document: Document, node: e.Tuple, value: Sequence[Json]) -> str:
     for item in node.items:
         stop = line_end(document, item.end)
         above = document.source[position : document.source.rfind(b"\n", 0, item.start) + 1].decode()
-        behind = document.source[item.end : stop].decode().strip().removeprefix(",").strip()
-        chunks[_key(item)] = (above, _source(document, item), behind)
+        after = document.source[item.end : stop].decode().strip().removeprefix(",").strip()
+        chunks[_key(item)] = (above, _source(document, item), after)
         position = stop + len(end_of_line)
     below = document.source[position : document.source.rfind(b"\n", 0, node.end) + 1].decode()
     comma = _ends_with_comma(document, node)
     rows: list[str] = []
     for number, wanted in enumerate(value):
-        above, source, behind = chunks.get(_text(wanted), ("", written(wanted), ""))
+        above, source, after = chunks.get(_text(wanted), ("", to_hcl(wanted), ""))
         mark = "," if comma or number + 1 < len(value) else ""
-        rows.append(f"{above}{inner}{source}{mark}{' ' + behind if behind else ''}{end_of_line}")
+        rows.append(f"{above}{inner}{source}{mark}{' ' + after if after else ''}{end_of_line}")
     return opening + end_of_line + "".join(rows) + below + indent + "]"
 
 

@@ -1,4 +1,4 @@
-"""Never without law: what is broken at the start is refused, what breaks later leaves the last good version in force, loudly."""
+"""Broken contracts, code or policies prevent the start. If they break later, the last valid version stays in force and /readyz reports it."""
 
 import asyncio
 import shutil
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
 @pytest.fixture
 def gate(tmp_path: Path) -> Iterator[Gate]:
-    """A gateway of the test's own: its law is going to change."""
+    """A gateway for one test, which changes its contracts and code."""
     with Gate(directory=tmp_path) as running_gate:
         yield running_gate
 
@@ -44,11 +44,11 @@ def _allows(gate: Gate, capacity: int) -> bool:
         "motive": {"intent": "availability", "motivation": "incident", "evidence": ["A-1"]},
         "dry_run": True,
     }
-    told = httpx.post(f"{gate.url}/v1/mutations", json=body, headers=gate.bearer()).json()
-    return bool(told["decision"]["verdict"] == "allow")
+    reply = httpx.post(f"{gate.url}/v1/mutations", json=body, headers=gate.bearer()).json()
+    return bool(reply["decision"]["verdict"] == "allow")
 
 
-def test_a_changed_contract_is_taken_up_and_a_broken_one_is_not(gate: Gate) -> None:
+def test_a_changed_contract_takes_effect_and_a_broken_one_does_not(gate: Gate) -> None:
     contract = gate.stack / "kafka.sentinel.hcl"
     good = contract.read_text()
     assert _allows(gate, 6)
@@ -71,7 +71,7 @@ def test_a_changed_contract_is_taken_up_and_a_broken_one_is_not(gate: Gate) -> N
         ("terraform.tfvars", "consumers = = 4", "terraform.tfvars:1"),
     ],
 )
-def test_broken_code_or_state_leaves_the_last_good_version(gate: Gate, file: str, text: str, names: str) -> None:
+def test_broken_code_or_state_keeps_the_last_valid_version(gate: Gate, file: str, text: str, names: str) -> None:
     (gate.stack / file).write_text(text)
     _until(lambda: _ready(gate)["status"] == "degraded")
     assert names in str(_ready(gate)["problems"])
@@ -93,7 +93,9 @@ def test_broken_code_or_state_leaves_the_last_good_version(gate: Gate, file: str
         ("terraform.tfstate", "{", "terraform.tfstate"),
     ],
 )
-async def test_broken_law_refuses_the_start(tmp_path: Path, file: str, text: str, names: str) -> None:
+async def test_broken_contracts_code_or_state_prevent_the_start(
+    tmp_path: Path, file: str, text: str, names: str
+) -> None:
     stack = tmp_path / "stack"
     await asyncio.to_thread(shutil.copytree, STACK, stack)
     (stack / file).write_text(text)
@@ -114,7 +116,7 @@ HEAD = "package sentinel.rules.mine\n\nimport rego.v1\n\nevaluated := true\n\n"
         (HEAD + 'findings contains f if f := http.send({"url": input.stack, "method": "GET"}).body\n', "http.send"),
     ],
 )
-async def test_a_broken_policy_refuses_the_start(tmp_path: Path, text: str, names: str) -> None:
+async def test_a_broken_policy_prevents_the_start(tmp_path: Path, text: str, names: str) -> None:
     policies = tmp_path / "policies"
     await asyncio.to_thread(shutil.copytree, Path(__file__).parents[2] / "policies", policies)
     (policies / "guardrails" / "mine.rego").write_text(text)
@@ -124,7 +126,7 @@ async def test_a_broken_policy_refuses_the_start(tmp_path: Path, text: str, name
             pass
 
 
-async def test_no_ledger_refuses_the_start(tmp_path: Path) -> None:
+async def test_an_unusable_ledger_prevents_the_start(tmp_path: Path) -> None:
     settings = Settings(data=tmp_path, ledger=f"sqlite:///{tmp_path}")
     with pytest.raises(SentinelError, match="ledger"):
         async with running(settings):

@@ -5,19 +5,7 @@ from pathlib import Path
 import pytest
 
 from gateway.model.json import Json
-from reconciler.model import Wanted
-from reconciler.rewrite.edit import edit
-
-
-def _edited(root: Path, code: str, path: str, value: Json) -> str:
-    """The code after the edit, or the reason why there is none."""
-    wanted = Wanted(address="r.a", attribute=path, value=value)
-    result = edit(root, [wanted], {Path("main.tf"): code.encode()})
-    return result.left[0].reason if result.left else result.files[Path("main.tf")].decode()
-
-
-def _resource(body: str) -> str:
-    return 'resource "r" "a" {\n' + body + "}\n"
+from tests.reconciler.rewrite.editors.edited_resource import edited, resource
 
 
 @pytest.mark.parametrize(
@@ -38,7 +26,7 @@ def _resource(body: str) -> str:
     ],
 )
 def test_what_is_written(before: str, path: str, value: Json, after: str, tmp_path: Path) -> None:
-    assert _edited(tmp_path, _resource(before), path, value) == _resource(after)
+    assert edited(tmp_path, before, path, value) == resource(after)
 
 
 @pytest.mark.parametrize(
@@ -46,10 +34,10 @@ def test_what_is_written(before: str, path: str, value: Json, after: str, tmp_pa
     [
         ("  x = [var.a, 1]\n", "x", [2], "calculated"),
         ('  x = ["a"]\n', "x", [{"b": 1}], "plain values"),
-        ('  x = ["a"]\n', "x", "b", "is none"),
+        ('  x = ["a"]\n', "x", "b", "not a list"),
         ('  x = [ # c\n    "a", "b"\n  ]\n', "x", ["c"], "one item on a line"),
         ("  x = [1 /* c */]\n", "x", [2], "comments"),
     ],
 )
 def test_what_is_refused(before: str, path: str, value: Json, reason: str, tmp_path: Path) -> None:
-    assert reason in _edited(tmp_path, _resource(before), path, value)
+    assert reason in edited(tmp_path, before, path, value)

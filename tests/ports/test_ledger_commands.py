@@ -1,4 +1,4 @@
-"""What every store must do for humans and the reconciler: approve, reject, release, reconcile, expire, blame, list."""
+"""The commands and queries of humans and of the reconciler, on every store: approve, reject, release, reconcile, expire, blame, list."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -13,17 +13,21 @@ from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim, ClaimEnd
 from gateway.model.contract import Contract
 from gateway.model.facts import Facts, Subject
+from gateway.model.hold import HoldState
 from gateway.model.ids import new_id
 from gateway.model.json import Json
 from gateway.model.motive import Intent, Motivation, Motive
 from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
 from gateway.model.outcome import Applied, InDoubt, Reply, Sent
 from gateway.model.record import Stage
+from gateway.model.refusal import Refusal
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.ports import RecordQuery
+from tests.kit.bindings import BOUND
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
 QUEUE = "aws_sqs_queue.orders"
 AGENT = Caller(actor="agent", kind=ActorKind.AGENT, key_id="SNTLAGENT", on_behalf_of="carol")
 ALICE = Caller(actor="alice", kind=ActorKind.HUMAN, key_id="SNTLALICE", roles=("approver",))
@@ -48,34 +52,38 @@ def mutation(
 
 
 async def decide(
-    ledger: SqlLedger, asked: Mutation, verdict: Verdict = Verdict.ALLOW, *, at: datetime = NOW, **members: Any
+    ledger: SqlLedger, change: Mutation, verdict: Verdict = Verdict.ALLOW, *, at: datetime = NOW, **members: Any
 ) -> tuple[Claim, ...]:
     """Record a decision of one finding."""
     subjects = tuple(
         Subject(effect=each, before=4, declared=4, attributes_before={}, attributes_after={}, contract=Contract())
-        for each in asked.effects
+        for each in change.effects
     )
     facts = Facts(now=at, stack="shop", mode=Mode.ENFORCE, subjects=subjects)
     finding = Finding(check="policy", verdict=verdict, rule="SEN-1", reason="Because.")
-    return tuple(await ledger.record_decision(asked, facts, Decision(findings=(finding,), **members)))
+    return tuple(
+        await ledger.record_decision(change, facts, Decision(findings=(finding,), **{"binding": BOUND, **members}))
+    )
 
 
 async def execute(
-    ledger: SqlLedger, asked: Mutation, outcome: Sent = APPLIED, *, at: datetime = NOW, **members: Any
+    ledger: SqlLedger, change: Mutation, outcome: Sent = APPLIED, *, at: datetime = NOW, **members: Any
 ) -> tuple[Claim, ...]:
     """Decide and settle."""
-    claims = await decide(ledger, asked, at=at, **members)
-    await ledger.record_outcome(asked, outcome, at)
+    claims = await decide(ledger, change, at=at, **members)
+    await ledger.record_outcome(change, outcome, at)
     return claims
 
 
-async def approval_seen(ledger: SqlLedger, asked: Mutation, at: datetime = NOW) -> str:
-    """The approval that the line would find for this call, empty for none."""
-    view = await ledger.view(addresses=[], actor=asked.caller.actor, call_digest=asked.call.digest, now=at)
+async def approval_seen(ledger: SqlLedger, change: Mutation, at: datetime = NOW) -> str:
+    """The id of the unused approval for this call, or an empty text."""
+    view = await ledger.view(
+        addresses=[], actor=change.caller.actor, call_digest=change.call.digest, now=at, flip_window=DAY
+    )
     return view.approval.id if view.approval else ""
 
 
-async def test_one_consent_carries_one_call_however_often_it_was_held(ledger: SqlLedger) -> None:
+async def test_one_approval_permits_one_call_however_often_it_was_held(ledger: SqlLedger) -> None:
     first, second = mutation(), mutation()
     await decide(ledger, first, Verdict.HOLD)
     await decide(ledger, second, Verdict.HOLD)
@@ -90,14 +98,14 @@ async def test_one_consent_carries_one_call_however_often_it_was_held(ledger: Sq
     assert len(await ledger.records(RecordQuery(stage=Stage.APPROVED))) == 1
 
 
-async def test_an_approval_ends_and_can_be_given_again(ledger: SqlLedger) -> None:
-    asked = mutation()
-    await decide(ledger, asked, Verdict.HOLD)
-    first = await ledger.approve(asked.id, approver=ALICE, at=NOW, lasts=HOUR)
-    assert await approval_seen(ledger, asked, NOW + HOUR) == ""
-    second = await ledger.approve(asked.id, approver=ALICE, at=NOW + HOUR, lasts=HOUR)
+async def test_an_approval_expires_and_can_be_given_again(ledger: SqlLedger) -> None:
+    change = mutation()
+    await decide(ledger, change, Verdict.HOLD)
+    first = await ledger.approve(change.id, approver=ALICE, at=NOW, lasts=HOUR)
+    assert await approval_seen(ledger, change, NOW + HOUR) == ""
+    second = await ledger.approve(change.id, approver=ALICE, at=NOW + HOUR, lasts=HOUR)
     assert second.id != first.id
-    assert await approval_seen(ledger, asked, NOW + HOUR) == second.id
+    assert await approval_seen(ledger, change, NOW + HOUR) == second.id
 
 
 @pytest.mark.parametrize(
@@ -113,30 +121,30 @@ async def test_an_approval_ends_and_can_be_given_again(ledger: SqlLedger) -> Non
     ],
     ids=["no role", "agent", "pipeline", "own call", "on its behalf", "for the requester", "second key"],
 )
-async def test_nobody_else_may_judge(ledger: SqlLedger, approver: Caller) -> None:
-    asked = mutation()
-    await decide(ledger, asked, Verdict.HOLD)
+async def test_no_other_caller_may_approve_or_reject(ledger: SqlLedger, approver: Caller) -> None:
+    change = mutation()
+    await decide(ledger, change, Verdict.HOLD)
     with pytest.raises(NotAllowed):
-        await ledger.approve(asked.id, approver=approver, at=NOW, lasts=HOUR)
+        await ledger.approve(change.id, approver=approver, at=NOW, lasts=HOUR)
     with pytest.raises(NotAllowed):
-        await ledger.reject(asked.id, approver=approver, reason="no", at=NOW)
-    assert await approval_seen(ledger, asked) == ""
+        await ledger.reject(change.id, approver=approver, reason="no", at=NOW)
+    assert await approval_seen(ledger, change) == ""
     assert await ledger.verify() == 1
 
 
-async def test_a_rejection_is_for_good_and_withdraws_an_unused_approval(ledger: SqlLedger) -> None:
-    asked = mutation()
-    await decide(ledger, asked, Verdict.HOLD)
-    await ledger.approve(asked.id, approver=ALICE, at=NOW, lasts=HOUR)
-    await ledger.reject(asked.id, approver=ALICE, reason="not today", at=NOW)
-    assert await approval_seen(ledger, asked) == ""
+async def test_a_rejection_is_final_and_withdraws_an_unused_approval(ledger: SqlLedger) -> None:
+    change = mutation()
+    await decide(ledger, change, Verdict.HOLD)
+    await ledger.approve(change.id, approver=ALICE, at=NOW, lasts=HOUR)
+    await ledger.reject(change.id, approver=ALICE, reason="not today", at=NOW)
+    assert await approval_seen(ledger, change) == ""
     for act in (
-        ledger.approve(asked.id, approver=ALICE, at=NOW, lasts=HOUR),
-        ledger.reject(asked.id, approver=ALICE, reason="again", at=NOW),
+        ledger.approve(change.id, approver=ALICE, at=NOW, lasts=HOUR),
+        ledger.reject(change.id, approver=ALICE, reason="again", at=NOW),
     ):
         with pytest.raises(NotAllowed):
             await act
-    assert [hold.mutation_id for hold in await ledger.holds(state="rejected")] == [asked.id]
+    assert [hold.mutation_id for hold in await ledger.holds(state=HoldState.REJECTED)] == [change.id]
 
 
 _ACTS: dict[str, Callable[[SqlLedger, str], Awaitable[object]]] = {
@@ -148,49 +156,49 @@ _ACTS: dict[str, Callable[[SqlLedger, str], Awaitable[object]]] = {
 
 
 @pytest.mark.parametrize("act", _ACTS)
-async def test_what_is_not_there_is_not_found(ledger: SqlLedger, act: str) -> None:
+async def test_an_unknown_mutation_is_not_found(ledger: SqlLedger, act: str) -> None:
     with pytest.raises(NotFound):
         await _ACTS[act](ledger, "mut_none")
     assert await ledger.verify() == 0
 
 
-async def test_a_claim_is_released_by_its_actor_or_an_approver_and_by_nobody_else(ledger: SqlLedger) -> None:
+async def test_only_its_actor_or_an_approver_releases_a_claim(ledger: SqlLedger) -> None:
     for caller in (AGENT, ALICE):
-        asked = mutation()
-        [claim] = await execute(ledger, asked)
+        change = mutation()
+        [claim] = await execute(ledger, change)
         with pytest.raises(NotFound):
-            await ledger.release(asked.id, caller=replace(AGENT, actor="rival"), at=NOW)
-        assert await ledger.release(asked.id, caller=caller, at=NOW) == (
+            await ledger.release(change.id, caller=replace(AGENT, actor="rival"), at=NOW)
+        assert await ledger.release(change.id, caller=caller, at=NOW) == (
             replace(claim, ended_at=NOW, end=ClaimEnd.RELEASED),
         )
         with pytest.raises(NotFound):
-            await ledger.release(asked.id, caller=caller, at=NOW)
+            await ledger.release(change.id, caller=caller, at=NOW)
 
 
 async def test_what_is_in_doubt_is_released_only_by_an_approver(ledger: SqlLedger) -> None:
-    asked = mutation()
-    await decide(ledger, asked)
+    change = mutation()
+    await decide(ledger, change)
     with pytest.raises(NotAllowed):
-        await ledger.release(asked.id, caller=ALICE, at=NOW)
-    await ledger.record_outcome(asked, InDoubt(reason="cut off"), NOW)
+        await ledger.release(change.id, caller=ALICE, at=NOW)
+    await ledger.record_outcome(change, InDoubt(reason="cut off"), NOW)
     with pytest.raises(NotAllowed):
-        await ledger.release(asked.id, caller=AGENT, at=NOW)
-    assert len(await ledger.release(asked.id, caller=ALICE, at=NOW)) == 1
+        await ledger.release(change.id, caller=AGENT, at=NOW)
+    assert len(await ledger.release(change.id, caller=ALICE, at=NOW)) == 1
 
 
 async def test_only_a_merge_ends_claim_and_value(ledger: SqlLedger) -> None:
-    asked = mutation()
-    [claim] = await execute(ledger, asked)
-    await ledger.record_reconciliation(asked.id, at=NOW, body={"branch": "sentinel/shop", "commit": "c0ffee"})
-    view = await ledger.view(addresses=[QUEUE], actor="", call_digest="", now=NOW)
+    change = mutation()
+    [claim] = await execute(ledger, change)
+    await ledger.record_reconciliation(change.id, at=NOW, body={"branch": "sentinel/shop", "commit": "c0ffee"})
+    view = await ledger.view(addresses=[QUEUE], actor="", call_digest="", now=NOW, flip_window=DAY)
     assert (view.claims, dict(view.values)) == ((claim,), {(QUEUE, "delay"): 6})
-    await ledger.record_reconciliation(asked.id, at=NOW, body={"merged": True})
-    view = await ledger.view(addresses=[QUEUE], actor="", call_digest="", now=NOW)
+    await ledger.record_reconciliation(change.id, at=NOW, body={"merged": True})
+    view = await ledger.view(addresses=[QUEUE], actor="", call_digest="", now=NOW, flip_window=DAY)
     assert (view.claims, dict(view.values)) == ((), {})
     assert [each.end for each in await ledger.claims(open_only=False)] == [ClaimEnd.MERGED]
 
 
-async def test_claims_whose_time_is_up_are_ended_and_recorded(ledger: SqlLedger) -> None:
+async def test_expired_claims_are_ended_and_recorded(ledger: SqlLedger) -> None:
     for number in range(3):
         await execute(
             ledger, mutation(address=f"aws_sqs_queue.q{number}"), obligations={"claim_seconds": 60 * (number + 1)}
@@ -200,13 +208,13 @@ async def test_claims_whose_time_is_up_are_ended_and_recorded(ledger: SqlLedger)
     assert len(await ledger.records(RecordQuery(stage=Stage.EXPIRED))) == 2
 
 
-async def test_blame_tells_the_whole_story(ledger: SqlLedger) -> None:
-    before, held, asked = mutation(5, caller=replace(AGENT, actor="first")), mutation(), mutation()
+async def test_blame_names_actor_motive_approver_and_what_was_replaced(ledger: SqlLedger) -> None:
+    before, held, change = mutation(5, caller=replace(AGENT, actor="first")), mutation(), mutation()
     [old] = await execute(ledger, before)
     await decide(ledger, held, Verdict.HOLD)
     approval = await ledger.approve(held.id, approver=ALICE, at=NOW, lasts=HOUR)
-    await execute(ledger, asked, at=NOW + timedelta(seconds=1), approval=approval.id, supersedes=(old.id,))
-    await ledger.record_reconciliation(asked.id, at=NOW, body={"branch": "sentinel/shop", "commit": "c0ffee"})
+    await execute(ledger, change, at=NOW + timedelta(seconds=1), approval=approval.id, supersedes=(old.id,))
+    await ledger.record_reconciliation(change.id, at=NOW, body={"branch": "sentinel/shop", "commit": "c0ffee"})
     found = await ledger.blame(QUEUE, "delay")
     assert found is not None
     assert (found.actor, found.kind, found.on_behalf_of, found.approver) == ("agent", "agent", "carol", "alice")
@@ -252,25 +260,26 @@ async def test_blame_takes_what_covers_the_attribute_and_no_refusal(ledger: SqlL
 )
 async def test_records_are_found_by_what_they_are_about(ledger: SqlLedger, query: RecordQuery, seqs: list[int]) -> None:
     for hour, name in enumerate("ab"):
-        asked = mutation(address=f"aws_sqs_queue.{name}", caller=replace(AGENT, actor=name))
-        await execute(ledger, asked, at=NOW + hour * HOUR)
+        change = mutation(address=f"aws_sqs_queue.{name}", caller=replace(AGENT, actor=name))
+        await execute(ledger, change, at=NOW + hour * HOUR)
     await decide(ledger, mutation(address="aws_sqs_queue.a1"), Verdict.DENY, at=NOW + 2 * HOUR)
     assert [record.seq for record in await ledger.records(query)] == seqs
 
 
-async def test_strangers_are_recorded_at_a_rate_and_the_rest_counted(ledger: SqlLedger) -> None:
-    async def knock(at: datetime, peer: str = "10.0.0.1") -> None:
-        await ledger.record_refusal(
+async def test_refusals_are_recorded_at_a_limited_rate_and_the_others_counted(ledger: SqlLedger) -> None:
+    async def refuse(at: datetime, peer: str = "10.0.0.1") -> None:
+        refusal = Refusal(
             at=at, reason="No.", code="not_authenticated", peer=peer, key_id="AKIAIOSFODNN7EXAMPLE", about="GET /\udce9"
         )
+        await ledger.record_refusal(refusal)
 
     for _ in range(60):
-        await knock(NOW)
-    await knock(NOW, "10.0.0.2")
+        await refuse(NOW)
+    await refuse(NOW, "10.0.0.2")
     records = await ledger.records(RecordQuery(stage=Stage.TURNED_AWAY))
     assert len(records) == 51
     assert records[0].body["suppressed"] == 10
     assert "AKIAIOSFODNN7EXAMPLE" not in str(records)
     assert str(records[0].body["key_id"]).startswith("…MPLE sha256:")
-    await knock(NOW + timedelta(seconds=1))
+    await refuse(NOW + timedelta(seconds=1))
     assert (await ledger.records(RecordQuery()))[0].body["suppressed"] == 0

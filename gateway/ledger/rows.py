@@ -1,0 +1,118 @@
+"""The rows that the ledger's statements read: one tuple type for each list of columns, named as in the tables."""
+
+from typing import NamedTuple
+
+
+class RecordRow(NamedTuple):
+    """A whole record."""
+
+    seq: int
+    version: int
+    stage: str
+    at: str
+    mutation_id: str
+    actor: str
+    stack: str
+    body: str
+    previous: str
+    hash: str
+
+
+class ChainEndRow(NamedTuple):
+    """What the next record needs of the last one."""
+
+    seq: int
+    hash: str
+
+
+class ClaimRow(NamedTuple):
+    """A claim, without the mutation that superseded it."""
+
+    id: str
+    mutation_id: str
+    address: str
+    attribute: str
+    value: str
+    actor: str
+    kind: str
+    motive: str | None
+    since: str
+    until: str | None
+    unsettled: int
+    ended_at: str | None
+    end: str | None
+
+
+class HolderRow(NamedTuple):
+    """Who took a claim on an attribute."""
+
+    address: str
+    attribute: str
+    actor: str
+
+
+class ValueRow(NamedTuple):
+    """The last applied value of an attribute, as JSON text."""
+
+    address: str
+    attribute: str
+    value: str
+
+
+class AttemptRow(NamedTuple):
+    """An attempt, without its outcome."""
+
+    mutation_id: str
+    seq: int
+    actor: str
+    stack: str
+    idempotency_key: str | None
+    state: str
+
+
+class AttemptOutcomeRow(NamedTuple):
+    """What a repeated attempt is answered with."""
+
+    mutation_id: str
+    call_digest: str
+    state: str
+    request_id: str
+    reason: str
+    reply_status: int | None
+    reply_headers: str | None
+    reply_body: bytes | None
+
+
+class HoldRow(NamedTuple):
+    """A held mutation."""
+
+    actor: str
+    on_behalf_of: str
+    stack: str
+    call_digest: str
+    state: str
+    summary: str
+    binding: str
+
+
+class ApprovalRow(NamedTuple):
+    """An approval."""
+
+    id: str
+    mutation_id: str
+    approver: str
+    until: str
+    binding: str
+
+
+class KeyRow(NamedTuple):
+    """An issued key."""
+
+    id: str
+    actor: str
+    kind: str
+    roles: str
+    on_behalf_of: str
+    motive: str | None
+    expires_at: str | None
+    revoked_at: str | None

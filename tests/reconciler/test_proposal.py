@@ -1,0 +1,68 @@
+"""A proposal survives DBOS, and the body of RECONCILED says what was written, what is left, and why nothing was."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.model.json import Json
+from reconciler.model import Left, Proof, ProposedEdit, Wanted
+from reconciler.proposal import Proposal
+
+WANTED = Wanted(address="aws_x.a", attribute="size", value=6)
+LEFT = Left(wanted=WANTED, reason="No.", chain=("main.tf:1",))
+PROPOSAL = Proposal(
+    base="c0ffee",
+    message="m",
+    files={Path("main.tf"): b"\xff6"},
+    edits=(ProposedEdit(path=Path("main.tf"), wanted=WANTED, chain=("main.tf:1",)),),
+    proofs=(Proof(name="parses", held=True, detail="y"),),
+    left=(LEFT,),
+    kept_out=(LEFT,),
+)
+
+
+@pytest.mark.parametrize("proposal", [PROPOSAL, Proposal(), Proposal(commit="c0", nothing_to_do="No.", merged=True)])
+def test_a_proposal_is_json_and_keeps_every_byte(proposal: Proposal) -> None:
+    stored = json.dumps(proposal.to_json())
+    assert Proposal.from_json(json.loads(stored)) == proposal
+    assert list(json.loads(stored)) == [
+        "base",
+        "commit",
+        "message",
+        "files",
+        "edits",
+        "proofs",
+        "left",
+        "kept_out",
+        "nothing_to_do",
+        "merged",
+    ]
+
+
+def test_a_commit_is_recorded_with_its_proofs() -> None:
+    body: Any = PROPOSAL.record_body(branch="sentinel/shop", commit="c0", diff="d" * 99_999)
+    assert list(body) == ["left", "kept_out", "edits", "proofs", "branch", "commit", "files", "diff"]
+    assert (body["branch"], body["commit"], body["files"]) == ("sentinel/shop", "c0", ["main.tf"])
+    assert body["proofs"] == [{"name": "parses", "held": True, "detail": "y"}]
+    assert len(body["diff"]) == 64 * 1024
+    (left,) = body["left"]
+    assert left["chain"] == ["main.tf:1"]
+
+
+@pytest.mark.parametrize(
+    ("proposal", "expected"),
+    [
+        (
+            Proposal(nothing_to_do="There already.", merged=True),
+            {"nothing_to_do": "There already.", "merged": True},
+        ),
+        (Proposal(), {"nothing_to_do": "Nothing of it belongs in code.", "merged": False}),
+        (Proposal(left=(LEFT,)), {}),
+    ],
+)
+def test_without_a_commit_the_body_says_why(proposal: Proposal, expected: dict[str, Json]) -> None:
+    body = proposal.record_body(branch="b", commit="", diff="")
+    assert bool(body.pop("left", None)) == (not expected)
+    assert body == expected
