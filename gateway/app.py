@@ -85,6 +85,7 @@ class Ports:
     engine: RunningEngine
     client: Client
     masker: Masker
+    digest_key: bytes
 
 
 @asynccontextmanager
@@ -98,7 +99,13 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
     async with AsyncExitStack() as stack:
         master = master_key(settings.master_key.get_secret_value(), settings.data)
         masker = Masker(key=derived_key(master, "masking"))
-        stacks = await asyncio.to_thread(Stacks.load, settings.stacks, default_mode=settings.mode, masker=masker)
+        stacks = await asyncio.to_thread(
+            Stacks.load,
+            settings.stacks,
+            default_mode=settings.mode,
+            default_region=settings.upstream.default_region,
+            masker=masker,
+        )
         for warning in stacks.warnings:
             log.warning("contract_warning", warning=warning)
         for warning in stacks.origin_warnings:
@@ -122,6 +129,7 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             engine=engine,
             client=client,
             masker=masker,
+            digest_key=derived_key(master, "call digest"),
         )
         for work in (_reload_stacks(stacks), _expire_claims(ledger, clock)):
             stack.callback(asyncio.ensure_future(work).cancel)
@@ -199,6 +207,7 @@ def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
             client=ports.client,
         ),
         clock=ports.clock,
+        digest_key=ports.digest_key,
     )
 
 

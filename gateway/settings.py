@@ -36,6 +36,8 @@ class StackSettings(BaseModel):
     mode: Mode = Mode.ENFORCE
     account: str = ""
     """AWS account id of the stack; empty if the gateway serves only one account."""
+    region: Annotated[str, Field(pattern=r"^([a-z]{2}(-[a-z]+)+-\d)?$")] = ""
+    """AWS region of the resources for which neither their ARN nor the code's provider says it; default: the default region."""
 
 
 class ServerSettings(BaseModel):

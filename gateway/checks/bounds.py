@@ -37,7 +37,8 @@ class BoundsCheck:
         # Several attributes of one resource can break the same rule; report it once.
         each = (finding for subject in facts.subjects for finding in _findings(mutation, subject, nothing_changes))
         findings = {
-            (finding.rule, finding.address, finding.attribute, finding.source, finding.reason): finding for finding in each
+            (finding.rule, finding.address, finding.attribute, finding.source, finding.reason): finding
+            for finding in each
         }
         return Opinion(findings=tuple(findings.values())) if findings else passed(self)
 

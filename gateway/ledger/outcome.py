@@ -8,6 +8,7 @@ from typing import Final
 
 from sqlalchemy import bindparam, delete, insert, select, update
 
+from gateway.effects.sensitive_members import reply_may_hold_secret
 from gateway.errors import NotAllowed, NotFound
 from gateway.ledger.claims import end_claims, open_claims_of, settle_claims
 from gateway.ledger.rows import AttemptRow, ClaimRow
@@ -101,10 +102,11 @@ class Settlement:
 def settlement(mutation: Mutation, outcome: Sent, at: datetime) -> Settlement:
     """The settlement of a mutation that was just sent.
 
-    AWS's reply is harmless only if the effects of the call are known, none of them is sensitive, and the call's class
-    does not return secrets.
+    AWS's reply is harmless only if the effects of the call are known, none of them is sensitive, and neither the call's class
+    nor its operation returns secrets. A change of one value may be answered with all values, secrets included.
     """
     harmless = mutation.understood and not any(effect.sensitive for effect in mutation.effects)
+    harmless = harmless and not reply_may_hold_secret(mutation.call.service, mutation.call.operation)
     return Settlement(
         mutation_id=mutation.id,
         at=at,

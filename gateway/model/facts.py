@@ -75,5 +75,7 @@ class Facts:
     """How often each `address.attribute` changed its holder within the flip window."""
     signals: tuple[str, ...] = ()
     """References of open alerts. Always empty for now: nothing receives signals yet, but the policy input already has the field."""
+    account: str = ""
+    """The AWS account whose resources the states record; empty where they record none, or resources of several."""
     code: str = ""
     """Digest of the code, contracts and state that the facts come from."""

@@ -1,9 +1,8 @@
 """The stacks that Sentinel protects: Terraform code, contracts and state, looked up by address and reloaded when files change."""
 
 import hashlib
-import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -24,6 +23,7 @@ from gateway.terraform.graph import Graph
 from gateway.terraform.identity_index import IdentityIndex, only_match
 from gateway.terraform.lang.evaluate import Unknown
 from gateway.terraform.origin import CodeOrigin, Version, code_origin, fingerprint
+from gateway.terraform.places import Place, Places
 from gateway.terraform.secrets import masked
 from gateway.terraform.state import State, StateLookup, parse_state
 
@@ -55,6 +55,10 @@ class StackSource(Protocol):
     def account(self) -> str:
         """AWS account id; empty matches any."""
 
+    @property
+    def region(self) -> str:
+        """AWS region of resources for which neither an ARN nor the code's provider says it; empty if the settings do not say."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Stack:
@@ -74,8 +78,8 @@ class Stack:
     """Resources that the code declares and the state does not have yet, by identity."""
     graph: Graph = field(repr=False)
     contracts: Contracts = field(repr=False)
-    accounts: frozenset[str] = frozenset()
-    """The AWS accounts of the recorded resources, by their ARNs."""
+    places: Places = field(repr=False)
+    """In which account and region each resource is."""
     _dependants: dict[str, tuple[Dependant, ...]] = field(default_factory=dict, repr=False)
 
     def knows(self, address: str) -> bool:
@@ -147,9 +151,6 @@ class Stack:
         )
 
 
-_ARN = re.compile(r"arn:[\w-]+:[\w-]+:[\w-]*:(\d{12}):")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Loaded:
     """The last valid version of a stack, and the last version that was checked."""
@@ -168,26 +169,34 @@ class _Loaded:
 class Stacks:
     """All stacks. A reload replaces the whole set at once, so a snapshot stays one version."""
 
-    def __init__(self, loaded: Sequence[_Loaded], *, default_mode: Mode) -> None:
+    def __init__(self, loaded: Sequence[_Loaded], *, default_mode: Mode, default_region: str = "") -> None:
         """Use `load` instead, which reads the stacks from disk."""
         self._loaded = tuple(loaded)
+        self._default_region = default_region
         self._default_mode = default_mode
         self._reloading = threading.Lock()
 
     @classmethod
-    def load(cls, settings: Sequence[StackSource], *, default_mode: Mode, masker: Masker = PER_RUN) -> "Stacks":
-        """Read every stack and mask the secrets in it. Raises `errors.CodeInvalid` with file and line: Sentinel does not run without contracts."""
+    def load(
+        cls, settings: Sequence[StackSource], *, default_mode: Mode, default_region: str = "", masker: Masker = PER_RUN
+    ) -> "Stacks":
+        """Read every stack and mask the secrets in it. `default_region` is the region of resources for which nothing else says it.
+
+        Raises `errors.CodeInvalid` with file and line: Sentinel does not run without contracts.
+        """
         names = [source.name for source in settings]
         for name in names:
             if names.count(name) > 1:
                 raise CodeInvalid(f"Two stacks have the name {name!r}; give each its own.")
         origins = [code_origin(source.path, source.protected_branch) for source in settings]
-        loaded = [_load(source, origin, masker) for source, origin in zip(settings, origins, strict=True)]
-        return cls(loaded, default_mode=default_mode)
+        loaded = [
+            _load(source, default_region, origin, masker) for source, origin in zip(settings, origins, strict=True)
+        ]
+        return cls(loaded, default_mode=default_mode, default_region=default_region)
 
     def snapshot(self) -> "Stacks":
         """An immutable snapshot, for callers that need several lookups against the same version; later refreshes do not affect it."""
-        return Stacks(self._loaded, default_mode=self._default_mode)
+        return Stacks(self._loaded, default_mode=self._default_mode, default_region=self._default_region)
 
     @property
     def all(self) -> tuple[Stack, ...]:
@@ -249,16 +258,20 @@ class Stacks:
             )
         return having[0] if having else None
 
-    def locate(self, resource_type: str, identity: Mapping[str, str], account: str = "") -> str | None:
-        """The address of the resource in any stack of the account, or of any account if that is empty; None if no stack has it.
+    def locate(
+        self, resource_type: str, identity: Mapping[str, str], account: str = "", region: str = ""
+    ) -> str | None:
+        """The address of the resource in this account and region, each of which may be empty for any; None if no stack has it.
 
         Raises `errors.Ambiguous` if several match.
         """
-        stacks = [stack for stack in self.all if not account or stack.account in ("", account)]
-        matching = [hit for stack in stacks for hit in stack.recorded_index.matching(resource_type, identity)]
-        if not matching:
-            matching = [hit for stack in stacks for hit in stack.pending_index.matching(resource_type, identity)]
-        return only_match(tuple(matching), resource_type, identity)
+        for pending in (False, True):
+            indexes = [(stack, stack.pending_index if pending else stack.recorded_index) for stack in self.all]
+            matching = [(stack, hit) for stack, index in indexes for hit in index.matching(resource_type, identity)]
+            here = tuple(hit for stack, hit in matching if stack.places.of(hit).may_be(account, region))
+            if here:
+                return only_match(here, resource_type, identity)
+        return None
 
     def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
         """The recorded addresses in any stack whose attribute has this value."""
@@ -269,10 +282,14 @@ class Stacks:
         stack = self.declaring(address)
         return None if stack is None else stack.recorded(address)
 
-    def account(self) -> str:
-        """The AWS account of all recorded resources, by their ARNs; empty if there is none or more than one."""
-        accounts = frozenset[str]().union(*(stack.accounts for stack in self.all))
-        return next(iter(accounts)) if len(accounts) == 1 else ""
+    def place(self, address: str) -> Place:
+        """The account and region of the resource at this address. Raises `errors.Ambiguous`."""
+        stack = self.declaring(address)
+        return Place() if stack is None else stack.places.of(address)
+
+    def accounts(self) -> frozenset[str]:
+        """The AWS accounts of the recorded resources, by their ARNs, and those of the settings."""
+        return frozenset[str]().union(*(stack.places.accounts for stack in self.all))
 
     def refresh(self) -> bool:
         """Reload the stacks whose files changed; returns whether any had.
@@ -280,14 +297,19 @@ class Stacks:
         A version that cannot be loaded becomes one of `problems`, and the last valid version stays. Thread-safe.
         """
         with self._reloading:
-            fresh = [_reloaded(loaded) for loaded in self._loaded]
+            fresh = [_reloaded(loaded, self._default_region) for loaded in self._loaded]
             changed = any(new is not old for new, old in zip(fresh, self._loaded, strict=True))
             self._loaded = tuple(fresh)
         return changed
 
 
 def _load(
-    source: StackSource, origin: CodeOrigin, masker: Masker, code: Code | None = None, code_version: Version = ()
+    source: StackSource,
+    region: str,
+    origin: CodeOrigin,
+    masker: Masker,
+    code: Code | None = None,
+    code_version: Version = (),
 ) -> _Loaded:
     """Read a stack, reusing `code` if it is known to be unchanged. Versions are taken before files are read, so no change is missed."""
     state_version = fingerprint([_state_file(source)])
@@ -305,14 +327,14 @@ def _load(
     return _Loaded(
         source=source,
         origin=origin,
-        stack=_stack(source, code, state, revision),
+        stack=_stack(source, region, code, state, revision),
         code_version=code_version,
         state_version=state_version,
         loaded_code=code_version,
     )
 
 
-def _stack(source: StackSource, code: Code, state: State, revision: str) -> Stack:
+def _stack(source: StackSource, region: str, code: Code, state: State, revision: str) -> Stack:
     pending = {address: it for address, it in code.instances.items() if address not in state.resources}
 
     def declares(address: str) -> Mapping[str, Json]:
@@ -339,18 +361,11 @@ def _stack(source: StackSource, code: Code, state: State, revision: str) -> Stac
             declared=declares,
             code_conditions=CodeConditions(StateLookup(state)),
         ),
-        accounts=frozenset(_accounts(state)),
+        places=Places(state, code, account=source.account, region=source.region or region),
     )
 
 
-def _accounts(state: State) -> Iterator[str]:
-    for resource in state.resources.values():
-        arn = resource.attributes.get("arn")
-        if isinstance(arn, str) and (found := _ARN.match(arn)):
-            yield found[1]
-
-
-def _reloaded(loaded: _Loaded) -> _Loaded:
+def _reloaded(loaded: _Loaded, region: str) -> _Loaded:
     """The stack read again if its code or state changed, else the same object."""
     source, origin = loaded.source, loaded.origin
     code_version = origin.version(loaded.stack.code.directories)
@@ -360,8 +375,8 @@ def _reloaded(loaded: _Loaded) -> _Loaded:
     try:
         masker = loaded.stack.state.masker
         if code_version == loaded.loaded_code:
-            return _load(source, origin, masker, loaded.stack.code, code_version)
-        return _load(source, origin, masker)
+            return _load(source, region, origin, masker, loaded.stack.code, code_version)
+        return _load(source, region, origin, masker)
     except CodeInvalid as error:
         problem = str(error)
     except Exception as error:  # noqa: BLE001  whatever is wrong with the new version, the last valid one stays

@@ -26,6 +26,8 @@ class Recorded:
     """The parsed address."""
     attributes: Mapping[str, Json]
     """By the names of the provider's schema. Secrets are masked, see `gateway.terraform.secrets`."""
+    provider: str = ""
+    """The provider configuration that manages it, e.g. `provider["registry.terraform.io/hashicorp/aws"].west`."""
     dependencies: tuple[str, ...] = ()
     """The blocks it depends on, directly or not, as addresses without any key."""
 
@@ -129,6 +131,7 @@ def _recorded(block: Mapping[str, Any], instance: Mapping[str, Any], masker: Mas
         address=address,
         where=where,
         attributes=_with_masked_secrets(block["type"], attributes, instance.get("sensitive_attributes") or [], masker),
+        provider=str(block.get("provider") or ""),
         dependencies=tuple(sorted(set(instance.get("dependencies") or []))),
     )
 

@@ -8,6 +8,7 @@ from gateway.effects.interpreter import interpret
 from gateway.effects.operation import Operation, controls
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.translators import ignored_if
+from gateway.effects.values import NotUnderstood
 from gateway.model.mutation import Effect, EffectAction
 from gateway.terraform.secrets import masked_text
 
@@ -19,7 +20,10 @@ def _name(context: CallContext, text: str) -> dict[str, str]:
     """The parameter's name, from a name or an ARN: `parameter/a/b` is `/a/b`, `parameter/a` is `a`."""
     if not text.startswith("arn:"):
         return {"name": text}
-    path = context.arn(text).resource.removeprefix("parameter")
+    kind, slash, rest = context.arn(text).resource.partition("/")
+    if kind != "parameter" or not rest:
+        raise NotUnderstood(f"a {kind} where a parameter is expected")
+    path = slash + rest
     return {"name": path if path.count("/") > 1 else path.removeprefix("/")}
 
 

@@ -51,6 +51,7 @@ def made(
         claims=claims,
         flips={"aws_x.a.v": 3},
         signals=("ALERT-1",),
+        account="123456789012",
     )
     return policy_input(mutation, facts)
 
@@ -148,3 +149,9 @@ def test_the_input_is_built_once_for_one_mutation_and_its_facts() -> None:
     for other in ((mutation, replace(facts, stack="x")), (replace(mutation, id="mut_2"), facts)):
         assert inputs.of(*other) == policy_input(*other)
         assert inputs.of(mutation, facts) == first
+
+
+def test_the_call_shows_its_account_and_few_parameters() -> None:
+    asked = made()["mutation"]
+    assert asked["account"] == "123456789012"
+    assert asked["parameters"] == {}

@@ -29,6 +29,7 @@ class Source:
     state: Path | None = None
     mode: Mode = Mode.ENFORCE
     account: str = ""
+    region: str = ""
     protected_branch: str = ""
 
 
@@ -101,9 +102,9 @@ def test_the_account_is_that_of_the_recorded_resources(copy: Path, tmp_path: Pat
     state = other / "terraform.tfstate"
     state.write_text(state.read_text().replace("123456789012", "999999999999"))
 
-    assert load(Source(copy)).account() == "123456789012"
-    assert load(Source(copy), Source(other, name="other")).account() == ""
-    assert load().account() == ""
+    assert load(Source(copy)).accounts() == {"123456789012"}
+    assert load(Source(copy), Source(other, name="other")).accounts() == {"123456789012", "999999999999"}
+    assert load().accounts() == frozenset()
 
 
 def test_what_the_state_records_is_known_and_secrets_are_not(kafka: Stack) -> None:
@@ -226,14 +227,16 @@ def test_a_stack_does_not_load_without_valid_contracts(copy: Path) -> None:
 
 
 def test_an_address_in_two_stacks_is_ambiguous_and_warned_of(copy: Path) -> None:
-    stacks = load(Source(KAFKA, name="one", account="111111111111"), Source(copy, name="two", account="222222222222"))
+    state = copy / "terraform.tfstate"
+    state.write_text(state.read_text().replace("123456789012", "222222222222"))
+    stacks = load(Source(KAFKA, name="one", account="123456789012"), Source(copy, name="two", account="222222222222"))
 
     assert stacks.default_name == ""
     with pytest.raises(Ambiguous, match="in the stacks one and two"):
         stacks.declaring(GROUP)
     with pytest.raises(Ambiguous):
         stacks.locate("aws_autoscaling_group", {"name": "kafka-consumer-processor-asg"})
-    assert stacks.locate("aws_autoscaling_group", {"name": "kafka-consumer-processor-asg"}, "111111111111") == GROUP
+    assert stacks.locate("aws_autoscaling_group", {"name": "kafka-consumer-processor-asg"}, "123456789012") == GROUP
     assert stacks.locate("aws_autoscaling_group", {"name": "kafka-consumer-processor-asg"}, "333333333333") is None
     assert any(f"{GROUP} is in the stacks one and two" in warning for warning in stacks.warnings)
 

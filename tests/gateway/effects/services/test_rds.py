@@ -9,9 +9,7 @@ RESOURCES = {"aws_db_instance.d": {"identifier": "d", "enabled_cloudwatch_logs_e
 
 
 def test_names_are_compared_without_case_as_aws_does(effects_of: Callable[..., Any]) -> None:
-    (effect,) = effects_of(
-        "rds", "DeleteDBInstance", {"DBInstanceIdentifier": "D", "SkipFinalSnapshot": True}, RESOURCES
-    )
+    (effect,) = effects_of("rds", "DeleteDBInstance", {"DBInstanceIdentifier": "D"}, RESOURCES)
     assert effect.address == "aws_db_instance.d"
 
 
