@@ -6,7 +6,7 @@ document(kind, effects) := {
 	"now_ns": 1000000000000,
 	"stack": "kafka",
 	"mode": "enforce",
-	"caller": {"actor": concat("-", ["some", kind]), "kind": kind, "roles": [], "on_behalf_of": ""},
+	"caller": {"actor": concat("-", ["some", kind]), "kind": kind, "roles": [], "on_behalf_of": "", "open_claims": 0},
 	"motive": motive("availability", "incident"),
 	"mutation": {
 		"id": "mut_1",

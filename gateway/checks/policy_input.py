@@ -40,6 +40,7 @@ def policy_input(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
             "kind": mutation.caller.kind.value,
             "roles": list(mutation.caller.roles),
             "on_behalf_of": mutation.caller.on_behalf_of,
+            "open_claims": facts.open_claims,
         },
         "motive": motive_to_json(mutation.motive),
         "mutation": {
@@ -98,6 +99,7 @@ def _claim(standing: StandingClaim) -> Json:
         "since_ns": _nanoseconds(claim.since),
         "until_ns": _nanoseconds(claim.until) if claim.until else None,
         "until": to_json(claim.until) if claim.until else None,
+        "unsettled": claim.unsettled,
         "relation": standing.relation.value,
     }
 

@@ -136,8 +136,9 @@ def _changes(gate: Gate, **parameters: str) -> bool:
     before = len(gate.records(stage=Stage.DECIDED))
     _try(_call("rds", "modify_db_instance", DBInstanceIdentifier="kafka-reports", **parameters), gate, "agent")
     (decided,) = gate.records(stage=Stage.DECIDED)[before:]
-    (effect,) = decided.body["effects"]  # type: ignore[misc]  # a record's body is JSON
-    return bool(effect["changes"])  # type: ignore[call-overload,index]  # as above
+    body: Any = decided.body
+    (effect,) = body["effects"]
+    return bool(effect["changes"])
 
 
 def _try(attack: Attack, gate: Gate, actor: str) -> None:

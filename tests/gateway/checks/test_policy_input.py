@@ -70,7 +70,7 @@ def test_the_fields_are_those_of_the_readme() -> None:
         "flips",
         "signals",
     }
-    assert given["caller"] == {"actor": "a", "kind": "agent", "roles": ["r"], "on_behalf_of": ""}
+    assert given["caller"] == {"actor": "a", "kind": "agent", "roles": ["r"], "on_behalf_of": "", "open_claims": 0}
     assert given["motive"] == {
         "intent": "cost",
         "motivation": "budget",
@@ -115,7 +115,8 @@ def test_claims_with_and_without_motive_and_end() -> None:
     first, second = made(claims=(standing(MOTIVE, NOW + timedelta(hours=1), 1), standing(None, None, None)))["claims"]
     assert first == {
         "id": "clm_1", "address": "aws_x.a", "attribute": "v", "value": 1, "actor": "b", "kind": "human", "intent": "cost", "motivation": "budget", "evidence": ["T-1"],
-        "since_ns": 1772355600123456000, "until_ns": 1772359200123456000, "until": "2026-03-01T10:00:00.123456Z", "relation": "resource",
+        "since_ns": 1772355600123456000, "until_ns": 1772359200123456000, "until": "2026-03-01T10:00:00.123456Z", "unsettled": False,
+        "relation": "resource",
     }  # fmt: skip
     assert [second[name] for name in ("intent", "motivation", "evidence", "until_ns", "until")] == [
         None,
