@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from gateway.authn import chunks
-from gateway.authn.sigv4 import PayloadKind
+from gateway.authn.payload import PayloadKind
 from gateway.doors.aws import call_classes, routing_index
 from gateway.doors.aws.motive import motive_of_head
 from gateway.doors.aws.operation_router import OperationRouter, Routed
