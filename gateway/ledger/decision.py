@@ -15,6 +15,7 @@ from gateway.errors import ApprovalSpent, AttemptInFlight, ClaimTaken, PolicyInv
 from gateway.ledger.claims import end_expired, open_claims
 from gateway.ledger.rows import ClaimRow
 from gateway.ledger.serialize import canonical_text, claim_to_row, recorded_effect, recorded_finding
+from gateway.ledger.signatures import spend_signature
 from gateway.ledger.statements import INTEGRITY_ERRORS, Among, Query, SqlValue, Statement, columns
 from gateway.ledger.states import ApprovalState, AttemptState
 from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, HOLDS, UNUSED
@@ -231,13 +232,14 @@ def _decision_to_json(decision: Decision) -> Json:
 def decide(transaction: Transaction, write: WriteSet) -> tuple[Claim, ...]:
     """Store a decision; the claims taken.
 
-    Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`; the caller must then roll back.
+    Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`, `errors.SignatureSpent`; the caller must then roll back.
     """
     if not write.decision.carried_out:
         _append(transaction, write)
         if write.decision.verdict is Verdict.HOLD:
             _open_hold(transaction, write)
         return ()
+    spend_signature(transaction, write.mutation, write.facts.now)
     _end_replaced(transaction, write)
     _use_approval(transaction, write)
     seq = _append(transaction, write)

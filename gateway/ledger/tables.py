@@ -138,6 +138,17 @@ class AttemptTable(LedgerTable, table=True):
     reply_body: bytes | None = Field(sa_type=LargeBinary)
 
 
+class SignatureTable(LedgerTable, table=True):
+    """The signatures of requests that were carried out lately. Each is spent once."""
+
+    __tablename__ = "spent_signatures"
+    __table_args__ = (Index("signatures_by_time", "at"),)
+
+    signature: str = Field(primary_key=True, sa_type=TEXT)
+    mutation_id: str = Field(sa_type=TEXT)
+    at: str = Field(sa_type=TEXT)
+
+
 class HoldTable(LedgerTable, table=True):
     """The held mutations, which wait for a human."""
 
@@ -234,6 +245,7 @@ RECORDS = _table(RecordTable)
 RESOURCES = _table(ResourceTable)
 CLAIMS = _table(ClaimTable)
 ATTEMPTS = _table(AttemptTable)
+SIGNATURES = _table(SignatureTable)
 HOLDS = _table(HoldTable)
 APPROVALS = _table(ApprovalTable)
 VALUES = _table(ValueTable)
