@@ -35,12 +35,14 @@ from gateway.doors.aws import call_classes, routing_index
 from gateway.doors.aws.decoder import AwsDecoder
 from gateway.doors.aws.door import AwsDoor
 from gateway.doors.aws.stream import Reads
+from gateway.doors.body_budget import BodyBudget
 from gateway.doors.router import DoorRouter
 from gateway.effects.resolver import EffectResolver
 from gateway.errors import SentinelError
 from gateway.keyring.keys import SqlKeyRing
-from gateway.keyring.master_key import master_key
+from gateway.keyring.master_key import derived_key, master_key
 from gateway.ledger.ledger import SqlLedger, open_ledger
+from gateway.model.masking import Masker
 from gateway.pipeline import Pipeline
 from gateway.policy.engine import RunningEngine, open_engine
 from gateway.ports import Clock
@@ -83,6 +85,8 @@ class Ports:
     keys: SqlKeyRing
     engine: RunningEngine
     client: Client
+    masker: Masker
+    digest_key: bytes
 
 
 @asynccontextmanager
@@ -94,11 +98,20 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
     clock = SystemClock()
     settings.data.mkdir(parents=True, exist_ok=True)
     async with AsyncExitStack() as stack:
-        stacks = await asyncio.to_thread(Stacks.load, settings.stacks, default_mode=settings.mode)
+        master = master_key(settings.master_key.get_secret_value(), settings.data)
+        masker = Masker(key=derived_key(master, "masking"))
+        stacks = await asyncio.to_thread(
+            Stacks.load,
+            settings.stacks,
+            default_mode=settings.mode,
+            default_region=settings.upstream.default_region,
+            masker=masker,
+        )
         for warning in stacks.warnings:
             log.warning("contract_warning", warning=warning)
+        for warning in stacks.origin_warnings:
+            log.warning("contract_origin", warning=warning)
         ledger = await stack.enter_async_context(open_ledger(settings.ledger_url))
-        master = master_key(settings.master_key.get_secret_value(), settings.data)
         keys = SqlKeyRing(ledger, master=master, clock=clock)
         engine = await open_engine(settings.policy, settings.data)
         stack.push_async_callback(engine.close)
@@ -111,7 +124,15 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
         stack.push_async_callback(_end_lease, ledger)
         await _recover(ledger, clock)
         ports = Ports(
-            settings=settings, clock=clock, stacks=stacks, ledger=ledger, keys=keys, engine=engine, client=client
+            settings=settings,
+            clock=clock,
+            stacks=stacks,
+            ledger=ledger,
+            keys=keys,
+            engine=engine,
+            client=client,
+            masker=masker,
+            digest_key=derived_key(master, "call digest"),
         )
         for work in (_reload_stacks(stacks), _expire_claims(ledger, clock), _keep_lease(ledger, clock, lease)):
             stack.callback(asyncio.ensure_future(work).cancel)
@@ -196,12 +217,13 @@ def _application(ports: Ports) -> DoorRouter:
     app.include_router(routes(_context(ports, pipeline, _api_decoder(settings, wire))))
     app.mount("/", door)  # must be last: every path outside the API is an AWS request
     # The router wraps FastAPI and passes AWS requests directly to the door: FastAPI's work for a request costs more than the door's.
-    return DoorRouter(app, aws=door, pipeline=pipeline, clock=ports.clock)
+    budget = BodyBudget(settings.server.max_buffered_bytes)
+    return DoorRouter(app, aws=door, pipeline=pipeline, clock=ports.clock, budget=budget)
 
 
 def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
     return Pipeline(
-        resolver=EffectResolver(ports.stacks),
+        resolver=EffectResolver(ports.stacks, masker=ports.masker),
         survey=Survey(stacks=ports.stacks, ledger=ports.ledger, policy=ports.engine, clock=ports.clock),
         checks=checks(ports.engine),
         ledger=ports.ledger,
@@ -212,6 +234,7 @@ def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
             client=ports.client,
         ),
         clock=ports.clock,
+        digest_key=ports.digest_key,
     )
 
 
@@ -222,6 +245,7 @@ def _aws_door(ports: Ports, wire: _Wire, pipeline: Pipeline) -> AwsDoor:
         account=settings.account,
         regions=settings.upstream.regions,
         max_body_bytes=settings.server.max_body_bytes,
+        max_upload_bytes=settings.server.max_upload_bytes,
         index=wire.routing,
         classes=wire.table,
         models=wire.models,
@@ -233,6 +257,7 @@ def _aws_door(ports: Ports, wire: _Wire, pipeline: Pipeline) -> AwsDoor:
         reads=Reads(reads),
         clock=ports.clock,
         max_body_bytes=settings.server.max_body_bytes,
+        limit_of_large=decoder.limit_of_large,
     )
 
 
@@ -282,5 +307,6 @@ def _health(app: FastAPI, ports: Ports) -> None:
             "code": ports.stacks.revision,
             "policy": ports.engine.revision,
             "stacks": {stack.name: stack.mode.value for stack in ports.stacks.all},
+            "contracts": dict(ports.stacks.origins),
         }
         return JSONResponse(body)

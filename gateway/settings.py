@@ -27,12 +27,17 @@ class StackSettings(BaseModel):
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
     path: Path
-    """The root module's directory: a checkout of the protected branch."""
+    """The root module's directory, in a git checkout that has the protected branch."""
     state: Path | None = None
     """State file; default `terraform.tfstate` in `path`. Format version 4."""
+    protected_branch: str = ""
+    """Branch whose commit holds the code and contracts that count, e.g. `main` or `origin/main`; `HEAD` for what is checked out.
+    Default: the upstream of the branch that is checked out at the start, else `main`. A stack outside git is read as it is on disk."""
     mode: Mode = Mode.ENFORCE
     account: str = ""
     """AWS account id of the stack; empty if the gateway serves only one account."""
+    region: Annotated[str, Field(pattern=r"^([a-z]{2}(-[a-z]+)+-\d)?$")] = ""
+    """AWS region of the resources for which neither their ARN nor the code's provider says it; default: the default region."""
 
 
 class ServerSettings(BaseModel):
@@ -43,7 +48,12 @@ class ServerSettings(BaseModel):
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=1, le=65535)] = 8484
     max_body_bytes: Annotated[int, Field(ge=1024)] = 6 * 1024 * 1024
-    """Largest request body in bytes."""
+    """Largest body of a change whose parameters are in the body, in bytes. Reads and uploads have `max_upload_bytes` instead."""
+    max_upload_bytes: Annotated[int, Field(ge=1024)] = 64 * 1024 * 1024
+    """Largest body of a read, or of an upload whose body is one blob (S3 objects and parts, Lambda payloads), in bytes. Clients upload
+    larger objects in parts."""
+    max_buffered_bytes: Annotated[int, Field(ge=1024)] = 256 * 1024 * 1024
+    """Bytes of all request bodies in memory together. A request for which there is no room gets 503 with Retry-After."""
     clock_skew_seconds: Annotated[int, Field(ge=1, le=900)] = 300
     """Largest difference between the time of a signature and the clock of this machine, in seconds. AWS accepts 300, S3 900."""
     lease_seconds: Annotated[float, Field(ge=1, le=3600)] = 15.0

@@ -8,13 +8,15 @@ from typing import Final
 
 from sqlalchemy import bindparam, delete, insert, select, update
 
+from gateway.effects.sensitive_members import reply_may_hold_secret
 from gateway.errors import NotAllowed, NotFound
 from gateway.ledger.claims import end_claims, open_claims_of, settle_claims
-from gateway.ledger.rows import AttemptRow, ClaimRow
+from gateway.ledger.reopen import end_restated, reopen_superseded
+from gateway.ledger.rows import AttemptRow
 from gateway.ledger.serialize import canonical_text, ids
 from gateway.ledger.statements import Query, Statement, columns
 from gateway.ledger.states import AttemptState
-from gateway.ledger.tables import ATTEMPTS, CLAIMS, RECORDS, VALUES
+from gateway.ledger.tables import ATTEMPTS, RECORDS, VALUES
 from gateway.ledger.timestamps import to_text
 from gateway.ledger.transaction import Transaction
 from gateway.model.claim import ClaimEnd
@@ -52,20 +54,6 @@ _CLOSE_ATTEMPT: Final = Statement(
     .where(ATTEMPTS.c.mutation_id == bindparam("mutation"))
     .values({name: bindparam(f"new_{name}") for name in _CLOSING})
 )
-_SUPERSEDED: Final = Query(
-    select(*columns(CLAIMS, ClaimRow)).where(
-        CLAIMS.c.ended_by == bindparam("mutation"), CLAIMS.c.end == ClaimEnd.SUPERSEDED.value
-    ),
-    ClaimRow,
-)
-_HOLDER: Final = Statement(
-    select(CLAIMS.c.id).where(
-        CLAIMS.c.address == bindparam("where"), CLAIMS.c.attribute == bindparam("what"), CLAIMS.c.ended_at.is_(None)
-    )
-)
-_REOPEN: Final = Statement(
-    update(CLAIMS).where(CLAIMS.c.id == bindparam("claim")).values(ended_at=None, end=None, ended_by=None)
-)
 _FORGET_RESOURCE: Final = Statement(delete(VALUES).where(VALUES.c.address == bindparam("where")))
 _FORGET_VALUE: Final = Statement(
     delete(VALUES).where(VALUES.c.address == bindparam("where"), VALUES.c.attribute == bindparam("what"))
@@ -100,10 +88,11 @@ class Settlement:
 def settlement(mutation: Mutation, outcome: Sent, at: datetime) -> Settlement:
     """The settlement of a mutation that was just sent.
 
-    AWS's reply is harmless only if the effects of the call are known, none of them is sensitive, and the call's class
-    does not return secrets.
+    AWS's reply is harmless only if the effects of the call are known, none of them is sensitive, and neither the call's class
+    nor its operation returns secrets. A change of one value may be answered with all values, secrets included.
     """
     harmless = mutation.understood and not any(effect.sensitive for effect in mutation.effects)
+    harmless = harmless and not reply_may_hold_secret(mutation.call.service, mutation.call.operation)
     return Settlement(
         mutation_id=mutation.id,
         at=at,
@@ -149,7 +138,9 @@ def settle_resolved(transaction: Transaction, attempt: AttemptRow, given: Resolu
         "why": given.reason[:MAX_MESSAGE],
     }
     if given.carried_out:
-        seq = append_settled(transaction, at, attempt, {"outcome": AttemptState.APPLIED.value, **found})
+        effects = _effects_decided(transaction, attempt)
+        claims = _settle_applied_claims(transaction, attempt, effects, at)
+        seq = append_settled(transaction, at, attempt, {"outcome": AttemptState.APPLIED.value, **found, **claims})
         _close(
             transaction,
             attempt,
@@ -158,8 +149,7 @@ def settle_resolved(transaction: Transaction, attempt: AttemptRow, given: Resolu
             reason=given.reason[:MAX_MESSAGE],
             key=attempt.idempotency_key,
         )
-        settle_claims(transaction, attempt.mutation_id)
-        _store_values(transaction, _effects_decided(transaction, attempt), attempt.mutation_id, at, seq)
+        _store_values(transaction, effects, attempt.mutation_id, at, seq)
         return
     body = {"outcome": AttemptState.FAILED.value, "code": NOT_CARRIED_OUT, "message": "", "sent": None, **found}
     append_settled(transaction, at, attempt, {**body, **_end_failed_claims(transaction, attempt, at)})
@@ -168,10 +158,13 @@ def settle_resolved(transaction: Transaction, attempt: AttemptRow, given: Resolu
 
 
 def _applied(transaction: Transaction, given: Settlement, outcome: Applied, attempt: AttemptRow) -> None:
+    effects = given.effects if given.effects is not None else _effects_decided(transaction, attempt)
+    claims = _settle_applied_claims(transaction, attempt, effects, given.at)
     body: dict[str, Json] = {
         "outcome": AttemptState.APPLIED.value,
         "request_id": outcome.request_id,
         "status": outcome.reply.status,
+        **claims,
     }
     seq = append_settled(transaction, given.at, attempt, body)
     keeps = given.harmless and attempt.idempotency_key and len(outcome.reply.body) <= MAX_REPLY
@@ -183,8 +176,6 @@ def _applied(transaction: Transaction, given: Settlement, outcome: Applied, atte
         reply=outcome.reply if keeps else None,
         key=attempt.idempotency_key,
     )
-    settle_claims(transaction, attempt.mutation_id)
-    effects = given.effects if given.effects is not None else _effects_decided(transaction, attempt)
     _store_values(transaction, effects, attempt.mutation_id, given.at, seq)
 
 
@@ -203,12 +194,22 @@ def _failed(transaction: Transaction, given: Settlement, outcome: Failed, attemp
     _close(transaction, attempt, AttemptState.FAILED, request_id=outcome.request_id, reason=outcome.code[:MAX_MESSAGE])
 
 
+def _settle_applied_claims(
+    transaction: Transaction, attempt: AttemptRow, effects: Sequence[AppliedEffect], at: datetime
+) -> dict[str, Json]:
+    """Settle the claims of an applied mutation and end those that only restated a value; both as members of the record."""
+    settle_claims(transaction, attempt.mutation_id)
+    setting = [(each.address, each.attribute) for each in effects if (each.action, each.attribute) != ("invoke", WHOLE)]
+    ended, reopened = end_restated(transaction, attempt.mutation_id, to_text(at), setting)
+    return {"claims_ended": ended, "claims_reopened": reopened}
+
+
 def _end_failed_claims(transaction: Transaction, attempt: AttemptRow, at: datetime) -> dict[str, Json]:
     """End the claims of a failed mutation and reopen those that it superseded; both as members of the record."""
     rows = open_claims_of(transaction, attempt.mutation_id)
     end_claims(transaction, rows, at, ClaimEnd.FAILED)
     settle_claims(transaction, attempt.mutation_id)
-    reopened = _reopen_superseded(transaction, attempt.mutation_id, to_text(at))
+    reopened = reopen_superseded(transaction, attempt.mutation_id, to_text(at))
     return {"claims_ended": ids(rows), "claims_reopened": reopened}
 
 
@@ -253,17 +254,6 @@ def _close(
         "new_reply_body": reply.body if reply else None,
     }
     transaction.change(_CLOSE_ATTEMPT, values)
-
-
-def _reopen_superseded(transaction: Transaction, mutation_id: str, now: str) -> list[str]:
-    """Reopen the claims that the failed mutation superseded, unless they have expired or the attribute has another claim; their ids."""
-    reopened = []
-    for row in transaction.rows(_SUPERSEDED, {"mutation": mutation_id}):
-        holder = transaction.scalar(_HOLDER, {"where": row.address, "what": row.attribute})
-        if holder is None and (row.until is None or row.until > now):
-            transaction.change(_REOPEN, {"claim": row.id})
-            reopened.append(row.id)
-    return reopened
 
 
 def _effects_decided(transaction: Transaction, attempt: AttemptRow) -> tuple[AppliedEffect, ...]:

@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "v0002_leases"
-down_revision = "v0001"
+revision = "v0003"
+down_revision = "v0002"
 
 
 def upgrade() -> None:
