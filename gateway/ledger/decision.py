@@ -80,6 +80,8 @@ class WriteSet:
     """The claims to take; empty if the mutation is not carried out."""
     record: Record
     call_digest: str
+    owner: str = ""
+    """The gateway that will send it."""
 
     @property
     def setting(self) -> list[Effect]:
@@ -93,8 +95,8 @@ class WriteSet:
         return [(effect.address, effect.attribute) for effect in self.mutation.effects]
 
 
-def write_set(mutation: Mutation, facts: Facts, decision: Decision) -> WriteSet:
-    """Everything that a decision stores. Raises `errors.PolicyInvalid` for an invalid obligation."""
+def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: str = "") -> WriteSet:
+    """Everything that a decision stores; `owner` is the gateway that will send the call. Raises `errors.PolicyInvalid` for an invalid obligation."""
     subjects: Sequence[Subject | None] = facts.subjects
     if len(subjects) != len(mutation.effects):
         subjects = [None] * len(mutation.effects)
@@ -108,7 +110,15 @@ def write_set(mutation: Mutation, facts: Facts, decision: Decision) -> WriteSet:
         stack=facts.stack,
         body=_body(mutation, decision, subjects, claims, digest),
     )
-    return WriteSet(mutation=mutation, facts=facts, decision=decision, claims=claims, record=record, call_digest=digest)
+    return WriteSet(
+        mutation=mutation,
+        facts=facts,
+        decision=decision,
+        claims=claims,
+        record=record,
+        call_digest=digest,
+        owner=owner,
+    )
 
 
 def _claims(
@@ -365,6 +375,8 @@ def _insert_attempt(transaction: Transaction, write: WriteSet, seq: int) -> None
         "reply_status": None,
         "reply_headers": None,
         "reply_body": None,
+        "owner": write.owner,
+        "left_at": "",
     }
     try:
         transaction.change(_INSERT_ATTEMPT, row)

@@ -22,6 +22,7 @@ from gateway.model.motive import Intent, Motivation, Motive
 from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
 from gateway.model.outcome import Applied, Failed, InDoubt, Reply
 from gateway.model.record import Stage
+from gateway.model.resolution import Resolution, SettledBy
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.ports import RecordQuery
 from tests.kit.bindings import BOUND
@@ -226,7 +227,8 @@ async def test_a_claim_in_flight_or_in_doubt_cannot_be_superseded_and_does_not_e
         assert [held.id for held in await held_claims(ledger, later)] == [claim.id]
         if (await ledger.records(RecordQuery()))[0].stage is Stage.DECIDED:
             await ledger.record_outcome(change, InDoubt(reason="cut off"), NOW)
-    await ledger.resolve(change.id, APPLIED, later)
+    truth = Resolution(carried_out=True, by=SettledBy.READ_BACK, reason="The live value is the asked one.")
+    await ledger.resolve(change.id, truth, later)
     assert await held_claims(ledger, later) == ()
     assert (await ledger.view(addresses=[GROUP], actor="", call_digest="", now=later, flip_window=DAY)).values == {
         (GROUP, "desired_capacity"): 6

@@ -1,9 +1,9 @@
 """The JSON API's request bodies as pydantic models, which refuse unknown members, and the strict parser for them."""
 
 from datetime import timedelta
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from gateway.doors.api.problems import validation_messages
 from gateway.doors.aws.strict_parsers import json_value
@@ -59,6 +59,22 @@ class RejectBody(_Body):
     """Why a held change is rejected permanently."""
 
     reason: Annotated[str, Field(max_length=1000)] = ""
+
+
+class SettleBody(_Body):
+    """What a human found out about a mutation in doubt."""
+
+    outcome: Annotated[Literal["applied", "failed"], Field(description="Whether AWS carried it out.")]
+    reason: Annotated[str, Field(min_length=1, max_length=1000, description="How you found out.")]
+
+    @field_validator("reason")
+    @classmethod
+    def _printable(cls, reason: str) -> str:
+        """Raises `ValueError` for text that is blank or would steer a terminal."""
+        if not reason.strip() or not reason.isprintable():
+            message = "must be one line of printable text"
+            raise ValueError(message)
+        return reason
 
 
 class ApproveBody(_Body):
