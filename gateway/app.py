@@ -38,8 +38,9 @@ from gateway.doors.router import DoorRouter
 from gateway.effects.resolver import EffectResolver
 from gateway.errors import SentinelError
 from gateway.keyring.keys import SqlKeyRing
-from gateway.keyring.master_key import master_key
+from gateway.keyring.master_key import derived_key, master_key
 from gateway.ledger.ledger import SqlLedger, open_ledger
+from gateway.model.masking import Masker
 from gateway.pipeline import Pipeline
 from gateway.policy.engine import RunningEngine, open_engine
 from gateway.ports import Clock
@@ -82,6 +83,7 @@ class Ports:
     keys: SqlKeyRing
     engine: RunningEngine
     client: Client
+    masker: Masker
 
 
 @asynccontextmanager
@@ -93,18 +95,20 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
     clock = SystemClock()
     settings.data.mkdir(parents=True, exist_ok=True)
     async with AsyncExitStack() as stack:
+        master = master_key(settings.master_key.get_secret_value(), settings.data)
+        masker = Masker(key=derived_key(master, "masking"))
         stacks = await asyncio.to_thread(
             Stacks.load,
             settings.stacks,
             default_mode=settings.mode,
             default_region=settings.upstream.default_region,
+            masker=masker,
         )
         for warning in stacks.warnings:
             log.warning("contract_warning", warning=warning)
         for warning in stacks.origin_warnings:
             log.warning("contract_origin", warning=warning)
         ledger = await stack.enter_async_context(open_ledger(settings.ledger_url))
-        master = master_key(settings.master_key.get_secret_value(), settings.data)
         keys = SqlKeyRing(ledger, master=master, clock=clock)
         engine = await open_engine(settings.policy, settings.data)
         stack.push_async_callback(engine.close)
@@ -115,7 +119,14 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
         if (in_doubt := await ledger.recover(clock.now())) > 0:
             log.warning("in_doubt_after_restart", mutations=in_doubt)
         ports = Ports(
-            settings=settings, clock=clock, stacks=stacks, ledger=ledger, keys=keys, engine=engine, client=client
+            settings=settings,
+            clock=clock,
+            stacks=stacks,
+            ledger=ledger,
+            keys=keys,
+            engine=engine,
+            client=client,
+            masker=masker,
         )
         for work in (_reload_stacks(stacks), _expire_claims(ledger, clock)):
             stack.callback(asyncio.ensure_future(work).cancel)
@@ -181,7 +192,7 @@ def _application(ports: Ports) -> DoorRouter:
 
 def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
     return Pipeline(
-        resolver=EffectResolver(ports.stacks),
+        resolver=EffectResolver(ports.stacks, masker=ports.masker),
         survey=Survey(stacks=ports.stacks, ledger=ports.ledger, policy=ports.engine, clock=ports.clock),
         checks=checks(ports.engine),
         ledger=ports.ledger,

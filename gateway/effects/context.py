@@ -6,9 +6,12 @@ from dataclasses import dataclass, field
 from gateway.effects.inventory import Inventory
 from gateway.effects.limits import EffectBudget
 from gateway.effects.schema import TypeSchema
-from gateway.effects.values import NotUnderstood, masked
+from gateway.effects.values import NotUnderstood
 from gateway.model.json import Json
+from gateway.model.masking import PER_RUN, Masker, holds_mask
 from gateway.model.mutation import WHOLE, Call, Effect, EffectAction
+from gateway.model.path import AttributePath
+from gateway.terraform.secrets import is_secret, masked
 
 _ARN_COLONS = 5
 """`arn:partition:service:region:account:resource`."""
@@ -18,8 +21,6 @@ _WITHOUT_REGION = frozenset({"iam", "route53", "s3", "cloudfront"})
 """Services whose ARNs have no region."""
 _PARTITIONS = {"cn": "aws-cn", "us-gov": "aws-us-gov", "us-iso": "aws-iso", "us-isob": "aws-iso-b", "eusc": "aws-eusc"}
 """Beginning of a region → its partition; every other region is in `aws`."""
-_OFTEN_SECRET = frozenset({"user_data", "user_data_base64"})
-"""Attributes that the provider shows in plain text although people put passwords into them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +54,7 @@ class Target:
     recorded: Mapping[str, Json]
     """Its attributes in the state; empty if the state does not have it."""
     schema: TypeSchema
+    masker: Masker = field(default=PER_RUN, repr=False)
     budget: EffectBudget = field(default_factory=EffectBudget, compare=False, repr=False)
     """Shared by all targets of one call."""
 
@@ -66,8 +68,17 @@ class Target:
         """The effect on one attribute; `value` is in the provider's form. Raises `NotUnderstood` if the provider has no such attribute."""
         if not self.schema.knows(attribute):
             raise NotUnderstood(f"{self.resource_type} has no attribute {attribute}")
-        sensitive = secret or attribute in _OFTEN_SECRET or self.schema.is_sensitive(attribute)
-        return self._effect(attribute, action, masked(value) if sensitive else value, sensitive=sensitive)
+        shown = self._masked(attribute, value, secret=secret)
+        sensitive = secret or shown != value or holds_mask(shown) or is_secret(self.resource_type, attribute)
+        return self._effect(attribute, action, shown, sensitive=sensitive)
+
+    def _masked(self, attribute: str, value: Json, *, secret: bool) -> Json:
+        if secret or self.schema.is_sensitive(attribute):
+            return self.masker.mask(value)
+        recorded = AttributePath(attribute).value_at(self.recorded)
+        return masked(
+            value, resource_type=self.resource_type, attribute=attribute, masker=self.masker, recorded=recorded
+        )
 
     def put_all(self, values: Mapping[str, Json], *, action: EffectAction = EffectAction.SET) -> tuple[Effect, ...]:
         """One effect per attribute, in the order of `values`. Raises `NotUnderstood` as `put` does."""
@@ -94,6 +105,7 @@ class CallContext:
     call: Call
     inventory: Inventory
     schemas: Mapping[str, TypeSchema]
+    masker: Masker = field(default=PER_RUN, repr=False)
     budget: EffectBudget = field(default_factory=EffectBudget, compare=False, repr=False)
 
     @property
@@ -163,6 +175,7 @@ class CallContext:
             declared=address is not None,
             recorded=recorded,
             schema=self.schemas[resource_type],
+            masker=self.masker,
             budget=self.budget,
         )
 

@@ -14,6 +14,7 @@ from gateway.effects.schema import read_schemas
 from gateway.effects.values import NotUnderstood
 from gateway.errors import Ambiguous, CallTooLarge
 from gateway.model.json import Json
+from gateway.model.masking import PER_RUN, Masker
 from gateway.model.mutation import Call, Effect
 
 log = structlog.get_logger()
@@ -22,10 +23,16 @@ log = structlog.get_logger()
 class EffectResolver:
     """Converts calls to effects by the tables of `gateway.effects.registry`."""
 
-    def __init__(self, inventory: Inventory, services: Mapping[str, Mapping[str, Operation]] = SERVICES) -> None:
+    def __init__(
+        self,
+        inventory: Inventory,
+        services: Mapping[str, Mapping[str, Operation]] = SERVICES,
+        masker: Masker = PER_RUN,
+    ) -> None:
         """Read the provider's schema once. Raises KeyError if a table names a resource type that the provider does not have."""
         self._inventory = inventory
         self._services = services
+        self._masker = masker
         rows = [operation for table in services.values() for operation in table.values()]
         self._schemas = read_schemas({name for row in rows for name in (row.resource_type, *row.other_types)})
 
@@ -42,7 +49,8 @@ class EffectResolver:
         inventory = InventoryOverlay(inventory=self._inventory, attributes=current) if current else self._inventory
         try:
             refuse_too_large(call.parameters, operation.content)
-            return _distinct(interpret(operation, CallContext(call=call, inventory=inventory, schemas=self._schemas)))
+            context = CallContext(call=call, inventory=inventory, schemas=self._schemas, masker=self._masker)
+            return _distinct(interpret(operation, context))
         except CallTooLarge:
             raise
         except (NotUnderstood, Ambiguous) as reason:

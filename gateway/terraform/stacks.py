@@ -11,6 +11,7 @@ from gateway.errors import Ambiguous, CodeInvalid
 from gateway.model.contract import Contract
 from gateway.model.facts import Dependant
 from gateway.model.json import Json
+from gateway.model.masking import PER_RUN, Masker
 from gateway.model.mutation import WHOLE
 from gateway.model.path import AttributePath
 from gateway.model.verdict import Mode
@@ -23,7 +24,8 @@ from gateway.terraform.identity_index import IdentityIndex, only_match
 from gateway.terraform.lang.evaluate import Unknown
 from gateway.terraform.origin import CodeOrigin, Version, code_origin, fingerprint
 from gateway.terraform.places import Place, Places
-from gateway.terraform.state import State, StateLookup, masked_like, parse_state
+from gateway.terraform.secrets import masked
+from gateway.terraform.state import State, StateLookup, parse_state
 
 
 class StackSource(Protocol):
@@ -99,12 +101,12 @@ class Stack:
         return self.recorded_index.find(resource_type, attribute, value)
 
     def recorded(self, address: str) -> Mapping[str, Json] | None:
-        """The attributes in the state, secrets as `{"sha256": …}`; None if the state does not have the address."""
+        """The attributes in the state, secrets masked; None if the state does not have the address."""
         resource = self.state.resources.get(address)
         return None if resource is None else resource.attributes
 
     def declared(self, address: str, attribute: str) -> Json:
-        """The declared value of an attribute, secrets as `{"sha256": …}`; None if it is not declared or not known."""
+        """The declared value of an attribute, secrets masked; None if it is not declared or not known."""
         instance = None if attribute == WHOLE else self.code.instance(address)
         if instance is None:
             return None
@@ -113,7 +115,13 @@ class Stack:
         except Unknown:
             return None
         recorded = AttributePath(attribute).value_at(self.recorded(address) or {})
-        return masked_like(value, resource_type=instance.resource_type, attribute=attribute, recorded=recorded)
+        return masked(
+            value,
+            resource_type=instance.resource_type,
+            attribute=attribute,
+            masker=self.state.masker,
+            recorded=recorded,
+        )
 
     def contract(self, address: str) -> Contract:
         """All contracts for the address in one; an empty contract if there is none."""
@@ -169,8 +177,15 @@ class Stacks:
         self._reloading = threading.Lock()
 
     @classmethod
-    def load(cls, settings: Sequence[StackSource], *, default_mode: Mode, default_region: str = "") -> "Stacks":
-        """Read every stack. `default_region` is the region of resources for which nothing else says it.
+    def load(
+        cls,
+        settings: Sequence[StackSource],
+        *,
+        default_mode: Mode,
+        default_region: str = "",
+        masker: Masker = PER_RUN,
+    ) -> "Stacks":
+        """Read every stack and mask the secrets in it. `default_region` is the region of resources for which nothing else says it.
 
         Raises `errors.CodeInvalid` with file and line: Sentinel does not run without contracts.
         """
@@ -179,7 +194,9 @@ class Stacks:
             if names.count(name) > 1:
                 raise CodeInvalid(f"Two stacks have the name {name!r}; give each its own.")
         origins = [code_origin(source.path, source.protected_branch) for source in settings]
-        loaded = [_load(source, default_region, origin) for source, origin in zip(settings, origins, strict=True)]
+        loaded = [
+            _load(source, default_region, origin, masker) for source, origin in zip(settings, origins, strict=True)
+        ]
         return cls(loaded, default_mode=default_mode, default_region=default_region)
 
     def snapshot(self) -> "Stacks":
@@ -292,7 +309,13 @@ class Stacks:
 
 
 def _load(
-    source: StackSource, region: str, origin: CodeOrigin, code: Code | None = None, code_version: Version = ()
+    source: StackSource,
+    region: str,
+    origin: CodeOrigin,
+    masker: Masker,
+    *,
+    code: Code | None = None,
+    code_version: Version = (),
 ) -> _Loaded:
     """Read a stack, reusing `code` if it is known to be unchanged. Versions are taken before files are read, so no change is missed."""
     state_version = fingerprint([_state_file(source)])
@@ -305,7 +328,7 @@ def _load(
         content = b""
     except OSError as error:
         raise CodeInvalid(f"{state_file.name}:1: The state file cannot be read: {error.strerror}.") from error
-    state = parse_state(content, state_file.name) if content else State()
+    state = parse_state(content, state_file.name, masker) if content else State(masker=masker)
     revision = hashlib.sha256(code.digest.encode() + hashlib.sha256(content).digest()).hexdigest()
     return _Loaded(
         source=source,
@@ -356,9 +379,10 @@ def _reloaded(loaded: _Loaded, region: str) -> _Loaded:
     if (code_version, state_version) == (loaded.code_version, loaded.state_version):
         return loaded
     try:
+        masker = loaded.stack.state.masker
         if code_version == loaded.loaded_code:
-            return _load(source, region, origin, loaded.stack.code, code_version)
-        return _load(source, region, origin)
+            return _load(source, region, origin, masker, code=loaded.stack.code, code_version=code_version)
+        return _load(source, region, origin, masker)
     except CodeInvalid as error:
         problem = str(error)
     except Exception as error:  # noqa: BLE001  whatever is wrong with the new version, the last valid one stays

@@ -13,6 +13,7 @@ from gateway.effects.resolver import EffectResolver
 from gateway.effects.schema import read_schemas
 from gateway.errors import Ambiguous
 from gateway.model.json import Json
+from gateway.model.masking import Masker
 from gateway.model.mutation import Call, Effect
 from gateway.terraform.places import Place, place_of
 
@@ -78,8 +79,8 @@ def stack(recording: dict[str, Any]) -> Mapping[str, Mapping[str, Json]]:
 
 @pytest.fixture(scope="session")
 def resolver_for() -> Callable[[Mapping[str, Mapping[str, Json]]], EffectResolver]:
-    """Makes an `EffectResolver` over these resources."""
-    return lambda resources: EffectResolver(FakeInventory(resources))
+    """Makes an `EffectResolver` over these resources, whose masks are the same in every run."""
+    return lambda resources: EffectResolver(FakeInventory(resources), masker=Masker(key=b"cases"))
 
 
 @pytest.fixture
