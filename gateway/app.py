@@ -34,6 +34,7 @@ from gateway.doors.aws import call_classes, routing_index
 from gateway.doors.aws.decoder import AwsDecoder
 from gateway.doors.aws.door import AwsDoor
 from gateway.doors.aws.stream import Reads
+from gateway.doors.body_budget import BodyBudget
 from gateway.doors.router import DoorRouter
 from gateway.effects.resolver import EffectResolver
 from gateway.errors import SentinelError
@@ -84,6 +85,7 @@ class Ports:
     engine: RunningEngine
     client: Client
     masker: Masker
+    digest_key: bytes
 
 
 @asynccontextmanager
@@ -127,6 +129,7 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             engine=engine,
             client=client,
             masker=masker,
+            digest_key=derived_key(master, "call digest"),
         )
         for work in (_reload_stacks(stacks), _expire_claims(ledger, clock)):
             stack.callback(asyncio.ensure_future(work).cancel)
@@ -187,7 +190,8 @@ def _application(ports: Ports) -> DoorRouter:
     app.include_router(routes(_context(ports, pipeline, _api_decoder(settings, wire))))
     app.mount("/", door)  # must be last: every path outside the API is an AWS request
     # The router wraps FastAPI and passes AWS requests directly to the door: FastAPI's work for a request costs more than the door's.
-    return DoorRouter(app, aws=door, pipeline=pipeline, clock=ports.clock)
+    budget = BodyBudget(settings.server.max_buffered_bytes)
+    return DoorRouter(app, aws=door, pipeline=pipeline, clock=ports.clock, budget=budget)
 
 
 def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
@@ -203,6 +207,7 @@ def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
             client=ports.client,
         ),
         clock=ports.clock,
+        digest_key=ports.digest_key,
     )
 
 
@@ -213,6 +218,7 @@ def _aws_door(ports: Ports, wire: _Wire, pipeline: Pipeline) -> AwsDoor:
         account=settings.account,
         regions=settings.upstream.regions,
         max_body_bytes=settings.server.max_body_bytes,
+        max_upload_bytes=settings.server.max_upload_bytes,
         index=wire.routing,
         classes=wire.table,
         models=wire.models,
@@ -224,6 +230,7 @@ def _aws_door(ports: Ports, wire: _Wire, pipeline: Pipeline) -> AwsDoor:
         reads=Reads(reads),
         clock=ports.clock,
         max_body_bytes=settings.server.max_body_bytes,
+        limit_of_large=decoder.limit_of_large,
     )
 
 

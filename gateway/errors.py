@@ -86,6 +86,20 @@ class AttemptMismatch(SentinelError):
     code = "idempotency_mismatch"
 
 
+class SignatureSpent(SentinelError):
+    """The signature of the request was used by an earlier attempt; nothing was sent again."""
+
+    code = "signature_spent"
+
+
+class Overloaded(SentinelError):
+    """The gateway has no room for the request now; nothing was sent."""
+
+    code = "overloaded"
+    retry_after = 1
+    """Seconds after which the client should try again."""
+
+
 class LedgerUnavailable(SentinelError):
     """The ledger could not be read or written."""
 

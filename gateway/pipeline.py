@@ -60,13 +60,16 @@ class Pipeline:
         ledger: Ledger,
         cloud: Cloud,
         clock: Clock,
+        digest_key: bytes = b"",
     ) -> None:
+        """`digest_key` keys the digests of calls, which are recorded."""
         self._resolver = resolver
         self._survey = survey
         self._checks = checks
         self._ledger = ledger
         self._cloud = cloud
         self._clock = clock
+        self._digest_key = digest_key
         self._running: set[asyncio.Future[MutationResult]] = set()
 
     async def admit(
@@ -238,15 +241,16 @@ class Pipeline:
 
     async def _mutation(self, caller: Caller, request: Request) -> Mutation:
         """The mutation with its effects. Raises `errors.CallTooLarge`."""
+        call = replace(request.call, digest_key=self._digest_key)
         try:
-            effects = self._resolver.effects(request.call)
+            effects = self._resolver.effects(call)
         except CallTooLarge as error:
-            await self._record_refusal(caller, request.call, error)
+            await self._record_refusal(caller, call, error)
             raise
         return Mutation(
             id=new_id("mut"),
             caller=caller,
-            call=request.call,
+            call=call,
             call_class=request.call_class,
             motive=request.motive or caller.motive,
             effects=effects,
@@ -262,5 +266,5 @@ def _refuse_sensitive_reads(caller: Caller, request: Request) -> None:
         message = f"{request.call.service}:{request.call.operation} uses a cryptographic key, and agents may not do that through Sentinel, whose rights are wider than theirs. Nothing was sent."
         raise NotAllowed(message)
     if request.call_class is CallClass.SECRET and caller.kind is ActorKind.AGENT:
-        message = f"{request.call.service}:{request.call.operation} returns a secret value, and agents may not read those through Sentinel. Nothing was sent."
+        message = f"{request.call.service}:{request.call.operation} returns a secret value, or configuration that commonly holds one, and agents may not read those through Sentinel. Nothing was sent."
         raise NotAllowed(message)

@@ -8,6 +8,7 @@ from typing import Protocol
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim
 from gateway.model.facts import Approval, Facts
+from gateway.model.hold import Hold, HoldState
 from gateway.model.ids import is_session_key
 from gateway.model.inbound import Inbound
 from gateway.model.json import Json
@@ -135,6 +136,10 @@ class PolicyEngine(Protocol):
         ...
 
 
+MOST_CLAIMS = 10_000
+"""The claims of one actor are counted up to this number, so no policy can allow more."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerView:
     """What the ledger knows about the resources of a mutation, read in one snapshot."""
@@ -146,6 +151,8 @@ class LedgerView:
     approval: Approval | None = None
     flips: Mapping[str, int] = field(default_factory=dict)
     """How often each `address.attribute` changed its holder within the flip window; absent where never."""
+    open_claims: int = 0
+    """How many claims the actor holds on any address, counted up to one more than `MOST_CLAIMS`. Those only kept because their outcome is unknown do not count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,6 +229,12 @@ class LedgerQueries(Protocol):
 
     async def claims(self, *, address: str = "", actor: str = "", open_only: bool = True) -> Sequence[Claim]:
         """Claims, newest first."""
+        ...
+
+    async def holds(
+        self, *, state: HoldState | None = HoldState.OPEN, actor: str = "", mutation_id: str = "", limit: int = 100
+    ) -> Sequence[Hold]:
+        """Held mutations, newest first. `state` None means every state."""
         ...
 
     async def verify(self) -> int:

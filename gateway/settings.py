@@ -48,7 +48,12 @@ class ServerSettings(BaseModel):
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=1, le=65535)] = 8484
     max_body_bytes: Annotated[int, Field(ge=1024)] = 6 * 1024 * 1024
-    """Largest request body in bytes."""
+    """Largest body of a change whose parameters are in the body, in bytes. Reads and uploads have `max_upload_bytes` instead."""
+    max_upload_bytes: Annotated[int, Field(ge=1024)] = 64 * 1024 * 1024
+    """Largest body of a read, or of an upload whose body is one blob (S3 objects and parts, Lambda payloads), in bytes. Clients upload
+    larger objects in parts."""
+    max_buffered_bytes: Annotated[int, Field(ge=1024)] = 256 * 1024 * 1024
+    """Bytes of all request bodies in memory together. A request for which there is no room gets 503 with Retry-After."""
     clock_skew_seconds: Annotated[int, Field(ge=1, le=900)] = 300
     """Largest difference between the time of a signature and the clock of this machine, in seconds. AWS accepts 300, S3 900."""
 

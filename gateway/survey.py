@@ -6,6 +6,7 @@ from datetime import datetime
 
 from gateway.model.claim import Claim, Relation, StandingClaim
 from gateway.model.contract import Contract
+from gateway.model.disputes import with_disputes
 from gateway.model.facts import Dependant, Facts, Subject
 from gateway.model.json import Json
 from gateway.model.mutation import WHOLE, Effect, EffectAction, Mutation
@@ -45,7 +46,7 @@ class Survey:
             flip_window=self._policy.flip_window,
         )
         declaring = [stack for stack in stacks.values() if stack is not None]
-        return Facts(
+        facts = Facts(
             now=now,
             stack=declaring[0].name if declaring else loaded.default_name,
             mode=_strictest(
@@ -55,8 +56,11 @@ class Survey:
             claims=_standing(view.claims, mutation.effects),
             approval=view.approval,
             flips=view.flips,
+            account=loaded.account(),
+            open_claims=view.open_claims,
             code=loaded.revision,
         )
+        return with_disputes(facts)
 
 
 def _strictest(modes: Sequence[Mode], loaded: Stacks) -> Mode:

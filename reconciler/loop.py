@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gateway.model.json import Json
+from gateway.model.masking import PER_RUN
 from gateway.model.record import Stage
 from gateway.ports import Clock, LedgerCommands, LedgerQueries, RecordQuery
+from gateway.terraform.secrets import masked_text
 from reconciler.backlog import Backlog
 from reconciler.commit_message import commit_message
 from reconciler.drift.applied import AppliedMutation
@@ -99,7 +101,8 @@ class Line:
             proposal = await self.prove(applied, backlog)
         if not commit and proposal.files:
             commit = await branch.commit(proposal.files, proposal.message)
-        diff = await branch.diff(commit) if commit else ""
+        # The lines around an edit are somebody's code, which may hold a secret, and the record is read by many.
+        diff = masked_text(await branch.diff(commit), PER_RUN) if commit else ""
         return proposal.record_body(branch=self.branch, commit=commit, diff=diff)
 
     async def record(self, applied: AppliedMutation, body: Mapping[str, Json]) -> None:

@@ -13,17 +13,16 @@ from gateway.ledger.claims import expire
 from gateway.ledger.decision import decide, write_set
 from gateway.ledger.lookup import attempt_of, view_of
 from gateway.ledger.outcome import Settlement, recover, settle, settlement
-from gateway.ledger.queries import Hold
 from gateway.ledger.rate_limit import RefusalRateLimit, refusal_body
 from gateway.ledger.reader import Reader
 from gateway.ledger.statements import Session
-from gateway.ledger.states import HoldState
 from gateway.ledger.store import Store, open_store, unavailable
 from gateway.ledger.transaction import Transaction
 from gateway.ledger.writer import Writer
 from gateway.model.caller import Caller
 from gateway.model.claim import Claim
 from gateway.model.facts import Approval, Facts
+from gateway.model.hold import Hold, HoldState
 from gateway.model.json import Json
 from gateway.model.mutation import Mutation
 from gateway.model.outcome import Sent
@@ -142,9 +141,13 @@ class SqlLedger:
             lambda connection: queries.claims(connection, address=address, actor=actor, open_only=open_only, now=now)
         )
 
-    async def holds(self, *, state: HoldState = HoldState.OPEN, limit: int = 100) -> Sequence[Hold]:
-        """Held mutations in a state, newest first; at most `queries.MAX_PAGE`."""
-        return await self._query_reader.read(lambda connection: queries.holds(connection, state=state, limit=limit))
+    async def holds(
+        self, *, state: HoldState | None = HoldState.OPEN, actor: str = "", mutation_id: str = "", limit: int = 100
+    ) -> Sequence[Hold]:
+        """Held mutations, newest first; at most `queries.MAX_PAGE`. `state` None means every state."""
+        return await self._query_reader.read(
+            lambda connection: queries.holds(connection, state=state, actor=actor, mutation_id=mutation_id, limit=limit)
+        )
 
     async def blame(self, address: str, attribute: str) -> Blame | None:
         """Who set the attribute last; None if nobody did through Sentinel."""

@@ -8,13 +8,15 @@ from typing import Final
 
 from sqlalchemy import bindparam, delete, insert, select, update
 
+from gateway.effects.sensitive_members import reply_may_hold_secret
 from gateway.errors import NotAllowed, NotFound
 from gateway.ledger.claims import end_claims, open_claims_of, settle_claims
-from gateway.ledger.rows import AttemptRow, ClaimRow
+from gateway.ledger.reopen import end_restated, reopen_superseded
+from gateway.ledger.rows import AttemptRow
 from gateway.ledger.serialize import canonical_text, ids
 from gateway.ledger.statements import Query, Statement, columns
 from gateway.ledger.states import AttemptState
-from gateway.ledger.tables import ATTEMPTS, CLAIMS, IN_FLIGHT, RECORDS, VALUES
+from gateway.ledger.tables import ATTEMPTS, IN_FLIGHT, RECORDS, VALUES
 from gateway.ledger.timestamps import to_text
 from gateway.ledger.transaction import Transaction
 from gateway.model.claim import ClaimEnd
@@ -53,20 +55,6 @@ _CLOSE_ATTEMPT: Final = Statement(
     .where(ATTEMPTS.c.mutation_id == bindparam("mutation"))
     .values({name: bindparam(f"new_{name}") for name in _CLOSING})
 )
-_SUPERSEDED: Final = Query(
-    select(*columns(CLAIMS, ClaimRow)).where(
-        CLAIMS.c.ended_by == bindparam("mutation"), CLAIMS.c.end == ClaimEnd.SUPERSEDED.value
-    ),
-    ClaimRow,
-)
-_HOLDER: Final = Statement(
-    select(CLAIMS.c.id).where(
-        CLAIMS.c.address == bindparam("where"), CLAIMS.c.attribute == bindparam("what"), CLAIMS.c.ended_at.is_(None)
-    )
-)
-_REOPEN: Final = Statement(
-    update(CLAIMS).where(CLAIMS.c.id == bindparam("claim")).values(ended_at=None, end=None, ended_by=None)
-)
 _FORGET_RESOURCE: Final = Statement(delete(VALUES).where(VALUES.c.address == bindparam("where")))
 _FORGET_VALUE: Final = Statement(
     delete(VALUES).where(VALUES.c.address == bindparam("where"), VALUES.c.attribute == bindparam("what"))
@@ -101,10 +89,11 @@ class Settlement:
 def settlement(mutation: Mutation, outcome: Sent, at: datetime) -> Settlement:
     """The settlement of a mutation that was just sent.
 
-    AWS's reply is harmless only if the effects of the call are known, none of them is sensitive, and the call's class
-    does not return secrets.
+    AWS's reply is harmless only if the effects of the call are known, none of them is sensitive, and neither the call's class
+    nor its operation returns secrets. A change of one value may be answered with all values, secrets included.
     """
     harmless = mutation.understood and not any(effect.sensitive for effect in mutation.effects)
+    harmless = harmless and not reply_may_hold_secret(mutation.call.service, mutation.call.operation)
     return Settlement(
         mutation_id=mutation.id,
         at=at,
@@ -151,10 +140,16 @@ def recover(transaction: Transaction, at: datetime) -> int:
 
 
 def _applied(transaction: Transaction, given: Settlement, outcome: Applied, attempt: AttemptRow) -> None:
+    settle_claims(transaction, attempt.mutation_id)
+    effects = given.effects if given.effects is not None else _effects_decided(transaction, attempt)
+    setting = [(each.address, each.attribute) for each in effects if (each.action, each.attribute) != ("invoke", WHOLE)]
+    ended, reopened = end_restated(transaction, attempt.mutation_id, to_text(given.at), setting)
     body: dict[str, Json] = {
         "outcome": AttemptState.APPLIED.value,
         "request_id": outcome.request_id,
         "status": outcome.reply.status,
+        "claims_ended": ended,
+        "claims_reopened": reopened,
     }
     seq = _append(transaction, given.at, attempt, body)
     keeps = given.harmless and attempt.idempotency_key and len(outcome.reply.body) <= MAX_REPLY
@@ -165,8 +160,6 @@ def _applied(transaction: Transaction, given: Settlement, outcome: Applied, atte
         request_id=outcome.request_id,
         reply=outcome.reply if keeps else None,
     )
-    settle_claims(transaction, attempt.mutation_id)
-    effects = given.effects if given.effects is not None else _effects_decided(transaction, attempt)
     _store_values(transaction, effects, attempt.mutation_id, given.at, seq)
 
 
@@ -174,7 +167,7 @@ def _failed(transaction: Transaction, given: Settlement, outcome: Failed, attemp
     rows = open_claims_of(transaction, attempt.mutation_id)
     end_claims(transaction, rows, given.at, ClaimEnd.FAILED)
     settle_claims(transaction, attempt.mutation_id)
-    reopened = _reopen_superseded(transaction, attempt.mutation_id, to_text(given.at))
+    reopened = reopen_superseded(transaction, attempt.mutation_id, to_text(given.at))
     body: dict[str, Json] = {
         "outcome": AttemptState.FAILED.value,
         "request_id": outcome.request_id,
@@ -227,17 +220,6 @@ def _close(
         "new_reply_body": reply.body if reply else None,
     }
     transaction.change(_CLOSE_ATTEMPT, values)
-
-
-def _reopen_superseded(transaction: Transaction, mutation_id: str, now: str) -> list[str]:
-    """Reopen the claims that the failed mutation superseded, unless they have expired or the attribute has another claim; their ids."""
-    reopened = []
-    for row in transaction.rows(_SUPERSEDED, {"mutation": mutation_id}):
-        holder = transaction.scalar(_HOLDER, {"where": row.address, "what": row.attribute})
-        if holder is None and (row.until is None or row.until > now):
-            transaction.change(_REOPEN, {"claim": row.id})
-            reopened.append(row.id)
-    return reopened
 
 
 def _effects_decided(transaction: Transaction, attempt: AttemptRow) -> tuple[AppliedEffect, ...]:

@@ -84,13 +84,15 @@ class AttemptOutcomeRow(NamedTuple):
 
 
 class HoldRow(NamedTuple):
-    """A held mutation, without its summary."""
+    """A held mutation."""
 
     actor: str
     on_behalf_of: str
     stack: str
     call_digest: str
     state: str
+    summary: str
+    binding: str
 
 
 class ApprovalRow(NamedTuple):
@@ -100,6 +102,7 @@ class ApprovalRow(NamedTuple):
     mutation_id: str
     approver: str
     until: str
+    binding: str
 
 
 class KeyRow(NamedTuple):

@@ -88,6 +88,7 @@ class ClaimTable(LedgerTable, table=True):
         Index("claims_by_mutation", "mutation_id"),
         Index("claims_by_actor", "actor", "since"),
         Index("claims_by_end", "until", sqlite_where=_OPEN, postgresql_where=_OPEN),
+        Index("claims_open_by_actor", "actor", "until", sqlite_where=_OPEN, postgresql_where=_OPEN),
         Index("claims_superseded", "ended_by", sqlite_where=_SUPERSEDED, postgresql_where=_SUPERSEDED),
     )
 
@@ -153,10 +154,12 @@ class HoldTable(LedgerTable, table=True):
     """JSON: caller, call, motive, effects and decision, as in the DECIDED record."""
     state: str = Field(sa_type=TEXT)
     """A `HoldState`."""
+    binding: str = Field(sa_type=TEXT)
+    """JSON: the `Binding` of an approval of it. Empty if an older version of Sentinel held it; then no approval fits."""
 
 
 class ApprovalTable(LedgerTable, table=True):
-    """The approvals: a human's consent to one call of one actor, which can be used once."""
+    """The approvals: a human's consent to one call of one actor in the circumstances of its hold, which can be used once."""
 
     __tablename__ = "approvals"
     __table_args__ = (
@@ -182,6 +185,8 @@ class ApprovalTable(LedgerTable, table=True):
     """An `ApprovalState`."""
     used_by: str = Field(sa_type=TEXT)
     """The mutation that used it; empty while unused."""
+    binding: str = Field(sa_type=TEXT)
+    """The binding of the approved hold."""
 
 
 class ValueTable(LedgerTable, table=True):

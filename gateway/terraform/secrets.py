@@ -75,7 +75,7 @@ _SECRET_NAME: Final = re.compile(
 _SECRET_TEXT: Final = re.compile(
     r"(?<=://)[^\s:/@]{0,256}:(?P<url>[^\s/@]{1,256})@"
     r"|(?i:password|passwd|pwd|secret|accountkey|sharedaccesskey|accesstoken|api_?key|auth_?token)"
-    r"(?:\\?[\"']\s{0,8}:\s{0,8}\\?[\"']|\s{0,8}=\s{0,8}\\?[\"']?)(?P<pair>[^;,&\s\"'{}*?\\]{3,512})"
+    r"(?:\\?[\"']\s{0,8}:\s{0,8}\\?[\"']|\s{0,64}=\s{0,8}\\?[\"']?)(?P<pair>[^;,&\s\"'{}*?\\]{3,512})"
     r"|-----BEGIN [A-Z ]{0,32}PRIVATE KEY-----(?P<pem>[\w\s+/=\\-]+)"
     r"|\b(?P<known>(?:gh[pousr]_|github_pat_|glpat-|xox[abprs]-|sk_live_|rk_live_|AIza)[\w-]{16,255})"
 )

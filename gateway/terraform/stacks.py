@@ -178,12 +178,7 @@ class Stacks:
 
     @classmethod
     def load(
-        cls,
-        settings: Sequence[StackSource],
-        *,
-        default_mode: Mode,
-        default_region: str = "",
-        masker: Masker = PER_RUN,
+        cls, settings: Sequence[StackSource], *, default_mode: Mode, default_region: str = "", masker: Masker = PER_RUN
     ) -> "Stacks":
         """Read every stack and mask the secrets in it. `default_region` is the region of resources for which nothing else says it.
 
@@ -195,7 +190,8 @@ class Stacks:
                 raise CodeInvalid(f"Two stacks have the name {name!r}; give each its own.")
         origins = [code_origin(source.path, source.protected_branch) for source in settings]
         loaded = [
-            _load(source, default_region, origin, masker) for source, origin in zip(settings, origins, strict=True)
+            _load(source, default_region, origin, masker=masker)
+            for source, origin in zip(settings, origins, strict=True)
         ]
         return cls(loaded, default_mode=default_mode, default_region=default_region)
 
@@ -296,6 +292,11 @@ class Stacks:
         """The AWS accounts of the recorded resources, by their ARNs, and those of the settings."""
         return frozenset[str]().union(*(stack.places.accounts for stack in self.all))
 
+    def account(self) -> str:
+        """The one AWS account of all recorded resources and settings; empty if there is none or more than one."""
+        accounts = self.accounts()
+        return next(iter(accounts)) if len(accounts) == 1 else ""
+
     def refresh(self) -> bool:
         """Reload the stacks whose files changed; returns whether any had.
 
@@ -312,10 +313,10 @@ def _load(
     source: StackSource,
     region: str,
     origin: CodeOrigin,
-    masker: Masker,
-    *,
     code: Code | None = None,
     code_version: Version = (),
+    *,
+    masker: Masker,
 ) -> _Loaded:
     """Read a stack, reusing `code` if it is known to be unchanged. Versions are taken before files are read, so no change is missed."""
     state_version = fingerprint([_state_file(source)])
@@ -381,8 +382,8 @@ def _reloaded(loaded: _Loaded, region: str) -> _Loaded:
     try:
         masker = loaded.stack.state.masker
         if code_version == loaded.loaded_code:
-            return _load(source, region, origin, masker, code=loaded.stack.code, code_version=code_version)
-        return _load(source, region, origin, masker)
+            return _load(source, region, origin, loaded.stack.code, code_version, masker=masker)
+        return _load(source, region, origin, masker=masker)
     except CodeInvalid as error:
         problem = str(error)
     except Exception as error:  # noqa: BLE001  whatever is wrong with the new version, the last valid one stays

@@ -12,6 +12,7 @@ from typing import Any, Self, TypeVar
 import boto3
 import uvicorn
 from botocore.config import Config
+from sqlalchemy import delete
 
 from gateway.app import running
 from gateway.clock import SystemClock
@@ -19,6 +20,8 @@ from gateway.doors.timeouts import TimeoutProtocol
 from gateway.keyring.keys import SqlKeyRing
 from gateway.keyring.master_key import master_key
 from gateway.ledger.ledger import SqlLedger, open_ledger
+from gateway.ledger.statements import Statement
+from gateway.ledger.tables import VALUES
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.record import Record
 from gateway.model.verdict import Mode
@@ -29,6 +32,7 @@ from tests.kit.upstream import UpstreamStub
 STACK = Path(__file__).parent.parent / "cases" / "stacks" / "kafka"
 ASG = "kafka-consumer-processor-asg"
 T = TypeVar("T")
+_FORGET = Statement(delete(VALUES))
 
 KEYS: dict[str, tuple[ActorKind, tuple[str, ...]]] = {
     "agent": (ActorKind.AGENT, ()),
@@ -78,10 +82,11 @@ class Gate:
         return list(self.run(self.ledger.records(RecordQuery(newest_first=False, limit=1000, **query))))
 
     def release_all(self) -> None:
-        """Release every open claim, so that the next test starts without claims."""
+        """Release every open claim and forget every applied value, so that the next test starts as the first did."""
         human = Caller(actor="human", kind=ActorKind.HUMAN, key_id=self.keys["human"].id, roles=("approver",))
         for mutation in {claim.mutation_id for claim in self.run(self.ledger.claims())}:
             self.run(self.ledger.release(mutation, caller=human, at=SystemClock().now()))
+        self.run(self.ledger.write(lambda transaction: transaction.change(_FORGET, {})))
 
     def client(
         self,

@@ -9,11 +9,11 @@ import pytest
 
 from gateway.errors import NotAllowed, NotFound
 from gateway.ledger.ledger import SqlLedger
-from gateway.ledger.states import HoldState
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim, ClaimEnd
 from gateway.model.contract import Contract
 from gateway.model.facts import Facts, Subject
+from gateway.model.hold import HoldState
 from gateway.model.ids import new_id
 from gateway.model.json import Json
 from gateway.model.motive import Intent, Motivation, Motive
@@ -23,6 +23,7 @@ from gateway.model.record import Stage
 from gateway.model.refusal import Refusal
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.ports import RecordQuery
+from tests.kit.bindings import BOUND
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -60,7 +61,9 @@ async def decide(
     )
     facts = Facts(now=at, stack="shop", mode=Mode.ENFORCE, subjects=subjects)
     finding = Finding(check="policy", verdict=verdict, rule="SEN-1", reason="Because.")
-    return tuple(await ledger.record_decision(change, facts, Decision(findings=(finding,), **members)))
+    return tuple(
+        await ledger.record_decision(change, facts, Decision(findings=(finding,), **{"binding": BOUND, **members}))
+    )
 
 
 async def execute(

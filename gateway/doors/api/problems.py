@@ -29,6 +29,8 @@ STATUS: dict[type[errors.SentinelError], int] = {
     errors.ApprovalSpent: 409,
     errors.AttemptInFlight: 409,
     errors.AttemptMismatch: 409,
+    errors.SignatureSpent: 409,
+    errors.Overloaded: 503,
     errors.LedgerUnavailable: 503,
     errors.PolicyUnavailable: 503,
     errors.NotSendable: 502,
@@ -38,7 +40,7 @@ STATUS: dict[type[errors.SentinelError], int] = {
 MAX_ERRORS = 10
 """How many mistakes of one request are named in its answer."""
 
-RETRY_SAFE = {errors.ClaimTaken, errors.LedgerUnavailable, errors.PolicyUnavailable}
+RETRY_SAFE = {errors.ClaimTaken, errors.LedgerUnavailable, errors.Overloaded, errors.PolicyUnavailable}
 """Errors after which the client can safely send the same request again."""
 
 
@@ -72,7 +74,10 @@ async def on_error(_request: Request, error: Exception) -> JSONResponse:
     """Handle a `SentinelError`."""
     if not isinstance(error, errors.SentinelError):
         raise error
-    return problem(status_of(error), error.code, str(error), retry_safe=type(error) in RETRY_SAFE)
+    reply = problem(status_of(error), error.code, str(error), retry_safe=type(error) in RETRY_SAFE)
+    if isinstance(error, errors.Overloaded):
+        reply.headers["retry-after"] = str(error.retry_after)
+    return reply
 
 
 async def on_validation_error(_request: Request, error: Exception) -> JSONResponse:

@@ -41,6 +41,15 @@ def secret_members(shapes: Mapping[str, Any], shape: str) -> frozenset[str]:
     )
 
 
+def marked_members(shapes: Mapping[str, Any], shape: str) -> frozenset[str]:
+    """The members of an input, at any depth, that carry AWS's `sensitive` trait or whose type does."""
+    return frozenset(
+        name
+        for name, member, target in _members(shapes, shape)
+        if name and (member.get("sensitive") or shapes[target].get("sensitive"))
+    )
+
+
 def statement_members(shapes: Mapping[str, Any], shape: str) -> frozenset[str]:
     """The members of an input, at any depth, that are text by type and a statement, a query or code by name."""
     return frozenset(
