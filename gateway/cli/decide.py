@@ -112,7 +112,7 @@ def approve(
     """
     if not as_json:
         show_hold(run(request_hold(actor, mutation_id)))
-        if sys.stdin.isatty() and not yes and not typer.confirm("Approve exactly this call?"):
+        if _at_a_terminal() and not yes and not typer.confirm("Approve exactly this call?"):
             console.print("Not approved. Nothing was changed.")
             raise typer.Exit(1)
     reply = run(_post_action(actor, mutation_id, "approve", "until", body={"lasts": lasts}), as_json=as_json)
@@ -122,6 +122,10 @@ def approve(
         console.print(
             f"Approved {mutation_id} until {safe(reply['until'])}. When the same actor repeats the identical call, it is applied once."
         )
+
+
+def _at_a_terminal() -> bool:
+    return sys.stdin.isatty()
 
 
 def reject(
