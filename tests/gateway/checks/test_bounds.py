@@ -170,7 +170,7 @@ REFUSED: dict[str, tuple[Subject, tuple[ActorKind, ...], str, str]] = {
     "what it holds is taken away": (subject({}, attribute="tags", before={"owner": "a"}, contract=law(bound("one_of", ["a"], "tags.owner"), mutable=("tags",))), EVERYONE, "one_of", "tags.owner is not one of"),
     "a condition": (subject(6, contract=law(bound("max", 16), bound("condition", False, "", message="RFC-12 ends at 32."))), EVERYONE, "condition", "RFC-12 ends at 32. (kafka.sentinel.hcl:9)"),
     "a condition that is not known": (subject(6, contract=law(bound("max", 16), bound("condition", None, "", unknown="data.x is not known"))), EVERYONE, "condition", "data.x is not known"),
-    "a secret under a bound": (subject({"sha256": "0" * 64}, attribute="password", before=None, contract=law(bound("matches", ".*", "password"))), EVERYONE, "matches", "password does not match"),
+    "a secret under a bound": (subject({"hmac_sha256": "0" * 64}, attribute="password", before=None, contract=law(bound("matches", ".*", "password"))), EVERYONE, "matches", "password does not match"),
     "a new thing over max": (subject(99, action=CREATE, before=None, exists=False, contract=law(bound("max", 16))), EVERYONE, "max", "over max = 16"),
 }  # fmt: skip
 
