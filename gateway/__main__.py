@@ -16,6 +16,7 @@ from gateway.cli.local.up import up
 from gateway.cli.policy import policy_app
 from gateway.cli.serve import serve
 from gateway.cli.session import session
+from gateway.cli.settle import settle
 from gateway.cli.verify import config, verify
 
 app = typer.Typer(
@@ -33,6 +34,7 @@ app.command()(holds)
 app.command()(approve)
 app.command()(reject)
 app.command()(release)
+app.command()(settle)
 app.command()(records)
 app.command()(blame)
 app.command()(claims)

@@ -12,6 +12,8 @@ document(kind, effects) := {
 		"id": "mut_1",
 		"service": "ec2",
 		"operation": "DoSomething",
+		"account": "123456789012",
+		"parameters": {},
 		"class": "mutation",
 		"understood": count(effects) > 0,
 		"effects": effects,
@@ -46,6 +48,19 @@ effect(type, action, attribute, value) := {
 	"changes": true,
 	"contract": {"managed_by_agent": true, "critical": false, "prevent_delete": false, "owner": ""},
 }
+
+# An input document for one call, with the parameters that policies see.
+calls(kind, service, operation, parameters, effects) := json.patch(document(kind, effects), [
+	{"op": "replace", "path": "/mutation/service", "value": service},
+	{"op": "replace", "path": "/mutation/operation", "value": operation},
+	{"op": "replace", "path": "/mutation/parameters", "value": parameters},
+])
+
+# The effect, with another value of one of its members.
+but(effect, member, value) := object.union(object.remove(effect, [member]), {member: value})
+
+# The effect with its value declared in code.
+as_declared(effect) := but(effect, "declared_value", effect.value)
 
 # The findings as a set of "ID verdict".
 verdicts(findings) := {concat(" ", [finding.id, finding.verdict]) | some finding in findings}

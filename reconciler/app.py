@@ -11,11 +11,13 @@ from gateway.clock import SystemClock
 from gateway.errors import SentinelError
 from gateway.ledger.ledger import SqlLedger
 from gateway.settings import Settings, StackSettings
-from gateway.terraform.provider_mirror import terraform_environment
+from gateway.terraform.provider_mirror import read_mirror, terraform_environment
 from reconciler.backlog import Backlog
 from reconciler.loop import Line
 from reconciler.proof.undeclared import DeclaredCache
 from reconciler.terraform.cli import Terraform
+from reconciler.terraform.code_guard import CodeGuard
+from reconciler.terraform.passed_environment import passed_environment
 from reconciler.workflows import Worker, serve
 
 log = structlog.get_logger()
@@ -36,16 +38,25 @@ async def run_reconciler(settings: Settings, stop: asyncio.Event) -> None:
 def environment(settings: Settings, workdir: Path) -> dict[str, str]:
     """The environment of terraform: it reads through the gateway, with the reconciler's own key."""
     reconcile, server = settings.reconcile, settings.server
-    base = dict(os.environ)
+    base = passed_environment(os.environ, more=reconcile.pass_environment, own_key=bool(reconcile.key_id))
     base["AWS_ENDPOINT_URL"] = reconcile.endpoint or f"http://{server.host}:{server.port}"
     if reconcile.key_id:
         base |= {
             "AWS_ACCESS_KEY_ID": reconcile.key_id,
             "AWS_SECRET_ACCESS_KEY": reconcile.key_secret.get_secret_value(),
         }
-        for name in ("AWS_SESSION_TOKEN", "AWS_PROFILE"):
-            base.pop(name, None)
     return terraform_environment(mirror=reconcile.provider_mirror, workdir=workdir, base=base)
+
+
+def code_guard(settings: Settings) -> CodeGuard:
+    """What the code may name, from the settings and the provider mirror named there."""
+    reconcile = settings.reconcile
+    mirror = read_mirror(reconcile.provider_mirror) if reconcile.provider_mirror else None
+    return CodeGuard(
+        providers=frozenset({*reconcile.allow.providers, *(mirror.providers if mirror else ())}),
+        modules=frozenset(reconcile.allow.modules),
+        blocks=frozenset(reconcile.allow.blocks),
+    )
 
 
 def _worker(settings: Settings, stack: StackSettings, ledger: SqlLedger) -> Worker:
@@ -58,6 +69,7 @@ def _worker(settings: Settings, stack: StackSettings, ledger: SqlLedger) -> Work
         workdir=workdir / "terraform",
         executable=settings.reconcile.terraform,
         shared_data=shared,
+        guard=code_guard(settings),
     )
     line = Line(
         stack=stack.name,

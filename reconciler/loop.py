@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gateway.model.json import Json
+from gateway.model.masking import PER_RUN
 from gateway.model.record import Stage
 from gateway.ports import Clock, LedgerCommands, LedgerQueries, RecordQuery
+from gateway.terraform.secrets import masked_text
 from reconciler.backlog import Backlog
 from reconciler.commit_message import commit_message
 from reconciler.drift.applied import AppliedMutation
 from reconciler.drift.classify import ClassifiedDrift, all_left, classify_mutation
-from reconciler.errors import BranchConflict
+from reconciler.errors import BranchConflict, CodeRefused, ForeignCommit
 from reconciler.model import Left, ProposedEdit
 from reconciler.proof.propose import ProofContext, ProvedEdit, propose
 from reconciler.proof.undeclared import DeclaredCache, undeclared
@@ -55,11 +57,19 @@ class Line:
         """
         classified = classify_mutation(applied, superseded=backlog.superseded(applied))
         try:
-            branch = await self._branch()
-        except BranchConflict as error:
+            branch = await self._branch(backlog)
+        except (BranchConflict, ForeignCommit) as error:
             return _without_edits(classified, left=all_left(classified.wanted, str(error)))
         if (commit := await branch.find(applied.id)) or not classified.wanted:
             return _without_edits(classified, commit=commit)
+        try:
+            return await self._propose(branch, applied, backlog, classified)
+        except CodeRefused as error:
+            return _without_edits(classified, left=all_left(classified.wanted, str(error)))
+
+    async def _propose(
+        self, branch: Branch, applied: AppliedMutation, backlog: Backlog, classified: ClassifiedDrift
+    ) -> Proposal:
         head = await branch.head()
         context = ProofContext(terraform=self.terraform, root=branch.root, state=self.state)
         missing = await undeclared(context, self.declared_cache, applied, classified.wanted, head=head)
@@ -81,13 +91,18 @@ class Line:
         """
         if not proposal.files and not proposal.commit:
             return proposal.record_body(branch=self.branch, commit="", diff="")
-        branch = await self._branch()
+        try:
+            branch = await self._branch(backlog)
+        except (BranchConflict, ForeignCommit):
+            left = await self.prove(applied, backlog)  # the branch was moved since the proof
+            return left.record_body(branch=self.branch, commit="", diff="")
         commit = await branch.find(applied.id)
         if not commit and await branch.head() != proposal.base:
             proposal = await self.prove(applied, backlog)
         if not commit and proposal.files:
             commit = await branch.commit(proposal.files, proposal.message)
-        diff = await branch.diff(commit) if commit else ""
+        # The lines around an edit are somebody's code, which may hold a secret, and the record is read by many.
+        diff = masked_text(await branch.diff(commit), PER_RUN) if commit else ""
         return proposal.record_body(branch=self.branch, commit=commit, diff=diff)
 
     async def record(self, applied: AppliedMutation, body: Mapping[str, Json]) -> None:
@@ -105,8 +120,10 @@ class Line:
         for mutation in backlog.committed & await mutations_in(self.source):
             await self.commands.record_reconciliation(mutation, at=self.clock.now(), body={"merged": True})
 
-    async def _branch(self) -> Branch:
-        branch = await open_branch(source=self.source, worktree=self.worktree, name=self.branch)
+    async def _branch(self, backlog: Backlog) -> Branch:
+        branch = await open_branch(
+            source=self.source, worktree=self.worktree, name=self.branch, recorded=frozenset(backlog.commits)
+        )
         await add_untracked_files(branch)
         return branch
 

@@ -1,12 +1,18 @@
 """The shape of the source: each file has its test, says what it is, and stays small; each public function is documented."""
 
 import ast
+import re
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = sorted(path for package in ("gateway", "reconciler") for path in (ROOT / package).rglob("*.py"))
+PROSE = [
+    *SOURCES,
+    *sorted(path for path in ROOT.rglob("*.md") if not set(path.parts) & {".venv", ".tools", ".sentinel"}),
+]
 MOST_LINES = 400
 MOST_LINES_OF_A_FUNCTION = 60
 
@@ -83,3 +89,38 @@ def _public(scope: ast.Module | ast.ClassDef) -> list[Definition]:
     """Public definitions of a module, and those of its public classes; what is nested deeper is not public."""
     own = [node for node in scope.body if isinstance(node, Definition) and not node.name.startswith("_")]
     return own + [inner for node in own if isinstance(node, ast.ClassDef) for inner in _public(node)]
+
+
+PLAIN_FORMS = {
+    r"\b(?:that|which|what) (?:is|are) none\b": "say what it is instead: `not a number`, `no such key`",
+    r"\bwhoever\b": "`anyone who`, or name the caller",
+    r"\banew\b": "`again`, or `a new …`",
+    r"\bof which (?:there|nothing|somebody|it)\b": "turn the sentence round: subject, verb, object",
+    r"\b(?:a|the|each|any|every|one|which|its|declared|of|these|those|whole) things?\b": "`resource`",
+    r"\bthe law\b|\bas law\b|\bwhich law\b": "`contracts` or `policy`",
+    r"\blawful\b": "`valid`",
+    r"\bgone into\b|\blaid over\b|\bturned round\b": "name the operation: `walk`, `override`, `invert`",
+    r"\bbegun to\b": "`started to`",
+    r"\bfacts/[a-z]+\.md\b|\breliability\.md\b|\(T\d+[:)]": "point only to documents of this repository",
+}
+"""Phrases that readers stumbled over, with the plain form to use."""
+
+
+@pytest.mark.parametrize("path", PROSE, ids=_name)
+def test_prose_is_plain(path: Path) -> None:
+    text = path.read_text()
+    found = [
+        f"line {text.count(chr(10), 0, match.start()) + 1}: {match[0]!r}: {plain}"
+        for pattern, plain in PLAIN_FORMS.items()
+        for match in re.finditer(pattern, text, re.IGNORECASE)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_a_public_class_name_has_one_meaning() -> None:
+    defined: dict[str, set[str]] = defaultdict(set)
+    for path in SOURCES:
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                defined[node.name].add(_name(path))
+    assert not {name: sorted(paths) for name, paths in defined.items() if len(paths) > 1}

@@ -33,21 +33,21 @@ class BoundsCheck:
         if len(facts.subjects) != len(mutation.effects):
             reason = "Sentinel could not look at everything this call changes, so it was refused; nothing was sent."
             return Opinion(findings=(_denial("unsurveyed", reason),))
-        findings: list[Finding] = []
         nothing_changes = not any(subject.changes for subject in facts.subjects)
-        for subject in facts.subjects:
-            # Several attributes of one resource can break the same rule; report it once.
-            findings += [
-                finding for finding in _findings(mutation, subject, nothing_changes) if finding not in findings
-            ]
-        return Opinion(findings=tuple(findings)) if findings else passed(self)
+        # Several attributes of one resource can break the same rule; report it once.
+        each = (finding for subject in facts.subjects for finding in _findings(mutation, subject, nothing_changes))
+        findings = {
+            (finding.rule, finding.address, finding.attribute, finding.source, finding.reason): finding
+            for finding in each
+        }
+        return Opinion(findings=tuple(findings.values())) if findings else passed(self)
 
 
 def _findings(mutation: Mutation, subject: Subject, nothing_changes: bool) -> Iterator[Finding]:
     if mutation.caller.kind is ActorKind.AGENT:
         # An unchanged value sent along with a real change may only be there because the API requires it (PutMetricAlarm does), so it does
         # not count as setting the attribute.
-        yield from _for_agents(subject, sets=subject.changes or nothing_changes)
+        yield from _for_agents(mutation, subject, sets=subject.changes or nothing_changes)
     if not subject.changes:
         return
     yield from _for_all(subject)
@@ -62,14 +62,37 @@ def _findings(mutation: Mutation, subject: Subject, nothing_changes: bool) -> It
 # Rules for agents ---------------------------------------------------------------------------------------------------
 
 
-def _for_agents(subject: Subject, *, sets: bool) -> Iterator[Finding]:
+def _for_agents(mutation: Mutation, subject: Subject, *, sets: bool) -> Iterator[Finding]:
     effect, contract = subject.effect, subject.contract
     if not effect.declared:
         yield _undeclared(effect)
-    elif not contract.managed_by_agent:
+        return
+    if not contract.managed_by_agent:
         yield _not_managed(effect, contract)
-    elif sets and (effect.action in _SETTING or _sets_unknown(effect)) and not _may_set(subject):
+        return
+    yield from _withheld(mutation, effect, contract)
+    if sets and (effect.action in _SETTING or _sets_unknown(effect)) and not _may_set(subject):
         yield _not_mutable(effect, contract)
+
+
+def _withheld(mutation: Mutation, effect: Effect, contract: Contract) -> Iterator[Finding]:
+    """A denial if an agent deletes or invokes what not every matching block of the contract grants."""
+    service, operation = mutation.call.service, mutation.call.operation
+    if (
+        effect.action is EffectAction.DELETE
+        and not contract.prevent_delete
+        and (sources := contract.withholding_delete())
+    ):
+        yield _not_granted("delete", f"delete {effect.address}", "`allow_delete = true`", effect, sources)
+    if effect.action is EffectAction.INVOKE and (sources := contract.withholding_invoke(service, operation)):
+        what, wanted = f"invoke {service}:{operation} on {effect.address}", f'`allow_invoke = ["{operation}"]`'
+        yield _not_granted("invoke", what, wanted, effect, sources)
+
+
+def _not_granted(rule: str, what: str, wanted: str, effect: Effect, sources: Sequence[str]) -> Finding:
+    blocks = f"the block at {sources[0]} does" if len(sources) == 1 else f"the blocks at {', '.join(sources)} do"
+    reason = f"Agents may not {what}: {blocks} not say so. Its owners would have to add {wanted} there, or a human makes the change; nothing was sent."
+    return _denial(f"{rule}_not_allowed", reason, effect, source=sources[0])
 
 
 def _undeclared(effect: Effect) -> Finding:

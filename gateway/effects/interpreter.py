@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from gateway.effects.arguments import account_for
 from gateway.effects.context import CallContext, Target
 from gateway.effects.matcher import is_wrapper_in_block, match, match_member
 from gateway.effects.operation import Operation
@@ -10,6 +11,8 @@ from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
 
 _ON_THE_WHOLE = (EffectAction.DELETE, EffectAction.INVOKE)
+_MAY_BE_ARN = ("arn", "endpoint")
+"""How the attributes end whose value may be an ARN; everywhere else it names what may be in another account."""
 _NOT_SETTABLE = frozenset({"id", "arn", "call"})
 """Members of an identity that are not attributes to set."""
 
@@ -29,6 +32,8 @@ def _targets(operation: Operation, context: CallContext) -> Iterator[Target]:
     if not given and operation.action is EffectAction.CREATE:
         yield context.unnamed(operation.resource_type)
         return
+    if len(operation.one_of & set(given)) > 1:
+        raise NotUnderstood(f"both {' and '.join(sorted(operation.one_of & set(given)))}")
     lists = [name for name, value in given.items() if isinstance(value, (list, tuple))]
     if len(lists) > 1:
         raise NotUnderstood("two lists of names")
@@ -36,7 +41,10 @@ def _targets(operation: Operation, context: CallContext) -> Iterator[Target]:
     for member in members:
         identity: dict[str, str] = {}
         for name, value in given.items():
-            identity |= _identified(operation, context, name, member if name in lists else value)
+            said = _identified(operation, context, name, member if name in lists else value)
+            if any(identity.get(key, text) != text for key, text in said.items()):
+                raise NotUnderstood(f"{name} names another resource than the parameters before it")
+            identity |= said
         yield context.target(operation.resource_type, identity)
 
 
@@ -47,7 +55,7 @@ def _identified(operation: Operation, context: CallContext, name: str, value: ob
     rule = operation.identity[name]
     if not isinstance(rule, str):
         return rule(context, value)
-    if rule == "name" and value.startswith("arn:"):
+    if value.startswith("arn:") and not rule.endswith(_MAY_BE_ARN):
         # Some operations accept an ARN although their model says name. Taken as a name, it would match no declared resource.
         raise NotUnderstood("an ARN where a name is expected")
     return {rule: value}
@@ -55,11 +63,11 @@ def _identified(operation: Operation, context: CallContext, name: str, value: ob
 
 def effects_on(operation: Operation, context: CallContext, target: Target) -> Iterator[Effect]:
     """The effects of the call on one resource. Raises `NotUnderstood`."""
-    if operation.after_unknown:
-        yield from (target.put(attribute, None, action=operation.action) for attribute in operation.after_unknown)
-        return
     if operation.action in _ON_THE_WHOLE:
-        yield target.whole(operation.action)
+        accounted = (frozenset(operation.identity), operation.controls, operation.content)
+        carried = account_for(operation.arguments, accounted, context, target)
+        yield target.whole(operation.action, carried)
+        yield from (target.put(name, None, action=operation.action) for name in operation.after_unknown)
         return
     creates = operation.action is EffectAction.CREATE or (operation.upserts and not target.recorded)
     action = EffectAction.CREATE if creates else EffectAction.SET

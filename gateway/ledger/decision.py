@@ -15,6 +15,7 @@ from gateway.errors import ApprovalSpent, AttemptInFlight, ClaimTaken, PolicyInv
 from gateway.ledger.claims import end_expired, open_claims
 from gateway.ledger.rows import ClaimRow
 from gateway.ledger.serialize import canonical_text, claim_to_row, recorded_effect, recorded_finding
+from gateway.ledger.signatures import spend_signature
 from gateway.ledger.statements import INTEGRITY_ERRORS, Among, Query, SqlValue, Statement, columns
 from gateway.ledger.states import ApprovalState, AttemptState
 from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, HOLDS, UNUSED
@@ -79,6 +80,8 @@ class WriteSet:
     """The claims to take; empty if the mutation is not carried out."""
     record: Record
     call_digest: str
+    owner: str = ""
+    """The gateway that will send it."""
 
     @property
     def setting(self) -> list[Effect]:
@@ -92,8 +95,8 @@ class WriteSet:
         return [(effect.address, effect.attribute) for effect in self.mutation.effects]
 
 
-def write_set(mutation: Mutation, facts: Facts, decision: Decision) -> WriteSet:
-    """Everything that a decision stores. Raises `errors.PolicyInvalid` for an invalid obligation."""
+def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: str = "") -> WriteSet:
+    """Everything that a decision stores; `owner` is the gateway that will send the call. Raises `errors.PolicyInvalid` for an invalid obligation."""
     subjects: Sequence[Subject | None] = facts.subjects
     if len(subjects) != len(mutation.effects):
         subjects = [None] * len(mutation.effects)
@@ -107,7 +110,15 @@ def write_set(mutation: Mutation, facts: Facts, decision: Decision) -> WriteSet:
         stack=facts.stack,
         body=_body(mutation, decision, subjects, claims, digest),
     )
-    return WriteSet(mutation=mutation, facts=facts, decision=decision, claims=claims, record=record, call_digest=digest)
+    return WriteSet(
+        mutation=mutation,
+        facts=facts,
+        decision=decision,
+        claims=claims,
+        record=record,
+        call_digest=digest,
+        owner=owner,
+    )
 
 
 def _claims(
@@ -231,13 +242,14 @@ def _decision_to_json(decision: Decision) -> Json:
 def decide(transaction: Transaction, write: WriteSet) -> tuple[Claim, ...]:
     """Store a decision; the claims taken.
 
-    Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`; the caller must then roll back.
+    Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`, `errors.SignatureSpent`; the caller must then roll back.
     """
     if not write.decision.carried_out:
         _append(transaction, write)
         if write.decision.verdict is Verdict.HOLD:
             _open_hold(transaction, write)
         return ()
+    spend_signature(transaction, write.mutation, write.facts.now)
     _end_replaced(transaction, write)
     _use_approval(transaction, write)
     seq = _append(transaction, write)
@@ -363,6 +375,8 @@ def _insert_attempt(transaction: Transaction, write: WriteSet, seq: int) -> None
         "reply_status": None,
         "reply_headers": None,
         "reply_body": None,
+        "owner": write.owner,
+        "left_at": "",
     }
     try:
         transaction.change(_INSERT_ATTEMPT, row)

@@ -85,5 +85,7 @@ class Facts:
     """How many claims the caller holds, counted up to one more than `ports.MOST_CLAIMS`."""
     signals: tuple[str, ...] = ()
     """References of open alerts. Always empty for now: nothing receives signals yet, but the policy input already has the field."""
+    account: str = ""
+    """The AWS account whose resources the states record; empty where they record none, or resources of several."""
     code: str = ""
     """Digest of the code, contracts and state that the facts come from."""

@@ -27,8 +27,8 @@ from reconciler.rewrite.place import (
     EntryPlace,
     ListPlace,
     LiteralPlace,
+    NoPlace,
     ObjectEntry,
-    Refused,
 )
 from reconciler.rewrite.trace import traces
 
@@ -161,7 +161,7 @@ def _edit_part(state: _State, wanted: Wanted, allowed: Sequence[Wanted]) -> tupl
         return state, []
     reasons: list[tuple[str, tuple[str, ...]]] = []
     for place in traces(state.module, wanted.address, wanted.path):
-        if isinstance(place, Refused):
+        if isinstance(place, NoPlace):
             reasons.append((place.reason, place.chain))
             continue
         try:

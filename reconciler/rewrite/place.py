@@ -77,7 +77,7 @@ class ArgumentPlace(_Editable):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
+class NoPlace:
     """Nothing can be edited here."""
 
     reason: str
@@ -87,7 +87,7 @@ class Refused:
 
 
 EditablePlace: TypeAlias = LiteralPlace | ListPlace | EntryPlace | AttributePlace | ArgumentPlace
-Place: TypeAlias = EditablePlace | Refused
+Place: TypeAlias = EditablePlace | NoPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +141,11 @@ class Cursor:
         """The missing argument of a `module` block as a place."""
         return ArgumentPlace(document=self.document, convert=self.convert, chain=self.chain, block=block, name=name)
 
-    def refuse(self, reason: str, where: Expression | Node | None = None) -> Refused:
+    def refuse(self, reason: str, where: Expression | Node | None = None) -> NoPlace:
         """A refusal at `where`, whose `file:line` comes before the reason."""
         offset = where.start_byte if isinstance(where, Node) else None if where is None else where.start
         at = "" if offset is None else f"{self.document.at(offset)}: "
-        return Refused(reason=at + reason, chain=self.chain)
+        return NoPlace(reason=at + reason, chain=self.chain)
 
 
 def source_of(document: Document, expression: Expression) -> str:

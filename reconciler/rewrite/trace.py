@@ -21,7 +21,7 @@ from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown, Value
 from reconciler.rewrite import trace_calls
 from reconciler.rewrite.inverse import negated, then
-from reconciler.rewrite.place import Alias, Cursor, ObjectEntry, Place, Refused, source_of
+from reconciler.rewrite.place import Alias, Cursor, NoPlace, ObjectEntry, Place, source_of
 
 _DEPTH = 60
 
@@ -30,14 +30,14 @@ def traces(module: Module, address: str, path: AttributePath) -> tuple[Place, ..
     """All places where an edit could change an attribute, the likeliest first; at least one, which may be a refusal."""
     instance = next((each for each in module.instances() if each.address == address), None)
     if instance is None:
-        return (Refused(reason=f"The code declares no {address} whose key is known."),)
+        return (NoPlace(reason=f"The code declares no {address} whose key is known."),)
     if path.top in instance.overridden:
-        return (Refused(reason=f"{path.top} is set by an override file, which is not edited."),)
+        return (NoPlace(reason=f"{path.top} is set by an override file, which is not edited."),)
     if path.top in META:
-        return (Refused(reason=f"{path.top} is not an attribute of the resource; Terraform itself reads it."),)
+        return (NoPlace(reason=f"{path.top} is not an attribute of the resource; Terraform itself reads it."),)
     if _ignored(instance, path.top):
         reason = f"lifecycle.ignore_changes names {path.top}: the code leaves it to others."
-        return (Refused(reason=f"{instance.document.at(instance.block)}: {reason}"),)
+        return (NoPlace(reason=f"{instance.document.at(instance.block)}: {reason}"),)
     aliases = _each(instance.document, instance.block, instance.module, instance.scope)
     cursor = Cursor(document=instance.document, scope=instance.scope, module=instance.module, aliases=aliases)
     try:

@@ -57,6 +57,8 @@ class Gate:
     upstream: UpstreamStub = field(default_factory=UpstreamStub)
     keys: dict[str, Key] = field(default_factory=dict)
     url: str = ""
+    data: Path | None = None
+    """Another gateway's data directory, to share its ledger; default: one of its own."""
 
     def __post_init__(self) -> None:
         self.stack = self.directory / "stack"
@@ -134,7 +136,7 @@ class Gate:
         try:
             runner = await self.upstream.start()
             settings = Settings(
-                data=self.directory / "data",
+                data=self.data or self.directory / "data",
                 mode=self.mode,
                 upstream=UpstreamSettings(simulated=f"http://127.0.0.1:{self.upstream.port}", reply_seconds=5),
                 stacks=(StackSettings(name="kafka", path=self.stack, mode=self.mode),),

@@ -16,9 +16,11 @@ from gateway.doors.api.schemas import (
     MutationBody,
     RejectBody,
     SessionBody,
+    SettleBody,
     body_of,
     openapi_body,
 )
+from gateway.doors.in_doubt import in_doubt_text
 from gateway.doors.refusal import refusal_text
 from gateway.doors.serialize import (
     claim_to_json,
@@ -128,6 +130,24 @@ def _add_approval_routes(router: APIRouter, context: Context) -> None:
         ended = await context.commands.release(mutation_id, caller=caller, at=context.clock.now())
         return {"mutation_id": mutation_id, "released": [claim_to_json(claim) for claim in ended]}
 
+    @router.post(
+        "/mutations/{mutation_id}/settle",
+        openapi_extra=openapi_body(SettleBody),
+        summary="Settle a mutation in doubt by hand, with the reason",
+    )
+    async def settle(
+        request: Request, caller: Annotated[Caller, Depends(context.caller)], mutation_id: str
+    ) -> dict[str, Any]:
+        body = await body_of(context.inbound(request), SettleBody)
+        await context.commands.settle_by_hand(
+            mutation_id,
+            approver=caller,
+            carried_out=body.outcome == "applied",
+            reason=body.reason,
+            at=context.clock.now(),
+        )
+        return {"mutation_id": mutation_id, "outcome": body.outcome, "settled_by": caller.actor}
+
 
 def _add_query_routes(router: APIRouter, context: Context) -> None:
     @router.get("/records", summary="What was requested, decided and done")
@@ -228,12 +248,7 @@ async def _response(context: Context, result: MutationResult) -> JSONResponse:
             detail = f"AWS refused the call: {outcome.code}: {outcome.message} Nothing changed."
             return problem(422, "aws_refused", detail, **members)
         case InDoubt():
-            return problem(409, "outcome_unknown", in_doubt(outcome), **members, retry_safe=False)
-
-
-def in_doubt(outcome: InDoubt) -> str:
-    """The explanation for a caller whose call AWS may or may not have carried out."""
-    return f"Whether AWS carried this out is not known: {outcome.reason} It is not sent again and its claim stands until the truth is read back."
+            return problem(409, "outcome_unknown", in_doubt_text(mutation, outcome), **members, retry_safe=False)
 
 
 def _aware(time: datetime | None) -> datetime | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gateway.errors import CodeInvalid
-from gateway.model.contract import Bound, Contract
+from gateway.model.contract import AgentGrant, Bound, Contract
 from gateway.model.json import Json
 from gateway.model.path import AttributePath
 from gateway.terraform.address import Address, parse_address, written_key
@@ -108,9 +108,14 @@ class Contracts:
             immutable=_joined(rule.immutable for rule in rules),
             critical=any(rule.critical for rule in rules),
             prevent_delete=any(rule.prevent_delete for rule in rules),
+            grants=tuple(_grant(rule) for rule in rules),
             source=source,
             evaluate=evaluate,
         )
+
+
+def _grant(rule: ResourceRule) -> AgentGrant:
+    return AgentGrant(source=rule.source, allow_delete=rule.allow_delete, allow_invoke=rule.allow_invoke)
 
 
 def matches(rule: ResourceRule, where: Address) -> bool:

@@ -29,7 +29,7 @@ def made(
     dependants: tuple[Dependant, ...] = (),
 ) -> Any:
     effect = Effect(
-        address="aws_x.a", attribute="v", action=EffectAction.SET, value={"sha256": "ab"} if sensitive else 2, resource_type="aws_x", sensitive=sensitive
+        address="aws_x.a", attribute="v", action=EffectAction.SET, value={"hmac_sha256": "ab"} if sensitive else 2, resource_type="aws_x", sensitive=sensitive
     )  # fmt: skip
     subject = Subject(
         effect=effect, before="hunter2", declared="hunter2", attributes_before={"v": "hunter2"}, attributes_after={"v": "hunter2"},
@@ -51,6 +51,7 @@ def made(
         claims=claims,
         flips={"aws_x.a.v": 3},
         signals=("ALERT-1",),
+        account="123456789012",
     )
     return policy_input(mutation, facts)
 
@@ -97,7 +98,7 @@ def test_secrets_and_keys_are_left_out() -> None:
     text = json.dumps(made(sensitive=True))
     assert "hunter2" not in text
     assert "SNTLKEY" not in text
-    assert '{"sha256": "ab"}' in text
+    assert '{"hmac_sha256": "ab"}' in text
 
 
 def test_no_motive_is_null() -> None:
@@ -149,3 +150,9 @@ def test_the_input_is_built_once_for_one_mutation_and_its_facts() -> None:
     for other in ((mutation, replace(facts, stack="x")), (replace(mutation, id="mut_2"), facts)):
         assert inputs.of(*other) == policy_input(*other)
         assert inputs.of(mutation, facts) == first
+
+
+def test_the_call_shows_its_account_and_few_parameters() -> None:
+    asked = made()["mutation"]
+    assert asked["account"] == "123456789012"
+    assert asked["parameters"] == {}

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from gateway.effects.arguments import carried
 from gateway.effects.interpreter import interpret
 from gateway.effects.operation import Operation, controls
 from gateway.effects.values import NotUnderstood
@@ -45,10 +46,24 @@ def test_an_upsert_creates_only_if_none_is_recorded(context: Callable[..., Any])
     assert changed.action is EffectAction.SET
 
 
-def test_a_deletion_concerns_the_whole_resource_whatever_its_parameters(context: Callable[..., Any]) -> None:
-    row = Operation(resource_type=QUEUE, identity={"Name": "name"}, action=EffectAction.DELETE)
-    (effect,) = interpret(row, context({"Name": "q", "Unheard": 1}))
-    assert (effect.attribute, effect.action) == ("*", EffectAction.DELETE)
+@pytest.mark.parametrize("action", [EffectAction.DELETE, EffectAction.INVOKE])
+def test_the_parameters_of_a_deletion_are_carried_ignored_or_not_understood(
+    context: Callable[..., Any], action: EffectAction
+) -> None:
+    row = Operation(
+        resource_type=QUEUE,
+        identity={"Name": "name"},
+        action=action,
+        arguments={"Force": carried},
+        controls=frozenset({"Token"}),
+        content=frozenset({"Body"}),
+    )
+    (effect,) = interpret(row, context({"Name": "q", "Force": True, "Token": "t", "Body": "b", "Left": None}))
+    assert (effect.attribute, effect.action, effect.value) == ("*", action, {"Force": True})
+    (plain,) = interpret(row, context({"Name": "q"}))
+    assert plain.value is None
+    with pytest.raises(NotUnderstood, match="Unheard"):
+        interpret(row, context({"Name": "q", "Unheard": 1}))
 
 
 def test_secrets_of_a_row_are_masked(context: Callable[..., Any]) -> None:

@@ -7,7 +7,7 @@ import pytest
 from gateway.model.path import AttributePath
 from gateway.terraform.config.module import Module, load_module
 from gateway.terraform.lang.values import Unknown
-from reconciler.rewrite.place import AttributePlace, EditablePlace, EntryPlace, LiteralPlace, Place, Refused
+from reconciler.rewrite.place import AttributePlace, EditablePlace, EntryPlace, LiteralPlace, NoPlace, Place
 from reconciler.rewrite.trace import traces
 
 MAIN = b"""variable "hours" {
@@ -43,7 +43,7 @@ def _traces(module: Module, path: str, address: str = "aws_sqs_queue.a") -> tupl
 
 def _first(module: Module, path: str) -> EditablePlace:
     """The likeliest place that can be edited."""
-    return next(place for place in _traces(module, path) if not isinstance(place, Refused))
+    return next(place for place in _traces(module, path) if not isinstance(place, NoPlace))
 
 
 def test_the_chain_is_readable(module: Module) -> None:
@@ -91,5 +91,5 @@ def test_the_likeliest_place_comes_first_and_others_follow(module: Module) -> No
 )
 def test_a_refusal_says_why(address: str, path: str, reason: str, module: Module) -> None:
     (found, *_) = _traces(module, path, address)
-    assert isinstance(found, Refused)
+    assert isinstance(found, NoPlace)
     assert reason in found.reason

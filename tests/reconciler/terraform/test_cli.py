@@ -1,8 +1,8 @@
 """Terraform is run by argv, within a time limit, and what goes wrong is a sentence."""
 
+import asyncio
 import os
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -50,10 +50,8 @@ async def test_a_missing_terraform_is_named(tmp_path: Path) -> None:
 
 
 async def test_what_takes_too_long_is_ended(tmp_path: Path) -> None:
-    began = time.monotonic()
     with pytest.raises(TerraformFailed, match="longer than"):
-        await _terraform(tmp_path, "time.sleep(60)", seconds=1.0).plan(tmp_path)
-    assert time.monotonic() - began < 10
+        await asyncio.wait_for(_terraform(tmp_path, "time.sleep(600)", seconds=1.0).plan(tmp_path), 60)
 
 
 async def test_plug_ins_that_do_not_fit_are_installed_into_our_own_directory(tmp_path: Path) -> None:

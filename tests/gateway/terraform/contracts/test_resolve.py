@@ -105,6 +105,34 @@ def test_one_block_that_withholds_a_resource_from_agents_is_enough_and_is_shown(
     assert contract.source == "c.sentinel.hcl:10"
 
 
+GRANTS = """contract "c" {
+  resource "aws_x" "*" {
+    managed_by_agent = true
+    allow_delete     = true
+    allow_invoke     = ["PurgeQueue", "SendMessage"]
+  }
+  resource "aws_x" "y*" {
+    managed_by_agent = true
+    allow_delete     = %s
+    allow_invoke     = ["sqs:PurgeQueue"]
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(("second", "withheld"), [("true", ()), ("false", ("c.sentinel.hcl:7",))])
+def test_agents_may_delete_and_invoke_only_what_every_matching_block_grants(
+    tmp_path: Path, second: str, withheld: tuple[str, ...]
+) -> None:
+    contracts = load_contracts(tmp_path, GRANTS % second)
+    one, both = contracts.contract("aws_x.z"), contracts.contract("aws_x.y")
+
+    assert one.withholding_delete() == one.withholding_invoke("sqs", "SendMessage") == ()
+    assert both.withholding_delete() == withheld
+    assert both.withholding_invoke("sqs", "PurgeQueue") == ()
+    assert both.withholding_invoke("sqs", "SendMessage") == ("c.sentinel.hcl:7",)
+
+
 def test_a_shared_condition_applies_once_to_resources_with_its_attributes(tmp_path: Path) -> None:
     contract = load_contracts(tmp_path, SEVERAL % "true").contract("aws_x.y")
 
