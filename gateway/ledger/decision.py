@@ -6,7 +6,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import bindparam, insert, select, update
 
@@ -18,6 +18,7 @@ from gateway.ledger.serialize import canonical_text, claim_to_row, recorded_effe
 from gateway.ledger.signatures import spend_signature
 from gateway.ledger.statements import INTEGRITY_ERRORS, Among, Query, SqlValue, Statement, columns
 from gateway.ledger.states import ApprovalState, AttemptState
+from gateway.ledger.summary import refused_body
 from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, HOLDS, UNUSED
 from gateway.ledger.timestamps import to_text
 from gateway.ledger.transaction import Transaction
@@ -91,8 +92,9 @@ class WriteSet:
 
     @property
     def resources(self) -> list[tuple[str, str]]:
-        """The (address, attribute) pairs that the record is about."""
-        return [(effect.address, effect.attribute) for effect in self.mutation.effects]
+        """The (address, attribute) pairs that the record is about: those of the effects that it holds."""
+        effects: Any = self.record.body["effects"]
+        return [(effect["address"], effect["attribute"]) for effect in effects]
 
 
 def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: str = "") -> WriteSet:
@@ -102,13 +104,14 @@ def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: st
         subjects = [None] * len(mutation.effects)
     claims = _claims(mutation, facts, decision, subjects) if decision.carried_out else ()
     digest = mutation.call.digest
+    body = _body(mutation, decision, subjects, claims, digest)
     record = Record(
         stage=Stage.DECIDED,
         at=facts.now,
         mutation_id=mutation.id,
         actor=mutation.caller.actor,
         stack=facts.stack,
-        body=_body(mutation, decision, subjects, claims, digest),
+        body=body if decision.carried_out else refused_body(body, decision.verdict),
     )
     return WriteSet(
         mutation=mutation,

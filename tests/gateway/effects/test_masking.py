@@ -60,6 +60,32 @@ def test_of_an_environment_only_the_names_are_shown() -> None:
     assert _masked(Environment=None) == {"Environment": None}
 
 
+MARKED = [
+    ("iam", "CreateLoginProfile", {"UserName": "a", "Password": "hunter2"}, {"UserName": "a", "Password": MASK}),
+    ("ssm", "PutParameter", {"Name": "/x", "Value": "hunter2", "Type": "String"}, {"Name": "/x", "Value": MASK, "Type": "String"}),
+    ("lambda", "UpdateFunctionConfiguration", {"Environment": {"Variables": {"A": "hunter2"}}}, {"Environment": {"Variables": {"A": MASK}}}),
+    ("ec2", "ModifyInstanceAttribute", {"UserData": {"Value": b"hunter2"}}, {"UserData": MASK}),
+    ("acm", "ImportCertificate", {"PrivateKey": b"hunter2"}, {"PrivateKey": MASK}),
+    ("ds", "ResetUserPassword", {"UserName": "a", "NewPassword": "hunter2"}, {"UserName": "a", "NewPassword": MASK}),
+    ("directconnect", "CreateBGPPeer", {"newBGPPeer": {"authKey": "hunter2"}}, {"newBGPPeer": {"authKey": MASK}}),
+    ("appsync", "PutGraphqlApiEnvironmentVariables", {"environmentVariables": {"A": "hunter2"}}, {"environmentVariables": {"A": MASK}}),
+    ("elasticbeanstalk", "UpdateEnvironment", {"OptionSettings": [{"Value": "hunter2"}]}, {"OptionSettings": [{"Value": MASK}]}),
+    ("events", "CreateConnection", {"AuthParameters": {"ApiKeyAuthParameters": {"ApiKeyName": "k", "ApiKeyValue": "hunter2"}}}, {"AuthParameters": {"ApiKeyAuthParameters": {"ApiKeyName": "k", "ApiKeyValue": MASK}}}),
+    ("ssm", "SendCommand", {"Parameters": {"commands": ["rm -rf /"]}}, {"Parameters": {"commands": ["rm -rf /"]}}),
+    ("s3", "PutObject", {"SSEKMSKeyId": "alias/x", "Body": b"abc"}, {"SSEKMSKeyId": "alias/x", "Body": "(3 bytes)"}),
+    ("lambda", "UpdateFunctionCode", {"ZipFile": b"abc"}, {"ZipFile": "(3 bytes)"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("service", "operation", "given", "shown"), MARKED, ids=[f"{row[0]}-{row[1]}" for row in MARKED]
+)
+def test_what_aws_marks_is_masked_and_what_would_run_is_shown(
+    service: str, operation: str, given: dict[str, Any], shown: dict[str, Any]
+) -> None:
+    assert masked_parameters(Call(service=service, operation=operation, parameters=given)) == shown
+
+
 @pytest.mark.parametrize(
     ("given", "shown"),
     [
