@@ -162,15 +162,13 @@ class Pipeline:
             mutation, decision, prepared = await self._decide_and_record(mutation)
         if prepared is None:
             return MutationResult(mutation=mutation, decision=decision, outcome=Refused(decision=decision))
-        # The decision is durable now. If the process dies before SETTLED is written, the next start settles the mutation as in doubt.
+        # The decision is durable now. If the process dies before SETTLED is written, the mutation is in doubt once its lease has run out.
         outcome: Sent = await self._cloud.send(prepared)
         try:
             await self._ledger.record_outcome(mutation, outcome, self._clock.now())
         except Exception:
             log.exception("settled_not_recorded", mutation=mutation.id)
-            outcome = InDoubt(
-                reason="AWS answered, but the ledger could not record the answer; the next start records it as in doubt."
-            )
+            outcome = InDoubt(reason="AWS answered, but the ledger could not record the answer.")
         return MutationResult(mutation=mutation, decision=decision, outcome=outcome)
 
     async def _decide_and_record(self, mutation: Mutation) -> tuple[Mutation, Decision, Prepared | None]:

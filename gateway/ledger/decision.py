@@ -83,6 +83,8 @@ class WriteSet:
     """The claims to take; empty if the mutation is not carried out."""
     record: Record
     call_digest: str
+    owner: str = ""
+    """The gateway that will send it."""
 
     @property
     def setting(self) -> list[Effect]:
@@ -97,9 +99,10 @@ class WriteSet:
         return [(effect["address"], effect["attribute"]) for effect in effects]
 
 
-def write_set(mutation: Mutation, facts: Facts, decision: Decision) -> WriteSet:
-    """Everything that a decision stores. Raises `errors.PolicyInvalid` for an invalid obligation, `errors.CallTooLarge` for a name that no
-    index can hold.
+def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: str = "") -> WriteSet:
+    """Everything that a decision stores; `owner` is the gateway that will send the call.
+
+    Raises `errors.PolicyInvalid` for an invalid obligation, `errors.CallTooLarge` for a name that no index can hold.
     """
     _check_names(mutation)
     subjects: Sequence[Subject | None] = facts.subjects
@@ -116,7 +119,15 @@ def write_set(mutation: Mutation, facts: Facts, decision: Decision) -> WriteSet:
         stack=facts.stack,
         body=body if decision.carried_out else refused_body(body, decision.verdict),
     )
-    return WriteSet(mutation=mutation, facts=facts, decision=decision, claims=claims, record=record, call_digest=digest)
+    return WriteSet(
+        mutation=mutation,
+        facts=facts,
+        decision=decision,
+        claims=claims,
+        record=record,
+        call_digest=digest,
+        owner=owner,
+    )
 
 
 def _check_names(mutation: Mutation) -> None:
@@ -379,6 +390,8 @@ def _insert_attempt(transaction: Transaction, write: WriteSet, seq: int) -> None
         "reply_status": None,
         "reply_headers": None,
         "reply_body": None,
+        "owner": write.owner,
+        "left_at": "",
     }
     try:
         transaction.change(_INSERT_ATTEMPT, row)

@@ -76,6 +76,15 @@ class AttemptRow(NamedTuple):
     state: str
 
 
+class DoubtRow(NamedTuple):
+    """An attempt in doubt."""
+
+    mutation_id: str
+    stack: str
+    decided_at: str
+    left_at: str
+
+
 class AttemptOutcomeRow(NamedTuple):
     """What a repeated attempt is answered with."""
 
