@@ -8,6 +8,7 @@ import typer
 
 from gateway.cli.command_group import Commands
 from gateway.cli.decide import approve, propose, reject, release
+from gateway.cli.holds import holds
 from gateway.cli.investigate import blame, claims, records
 from gateway.cli.keys import key_app
 from gateway.cli.local.tour import tour
@@ -29,6 +30,7 @@ app.command()(tour)
 app.command()(serve)
 app.command(context_settings={"allow_interspersed_args": False})(session)
 app.command()(propose)
+app.command()(holds)
 app.command()(approve)
 app.command()(reject)
 app.command()(release)

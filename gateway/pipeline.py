@@ -22,11 +22,13 @@ from gateway.errors import (
     NotAuthenticated,
     NotSendable,
     SentinelError,
+    SignatureSpent,
 )
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.facts import Facts
 from gateway.model.ids import new_id
 from gateway.model.inbound import Inbound
+from gateway.model.json import Json
 from gateway.model.mutation import Call, CallClass, Mutation
 from gateway.model.outcome import InDoubt, Outcome, Refused, Sent
 from gateway.model.refusal import Refusal
@@ -131,7 +133,7 @@ class Pipeline:
     async def _decide_and_apply(self, mutation: Mutation) -> MutationResult:
         try:
             return await self._execute(mutation)
-        except (ClaimTaken, ApprovalSpent, CallTooLarge) as error:
+        except (ClaimTaken, ApprovalSpent, CallTooLarge, SignatureSpent) as error:
             # A lost race rolled back the DECIDED record. Record the attempt, so that an investigator can see it.
             await self._record_refusal(mutation.caller, mutation.call, error)
             raise
@@ -151,11 +153,13 @@ class Pipeline:
     async def _execute(self, mutation: Mutation) -> MutationResult:
         try:
             mutation, decision, prepared = await self._decide_and_record(mutation)
-        except ClaimTaken:
+        except (ClaimTaken, SignatureSpent) as conflict:
             # Another mutation took a claim after we read the facts. It may be this same attempt, sent twice at once; if not, decide once
-            # more. A second conflict goes to the caller, who may retry.
+            # more. A second conflict goes to the caller, who may retry. A spent signature stays spent.
             if (earlier := await self._earlier_result(mutation)) is not None:
                 return earlier
+            if isinstance(conflict, SignatureSpent):
+                raise
             mutation, decision, prepared = await self._decide_and_record(mutation)
         if prepared is None:
             return MutationResult(mutation=mutation, decision=decision, outcome=Refused(decision=decision))
@@ -211,7 +215,10 @@ class Pipeline:
         """
         facts = await self._survey.of(mutation)
         known = {subject.effect.address: subject.attributes_before for subject in facts.subjects if subject.exists}
-        effects = self._resolver.effects(mutation.call, known) if known else mutation.effects
+        claimed: dict[tuple[str, str], list[Json]] = {}
+        for standing in facts.claims:
+            claimed.setdefault((standing.claim.address, standing.claim.attribute), []).append(standing.claim.value)
+        effects = self._resolver.effects(mutation.call, known, claimed) if known or claimed else mutation.effects
         if effects == mutation.effects:
             return mutation, facts
         mutation = replace(mutation, effects=effects)
@@ -253,6 +260,7 @@ class Pipeline:
             motive=request.motive or caller.motive,
             effects=effects,
             idempotency_key=request.idempotency_key,
+            signature=request.signature,
         )
 
 

@@ -105,6 +105,8 @@ class Request:
     motive: Motive | None = None
     """The motive stated in the request itself. It takes precedence over the motive of the key."""
     idempotency_key: str = ""
+    signature: str = ""
+    """The signature of the request, empty if it was not signed. The same one is carried out at most once."""
     dry_run: bool = False
 
 
@@ -189,7 +191,8 @@ class Ledger(Protocol):
         """Append DECIDED and, in the same transaction, carry out its consequences: take the claims, end the superseded ones, spend the
         approval and keep the idempotency key, or open the hold.
 
-        Returns the claims taken. Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`, `errors.LedgerUnavailable`;
+        Returns the claims taken. Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`, `errors.SignatureSpent`,
+        `errors.LedgerUnavailable`;
         in that case nothing was stored.
         """
         ...

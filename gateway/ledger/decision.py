@@ -6,17 +6,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import bindparam, insert, select, update
 
 from gateway.effects.masking import bounded_parameters
-from gateway.errors import ApprovalSpent, AttemptInFlight, ClaimTaken, PolicyInvalid
+from gateway.errors import ApprovalSpent, AttemptInFlight, CallTooLarge, ClaimTaken, PolicyInvalid
 from gateway.ledger.claims import end_expired, open_claims
 from gateway.ledger.rows import ClaimRow
 from gateway.ledger.serialize import canonical_text, claim_to_row, recorded_effect, recorded_finding
+from gateway.ledger.signatures import spend_signature
 from gateway.ledger.statements import INTEGRITY_ERRORS, Among, Query, SqlValue, Statement, columns
 from gateway.ledger.states import ApprovalState, AttemptState
+from gateway.ledger.summary import refused_body
 from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, HOLDS, UNUSED
 from gateway.ledger.timestamps import to_text
 from gateway.ledger.transaction import Transaction
@@ -34,6 +36,8 @@ from gateway.model.verdict import Decision, Mode, Verdict
 
 _LONGEST_CLAIM: Final = 1e12
 """Seconds; some 30,000 years."""
+MAX_NAME: Final = 2_000
+"""Longest address and attribute together that can be recorded, in bytes."""
 MAX_PARAMETERS: Final = 64 * 1024
 """Most characters of a call's parameters kept in its record. A held call with more cannot be approved, because nobody can see all of it."""
 MAX_DENIED_PARAMETERS: Final = 4 * 1024
@@ -90,24 +94,30 @@ class WriteSet:
 
     @property
     def resources(self) -> list[tuple[str, str]]:
-        """The (address, attribute) pairs that the record is about."""
-        return [(effect.address, effect.attribute) for effect in self.mutation.effects]
+        """The (address, attribute) pairs that the record is about: those of the effects that it holds."""
+        effects: Any = self.record.body["effects"]
+        return [(effect["address"], effect["attribute"]) for effect in effects]
 
 
 def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: str = "") -> WriteSet:
-    """Everything that a decision stores; `owner` is the gateway that will send the call. Raises `errors.PolicyInvalid` for an invalid obligation."""
+    """Everything that a decision stores; `owner` is the gateway that will send the call.
+
+    Raises `errors.PolicyInvalid` for an invalid obligation, `errors.CallTooLarge` for a name that no index can hold.
+    """
+    _check_names(mutation)
     subjects: Sequence[Subject | None] = facts.subjects
     if len(subjects) != len(mutation.effects):
         subjects = [None] * len(mutation.effects)
     claims = _claims(mutation, facts, decision, subjects) if decision.carried_out else ()
     digest = mutation.call.digest
+    body = _body(mutation, decision, subjects, claims, digest)
     record = Record(
         stage=Stage.DECIDED,
         at=facts.now,
         mutation_id=mutation.id,
         actor=mutation.caller.actor,
         stack=facts.stack,
-        body=_body(mutation, decision, subjects, claims, digest),
+        body=body if decision.carried_out else refused_body(body, decision.verdict),
     )
     return WriteSet(
         mutation=mutation,
@@ -118,6 +128,12 @@ def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: st
         call_digest=digest,
         owner=owner,
     )
+
+
+def _check_names(mutation: Mutation) -> None:
+    """PostgreSQL refuses an index entry of more than 2,700 bytes, in which address and attribute stand together."""
+    if any(len(f"{effect.address}.{effect.attribute}".encode()) > MAX_NAME for effect in mutation.effects):
+        raise CallTooLarge(f"names a resource or an attribute in more than {MAX_NAME} bytes")
 
 
 def _claims(
@@ -241,13 +257,14 @@ def _decision_to_json(decision: Decision) -> Json:
 def decide(transaction: Transaction, write: WriteSet) -> tuple[Claim, ...]:
     """Store a decision; the claims taken.
 
-    Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`; the caller must then roll back.
+    Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`, `errors.SignatureSpent`; the caller must then roll back.
     """
     if not write.decision.carried_out:
         _append(transaction, write)
         if write.decision.verdict is Verdict.HOLD:
             _open_hold(transaction, write)
         return ()
+    spend_signature(transaction, write.mutation, write.facts.now)
     _end_replaced(transaction, write)
     _use_approval(transaction, write)
     seq = _append(transaction, write)

@@ -102,7 +102,7 @@ class SqlLedger:
 
     async def record_refusal(self, refusal: Refusal) -> None:
         """Append TURNED_AWAY. Rate-limited: the next record says how many were dropped."""
-        if self._refusal_limit.admit(code=refusal.code, peer=refusal.peer, now=refusal.at):
+        if self._refusal_limit.admit(refusal):
             await self._append_refusal(refusal)
 
     async def record_decision(self, mutation: Mutation, facts: Facts, decision: Decision) -> Sequence[Claim]:

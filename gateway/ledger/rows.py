@@ -43,6 +43,12 @@ class ClaimRow(NamedTuple):
     end: str | None
 
 
+class SpentRow(NamedTuple):
+    """The attempt that spent a signature."""
+
+    mutation_id: str
+
+
 class HolderRow(NamedTuple):
     """Who took a claim on an attribute."""
 

@@ -155,6 +155,17 @@ class LeaseTable(LedgerTable, table=True):
     """Renewed while the gateway lives."""
 
 
+class SignatureTable(LedgerTable, table=True):
+    """The signatures of requests that were carried out lately. Each is spent once."""
+
+    __tablename__ = "spent_signatures"
+    __table_args__ = (Index("signatures_by_time", "at"),)
+
+    signature: str = Field(primary_key=True, sa_type=TEXT)
+    mutation_id: str = Field(sa_type=TEXT)
+    at: str = Field(sa_type=TEXT)
+
+
 class HoldTable(LedgerTable, table=True):
     """The held mutations, which wait for a human."""
 
@@ -252,6 +263,7 @@ RECORDS = _table(RecordTable)
 RESOURCES = _table(ResourceTable)
 CLAIMS = _table(ClaimTable)
 ATTEMPTS = _table(AttemptTable)
+SIGNATURES = _table(SignatureTable)
 LEASES = _table(LeaseTable)
 HOLDS = _table(HoldTable)
 APPROVALS = _table(ApprovalTable)

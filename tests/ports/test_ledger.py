@@ -108,7 +108,7 @@ async def test_a_mutation_leaves_decided_then_settled_and_its_claim_and_value(le
 
 
 async def test_the_decided_record_holds_the_call_whole_with_its_secrets_masked(ledger: SqlLedger) -> None:
-    secret = effect({"sha256": "ab"}, "password", sensitive=True)
+    secret = effect({"hmac_sha256": "ab"}, "password", sensitive=True)
     change = mutation(secret, effect())
     await ledger.record_decision(change, facts(change, before="hunter3"), decision())
     [record] = await ledger.records(RecordQuery())
@@ -285,7 +285,7 @@ async def test_a_repeated_idempotency_key_gets_the_first_reply(ledger: SqlLedger
 @pytest.mark.parametrize(
     ("change", "size"),
     [
-        (mutation(effect({"sha256": "ab"}, "password", sensitive=True), key="k"), 10),
+        (mutation(effect({"hmac_sha256": "ab"}, "password", sensitive=True), key="k"), 10),
         (replace(mutation(key="k"), effects=()), 10),
         (mutation(key="k"), 256 * 1024 + 1),
     ],
@@ -435,7 +435,7 @@ async def test_a_value_that_aws_chose_itself_is_unknown(ledger: SqlLedger) -> No
 async def test_a_message_of_aws_is_kept_only_where_it_cannot_repeat_a_secret(
     ledger: SqlLedger, sensitive: bool
 ) -> None:
-    change = mutation(effect({"sha256": "ab"}, "password", sensitive=sensitive))
+    change = mutation(effect({"hmac_sha256": "ab"}, "password", sensitive=sensitive))
     reply = Reply(status=400, headers=(), body=b"")
     await execute(ledger, change, Failed(code="ValidationError", message="'hunter2' is too short", reply=reply))
     settled = (await ledger.records(RecordQuery()))[0]

@@ -1,6 +1,6 @@
 """The JSON API under `/v1`: propose a change, follow it, approve or reject it, and query the ledger."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import structlog
@@ -12,6 +12,7 @@ from gateway.doors.api.context import Context
 from gateway.doors.api.problems import problem
 from gateway.doors.api.schemas import (
     ApproveBody,
+    HoldFilter,
     MutationBody,
     RejectBody,
     SessionBody,
@@ -24,6 +25,7 @@ from gateway.doors.refusal import refusal_text
 from gateway.doors.serialize import (
     claim_to_json,
     decision_to_json,
+    hold_to_json,
     mutation_to_json,
     outcome_to_json,
     record_to_json,
@@ -31,6 +33,7 @@ from gateway.doors.serialize import (
 )
 from gateway.errors import Malformed, NotFound, SentinelError
 from gateway.model.caller import Caller
+from gateway.model.hold import HoldState
 from gateway.model.outcome import Applied, Failed, InDoubt, Refused
 from gateway.model.record import Stage
 from gateway.model.verdict import Verdict
@@ -184,6 +187,24 @@ def _add_query_routes(router: APIRouter, context: Context) -> None:
         found = await context.queries.claims(address=address, actor=actor, open_only=not every)
         return {"claims": [claim_to_json(claim) for claim in found if _may_see(caller, claim.actor)]}
 
+    @router.get(
+        "/holds", summary="What waits for a human: the call, what it changes, why it is held, who asks, since when"
+    )
+    async def holds(
+        caller: Annotated[Caller, Depends(context.caller)],
+        *,
+        state: HoldFilter = HoldFilter.OPEN,
+        mutation_id: str = "",
+        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    ) -> dict[str, Any]:
+        found = await context.queries.holds(
+            state=None if state is HoldFilter.ALL else HoldState(state),
+            actor="" if caller.sees_all else caller.actor,
+            mutation_id=mutation_id,
+            limit=limit,
+        )
+        return {"holds": [hold_to_json(hold) for hold in found]}
+
     @router.get("/blame", summary="Who set an attribute, for what goal, and why at that time")
     async def blame(caller: Annotated[Caller, Depends(context.caller)], address: str, attribute: str) -> dict[str, Any]:
         return await context.blame(caller, address, attribute)
@@ -231,10 +252,15 @@ async def _response(context: Context, result: MutationResult) -> JSONResponse:
 
 
 def _aware(time: datetime | None) -> datetime | None:
-    """The same time. Raises `errors.Malformed` if it has no time zone."""
-    if time is not None and time.tzinfo is None:
+    """The same time in UTC. Raises `errors.Malformed` if it has no time zone, or is outside the calendar there."""
+    if time is None:
+        return None
+    if time.tzinfo is None:
         raise Malformed("A time needs a zone, e.g. 2026-11-21T09:00:00Z.")
-    return time
+    try:
+        return time.astimezone(UTC)
+    except OverflowError:
+        raise Malformed("A time lies outside the calendar, which has the years 1 to 9999 in UTC.") from None
 
 
 def _may_see(caller: Caller, actor: str) -> bool:

@@ -55,6 +55,7 @@ MATRIX = [
     ("POST", "/v1/sessions", {"motive": MOTIVE}, (401, 200, 200, 200)),
     ("GET", "/v1/records", None, (401, 200, 200, 200)),
     ("GET", "/v1/claims", None, (401, 200, 200, 200)),
+    ("GET", "/v1/holds", None, (401, 200, 200, 200)),
     ("GET", f"/v1/blame?address={ADDRESS}&attribute=desired_capacity", None, (401, 200, 200, 200)),
 ]
 
