@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import structlog
@@ -13,6 +15,7 @@ from gateway.ledger.ledger import SqlLedger
 from gateway.settings import Settings, StackSettings
 from gateway.terraform.provider_mirror import read_mirror, terraform_environment
 from reconciler.backlog import Backlog
+from reconciler.doubt.read_back import LiveReader, ReadBack
 from reconciler.loop import Line
 from reconciler.proof.undeclared import DeclaredCache
 from reconciler.terraform.cli import Terraform
@@ -30,7 +33,13 @@ async def run_reconciler(settings: Settings, stop: asyncio.Event) -> None:
         workers = {stack.name: _worker(settings, stack, ledger) for stack in settings.stacks}
         for worker in workers.values():
             await _log_terraform_version(worker.line)
-        await serve(workers, database=_database(settings), poll_seconds=settings.reconcile.poll_seconds, stop=stop)
+        await serve(
+            workers,
+            database=_database(settings),
+            poll_seconds=settings.reconcile.poll_seconds,
+            stop=stop,
+            elsewhere=_read_back(settings, ledger, concerns=lambda stack: stack not in workers, read_live=None),
+        )
     finally:
         await ledger.close()
 
@@ -83,7 +92,23 @@ def _worker(settings: Settings, stack: StackSettings, ledger: SqlLedger) -> Work
         clock=SystemClock(),
         declared_cache=DeclaredCache(),
     )
-    return Worker(line=line, backlog=Backlog(stack=stack.name))
+    read_back = _read_back(settings, ledger, concerns=lambda name: name == stack.name, read_live=line.read_live)
+    return Worker(line=line, backlog=Backlog(stack=stack.name), read_back=read_back)
+
+
+def _read_back(
+    settings: Settings, ledger: SqlLedger, *, concerns: Callable[[str], bool], read_live: LiveReader | None
+) -> ReadBack:
+    return ReadBack(
+        ledger=ledger,
+        queries=ledger,
+        clock=SystemClock(),
+        concerns=concerns,
+        read_live=read_live,
+        first_look=timedelta(seconds=settings.reconcile.doubt_first_look_seconds),
+        settle_after=timedelta(seconds=settings.reconcile.doubt_settle_seconds),
+        trail=settings.reconcile.cloudtrail,
+    )
 
 
 def _database(settings: Settings) -> str:

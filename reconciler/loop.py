@@ -21,9 +21,10 @@ from reconciler.model import Left, ProposedEdit
 from reconciler.proof.propose import ProofContext, ProvedEdit, propose
 from reconciler.proof.undeclared import DeclaredCache, undeclared
 from reconciler.proposal import Proposal
-from reconciler.publish.git import Branch, mutations_in, open_branch, protected_head
+from reconciler.publish.git import Branch, mutations_in, open_branch, open_protected, protected_head
 from reconciler.publish.worktree_files import add_untracked_files
 from reconciler.terraform.cli import Terraform
+from reconciler.terraform.refreshed import Refreshed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +111,15 @@ class Line:
         query = RecordQuery(mutation_id=applied.id, stage=Stage.RECONCILED, limit=1)
         if not await self.queries.records(query):
             await self.commands.record_reconciliation(applied.id, at=self.clock.now(), body=body)
+
+    async def read_live(self, targets: list[str]) -> Refreshed:
+        """The live attributes of resources, read with the protected code: whatever our branch holds, it must not stand in the way.
+
+        Raises `errors.GitFailed`, `errors.TerraformFailed`, `errors.TerraformMissing`, `errors.CodeRefused`.
+        """
+        protected = await open_protected(source=self.source, worktree=self.worktree.with_name("protected"))
+        await add_untracked_files(protected)
+        return await self.terraform.refresh(protected.root, state=self.state, targets=targets)
 
     async def protected_head(self) -> str:
         """The protected branch's commit. Raises `errors.GitFailed`."""

@@ -130,15 +130,15 @@ class SqlLedger:
         """End the lease, so that what this process may have left in flight is in doubt at once."""
         await self._writer.submit(lambda transaction: leases.end(transaction, self._owner))
 
+    async def recover(self, at: datetime) -> int:
+        """Mark mutations in flight whose gateway's lease has run out as in doubt; the number of them."""
+        return await self._writer.submit(lambda transaction: leases.recover(transaction, at))
+
     # The port `DoubtLedger` -------------------------------------------------------------------------------------
 
     async def in_doubt(self) -> Sequence[Doubt]:
         """The mutations in doubt, oldest first; at most `queries.MAX_PAGE`."""
         return await self._query_reader.read(lambda connection: doubts.in_doubt(Session(connection), queries.MAX_PAGE))
-
-    async def recover(self, at: datetime) -> int:
-        """Mark mutations in flight whose gateway's lease has run out as in doubt; the number of them."""
-        return await self._writer.submit(lambda transaction: leases.recover(transaction, at))
 
     async def resolve(self, mutation_id: str, resolution: Resolution, at: datetime) -> None:
         """Settle a mutation in doubt, after the truth was found out. Raises `errors.NotFound`, `errors.NotAllowed` (not in doubt)."""

@@ -156,7 +156,7 @@ def settle_resolved(transaction: Transaction, attempt: AttemptRow, given: Resolu
         return
     body = {"outcome": AttemptState.FAILED.value, "code": NOT_CARRIED_OUT, "message": "", "sent": None, **found}
     append_settled(transaction, at, attempt, {**body, **_end_failed_claims(transaction, attempt, at)})
-    # The idempotency key stays taken: whoever settled it may be wrong, so a repeat is not sent.
+    # The idempotency key stays taken: the one who settled it may be wrong, so a repeat is not sent.
     _close(transaction, attempt, AttemptState.FAILED, reason=given.reason[:MAX_MESSAGE], key=attempt.idempotency_key)
 
 
