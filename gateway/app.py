@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import structlog
@@ -118,8 +119,10 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             connect_seconds=settings.upstream.connect_seconds, reply_seconds=settings.upstream.reply_seconds
         )
         stack.push_async_callback(client.close)
-        if (in_doubt := await ledger.recover(clock.now())) > 0:
-            log.warning("in_doubt_after_restart", mutations=in_doubt)
+        lease = timedelta(seconds=settings.server.lease_seconds)
+        await ledger.renew_lease(clock.now(), lease)
+        stack.push_async_callback(_end_lease, ledger)
+        await _recover(ledger, clock)
         ports = Ports(
             settings=settings,
             clock=clock,
@@ -131,7 +134,7 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             masker=masker,
             digest_key=derived_key(master, "call digest"),
         )
-        for work in (_reload_stacks(stacks), _expire_claims(ledger, clock)):
+        for work in (_reload_stacks(stacks), _expire_claims(ledger, clock), _keep_lease(ledger, clock, lease)):
             stack.callback(asyncio.ensure_future(work).cancel)
         yield _application(ports)
 
@@ -160,6 +163,30 @@ async def _expire_claims(ledger: SqlLedger, clock: Clock) -> None:
             await ledger.expire(clock.now())
         except SentinelError as error:
             log.error("claims_not_ended", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
+
+
+async def _keep_lease(ledger: SqlLedger, clock: Clock, lasts: timedelta) -> None:
+    """Renew this gateway's lease three times while it lasts, and take over what gateways without a lease left, for ever."""
+    while True:
+        await asyncio.sleep(lasts.total_seconds() / 3)
+        try:
+            await ledger.renew_lease(clock.now(), lasts)
+            await _recover(ledger, clock)
+        except SentinelError as error:
+            log.error("lease_not_renewed", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
+
+
+async def _recover(ledger: SqlLedger, clock: Clock) -> None:
+    """Mark as in doubt what gateways that no longer live left in flight."""
+    if (in_doubt := await ledger.recover(clock.now())) > 0:
+        log.warning("in_doubt_without_gateway", mutations=in_doubt)
+
+
+async def _end_lease(ledger: SqlLedger) -> None:
+    try:
+        await ledger.end_lease()
+    except SentinelError as error:
+        log.error("lease_not_ended", reason=str(error))  # noqa: TRY400  the message says enough; the lease runs out by itself
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ from gateway.errors import (
     NotAuthenticated,
     NotSendable,
     SentinelError,
+    SignatureSpent,
 )
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.facts import Facts
@@ -132,7 +133,7 @@ class Pipeline:
     async def _decide_and_apply(self, mutation: Mutation) -> MutationResult:
         try:
             return await self._execute(mutation)
-        except (ClaimTaken, ApprovalSpent, CallTooLarge) as error:
+        except (ClaimTaken, ApprovalSpent, CallTooLarge, SignatureSpent) as error:
             # A lost race rolled back the DECIDED record. Record the attempt, so that an investigator can see it.
             await self._record_refusal(mutation.caller, mutation.call, error)
             raise
@@ -152,23 +153,23 @@ class Pipeline:
     async def _execute(self, mutation: Mutation) -> MutationResult:
         try:
             mutation, decision, prepared = await self._decide_and_record(mutation)
-        except ClaimTaken:
+        except (ClaimTaken, SignatureSpent) as conflict:
             # Another mutation took a claim after we read the facts. It may be this same attempt, sent twice at once; if not, decide once
-            # more. A second conflict goes to the caller, who may retry.
+            # more. A second conflict goes to the caller, who may retry. A spent signature stays spent.
             if (earlier := await self._earlier_result(mutation)) is not None:
                 return earlier
+            if isinstance(conflict, SignatureSpent):
+                raise
             mutation, decision, prepared = await self._decide_and_record(mutation)
         if prepared is None:
             return MutationResult(mutation=mutation, decision=decision, outcome=Refused(decision=decision))
-        # The decision is durable now. If the process dies before SETTLED is written, the next start settles the mutation as in doubt.
+        # The decision is durable now. If the process dies before SETTLED is written, the mutation is in doubt once its lease has run out.
         outcome: Sent = await self._cloud.send(prepared)
         try:
             await self._ledger.record_outcome(mutation, outcome, self._clock.now())
         except Exception:
             log.exception("settled_not_recorded", mutation=mutation.id)
-            outcome = InDoubt(
-                reason="AWS answered, but the ledger could not record the answer; the next start records it as in doubt."
-            )
+            outcome = InDoubt(reason="AWS answered, but the ledger could not record the answer.")
         return MutationResult(mutation=mutation, decision=decision, outcome=outcome)
 
     async def _decide_and_record(self, mutation: Mutation) -> tuple[Mutation, Decision, Prepared | None]:
@@ -259,6 +260,7 @@ class Pipeline:
             motive=request.motive or caller.motive,
             effects=effects,
             idempotency_key=request.idempotency_key,
+            signature=request.signature,
         )
 
 

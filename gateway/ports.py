@@ -17,6 +17,7 @@ from gateway.model.mutation import Call, CallClass, Mutation
 from gateway.model.outcome import Outcome, Sent
 from gateway.model.record import Record, Stage
 from gateway.model.refusal import Refusal
+from gateway.model.resolution import Resolution
 from gateway.model.verdict import Decision
 
 
@@ -104,6 +105,8 @@ class Request:
     motive: Motive | None = None
     """The motive stated in the request itself. It takes precedence over the motive of the key."""
     idempotency_key: str = ""
+    signature: str = ""
+    """The signature of the request, empty if it was not signed. The same one is carried out at most once."""
     dry_run: bool = False
 
 
@@ -188,7 +191,8 @@ class Ledger(Protocol):
         """Append DECIDED and, in the same transaction, carry out its consequences: take the claims, end the superseded ones, spend the
         approval and keep the idempotency key, or open the hold.
 
-        Returns the claims taken. Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`, `errors.LedgerUnavailable`;
+        Returns the claims taken. Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`, `errors.SignatureSpent`,
+        `errors.LedgerUnavailable`;
         in that case nothing was stored.
         """
         ...
@@ -198,6 +202,37 @@ class Ledger(Protocol):
 
         Raises `errors.LedgerUnavailable`.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doubt:
+    """A mutation of which nobody knows whether AWS carried it out."""
+
+    mutation_id: str
+    stack: str
+    decided_at: datetime
+    """Shortly after its request was signed. AWS refuses the request once the signature is too old."""
+    left_to_human: bool = False
+
+
+class DoubtLedger(Protocol):
+    """Mutations in doubt, for those who find out the truth."""
+
+    async def in_doubt(self) -> Sequence[Doubt]:
+        """The mutations in doubt, oldest first. Raises `errors.LedgerUnavailable`."""
+        ...
+
+    async def recover(self, at: datetime) -> int:
+        """Mark mutations in flight as in doubt if the lease of their gateway has run out; the number of them."""
+        ...
+
+    async def resolve(self, mutation_id: str, resolution: Resolution, at: datetime) -> None:
+        """Settle a mutation in doubt. Raises `errors.NotFound`, `errors.NotAllowed` (not in doubt any more)."""
+        ...
+
+    async def leave_to_human(self, mutation_id: str, reason: str, at: datetime) -> bool:
+        """Record once that a human must settle a mutation in doubt; whether this was the first time. Raises as `resolve`."""
         ...
 
 
@@ -257,6 +292,15 @@ class LedgerCommands(Protocol):
         """End the claims of a mutation early and return them. Only its own actor or an approver may do that.
 
         Raises `errors.NotFound`, `errors.NotAllowed`.
+        """
+        ...
+
+    async def settle_by_hand(
+        self, mutation_id: str, *, approver: Caller, carried_out: bool, reason: str, at: datetime
+    ) -> None:
+        """Settle a mutation in doubt on the word of an approver, who says how they found out.
+
+        Raises `errors.NotFound`, `errors.NotAllowed` (not an approver, or not in doubt), `errors.Malformed` (no reason).
         """
         ...
 

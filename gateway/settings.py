@@ -56,6 +56,8 @@ class ServerSettings(BaseModel):
     """Bytes of all request bodies in memory together. A request for which there is no room gets 503 with Retry-After."""
     clock_skew_seconds: Annotated[int, Field(ge=1, le=900)] = 300
     """Largest difference between the time of a signature and the clock of this machine, in seconds. AWS accepts 300, S3 900."""
+    lease_seconds: Annotated[float, Field(ge=1, le=3600)] = 15.0
+    """How long the mutations that a gateway sends are left to it after its last sign of life. Then they are in doubt."""
 
 
 class UpstreamSettings(BaseModel):

@@ -13,13 +13,13 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from functools import lru_cache, partial
 from hashlib import sha256
 from urllib.parse import unquote_to_bytes
 
 from gateway.authn import canonical, chunks
 from gateway.authn.caller import caller_of
+from gateway.authn.payload import PayloadKind, stated_payload
 from gateway.errors import Malformed, NotAuthenticated
 from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
@@ -49,29 +49,6 @@ _QUERY_FORM = (
 )
 AUTH_PARAMETERS = frozenset((*_QUERY_FORM, "X-Amz-Security-Token"))
 """Query parameters that authenticate a presigned request; they are not parameters of the call."""
-
-
-class PayloadKind(StrEnum):
-    """How the signature covers the body."""
-
-    BODY = "body"
-    """The hash of the body is signed; no header states it."""
-    HASH = "hash"
-    """`x-amz-content-sha256` states the hash."""
-    UNSIGNED = "UNSIGNED-PAYLOAD"
-    SIGNED_CHUNKS = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"
-    SIGNED_CHUNKS_TRAILER = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER"
-    UNSIGNED_CHUNKS_TRAILER = "STREAMING-UNSIGNED-PAYLOAD-TRAILER"
-
-    @property
-    def binds(self) -> bool:
-        """Whether the signature covers the bytes of the body."""
-        return self not in (PayloadKind.UNSIGNED, PayloadKind.UNSIGNED_CHUNKS_TRAILER)
-
-    @property
-    def chunked(self) -> bool:
-        """Whether the body is `aws-chunked`."""
-        return self.value.startswith("STREAMING-")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +109,7 @@ def _read(fields: tuple[tuple[str, str], ...], query: str) -> Signature:
         raise _mismatch("The credential's scope must end in aws4_request and name the day of X-Amz-Date.")
     names = tuple(signed.split(";"))
     _require_signed(names, headers, presigned=expires is not None)
-    kind, stated = _payload(headers, service, presigned=expires is not None)
+    kind, stated = stated_payload(headers, service, presigned=expires is not None)
     return Signature(
         access_key_id=access_key_id,
         timestamp=timestamp,
@@ -347,26 +324,6 @@ def _must_be_signed(name: str, *, presigned: bool) -> bool:
     if name.startswith("x-"):
         return name.startswith(("x-amz-", "x-sentinel-")) and name != "x-amz-content-sha256"
     return name == "content-type" and not presigned
-
-
-def _payload(headers: Mapping[str, Sequence[str]], service: str, *, presigned: bool) -> tuple[PayloadKind, str]:
-    stated = headers.get("x-amz-content-sha256")
-    if stated is None:
-        # Only S3 leaves the payload of presigned requests unsigned.
-        unsigned = presigned and service in canonical.LITERAL_PATHS
-        return (PayloadKind.UNSIGNED if unsigned else PayloadKind.BODY), ""
-    if len(stated) == 1:
-        if _HEX64.fullmatch(stated[0]):
-            return PayloadKind.HASH, stated[0]
-        if stated[0] in _RESERVED:
-            return PayloadKind(stated[0]), ""
-    raise NotAuthenticated(
-        "x-amz-content-sha256 must be 64 lower-case hex digits, UNSIGNED-PAYLOAD or one of the HMAC streaming values.",
-        aws_code="InvalidArgument",
-    )
-
-
-_RESERVED = frozenset(kind.value for kind in PayloadKind) - {PayloadKind.BODY, PayloadKind.HASH}
 
 
 def _by_name(headers: Sequence[tuple[str, str]]) -> dict[str, list[str]]:

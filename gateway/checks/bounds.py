@@ -35,7 +35,10 @@ class BoundsCheck:
             return Opinion(findings=(_denial("unsurveyed", reason),))
         nothing_changes = not any(subject.changes for subject in facts.subjects)
         # Several attributes of one resource can break the same rule; report it once.
-        each = (finding for subject in facts.subjects for finding in _findings(mutation, subject, nothing_changes))
+        judge = _Judge()
+        each = (
+            finding for subject in facts.subjects for finding in _findings(mutation, subject, nothing_changes, judge)
+        )
         findings = {
             (finding.rule, finding.address, finding.attribute, finding.source, finding.reason): finding
             for finding in each
@@ -43,7 +46,51 @@ class BoundsCheck:
         return Opinion(findings=tuple(findings.values())) if findings else passed(self)
 
 
-def _findings(mutation: Mutation, subject: Subject, nothing_changes: bool) -> Iterator[Finding]:
+class _Judge:
+    """Judges each bound of a resource once, however many of its attributes one call changes: else the cost would grow with the square."""
+
+    def __init__(self) -> None:
+        self._bounds: dict[str, tuple[Subject, tuple[Bound, ...]]] = {}
+        self._problems: dict[tuple[str, ...], str] = {}
+
+    def bounds(self, subject: Subject) -> tuple[Bound, ...]:
+        """The bounds of the subject's resource, evaluated for the state after the change."""
+        address = subject.effect.address
+        known = self._bounds.get(address)
+        if known is not None and _same_state(known[0], subject):
+            return known[1]
+        if known is not None:
+            self._problems.clear()
+        found = subject.contract.evaluate(subject.attributes_after, subject.attributes_before)
+        self._bounds[address] = subject, found
+        return found
+
+    def problem(self, bound: Bound, subject: Subject) -> str:
+        """How the value that the bound is about breaks it; empty if it does not."""
+        effect = subject.effect
+        if bound.attribute == effect.attribute:
+            return _problem(bound, subject)
+        # The bound is about a part of the attribute or about what holds it; the state after the change has that value.
+        key = (effect.address, effect.action.value, bound.attribute, bound.name, bound.source)
+        if key not in self._problems:
+            self._problems[key] = _problem(bound, subject)
+        return self._problems[key]
+
+
+def _same_state(one: Subject, other: Subject) -> bool:
+    pairs = ((one.attributes_after, other.attributes_after), (one.attributes_before, other.attributes_before))
+    same = one.contract is other.contract and one.exists == other.exists
+    return same and all(left is right or left == right for left, right in pairs)
+
+
+def _problem(bound: Bound, subject: Subject) -> str:
+    wanted, before = _values(bound, subject)
+    if _left_to_aws(bound, wanted, subject):
+        return ""
+    return breach(bound, wanted, before, created=_created(subject))
+
+
+def _findings(mutation: Mutation, subject: Subject, nothing_changes: bool, judge: _Judge) -> Iterator[Finding]:
     if mutation.caller.kind is ActorKind.AGENT:
         # An unchanged value sent along with a real change may only be there because the API requires it (PutMetricAlarm does), so it does
         # not count as setting the attribute.
@@ -52,7 +99,7 @@ def _findings(mutation: Mutation, subject: Subject, nothing_changes: bool) -> It
         return
     yield from _for_all(subject)
     if subject.effect.action in _SETTING:
-        yield from _broken_bounds(subject)
+        yield from _broken_bounds(subject, judge)
     elif _sets_unknown(subject.effect) and _binds_unknown(mutation, subject):
         yield _unforeseeable(mutation, subject)
 
@@ -162,15 +209,11 @@ def _delete_prevented(subject: Subject) -> Finding:
 # Bounds -------------------------------------------------------------------------------------------------------------
 
 
-def _broken_bounds(subject: Subject) -> Iterator[Finding]:
-    bounds = subject.contract.evaluate(subject.attributes_after, subject.attributes_before)
+def _broken_bounds(subject: Subject, judge: _Judge) -> Iterator[Finding]:
+    bounds = judge.bounds(subject)
     relevant = [bound for bound in bounds if not bound.attribute or _overlap(bound.attribute, subject.effect.attribute)]
     for bound in relevant:
-        wanted, before = _values(bound, subject)
-        if _left_to_aws(bound, wanted, subject):
-            continue
-        problem = breach(bound, wanted, before, created=_created(subject))
-        if problem:
+        if problem := judge.problem(bound, subject):
             same_attribute = [
                 other for other in relevant if other.attribute == bound.attribute and other.name != CONDITION
             ]

@@ -83,7 +83,7 @@ def _classified(response: HttpResponse, operation: OperationModel, protocol: str
         if member := _failure_member(operation, parsed):
             return _in_doubt(response, operation, f"AWS reports in {member} that a part of it failed")
         return Applied(reply=reply, request_id=request_id)
-    # S3 replies 200 with an error document if it fails after it has begun to reply ("CopyObject", S3 API Reference).
+    # S3 replies 200 with an error document if it fails after it has started to reply ("CopyObject", S3 API Reference).
     code, message = _parsed_error_document(response) if success else _parsed_error(parsed)
     refused = 400 <= response.status < 500 or (300 <= response.status < 400 and code in _MOVED)  # noqa: PLR2004  RFC 9110 section 15
     if code and not code.isdigit() and (refused or code in THROTTLED):

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from gateway.effects.sensitive_members import sensitive_parameters
 from gateway.model.json import Json, to_json
 from gateway.model.mutation import Call
 
@@ -14,12 +15,17 @@ MASK: Final = "***"
 _SECRET_ENDINGS: Final = (
     "password", "passwd", "passphrase", "secret", "secretstring", "secretbinary", "secretkey", "secretaccesskey", "token",
     "apikey", "privatekey", "credentials", "connectionstring", "connectionuri", "connectionurl", "userdata", "plaintext",
+    "presharedkey", "authkey", "licensekey", "signingkey", "accountkey", "passcode", "pwd", "psk", "keymaterial",
 )  # fmt: skip
 """Endings of names of secrets, without separators and case. `SecretId` and `KmsKeyId` only name a secret or a key."""
 _NOT_SECRET: Final = (
     "nexttoken", "clienttoken", "requesttoken", "idempotencytoken", "continuationtoken", "creatortoken", "invocationtoken",
 )  # fmt: skip
-_OFTEN_SECRET: Final = frozenset({"environment", "environmentvariables", "variables"})
+_OFTEN_SECRET: Final = frozenset({
+    "connectionproperties", "connectorconfiguration", "customheaders", "defaultarguments", "environment", "environmentvariables",
+    "environmentvars", "headerparameters", "nonoverridablearguments", "optionsettings", "runtimeenvironmentsecrets",
+    "runtimeenvironmentvariables", "variables",
+})  # fmt: skip
 """Members whose values commonly hold secrets under any name: their names are shown, their values are not."""
 _NAMES: Final = frozenset({"name", "key", "parameterkey", "parametername", "headername"})
 _VALUES: Final = frozenset({"value", "parametervalue", "headervalue"})
@@ -36,11 +42,12 @@ _INLINE: Final = re.compile(
 
 
 def masked_parameters(call: Call) -> dict[str, Json]:
-    """The parameters with every secret masked. Commands and documents are shown, because a person must see what would run.
+    """The parameters with every secret masked: what AWS marks as sensitive, what has the name of a secret, and secrets inside texts.
 
-    A blob is shown by its length: the call's digest says which one it is.
+    Commands and documents are shown, because a person must see what would run. A blob is shown by its length: the call's digest says
+    which one it is.
     """
-    shown = _inside(call.parameters)
+    shown = _inside(call.parameters, sensitive_parameters(call.service, call.operation))
     return dict(shown) if isinstance(shown, Mapping) else {}
 
 
@@ -56,16 +63,16 @@ def bounded_parameters(call: Call, most: int) -> tuple[dict[str, Json], bool]:
     return kept, left >= 0
 
 
-def _shown(name: str, value: object) -> Json:
+def _shown(name: str, value: object, marked: frozenset[str]) -> Json:
     folded = _folded(name)
-    if folded in _OFTEN_SECRET:
+    if folded in _OFTEN_SECRET or (name in marked and not isinstance(value, (bytes, bytearray))):
         return _names_only(value)
     if folded.endswith(_SECRET_ENDINGS) and not folded.endswith(_NOT_SECRET):
         return value if value is None or isinstance(value, bool) else MASK
-    return _inside(value)
+    return _inside(value, marked)
 
 
-def _inside(value: object) -> Json:
+def _inside(value: object, marked: frozenset[str]) -> Json:
     match value:
         case str():
             return _INLINE.sub(_mask_inline, value)
@@ -74,11 +81,13 @@ def _inside(value: object) -> Json:
         case Mapping():
             secret = _names_a_secret(value)
             return {
-                str(key): MASK if secret and _folded(str(key)) in _VALUES else _shown(str(key), item)
+                str(key): MASK if secret and _folded(str(key)) in _VALUES else _shown(str(key), item, marked)
                 for key, item in value.items()
             }
         case Sequence() | set() | frozenset():
-            return [_inside(item) for item in (value if isinstance(value, Sequence) else sorted(value, key=repr))]
+            return [
+                _inside(item, marked) for item in (value if isinstance(value, Sequence) else sorted(value, key=repr))
+            ]
         case _:
             return to_json(value)
 

@@ -14,10 +14,12 @@ SHIPPED: Final = Path(__file__).with_name("sensitive_members.json")
 SHOWN: Final[Mapping[str, frozenset[str]]] = {
     "athena": frozenset({"QueryString", "ExecutionParameters"}),
     "lambda": frozenset({"Payload"}),
+    "s3": frozenset({"KMSKeyId", "KMSMasterKeyID", "SSEKMSEncryptionContext", "SSEKMSKeyId"}),
     "ssm": frozenset({"Parameters"}),
     "stepfunctions": frozenset({"definition", "input"}),
 }
-"""Parameters that are marked and say what would run. An approver must see them, so only the secrets of a known form in them are masked."""
+"""Parameters that are marked and that an approver must see: they say what would run, or with which key. In them, only secrets of a known form
+are masked."""
 
 
 def sensitive_parameters(service: str, operation: str) -> frozenset[str]:

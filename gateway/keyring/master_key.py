@@ -17,7 +17,7 @@ FILE_NAME: Final = "master.key"
 
 
 def derived_key(master: bytes, purpose: str) -> bytes:
-    """A key of its own for each purpose, 32 bytes. Whoever has one learns nothing about the master key or the others.
+    """A key of its own for each purpose, 32 bytes. It tells nothing about the master key or the other keys.
 
     HKDF-SHA256 (RFC 5869) with one block of output.
     """

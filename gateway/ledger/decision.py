@@ -6,7 +6,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import bindparam, insert, select, update
 
@@ -15,8 +15,10 @@ from gateway.errors import ApprovalSpent, AttemptInFlight, ClaimTaken, PolicyInv
 from gateway.ledger.claims import end_expired, open_claims
 from gateway.ledger.rows import ClaimRow
 from gateway.ledger.serialize import canonical_text, claim_to_row, recorded_effect, recorded_finding
+from gateway.ledger.signatures import spend_signature
 from gateway.ledger.statements import INTEGRITY_ERRORS, Among, Query, SqlValue, Statement, columns
 from gateway.ledger.states import ApprovalState, AttemptState
+from gateway.ledger.summary import refused_body
 from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, HOLDS, UNUSED
 from gateway.ledger.timestamps import to_text
 from gateway.ledger.transaction import Transaction
@@ -79,6 +81,8 @@ class WriteSet:
     """The claims to take; empty if the mutation is not carried out."""
     record: Record
     call_digest: str
+    owner: str = ""
+    """The gateway that will send it."""
 
     @property
     def setting(self) -> list[Effect]:
@@ -88,26 +92,36 @@ class WriteSet:
 
     @property
     def resources(self) -> list[tuple[str, str]]:
-        """The (address, attribute) pairs that the record is about."""
-        return [(effect.address, effect.attribute) for effect in self.mutation.effects]
+        """The (address, attribute) pairs that the record is about: those of the effects that it holds."""
+        effects: Any = self.record.body["effects"]
+        return [(effect["address"], effect["attribute"]) for effect in effects]
 
 
-def write_set(mutation: Mutation, facts: Facts, decision: Decision) -> WriteSet:
-    """Everything that a decision stores. Raises `errors.PolicyInvalid` for an invalid obligation."""
+def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: str = "") -> WriteSet:
+    """Everything that a decision stores; `owner` is the gateway that will send the call. Raises `errors.PolicyInvalid` for an invalid obligation."""
     subjects: Sequence[Subject | None] = facts.subjects
     if len(subjects) != len(mutation.effects):
         subjects = [None] * len(mutation.effects)
     claims = _claims(mutation, facts, decision, subjects) if decision.carried_out else ()
     digest = mutation.call.digest
+    body = _body(mutation, decision, subjects, claims, digest)
     record = Record(
         stage=Stage.DECIDED,
         at=facts.now,
         mutation_id=mutation.id,
         actor=mutation.caller.actor,
         stack=facts.stack,
-        body=_body(mutation, decision, subjects, claims, digest),
+        body=body if decision.carried_out else refused_body(body, decision.verdict),
     )
-    return WriteSet(mutation=mutation, facts=facts, decision=decision, claims=claims, record=record, call_digest=digest)
+    return WriteSet(
+        mutation=mutation,
+        facts=facts,
+        decision=decision,
+        claims=claims,
+        record=record,
+        call_digest=digest,
+        owner=owner,
+    )
 
 
 def _claims(
@@ -231,13 +245,14 @@ def _decision_to_json(decision: Decision) -> Json:
 def decide(transaction: Transaction, write: WriteSet) -> tuple[Claim, ...]:
     """Store a decision; the claims taken.
 
-    Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`; the caller must then roll back.
+    Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`, `errors.SignatureSpent`; the caller must then roll back.
     """
     if not write.decision.carried_out:
         _append(transaction, write)
         if write.decision.verdict is Verdict.HOLD:
             _open_hold(transaction, write)
         return ()
+    spend_signature(transaction, write.mutation, write.facts.now)
     _end_replaced(transaction, write)
     _use_approval(transaction, write)
     seq = _append(transaction, write)
@@ -363,6 +378,8 @@ def _insert_attempt(transaction: Transaction, write: WriteSet, seq: int) -> None
         "reply_status": None,
         "reply_headers": None,
         "reply_body": None,
+        "owner": write.owner,
+        "left_at": "",
     }
     try:
         transaction.change(_INSERT_ATTEMPT, row)

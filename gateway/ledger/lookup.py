@@ -155,11 +155,23 @@ def _outcome(row: AttemptOutcomeRow) -> Outcome | None:
         return None
     if row.state == AttemptState.IN_DOUBT:
         return InDoubt(reason=row.reason)
+    if row.state == AttemptState.FAILED:
+        return InDoubt(
+            settled=True,
+            reason=f"This attempt was in doubt, and was then settled as not carried out: {row.reason} Use a new idempotency key to "
+            "send the call again.",
+        )
+    if row.reason:
+        return InDoubt(
+            settled=True,
+            reason=f"This attempt was in doubt, and was then settled as applied: {row.reason} AWS's reply is lost.",
+        )
     if row.reply_status is None or row.reply_headers is None:
         # A 409 that says so is safe. An invented reply would be taken for AWS's own.
         return InDoubt(
+            settled=True,
             reason=f"This attempt was applied before (AWS request {row.request_id}), but its reply was not kept because it is "
-            "large or may hold a secret. It was not sent again; read the resource itself."
+            "large or may hold a secret. Read the resource itself.",
         )
     headers = tuple((name, value) for name, value in json.loads(row.reply_headers))
     reply = Reply(status=row.reply_status, headers=headers, body=bytes(row.reply_body or b""))

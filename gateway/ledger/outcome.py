@@ -1,7 +1,7 @@
 """Records an outcome: the SETTLED record, and what it means for claims, applied values and the attempt, in one transaction."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -16,7 +16,7 @@ from gateway.ledger.rows import AttemptRow
 from gateway.ledger.serialize import canonical_text, ids
 from gateway.ledger.statements import Query, Statement, columns
 from gateway.ledger.states import AttemptState
-from gateway.ledger.tables import ATTEMPTS, IN_FLIGHT, RECORDS, VALUES
+from gateway.ledger.tables import ATTEMPTS, RECORDS, VALUES
 from gateway.ledger.timestamps import to_text
 from gateway.ledger.transaction import Transaction
 from gateway.model.claim import ClaimEnd
@@ -24,6 +24,7 @@ from gateway.model.json import Json
 from gateway.model.mutation import WHOLE, CallClass, Mutation
 from gateway.model.outcome import Applied, Failed, InDoubt, Reply, Sent
 from gateway.model.record import Record, Stage
+from gateway.model.resolution import Resolution
 
 MAX_REPLY: Final = 256 * 1024
 """Largest reply body kept for a repeat with the same idempotency key, in bytes."""
@@ -31,7 +32,9 @@ MAX_MESSAGE: Final = 2_000
 """Longest error message kept, in characters."""
 
 WITHHELD: Final = "Not kept: AWS's message might repeat a secret that the call held. The caller received it."
-STOPPED: Final = "The gateway stopped between recording the decision and recording the outcome."
+STOPPED: Final = "The gateway that was to send it stopped, or was not heard of in time, before it recorded the outcome."
+NOT_CARRIED_OUT: Final = "NotCarriedOut"
+"""The code of a failure that was found out after the mutation had been in doubt."""
 
 _CLOSING: Final = (
     "state",
@@ -44,10 +47,6 @@ _CLOSING: Final = (
 )
 _ATTEMPT: Final = Query(
     select(*columns(ATTEMPTS, AttemptRow)).where(ATTEMPTS.c.mutation_id == bindparam("mutation")),
-    AttemptRow,
-)
-_IN_FLIGHT: Final = Query(
-    select(*columns(ATTEMPTS, AttemptRow)).where(ATTEMPTS.c.state == IN_FLIGHT).order_by(ATTEMPTS.c.decided_at),
     AttemptRow,
 )
 _CLOSE_ATTEMPT: Final = Statement(
@@ -131,30 +130,46 @@ def settle(transaction: Transaction, given: Settlement) -> None:
         case Failed():
             _failed(transaction, given, given.outcome, attempt)
         case InDoubt():
-            _in_doubt(transaction, given.at, given.outcome.reason, attempt)
+            doubt(transaction, given.at, given.outcome.reason, attempt)
 
 
-def recover(transaction: Transaction, at: datetime) -> int:
-    """Mark every attempt that an earlier process left in flight as in doubt; the number of them. Their claims stay."""
-    attempts = transaction.rows(_IN_FLIGHT, {})
-    for attempt in attempts:
-        _in_doubt(transaction, at, STOPPED, attempt)
-    return len(attempts)
+def settle_resolved(transaction: Transaction, attempt: AttemptRow, given: Resolution, at: datetime) -> None:
+    """Store what was found out about a mutation in doubt. AWS's reply stays unknown."""
+    found: dict[str, Json] = {
+        "request_id": given.request_id,
+        "settled_by": {"means": given.by.value, "actor": given.actor},
+        "why": given.reason[:MAX_MESSAGE],
+    }
+    if given.carried_out:
+        effects = _effects_decided(transaction, attempt)
+        claims = _settle_applied_claims(transaction, attempt, effects, at)
+        seq = append_settled(transaction, at, attempt, {"outcome": AttemptState.APPLIED.value, **found, **claims})
+        _close(
+            transaction,
+            attempt,
+            AttemptState.APPLIED,
+            request_id=given.request_id,
+            reason=given.reason[:MAX_MESSAGE],
+            key=attempt.idempotency_key,
+        )
+        _store_values(transaction, effects, attempt.mutation_id, at, seq)
+        return
+    body = {"outcome": AttemptState.FAILED.value, "code": NOT_CARRIED_OUT, "message": "", "sent": None, **found}
+    append_settled(transaction, at, attempt, {**body, **_end_failed_claims(transaction, attempt, at)})
+    # The idempotency key stays taken: whoever settled it may be wrong, so a repeat is not sent.
+    _close(transaction, attempt, AttemptState.FAILED, reason=given.reason[:MAX_MESSAGE], key=attempt.idempotency_key)
 
 
 def _applied(transaction: Transaction, given: Settlement, outcome: Applied, attempt: AttemptRow) -> None:
-    settle_claims(transaction, attempt.mutation_id)
     effects = given.effects if given.effects is not None else _effects_decided(transaction, attempt)
-    setting = [(each.address, each.attribute) for each in effects if (each.action, each.attribute) != ("invoke", WHOLE)]
-    ended, reopened = end_restated(transaction, attempt.mutation_id, to_text(given.at), setting)
+    claims = _settle_applied_claims(transaction, attempt, effects, given.at)
     body: dict[str, Json] = {
         "outcome": AttemptState.APPLIED.value,
         "request_id": outcome.request_id,
         "status": outcome.reply.status,
-        "claims_ended": ended,
-        "claims_reopened": reopened,
+        **claims,
     }
-    seq = _append(transaction, given.at, attempt, body)
+    seq = append_settled(transaction, given.at, attempt, body)
     keeps = given.harmless and attempt.idempotency_key and len(outcome.reply.body) <= MAX_REPLY
     _close(
         transaction,
@@ -162,15 +177,13 @@ def _applied(transaction: Transaction, given: Settlement, outcome: Applied, atte
         AttemptState.APPLIED,
         request_id=outcome.request_id,
         reply=outcome.reply if keeps else None,
+        key=attempt.idempotency_key,
     )
     _store_values(transaction, effects, attempt.mutation_id, given.at, seq)
 
 
 def _failed(transaction: Transaction, given: Settlement, outcome: Failed, attempt: AttemptRow) -> None:
-    rows = open_claims_of(transaction, attempt.mutation_id)
-    end_claims(transaction, rows, given.at, ClaimEnd.FAILED)
-    settle_claims(transaction, attempt.mutation_id)
-    reopened = reopen_superseded(transaction, attempt.mutation_id, to_text(given.at))
+    claims = _end_failed_claims(transaction, attempt, given.at)
     body: dict[str, Json] = {
         "outcome": AttemptState.FAILED.value,
         "request_id": outcome.request_id,
@@ -178,19 +191,39 @@ def _failed(transaction: Transaction, given: Settlement, outcome: Failed, attemp
         # AWS's messages repeat the values that they reject. If no byte was sent, the message is our own.
         "message": outcome.message[:MAX_MESSAGE] if given.harmless or outcome.reply is None else WITHHELD,
         "sent": outcome.reply is not None,
-        "claims_ended": ids(rows),
-        "claims_reopened": reopened,
+        **claims,
     }
-    _append(transaction, given.at, attempt, body)
+    append_settled(transaction, given.at, attempt, body)
     _close(transaction, attempt, AttemptState.FAILED, request_id=outcome.request_id, reason=outcome.code[:MAX_MESSAGE])
 
 
-def _in_doubt(transaction: Transaction, at: datetime, reason: str, attempt: AttemptRow) -> None:
-    _append(transaction, at, attempt, {"outcome": AttemptState.IN_DOUBT.value, "reason": reason[:MAX_MESSAGE]})
-    _close(transaction, attempt, AttemptState.IN_DOUBT, reason=reason[:MAX_MESSAGE])
+def _settle_applied_claims(
+    transaction: Transaction, attempt: AttemptRow, effects: Sequence[AppliedEffect], at: datetime
+) -> dict[str, Json]:
+    """Settle the claims of an applied mutation and end those that only restated a value; both as members of the record."""
+    settle_claims(transaction, attempt.mutation_id)
+    setting = [(each.address, each.attribute) for each in effects if (each.action, each.attribute) != ("invoke", WHOLE)]
+    ended, reopened = end_restated(transaction, attempt.mutation_id, to_text(at), setting)
+    return {"claims_ended": ended, "claims_reopened": reopened}
 
 
-def _append(transaction: Transaction, at: datetime, attempt: AttemptRow, body: dict[str, Json]) -> int:
+def _end_failed_claims(transaction: Transaction, attempt: AttemptRow, at: datetime) -> dict[str, Json]:
+    """End the claims of a failed mutation and reopen those that it superseded; both as members of the record."""
+    rows = open_claims_of(transaction, attempt.mutation_id)
+    end_claims(transaction, rows, at, ClaimEnd.FAILED)
+    settle_claims(transaction, attempt.mutation_id)
+    reopened = reopen_superseded(transaction, attempt.mutation_id, to_text(at))
+    return {"claims_ended": ids(rows), "claims_reopened": reopened}
+
+
+def doubt(transaction: Transaction, at: datetime, reason: str, attempt: AttemptRow) -> None:
+    """Mark an attempt as in doubt. Its claims stay."""
+    append_settled(transaction, at, attempt, {"outcome": AttemptState.IN_DOUBT.value, "reason": reason[:MAX_MESSAGE]})
+    _close(transaction, attempt, AttemptState.IN_DOUBT, reason=reason[:MAX_MESSAGE], key=attempt.idempotency_key)
+
+
+def append_settled(transaction: Transaction, at: datetime, attempt: AttemptRow, body: Mapping[str, Json]) -> int:
+    """Append a SETTLED record of an attempt; its number."""
     record = Record(
         stage=Stage.SETTLED,
         at=at,
@@ -210,14 +243,15 @@ def _close(
     request_id: str = "",
     reason: str = "",
     reply: Reply | None = None,
+    key: str | None = None,
 ) -> None:
-    """Store the attempt's state. A failed attempt frees its idempotency key."""
+    """Store the attempt's state. `key` is the idempotency key that it keeps; None frees it for a new attempt."""
     values = {
         "mutation": attempt.mutation_id,
         "new_state": state.value,
         "new_request_id": request_id,
         "new_reason": reason,
-        "new_idempotency_key": None if state is AttemptState.FAILED else attempt.idempotency_key,
+        "new_idempotency_key": key,
         "new_reply_status": reply.status if reply else None,
         "new_reply_headers": canonical_text(reply.headers) if reply else None,
         "new_reply_body": reply.body if reply else None,

@@ -43,6 +43,12 @@ class ClaimRow(NamedTuple):
     end: str | None
 
 
+class SpentRow(NamedTuple):
+    """The attempt that spent a signature."""
+
+    mutation_id: str
+
+
 class HolderRow(NamedTuple):
     """Who took a claim on an attribute."""
 
@@ -68,6 +74,15 @@ class AttemptRow(NamedTuple):
     stack: str
     idempotency_key: str | None
     state: str
+
+
+class DoubtRow(NamedTuple):
+    """An attempt in doubt."""
+
+    mutation_id: str
+    stack: str
+    decided_at: str
+    left_at: str
 
 
 class AttemptOutcomeRow(NamedTuple):

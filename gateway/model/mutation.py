@@ -111,6 +111,9 @@ class Mutation:
     idempotency_key: str = ""
     """The client's key for this attempt, unique per actor; empty if it sent none."""
 
+    signature: str = ""
+    """The signature of the request, empty if it was not signed. The same one is carried out at most once."""
+
     @property
     def understood(self) -> bool:
         """Whether Sentinel knows the effects of the call."""

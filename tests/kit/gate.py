@@ -21,7 +21,8 @@ from gateway.keyring.keys import SqlKeyRing
 from gateway.keyring.master_key import master_key
 from gateway.ledger.ledger import SqlLedger, open_ledger
 from gateway.ledger.statements import Statement
-from gateway.ledger.tables import VALUES
+from gateway.ledger.tables import CLAIMS, VALUES
+from gateway.ledger.transaction import Transaction
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.record import Record
 from gateway.model.verdict import Mode
@@ -32,7 +33,7 @@ from tests.kit.upstream import UpstreamStub
 STACK = Path(__file__).parent.parent / "cases" / "stacks" / "kafka"
 ASG = "kafka-consumer-processor-asg"
 T = TypeVar("T")
-_FORGET = Statement(delete(VALUES))
+_FORGET = (Statement(delete(VALUES)), Statement(delete(CLAIMS).where(CLAIMS.c.ended_at.is_not(None))))
 
 KEYS: dict[str, tuple[ActorKind, tuple[str, ...]]] = {
     "agent": (ActorKind.AGENT, ()),
@@ -40,6 +41,11 @@ KEYS: dict[str, tuple[ActorKind, tuple[str, ...]]] = {
     "human": (ActorKind.HUMAN, ("approver",)),
     "pipeline": (ActorKind.PIPELINE, ()),
 }
+
+
+def _forget(transaction: Transaction) -> None:
+    for statement in _FORGET:
+        transaction.change(statement, {})
 
 
 @dataclass
@@ -51,6 +57,8 @@ class Gate:
     upstream: UpstreamStub = field(default_factory=UpstreamStub)
     keys: dict[str, Key] = field(default_factory=dict)
     url: str = ""
+    data: Path | None = None
+    """Another gateway's data directory, to share its ledger; default: one of its own."""
 
     def __post_init__(self) -> None:
         self.stack = self.directory / "stack"
@@ -82,11 +90,11 @@ class Gate:
         return list(self.run(self.ledger.records(RecordQuery(newest_first=False, limit=1000, **query))))
 
     def release_all(self) -> None:
-        """Release every open claim and forget every applied value, so that the next test starts as the first did."""
+        """Release every open claim, and forget the claims and applied values of before, so that the next test starts as the first did."""
         human = Caller(actor="human", kind=ActorKind.HUMAN, key_id=self.keys["human"].id, roles=("approver",))
         for mutation in {claim.mutation_id for claim in self.run(self.ledger.claims())}:
             self.run(self.ledger.release(mutation, caller=human, at=SystemClock().now()))
-        self.run(self.ledger.write(lambda transaction: transaction.change(_FORGET, {})))
+        self.run(self.ledger.write(_forget))
 
     def client(
         self,
@@ -128,7 +136,7 @@ class Gate:
         try:
             runner = await self.upstream.start()
             settings = Settings(
-                data=self.directory / "data",
+                data=self.data or self.directory / "data",
                 mode=self.mode,
                 upstream=UpstreamSettings(simulated=f"http://127.0.0.1:{self.upstream.port}", reply_seconds=5),
                 stacks=(StackSettings(name="kafka", path=self.stack, mode=self.mode),),

@@ -22,6 +22,7 @@ from gateway.model.motive import Intent, Motivation, Motive
 from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
 from gateway.model.outcome import Applied, Failed, InDoubt, Reply
 from gateway.model.record import Stage
+from gateway.model.resolution import Resolution, SettledBy
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.ports import RecordQuery
 from tests.kit.bindings import BOUND
@@ -107,7 +108,7 @@ async def test_a_mutation_leaves_decided_then_settled_and_its_claim_and_value(le
 
 
 async def test_the_decided_record_holds_the_call_whole_with_its_secrets_masked(ledger: SqlLedger) -> None:
-    secret = effect({"sha256": "ab"}, "password", sensitive=True)
+    secret = effect({"hmac_sha256": "ab"}, "password", sensitive=True)
     change = mutation(secret, effect())
     await ledger.record_decision(change, facts(change, before="hunter3"), decision())
     [record] = await ledger.records(RecordQuery())
@@ -226,7 +227,8 @@ async def test_a_claim_in_flight_or_in_doubt_cannot_be_superseded_and_does_not_e
         assert [held.id for held in await held_claims(ledger, later)] == [claim.id]
         if (await ledger.records(RecordQuery()))[0].stage is Stage.DECIDED:
             await ledger.record_outcome(change, InDoubt(reason="cut off"), NOW)
-    await ledger.resolve(change.id, APPLIED, later)
+    truth = Resolution(carried_out=True, by=SettledBy.READ_BACK, reason="The live value is the asked one.")
+    await ledger.resolve(change.id, truth, later)
     assert await held_claims(ledger, later) == ()
     assert (await ledger.view(addresses=[GROUP], actor="", call_digest="", now=later, flip_window=DAY)).values == {
         (GROUP, "desired_capacity"): 6
@@ -283,7 +285,7 @@ async def test_a_repeated_idempotency_key_gets_the_first_reply(ledger: SqlLedger
 @pytest.mark.parametrize(
     ("change", "size"),
     [
-        (mutation(effect({"sha256": "ab"}, "password", sensitive=True), key="k"), 10),
+        (mutation(effect({"hmac_sha256": "ab"}, "password", sensitive=True), key="k"), 10),
         (replace(mutation(key="k"), effects=()), 10),
         (mutation(key="k"), 256 * 1024 + 1),
     ],
@@ -433,7 +435,7 @@ async def test_a_value_that_aws_chose_itself_is_unknown(ledger: SqlLedger) -> No
 async def test_a_message_of_aws_is_kept_only_where_it_cannot_repeat_a_secret(
     ledger: SqlLedger, sensitive: bool
 ) -> None:
-    change = mutation(effect({"sha256": "ab"}, "password", sensitive=sensitive))
+    change = mutation(effect({"hmac_sha256": "ab"}, "password", sensitive=sensitive))
     reply = Reply(status=400, headers=(), body=b"")
     await execute(ledger, change, Failed(code="ValidationError", message="'hunter2' is too short", reply=reply))
     settled = (await ledger.records(RecordQuery()))[0]

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from gateway.authn import chunks
-from gateway.authn.sigv4 import PayloadKind
+from gateway.authn.payload import PayloadKind
 from gateway.doors.aws import call_classes, routing_index
 from gateway.doors.aws.motive import motive_of_head
 from gateway.doors.aws.operation_router import OperationRouter, Routed
@@ -82,6 +82,7 @@ class AwsDecoder:
             call_class=call_class,
             motive=motive_of_head(head),
             idempotency_key=_idempotency_key(head, caller),
+            signature=head.signature,
         )
 
     async def limit_of_large(self, inbound: Inbound) -> int:
@@ -188,8 +189,8 @@ def _parse(
 def _idempotency_key(head: RequestHead, caller: Caller) -> str:
     """The SDK's invocation id, which is the same for every attempt of one call; without one, the signature.
 
-    The invocation id is not signed, so it is combined with the id of the signing key. The signature ensures that the same signed bytes
-    are never applied twice.
+    The invocation id is not signed: anyone who saw the request can change it, or leave it out. That the same signed bytes are never
+    applied twice is ensured by the ledger, which spends the signature.
     """
     invocation = head.headers.get(_INVOCATION)
     if invocation is None:

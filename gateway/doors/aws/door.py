@@ -14,6 +14,7 @@ from gateway.doors.asgi import Receive, RequestBody, Scope, Send, declared_lengt
 from gateway.doors.aws import errors as aws_errors
 from gateway.doors.aws.request_head import split_service
 from gateway.doors.aws.stream import Reads
+from gateway.doors.in_doubt import in_doubt_text
 from gateway.doors.refusal import refusal_text
 from gateway.model.caller import Caller
 from gateway.model.ids import new_id
@@ -124,12 +125,12 @@ class AwsDoor:
                     inbound, message=refusal_text(mutation, outcome.decision), request_id=mutation.id
                 )
             case InDoubt():
-                message = (
-                    f"Sentinel does not know whether AWS carried out {mutation.call.service}:{mutation.call.operation} "
-                    f"(mutation {mutation.id}): {outcome.reason} It is not sent again; its claim stands until the truth is read back."
-                )
                 response = aws_errors.error_response(
-                    inbound, code="OutcomeUnknown", message=message, status=409, request_id=mutation.id
+                    inbound,
+                    code="OutcomeUnknown",
+                    message=in_doubt_text(mutation, outcome),
+                    status=409,
+                    request_id=mutation.id,
                 )
             case _:
                 reason = outcome.message if isinstance(outcome, Failed) else ""

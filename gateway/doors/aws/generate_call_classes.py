@@ -8,7 +8,7 @@ list of reads. Otherwise it is a MUTATION. The curated lists of CREDENTIAL, SECR
 this rule.
 
 A READ whose reply carries a `sensitive` trait or a secret's name, or whose request carries a statement, ends the generation unless
-`reviewed_reads` lists it: whoever updates botocore decides about each new one.
+`reviewed_reads` lists it: an update of botocore is complete when each new one is decided.
 """
 
 import json

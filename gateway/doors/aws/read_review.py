@@ -15,11 +15,14 @@ _SECRET_NAME = re.compile(
     r"|^environment$|env(ironment)?_?var",
     re.IGNORECASE,
 )
-_PAGING = re.compile(
-    r"next.*token$|(client|page|pagination|continuation|idempotency|lock|update|marker|change|request|conditional|starting|version|view)_?token$",
-    re.IGNORECASE,
-)
-"""Names of tokens that page through a list or make a request idempotent."""
+_PAGING = tuple(
+    f"{kind}token"
+    for kind in (
+        "next", "client", "page", "pagination", "continuation", "idempotency", "lock", "update", "marker", "change", "request", "conditional",
+        "starting", "version", "view",
+    )
+)  # fmt: skip
+"""Endings, without `_` and case, of the names of tokens that page through a list or make a request idempotent."""
 _ABOUT_ONE = re.compile(
     r"(arn|arns|id|ids|name|names|type|types|status|state|date|time|at|enabled|count|policy|mode|version|reason|seconds|minutes|hours|days"
     r"|config|configuration|settings|provider|required|supported|limit|length|algorithm|expiration|expiry|endpoint|parameter|encryption"
@@ -80,7 +83,12 @@ def _is_secret(shapes: Mapping[str, Any], name: str, member: Mapping[str, Any], 
     leaf = shapes[inner["shape"]]["type"] if inner else definition["type"]
     if definition["type"] == "structure" or leaf not in _TEXT:
         return False
-    return bool(_SECRET_NAME.search(name)) and not _PAGING.search(name) and not _ABOUT_ONE.search(name)
+    return bool(_SECRET_NAME.search(name)) and not _pages(name) and not _ABOUT_ONE.search(name)
+
+
+def _pages(name: str) -> bool:
+    folded = name.replace("_", "").lower()
+    return folded.endswith(_PAGING) or (folded.startswith("next") and folded.endswith("token"))
 
 
 def _members(shapes: Mapping[str, Any], shape: str) -> Iterator[tuple[str, Mapping[str, Any], str]]:

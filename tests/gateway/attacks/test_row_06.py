@@ -108,8 +108,8 @@ def test_what_writes_is_decided_recorded_and_not_sent(gate: Gate, attack: Attack
         attack(gate, "agent")
     assert gate.upstream.asked == []
     (decided,) = gate.records(stage=Stage.DECIDED)[before:]
-    body: Any = decided.body
-    assert body["decision"]["verdict"] in ("hold", "deny")
+    decision: Any = decided.body["decision"]
+    assert decision["verdict"] in ("hold", "deny")
 
 
 def test_a_human_still_reads_configuration(gate: Gate) -> None:

@@ -136,8 +136,8 @@ def _changes(gate: Gate, **parameters: str) -> bool:
     before = len(gate.records(stage=Stage.DECIDED))
     _try(_call("rds", "modify_db_instance", DBInstanceIdentifier="kafka-reports", **parameters), gate, "agent")
     (decided,) = gate.records(stage=Stage.DECIDED)[before:]
-    body: Any = decided.body
-    (effect,) = body["effects"]
+    effects: Any = decided.body["effects"]
+    (effect,) = effects
     return bool(effect["changes"])
 
 

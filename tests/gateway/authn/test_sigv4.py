@@ -19,7 +19,8 @@ import botocore.credentials
 import pytest
 
 from gateway.authn import canonical, sigv4
-from gateway.authn.sigv4 import PayloadKind, SigV4, is_presigned, read_signature, signature_for
+from gateway.authn.payload import PayloadKind
+from gateway.authn.sigv4 import SigV4, is_presigned, read_signature, signature_for
 from gateway.errors import Malformed, NotAuthenticated, SentinelError
 
 BOTO: Any = botocore

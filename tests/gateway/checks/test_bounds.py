@@ -1,6 +1,7 @@
 """The check `bounds`: who may set what, within which limits, and with which reason anything else is refused."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from gateway.model.mutation import WHOLE, Call, CallClass, Effect, EffectAction,
 from gateway.model.verdict import Finding, Mode, Verdict
 from gateway.settings import StackSettings
 from gateway.terraform.stacks import Stacks
+from tests.kit.growth import assert_linear
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 GROUP = "aws_autoscaling_group.kafka"
@@ -168,7 +170,7 @@ REFUSED: dict[str, tuple[Subject, tuple[ActorKind, ...], str, str]] = {
     "what it holds is taken away": (subject({}, attribute="tags", before={"owner": "a"}, contract=law(bound("one_of", ["a"], "tags.owner"), mutable=("tags",))), EVERYONE, "one_of", "tags.owner is not one of"),
     "a condition": (subject(6, contract=law(bound("max", 16), bound("condition", False, "", message="RFC-12 ends at 32."))), EVERYONE, "condition", "RFC-12 ends at 32. (kafka.sentinel.hcl:9)"),
     "a condition that is not known": (subject(6, contract=law(bound("max", 16), bound("condition", None, "", unknown="data.x is not known"))), EVERYONE, "condition", "data.x is not known"),
-    "a secret under a bound": (subject({"sha256": "0" * 64}, attribute="password", before=None, contract=law(bound("matches", ".*", "password"))), EVERYONE, "matches", "password does not match"),
+    "a secret under a bound": (subject({"hmac_sha256": "0" * 64}, attribute="password", before=None, contract=law(bound("matches", ".*", "password"))), EVERYONE, "matches", "password does not match"),
     "a new thing over max": (subject(99, action=CREATE, before=None, exists=False, contract=law(bound("max", 16))), EVERYONE, "max", "over max = 16"),
 }  # fmt: skip
 
@@ -315,3 +317,48 @@ async def test_the_case_stack_answers_an_agent(address: str, attribute: str, val
     )
 
     assert [finding.reason for finding in told if finding.verdict is Verdict.DENY] == expected
+
+
+GROWING: dict[str, Callable[[int], list[Subject]]] = {
+    "many broken bounds of many resources": lambda size: [_of(f"aws_x.y{at}", 20) for at in range(size)],
+    "many attributes nobody named": lambda size: [subject(1, attribute=f"a{at}") for at in range(size)],
+    "many tags of one resource": lambda size: _tags(size, law(bound("max_items", 5, "tags"), bound("one_of", ["x"], "tags.0"), mutable=("tags",))),
+    "many invokes": lambda size: [subject(None, attribute=WHOLE, action=INVOKE) for _ in range(size)],
+    "many deletes": lambda size: [_of(f"aws_x.y{at}", None, attribute=WHOLE, action=DELETE) for at in range(size)],
+}  # fmt: skip
+
+
+def _of(address: str, value: Json, attribute: str = "desired_capacity", action: EffectAction = SET) -> Subject:
+    one = subject(value, attribute=attribute, action=action)
+    return replace(one, effect=replace(one.effect, address=address))
+
+
+def _tags(size: int, contract: Contract) -> list[Subject]:
+    after: dict[str, Json] = {"tags": {str(at): "v" for at in range(size)}}
+    each = [subject("v", attribute=f"tags.{at}", contract=contract, after=dict(after)) for at in range(size)]
+    return [replace(one, attributes_before={"tags": {}}) for one in each]
+
+
+@pytest.mark.parametrize("make", GROWING.values(), ids=GROWING.keys())
+def test_the_cost_of_the_check_grows_with_the_effects(make: Callable[[int], list[Subject]]) -> None:
+    def examine(subjects: list[Subject]) -> None:
+        with pytest.raises(StopIteration):
+            findings(*subjects).send(None)
+
+    def call(size: int) -> Callable[[], None]:
+        subjects = make(size)
+        return lambda: examine(subjects)
+
+    assert_linear(call, 50)
+
+
+async def test_the_bounds_of_a_resource_are_evaluated_once_for_all_its_attributes() -> None:
+    evaluated: list[Mapping[str, Json]] = []
+
+    def evaluate(after: Mapping[str, Json], _before: Mapping[str, Json]) -> tuple[Bound, ...]:
+        evaluated.append(after)
+        return (bound("max_items", 1, "tags"),)
+
+    contract = replace(law(mutable=("tags",)), evaluate=evaluate)
+    told = await findings(*_tags(5, contract))
+    assert (len(evaluated), [finding.rule for finding in told]) == (1, ["bounds.max_items"])

@@ -29,7 +29,7 @@ def made(
     dependants: tuple[Dependant, ...] = (),
 ) -> Any:
     effect = Effect(
-        address="aws_x.a", attribute="v", action=EffectAction.SET, value={"sha256": "ab"} if sensitive else 2, resource_type="aws_x", sensitive=sensitive
+        address="aws_x.a", attribute="v", action=EffectAction.SET, value={"hmac_sha256": "ab"} if sensitive else 2, resource_type="aws_x", sensitive=sensitive
     )  # fmt: skip
     subject = Subject(
         effect=effect, before="hunter2", declared="hunter2", attributes_before={"v": "hunter2"}, attributes_after={"v": "hunter2"},
@@ -98,7 +98,7 @@ def test_secrets_and_keys_are_left_out() -> None:
     text = json.dumps(made(sensitive=True))
     assert "hunter2" not in text
     assert "SNTLKEY" not in text
-    assert '{"sha256": "ab"}' in text
+    assert '{"hmac_sha256": "ab"}' in text
 
 
 def test_no_motive_is_null() -> None:

@@ -30,6 +30,23 @@ def test_replies_of_calls_that_hand_out_secrets_are_not_kept(scene: Any, call_cl
     assert settlement(change, scene.applied, scene.now).harmless is kept
 
 
+@pytest.mark.parametrize(
+    ("service", "operation", "kept"),
+    [
+        ("lambda", "UpdateFunctionConfiguration", False),
+        ("ecs", "RegisterTaskDefinition", False),
+        ("autoscaling", "SetDesiredCapacity", True),
+    ],
+)
+def test_a_reply_that_repeats_a_whole_configuration_is_not_kept(
+    scene: Any, service: str, operation: str, kept: bool
+) -> None:
+    """A change of one harmless value is answered with all values, environment variables among them."""
+    change = scene.mutation()
+    change = replace(change, call=replace(change.call, service=service, operation=operation))
+    assert settlement(change, scene.applied, scene.now).harmless is kept
+
+
 @pytest.mark.parametrize("outcome", [Failed(code="No", message=""), InDoubt(reason="cut off")])
 async def test_only_an_applied_mutation_leaves_values(scene: Any, outcome: Failed | InDoubt) -> None:
     await scene.execute(scene.mutation(), outcome)
