@@ -56,6 +56,7 @@ def effect_to_json(effect: Effect) -> dict[str, Any]:
         "action": effect.action.value,
         "value": to_json(effect.value),
         "declared": effect.declared,
+        "implied": effect.implied,
     }
 
 

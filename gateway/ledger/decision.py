@@ -11,7 +11,7 @@ from typing import Any, Final
 from sqlalchemy import bindparam, insert, select, update
 
 from gateway.effects.masking import bounded_parameters
-from gateway.errors import ApprovalSpent, AttemptInFlight, ClaimTaken, PolicyInvalid
+from gateway.errors import ApprovalSpent, AttemptInFlight, CallTooLarge, ClaimTaken, PolicyInvalid
 from gateway.ledger.claims import end_expired, open_claims
 from gateway.ledger.rows import ClaimRow
 from gateway.ledger.serialize import canonical_text, claim_to_row, recorded_effect, recorded_finding
@@ -36,6 +36,8 @@ from gateway.model.verdict import Decision, Mode, Verdict
 
 _LONGEST_CLAIM: Final = 1e12
 """Seconds; some 30,000 years."""
+MAX_NAME: Final = 2_000
+"""Longest address and attribute together that can be recorded, in bytes."""
 MAX_PARAMETERS: Final = 64 * 1024
 """Most characters of a call's parameters kept in its record. A held call with more cannot be approved, because nobody can see all of it."""
 MAX_DENIED_PARAMETERS: Final = 4 * 1024
@@ -101,7 +103,11 @@ class WriteSet:
 
 
 def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: str = "") -> WriteSet:
-    """Everything that a decision stores; `owner` is the gateway that will send the call. Raises `errors.PolicyInvalid` for an invalid obligation."""
+    """Everything that a decision stores; `owner` is the gateway that will send the call.
+
+    Raises `errors.PolicyInvalid` for an invalid obligation, `errors.CallTooLarge` for a name that no index can hold.
+    """
+    _check_names(mutation)
     subjects: Sequence[Subject | None] = facts.subjects
     if len(subjects) != len(mutation.effects):
         subjects = [None] * len(mutation.effects)
@@ -125,6 +131,12 @@ def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: st
         call_digest=digest,
         owner=owner,
     )
+
+
+def _check_names(mutation: Mutation) -> None:
+    """PostgreSQL refuses an index entry of more than 2,700 bytes, in which address and attribute stand together."""
+    if any(len(f"{effect.address}.{effect.attribute}".encode()) > MAX_NAME for effect in mutation.effects):
+        raise CallTooLarge(f"names a resource or an attribute in more than {MAX_NAME} bytes")
 
 
 def _claims(

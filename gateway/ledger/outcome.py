@@ -93,6 +93,8 @@ def settlement(mutation: Mutation, outcome: Sent, at: datetime) -> Settlement:
     """
     harmless = mutation.understood and not any(effect.sensitive for effect in mutation.effects)
     harmless = harmless and not reply_may_hold_secret(mutation.call.service, mutation.call.operation)
+    # On another resource than those it asks for, what a call implies happens later, e.g. when the time of a scheduled action comes.
+    asked = {effect.address for effect in mutation.effects if not effect.implied}
     return Settlement(
         mutation_id=mutation.id,
         at=at,
@@ -102,6 +104,7 @@ def settlement(mutation: Mutation, outcome: Sent, at: datetime) -> Settlement:
                 address=effect.address, attribute=effect.attribute, action=effect.action.value, value=effect.value
             )
             for effect in mutation.effects
+            if not effect.implied or effect.address in asked
         ),
         harmless=harmless and mutation.call_class in (CallClass.MUTATION, CallClass.EXECUTE),
     )
@@ -258,9 +261,11 @@ def _close(
 
 def _effects_decided(transaction: Transaction, attempt: AttemptRow) -> tuple[AppliedEffect, ...]:
     body = json.loads(transaction.scalar(_DECIDED_BODY, {"seq": attempt.seq}))
+    asked = {effect["address"] for effect in body["effects"] if not effect.get("implied")}
     return tuple(
         AppliedEffect(**{name: effect[name] for name in ("address", "attribute", "action", "value")})
         for effect in body["effects"]
+        if not effect.get("implied") or effect["address"] in asked
     )
 
 

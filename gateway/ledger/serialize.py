@@ -46,6 +46,7 @@ def recorded_effect(effect: Effect, subject: Subject | None) -> Json:
         "identity": dict(effect.identity),
         "in_code": effect.declared,
         "sensitive": effect.sensitive,
+        "implied": effect.implied,
     }
 
 

@@ -3,12 +3,12 @@
 import asyncio
 import shutil
 import threading
+import uuid
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Self, TypeVar
-from uuid import uuid4
 
 import boto3
 import uvicorn
@@ -114,13 +114,13 @@ class Gate:
             aws_secret_access_key=more.pop("secret", key.secret),
             config=Config(retries={"total_max_attempts": 1}, **more),
         )
-        # Two equal calls within a second have one signature, and the gateway spends a signature once.
-        client.meta.events.register(
-            "before-call", lambda params, **_: params["headers"].update({"x-test": str(uuid4())})
-        )
-        if motive:
-            headers = {"x-sentinel-intent": motive[0], "x-sentinel-motivation": motive[1]}
-            client.meta.events.register("before-call", lambda params, **_: params["headers"].update(headers))
+        headers = {"x-sentinel-intent": motive[0], "x-sentinel-motivation": motive[1]} if motive else {}
+
+        def add_headers(params: dict[str, Any], **_: Any) -> None:
+            # A signature is spent once and names no moment finer than a second, so tests that repeat a call make it unique.
+            params["headers"].update(headers, **{"x-test-call": uuid.uuid4().hex})
+
+        client.meta.events.register("before-call", add_headers)
         return client
 
     def bearer(self, actor: str = "agent") -> dict[str, str]:

@@ -1,6 +1,6 @@
 """The JSON API under `/v1`: propose a change, follow it, approve or reject it, and query the ledger."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import structlog
@@ -252,10 +252,15 @@ async def _response(context: Context, result: MutationResult) -> JSONResponse:
 
 
 def _aware(time: datetime | None) -> datetime | None:
-    """The same time. Raises `errors.Malformed` if it has no time zone."""
-    if time is not None and time.tzinfo is None:
+    """The same time in UTC. Raises `errors.Malformed` if it has no time zone, or is outside the calendar there."""
+    if time is None:
+        return None
+    if time.tzinfo is None:
         raise Malformed("A time needs a zone, e.g. 2026-11-21T09:00:00Z.")
-    return time
+    try:
+        return time.astimezone(UTC)
+    except OverflowError:
+        raise Malformed("A time lies outside the calendar, which has the years 1 to 9999 in UTC.") from None
 
 
 def _may_see(caller: Caller, actor: str) -> bool:
