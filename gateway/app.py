@@ -203,8 +203,8 @@ class _Wire:
 def _application(ports: Ports) -> DoorRouter:
     settings, models = ports.settings, ServiceModels()
     wire = _Wire(
-        routing=routing_index.load(),
-        table=call_classes.load(),
+        routing=routing_index.shipped(),
+        table=call_classes.shipped(),
         models=models,
         endpoints=Endpoints(models=models, regions=settings.upstream.regions, simulated=settings.upstream.simulated),
         signer=RequestSigner(_credentials(settings, ports.clock), ports.clock),

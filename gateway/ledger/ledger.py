@@ -31,9 +31,13 @@ from gateway.model.record import Record, Stage
 from gateway.model.refusal import Refusal
 from gateway.model.resolution import Resolution
 from gateway.model.verdict import Decision
+from gateway.off_loop import off_loop, size_of
 from gateway.ports import Attempt, Doubt, LedgerView, RecordQuery
 
 T = TypeVar("T")
+
+_BYTES_OF_AN_EFFECT: Final = 160
+"""Size that an effect counts as, to decide whether its record is prepared in a thread."""
 
 _EXPIRED_AT_ONCE: Final = 500
 """Most claims ended in one transaction, so that mutations do not wait long behind it."""
@@ -111,7 +115,8 @@ class SqlLedger:
         Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`, and `errors.PolicyInvalid` for an
         invalid obligation; nothing was then stored.
         """
-        write = write_set(mutation, facts, decision, owner=self._owner)
+        size = size_of(mutation.call.parameters) + _BYTES_OF_AN_EFFECT * len(mutation.effects)
+        write = await off_loop(size, lambda: write_set(mutation, facts, decision, owner=self._owner))
         return await self._writer.submit(lambda transaction: decide(transaction, write))
 
     async def record_outcome(self, mutation: Mutation, outcome: Sent, at: datetime) -> None:
