@@ -38,8 +38,8 @@ from gateway.doors.router import DoorRouter
 from gateway.effects.resolver import EffectResolver
 from gateway.errors import SentinelError
 from gateway.keyring.keys import SqlKeyRing
-from gateway.keyring.master_key import master_key
-from gateway.ledger.ledger import SqlLedger, open_ledger
+from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
+from gateway.ledger.ledger import SqlLedger
 from gateway.pipeline import Pipeline
 from gateway.policy.engine import RunningEngine, open_engine
 from gateway.ports import Clock
@@ -96,9 +96,8 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
         stacks = await asyncio.to_thread(Stacks.load, settings.stacks, default_mode=settings.mode)
         for warning in stacks.warnings:
             log.warning("contract_warning", warning=warning)
-        ledger = await stack.enter_async_context(open_ledger(settings.ledger_url))
-        master = master_key(settings.master_key.get_secret_value(), settings.data)
-        keys = SqlKeyRing(ledger, master=master, clock=clock)
+        ledger = await stack.enter_async_context(open_sealed_ledger(settings))
+        keys = SqlKeyRing(ledger, master=master_key_of(settings), clock=clock)
         engine = await open_engine(settings.policy, settings.data)
         stack.push_async_callback(engine.close)
         client = Client(
@@ -248,7 +247,10 @@ def _health(app: FastAPI, ports: Ports) -> None:
 
     @app.get("/readyz", summary="Readiness, the revisions of contracts and policy in force, and current problems")
     async def readyz() -> JSONResponse:
-        problems = [*ports.stacks.problems, *([ports.engine.problem] if ports.engine.problem else [])]
+        problems = [
+            *ports.stacks.problems,
+            *(problem for problem in (ports.engine.problem, ports.ledger.problem) if problem),
+        ]
         body: dict[str, Any] = {
             "status": "degraded" if problems else "ready",
             "problems": problems,

@@ -173,6 +173,7 @@ def _body(
             recorded_effect(effect, subject) for effect, subject in zip(mutation.effects, subjects, strict=True)
         ],
         "decision": _decision_to_json(decision),
+        "idempotency_key": mutation.idempotency_key,
         "claims": [
             {
                 "id": claim.id,

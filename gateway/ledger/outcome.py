@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, delete, insert, select, update
 from gateway.errors import NotAllowed, NotFound
 from gateway.ledger.claims import end_claims, open_claims_of, settle_claims
 from gateway.ledger.rows import AttemptRow, ClaimRow
-from gateway.ledger.serialize import canonical_text, ids
+from gateway.ledger.serialize import canonical_text, ids, reply_digest
 from gateway.ledger.statements import Query, Statement, columns
 from gateway.ledger.states import AttemptState
 from gateway.ledger.tables import ATTEMPTS, CLAIMS, IN_FLIGHT, RECORDS, VALUES
@@ -151,20 +151,16 @@ def recover(transaction: Transaction, at: datetime) -> int:
 
 
 def _applied(transaction: Transaction, given: Settlement, outcome: Applied, attempt: AttemptRow) -> None:
+    keeps = given.harmless and attempt.idempotency_key and len(outcome.reply.body) <= MAX_REPLY
+    reply = outcome.reply if keeps else None
     body: dict[str, Json] = {
         "outcome": AttemptState.APPLIED.value,
         "request_id": outcome.request_id,
         "status": outcome.reply.status,
+        "reply": reply_digest(reply.status, canonical_text(reply.headers), reply.body) if reply else "",
     }
     seq = _append(transaction, given.at, attempt, body)
-    keeps = given.harmless and attempt.idempotency_key and len(outcome.reply.body) <= MAX_REPLY
-    _close(
-        transaction,
-        attempt,
-        AttemptState.APPLIED,
-        request_id=outcome.request_id,
-        reply=outcome.reply if keeps else None,
-    )
+    _close(transaction, attempt, AttemptState.APPLIED, request_id=outcome.request_id, reply=reply)
     settle_claims(transaction, attempt.mutation_id)
     effects = given.effects if given.effects is not None else _effects_decided(transaction, attempt)
     _store_values(transaction, effects, attempt.mutation_id, given.at, seq)

@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 from gateway.ledger.ledger import SqlLedger, open_ledger
+from tests.kit.sealed import KEYS
 
 _NUMBERS = count()
 
@@ -75,5 +76,5 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 async def ledger(store_url: str) -> AsyncIterator[SqlLedger]:
     """An open ledger, once for each database."""
-    async with open_ledger(store_url) as opened:
+    async with open_ledger(store_url, KEYS) as opened:
         yield opened

@@ -18,6 +18,7 @@ from gateway.model.json import Json
 from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
 from gateway.model.outcome import Applied, Reply, Sent
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
+from tests.kit.sealed import KEYS
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 APPLIED = Applied(reply=Reply(status=200, headers=(), body=b"ok"), request_id="r-1")
@@ -73,5 +74,5 @@ class Scene:
 @pytest.fixture
 async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
     """A scene on a new ledger."""
-    async with open_ledger(f"sqlite:///{tmp_path / 'scene.db'}") as ledger:
+    async with open_ledger(f"sqlite:///{tmp_path / 'scene.db'}", KEYS) as ledger:
         yield Scene(ledger=ledger)

@@ -1,0 +1,117 @@
+"""What the tables `holds` and `approvals` must hold: what waits for a human, and what humans consented to."""
+
+from collections import defaultdict
+from typing import TypeAlias
+
+import msgspec
+
+from gateway.ledger.derive.bodies import ApprovedBody, DecidedBody, RejectedBody, SummaryBody, raw_text
+from gateway.ledger.derive.event import Event, Handlers
+from gateway.ledger.derive.expected_table import ExpectedTable, text_digest
+from gateway.ledger.statements import Session
+from gateway.ledger.states import ApprovalState, HoldState
+from gateway.ledger.tables import APPROVALS, HOLDS
+from gateway.model.record import Stage
+from gateway.model.verdict import Verdict
+
+HeldCall: TypeAlias = tuple[str, str]
+"""An actor and the digest of its call."""
+
+_summary = msgspec.json.Decoder(SummaryBody).decode
+
+
+class ExpectedHolds:
+    """Follows DECIDED, APPROVED and REJECTED. A row is final once it was rejected."""
+
+    def __init__(self, session: Session) -> None:
+        self.table = ExpectedTable(session, HOLDS, {"summary": (("summary",), text_digest)})
+        self.handlers: Handlers = {
+            Stage.DECIDED: self._decided,
+            Stage.APPROVED: self._approved,
+            Stage.REJECTED: self._rejected,
+        }
+        self._by_call: dict[HeldCall, list[str]] = defaultdict(list)
+
+    def _decided(self, event: Event) -> None:
+        body: DecidedBody = event.body
+        if body.decision.carried_out or body.decision.verdict != Verdict.HOLD:
+            return
+        row = {
+            "mutation_id": event.mutation_id,
+            "at": event.at,
+            "actor": event.actor,
+            "on_behalf_of": body.caller.on_behalf_of,
+            "stack": event.stack,
+            "call_digest": body.call.digest,
+            "summary": text_digest(_summary_text(event.text)),
+            "state": HoldState.OPEN.value,
+        }
+        self.table.insert((event.mutation_id,), event.seq, row)
+        self._by_call[event.actor, body.call.digest].append(event.mutation_id)
+
+    def _approved(self, event: Event) -> None:
+        body: ApprovedBody = event.body
+        for hold in self._by_call.get((body.requester, body.digest), ()):
+            if self.table.rows[hold,]["state"] == HoldState.OPEN:
+                self.table.change((hold,), event.seq, state=HoldState.APPROVED.value)
+
+    def _rejected(self, event: Event) -> None:
+        body: RejectedBody = event.body
+        for hold in self._by_call.pop((body.requester, body.digest), ()):
+            self.table.change((hold,), event.seq, state=HoldState.REJECTED.value)
+            self.table.finish((hold,))
+
+
+class ExpectedApprovals:
+    """Follows APPROVED, REJECTED, and DECIDED, which uses an approval. A row is final once it can no longer be used."""
+
+    def __init__(self, session: Session) -> None:
+        self.table = ExpectedTable(session, APPROVALS)
+        self.handlers: Handlers = {
+            Stage.DECIDED: self._decided,
+            Stage.APPROVED: self._approved,
+            Stage.REJECTED: self._rejected,
+        }
+        self._unused: dict[HeldCall, str] = {}
+
+    def _decided(self, event: Event) -> None:
+        body: DecidedBody = event.body
+        if body.decision.carried_out and body.decision.approval:
+            self._end(body.decision.approval, event, ApprovalState.USED, used_by=event.mutation_id)
+
+    def _approved(self, event: Event) -> None:
+        body: ApprovedBody = event.body
+        call = (body.requester, body.digest)
+        if call in self._unused:
+            # One approval of a call is unused at most, so the earlier one had expired.
+            self._end(self._unused[call], event, ApprovalState.EXPIRED)
+        self._unused[call] = body.approval
+        row = {
+            "id": body.approval,
+            "mutation_id": event.mutation_id,
+            "actor": body.requester,
+            "call_digest": body.digest,
+            "approver": event.actor,
+            "at": event.at,
+            "until": body.until,
+            "state": ApprovalState.UNUSED.value,
+            "used_by": "",
+        }
+        self.table.insert((body.approval,), event.seq, row)
+
+    def _rejected(self, event: Event) -> None:
+        body: RejectedBody = event.body
+        if body.withdrawn:
+            self._end(body.withdrawn, event, ApprovalState.WITHDRAWN)
+
+    def _end(self, approval: str, event: Event, state: ApprovalState, *, used_by: str = "") -> None:
+        row = self.table.change((approval,), event.seq, state=state.value, used_by=used_by)
+        if row is not None:
+            self._unused.pop((row["actor"], row["call_digest"]), None)
+            self.table.finish((approval,))
+
+
+def _summary_text(body: str) -> str:
+    """The summary of a hold as it is stored: these members of the record, in canonical form."""
+    found = _summary(body)
+    return "{" + ",".join(f'"{name}":{raw_text(getattr(found, name))}' for name in found.__struct_fields__) + "}"
