@@ -105,7 +105,7 @@ def claim_from_row(row: ClaimRow) -> Claim:
 
 def reply_digest(status: object, headers: object, body: bytes | None) -> str:
     """The SHA-256 of a stored reply, 64 hex digits; empty if none was stored. Headers are canonical JSON text, so no newline is in them."""
-    if status is None:
+    if status is headers is body is None:
         return ""
     return hashlib.sha256(f"{status}\n{headers}\n".encode() + bytes(body or b"")).hexdigest()
 

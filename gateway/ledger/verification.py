@@ -42,12 +42,16 @@ def verify_ledger(store: Store, key: bytes, file: CheckpointFile | None) -> Veri
     checkpoint = file.read() if file is not None else None
     with store.connect() as connection, unavailable():
         store.begin_snapshot(connection)
-        session = Session(connection)
-        try:
-            return _verified(session, key, checkpoint, remember=False)
-        except StrangeRow:
-            # Only now the keys of all rows are worth their memory: they tell which row it is.
-            return _verified(session, key, checkpoint, remember=True)
+        return verify_tables(Session(connection), key, checkpoint)
+
+
+def verify_tables(session: Session, key: bytes, checkpoint: Checkpoint | None) -> Verification:
+    """Check everything in one snapshot. Raises `errors.LedgerBroken`."""
+    try:
+        return _verified(session, key, checkpoint, remember=False)
+    except StrangeRow:
+        # Only now the keys of all rows are worth their memory: they tell which row it is.
+        return _verified(session, key, checkpoint, remember=True)
 
 
 def _verified(session: Session, key: bytes, checkpoint: Checkpoint | None, *, remember: bool) -> Verification:

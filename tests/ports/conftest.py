@@ -75,6 +75,7 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 async def ledger(store_url: str) -> AsyncIterator[SqlLedger]:
-    """An open ledger, once for each database."""
+    """An open ledger, once for each database. Whatever a test did with it, all its tables must follow from its records."""
     async with open_ledger(store_url, KEYS) as opened:
         yield opened
+        await opened.verify()

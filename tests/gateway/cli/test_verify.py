@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from gateway.keyring.master_key import master_key
 from gateway.keyring.sealed_ledger import open_sealed_ledger
 from gateway.ledger.checkpoint_file import FILE_NAME
 from gateway.model.refusal import Refusal
@@ -97,8 +98,7 @@ TAMPERED = {
     "a missing record": ("DELETE FROM records WHERE seq = 2", "Record 2 is missing"),
     "a missing end": ("DELETE FROM records WHERE seq = 5", "Record 5 is missing"),
     "a strange key": (
-        "INSERT INTO keys (id, actor, kind, roles, on_behalf_of, created_at, session_of) "
-        "VALUES ('SNTL2', 'eve', 'human', '[]', '', '', '')",
+        "INSERT INTO keys VALUES ('SNTL2', 'eve', 'human', '[]', '', '', '', NULL, NULL, NULL)",
         "The row SNTL2 of keys was written past Sentinel",
     ),
 }  # fmt: skip
@@ -124,6 +124,7 @@ def test_a_missing_ledger_is_an_error(document: Document, elsewhere: Path) -> No
 
 def test_a_file_that_is_not_a_ledger(document: Document, elsewhere: Path) -> None:
     (elsewhere / ".sentinel").mkdir()
+    master_key("", elsewhere / ".sentinel")
     (elsewhere / ".sentinel" / "ledger.db").write_text("not a database at all, but long enough to be read as one" * 20)
     code, reply = document("verify")
     assert (code, reply["code"]) == (1, "ledger_unavailable")

@@ -73,6 +73,7 @@ class Scene:
 
 @pytest.fixture
 async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
-    """A scene on a new ledger."""
+    """A scene on a new ledger. Whatever a test did with it, all its tables must follow from its records."""
     async with open_ledger(f"sqlite:///{tmp_path / 'scene.db'}", KEYS) as ledger:
         yield Scene(ledger=ledger)
+        await ledger.verify()
