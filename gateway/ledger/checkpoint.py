@@ -56,7 +56,7 @@ def parse(note: str, key: Ed25519PublicKey) -> Checkpoint:
     """
     text, separator, signatures = note[:_LARGEST].partition("\n\n")
     text += "\n"
-    if not separator or not any(_is_signed(text, line, key) for line in signatures.splitlines()):
+    if not separator or not any(_is_signed(text, line, key) for line in signatures.split("\n")):
         raise LedgerBroken(
             "The checkpoint carries no signature of this master key: it was changed, or belongs to another ledger."
         )
@@ -81,7 +81,7 @@ def _is_signed(text: str, line: str, key: Ed25519PublicKey) -> bool:
 def _content(text: str) -> Checkpoint:
     """The content of signed lines. Extension lines after the third are allowed, as the format says."""
     try:
-        origin, size, root, *_ = text.splitlines()
+        origin, size, root, *_ = text.split("\n")
         checkpoint = Checkpoint(size=int(size), hash=base64.b64decode(root, validate=True).hex())
     except (ValueError, binascii.Error) as error:
         raise LedgerBroken("The checkpoint is signed, but this Sentinel cannot read it. Use a newer one.") from error

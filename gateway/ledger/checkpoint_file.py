@@ -47,6 +47,7 @@ class CheckpointFile:
         """Replace the checkpoint, on disk when this returns. Raises `errors.LedgerUnavailable`."""
         temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         try:
+            self._make_directory()
             with temporary.open("w", encoding="utf-8") as file:
                 file.write(sign(checkpoint, self._key))
                 file.flush()
@@ -61,7 +62,7 @@ class CheckpointFile:
     def locked(self) -> Iterator[None]:
         """Keep other processes from replacing the checkpoint meanwhile. Raises `errors.LedgerUnavailable`."""
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._make_directory()
             file = os.open(self.path.with_name(f".{self.path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             message = f"The checkpoint {self.path} cannot be locked ({error.strerror}). Make the gateway's user the owner of its directory."
@@ -71,6 +72,9 @@ class CheckpointFile:
             yield
         finally:
             os.close(file)
+
+    def _make_directory(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
 
 
 def _sync(directory: Path) -> None:

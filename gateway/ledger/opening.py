@@ -44,9 +44,16 @@ def prepare(store: Store, key: bytes, file: CheckpointFile | None) -> int:
             adopt_keys(transaction, datetime.now(UTC))
         count = transaction.end.seq if transaction.end is not None else last.seq if last is not None else 0
         connection.commit()
-    if file is not None and checkpoint is None and count == 0:
-        file.write(Checkpoint(size=0, hash=START.hash))
+    if file is not None and count == 0:
+        _anchor_empty(file)
     return count
+
+
+def _anchor_empty(file: CheckpointFile) -> None:
+    """Sign that the ledger is empty: a key in it that no record names was written past Sentinel."""
+    with file.locked():
+        if file.read() is None:
+            file.write(Checkpoint(size=0, hash=START.hash))
 
 
 def _check_last(session: Session, key: bytes, last: LastRecordRow) -> None:

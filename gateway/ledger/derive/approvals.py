@@ -6,7 +6,7 @@ from typing import TypeAlias
 import msgspec
 
 from gateway.ledger.derive.bodies import ApprovedBody, DecidedBody, RejectedBody, SummaryBody, raw_text
-from gateway.ledger.derive.event import Event, Handlers
+from gateway.ledger.derive.decoded_record import DecodedRecord, Handlers
 from gateway.ledger.derive.expected_table import ExpectedTable, text_digest
 from gateway.ledger.statements import Session
 from gateway.ledger.states import ApprovalState, HoldState
@@ -32,33 +32,33 @@ class ExpectedHolds:
         }
         self._by_call: dict[HeldCall, list[str]] = defaultdict(list)
 
-    def _decided(self, event: Event) -> None:
-        body: DecidedBody = event.body
+    def _decided(self, record: DecodedRecord) -> None:
+        body: DecidedBody = record.body
         if body.decision.carried_out or body.decision.verdict != Verdict.HOLD:
             return
         row = {
-            "mutation_id": event.mutation_id,
-            "at": event.at,
-            "actor": event.actor,
+            "mutation_id": record.mutation_id,
+            "at": record.at,
+            "actor": record.actor,
             "on_behalf_of": body.caller.on_behalf_of,
-            "stack": event.stack,
+            "stack": record.stack,
             "call_digest": body.call.digest,
-            "summary": text_digest(_summary_text(event.text)),
+            "summary": text_digest(_summary_text(record.text)),
             "state": HoldState.OPEN.value,
         }
-        self.table.insert((event.mutation_id,), event.seq, row)
-        self._by_call[event.actor, body.call.digest].append(event.mutation_id)
+        self.table.insert((record.mutation_id,), record.seq, row)
+        self._by_call[record.actor, body.call.digest].append(record.mutation_id)
 
-    def _approved(self, event: Event) -> None:
-        body: ApprovedBody = event.body
+    def _approved(self, record: DecodedRecord) -> None:
+        body: ApprovedBody = record.body
         for hold in self._by_call.get((body.requester, body.digest), ()):
             if self.table.rows[hold,]["state"] == HoldState.OPEN:
-                self.table.change((hold,), event.seq, state=HoldState.APPROVED.value)
+                self.table.change((hold,), record.seq, state=HoldState.APPROVED.value)
 
-    def _rejected(self, event: Event) -> None:
-        body: RejectedBody = event.body
+    def _rejected(self, record: DecodedRecord) -> None:
+        body: RejectedBody = record.body
         for hold in self._by_call.pop((body.requester, body.digest), ()):
-            self.table.change((hold,), event.seq, state=HoldState.REJECTED.value)
+            self.table.change((hold,), record.seq, state=HoldState.REJECTED.value)
             self.table.finish((hold,))
 
 
@@ -74,38 +74,38 @@ class ExpectedApprovals:
         }
         self._unused: dict[HeldCall, str] = {}
 
-    def _decided(self, event: Event) -> None:
-        body: DecidedBody = event.body
+    def _decided(self, record: DecodedRecord) -> None:
+        body: DecidedBody = record.body
         if body.decision.carried_out and body.decision.approval:
-            self._end(body.decision.approval, event, ApprovalState.USED, used_by=event.mutation_id)
+            self._end(body.decision.approval, record, ApprovalState.USED, used_by=record.mutation_id)
 
-    def _approved(self, event: Event) -> None:
-        body: ApprovedBody = event.body
+    def _approved(self, record: DecodedRecord) -> None:
+        body: ApprovedBody = record.body
         call = (body.requester, body.digest)
         if call in self._unused:
             # One approval of a call is unused at most, so the earlier one had expired.
-            self._end(self._unused[call], event, ApprovalState.EXPIRED)
+            self._end(self._unused[call], record, ApprovalState.EXPIRED)
         self._unused[call] = body.approval
         row = {
             "id": body.approval,
-            "mutation_id": event.mutation_id,
+            "mutation_id": record.mutation_id,
             "actor": body.requester,
             "call_digest": body.digest,
-            "approver": event.actor,
-            "at": event.at,
+            "approver": record.actor,
+            "at": record.at,
             "until": body.until,
             "state": ApprovalState.UNUSED.value,
             "used_by": "",
         }
-        self.table.insert((body.approval,), event.seq, row)
+        self.table.insert((body.approval,), record.seq, row)
 
-    def _rejected(self, event: Event) -> None:
-        body: RejectedBody = event.body
+    def _rejected(self, record: DecodedRecord) -> None:
+        body: RejectedBody = record.body
         if body.withdrawn:
-            self._end(body.withdrawn, event, ApprovalState.WITHDRAWN)
+            self._end(body.withdrawn, record, ApprovalState.WITHDRAWN)
 
-    def _end(self, approval: str, event: Event, state: ApprovalState, *, used_by: str = "") -> None:
-        row = self.table.change((approval,), event.seq, state=state.value, used_by=used_by)
+    def _end(self, approval: str, record: DecodedRecord, state: ApprovalState, *, used_by: str = "") -> None:
+        row = self.table.change((approval,), record.seq, state=state.value, used_by=used_by)
         if row is not None:
             self._unused.pop((row["actor"], row["call_digest"]), None)
             self.table.finish((approval,))

@@ -1,7 +1,7 @@
 """What the table `attempts` must hold: one row for each mutation that was carried out."""
 
 from gateway.ledger.derive.bodies import ABSENT, DecidedBody, SettledBody
-from gateway.ledger.derive.event import Event, Handlers
+from gateway.ledger.derive.decoded_record import DecodedRecord, Handlers
 from gateway.ledger.derive.expected_table import ANYTHING, ExpectedTable
 from gateway.ledger.serialize import reply_digest
 from gateway.ledger.statements import Session
@@ -19,22 +19,22 @@ class ExpectedAttempts:
         )
         self.handlers: Handlers = {Stage.DECIDED: self._decided, Stage.SETTLED: self._settled}
 
-    def _decided(self, event: Event) -> None:
-        body: DecidedBody = event.body
+    def _decided(self, record: DecodedRecord) -> None:
+        body: DecidedBody = record.body
         if not body.decision.carried_out:
             return
         key = body.idempotency_key
         self.table.insert(
-            (event.mutation_id,),
-            event.seq,
+            (record.mutation_id,),
+            record.seq,
             {
-                "mutation_id": event.mutation_id,
-                "seq": event.seq,
-                "actor": event.actor,
-                "stack": event.stack,
+                "mutation_id": record.mutation_id,
+                "seq": record.seq,
+                "actor": record.actor,
+                "stack": record.stack,
                 "idempotency_key": ANYTHING if key is ABSENT else key or None,
                 "call_digest": body.call.digest,
-                "decided_at": event.at,
+                "decided_at": record.at,
                 "state": AttemptState.IN_FLIGHT.value,
                 "request_id": "",
                 "reason": "",
@@ -42,13 +42,13 @@ class ExpectedAttempts:
             },
         )
 
-    def _settled(self, event: Event) -> None:
-        body: SettledBody = event.body
-        key = (event.mutation_id,)
+    def _settled(self, record: DecodedRecord) -> None:
+        body: SettledBody = record.body
+        key = (record.mutation_id,)
         failed = body.outcome == AttemptState.FAILED
         row = self.table.change(
             key,
-            event.seq,
+            record.seq,
             state=body.outcome,
             request_id=body.request_id,
             reason=body.code if failed else body.reason,

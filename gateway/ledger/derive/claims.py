@@ -12,7 +12,7 @@ from gateway.ledger.derive.bodies import (
     raw_text,
     text_or_none,
 )
-from gateway.ledger.derive.event import Event, Handlers
+from gateway.ledger.derive.decoded_record import DecodedRecord, Handlers
 from gateway.ledger.derive.expected_table import ExpectedTable, OneOf
 from gateway.ledger.statements import Session
 from gateway.ledger.states import AttemptState
@@ -43,72 +43,72 @@ class ExpectedClaims:
         self._superseded: dict[str, tuple[str, ...]] = {}
         """The claims that such a mutation superseded."""
 
-    def _decided(self, event: Event) -> None:
-        body: DecidedBody = event.body
+    def _decided(self, record: DecodedRecord) -> None:
+        body: DecidedBody = record.body
         if not body.decision.carried_out:
             return
         for claim in body.decision.supersedes:
             self.table.change(
-                (claim,), event.seq, ended_at=event.at, end=ClaimEnd.SUPERSEDED.value, ended_by=event.mutation_id
+                (claim,), record.seq, ended_at=record.at, end=ClaimEnd.SUPERSEDED.value, ended_by=record.mutation_id
             )
         if body.decision.supersedes:
-            self._superseded[event.mutation_id] = body.decision.supersedes
+            self._superseded[record.mutation_id] = body.decision.supersedes
         if not body.claims:
             return
         values = _claimed_values(body.effects)
         for taken in body.claims:
             row = {
                 "id": taken.id,
-                "mutation_id": event.mutation_id,
+                "mutation_id": record.mutation_id,
                 "address": taken.address,
                 "attribute": taken.attribute,
                 "value": values[taken.address, taken.attribute],
-                "actor": event.actor,
+                "actor": record.actor,
                 "kind": body.caller.kind,
                 "motive": text_or_none(body.motive),
-                "since": event.at,
+                "since": record.at,
                 "until": taken.until,
                 "unsettled": 1,
                 "ended_at": None,
                 "end": None,
                 "ended_by": None,
             }
-            self.table.insert((taken.id,), event.seq, row)
-        self._unsettled[event.mutation_id] = [taken.id for taken in body.claims]
+            self.table.insert((taken.id,), record.seq, row)
+        self._unsettled[record.mutation_id] = [taken.id for taken in body.claims]
 
-    def _settled(self, event: Event) -> None:
-        body: SettledBody = event.body
+    def _settled(self, record: DecodedRecord) -> None:
+        body: SettledBody = record.body
         if body.outcome == AttemptState.IN_DOUBT:
             return
-        self._end(event, body.claims_ended, ClaimEnd.FAILED)
+        self._end(record, body.claims_ended, ClaimEnd.FAILED)
         for claim in body.claims_reopened:
-            self.table.change((claim,), event.seq, ended_at=None, end=None, ended_by=None)
-        self._settle(event)
-        self._finish(self._superseded.pop(event.mutation_id, ()))
+            self.table.change((claim,), record.seq, ended_at=None, end=None, ended_by=None)
+        self._settle(record)
+        self._finish(self._superseded.pop(record.mutation_id, ()))
 
-    def _released(self, event: Event) -> None:
-        body: ReleasedBody = event.body
-        self._end(event, body.claims, ClaimEnd.RELEASED)
-        self._settle(event)
+    def _released(self, record: DecodedRecord) -> None:
+        body: ReleasedBody = record.body
+        self._end(record, body.claims, ClaimEnd.RELEASED)
+        self._settle(record)
         self._finish(body.claims)
 
-    def _expired(self, event: Event) -> None:
-        body: ExpiredBody = event.body
-        self._end(event, (body.claim,), ClaimEnd.EXPIRED)
+    def _expired(self, record: DecodedRecord) -> None:
+        body: ExpiredBody = record.body
+        self._end(record, (body.claim,), ClaimEnd.EXPIRED)
         self._finish((body.claim,))
 
-    def _reconciled(self, event: Event) -> None:
-        body: ReconciledBody = event.body
-        self._end(event, body.claims_ended, ClaimEnd.MERGED)
+    def _reconciled(self, record: DecodedRecord) -> None:
+        body: ReconciledBody = record.body
+        self._end(record, body.claims_ended, ClaimEnd.MERGED)
         self._finish(body.claims_ended)
 
-    def _end(self, event: Event, claims: Iterable[str], how: ClaimEnd) -> None:
+    def _end(self, record: DecodedRecord, claims: Iterable[str], how: ClaimEnd) -> None:
         for claim in claims:
-            self.table.change((claim,), event.seq, ended_at=event.at, end=how.value)
+            self.table.change((claim,), record.seq, ended_at=record.at, end=how.value)
 
-    def _settle(self, event: Event) -> None:
+    def _settle(self, record: DecodedRecord) -> None:
         """The mutation's outcome is known, or a human has released its claims: none of them is unsettled any more."""
-        claims = self._unsettled.pop(event.mutation_id, [])
+        claims = self._unsettled.pop(record.mutation_id, [])
         for claim in claims:
             row = self.table.rows.get((claim,))
             if row is not None:

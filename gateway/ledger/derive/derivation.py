@@ -11,7 +11,7 @@ from gateway.ledger.derive.approvals import ExpectedApprovals, ExpectedHolds
 from gateway.ledger.derive.attempts import ExpectedAttempts
 from gateway.ledger.derive.bodies import BODIES
 from gateway.ledger.derive.claims import ExpectedClaims
-from gateway.ledger.derive.event import Event, Handlers
+from gateway.ledger.derive.decoded_record import DecodedRecord, Handlers
 from gateway.ledger.derive.expected_table import ExpectedTable
 from gateway.ledger.derive.keys import ExpectedKeys
 from gateway.ledger.derive.values import ExpectedValues
@@ -48,7 +48,7 @@ class Derivation:
     def __init__(self, session: Session, *, remember: bool = False) -> None:
         """With `remember`, every key is kept in memory, so that a row that no record made can be named."""
         self._parts = tuple(derive(session) for derive in DERIVED)
-        handlers: dict[str, list[Callable[[Event], None]]] = defaultdict(list)
+        handlers: dict[str, list[Callable[[DecodedRecord], None]]] = defaultdict(list)
         for part in self._parts:
             if remember:
                 part.table.seen = set()
@@ -67,9 +67,9 @@ class Derivation:
         except (msgspec.DecodeError, msgspec.ValidationError) as error:
             message = f"Record {seq} is intact, but its body is not one that this Sentinel can read ({error}). Use a newer one."
             raise LedgerBroken(message) from error
-        event = Event(seq, at, mutation_id, actor, stack, text, body)
+        record = DecodedRecord(seq, at, mutation_id, actor, stack, text, body)
         for handle in self._handlers[stage]:
-            handle(event)
+            handle(record)
 
     def compare(self) -> Mapping[str, int]:
         """Compare what is left, and the size of each table; the number of rows by table. Raises `errors.LedgerBroken`, which names the first bad row."""

@@ -1,7 +1,7 @@
 """What the table `keys` must hold: the keys that were issued, and which of them were revoked."""
 
 from gateway.ledger.derive.bodies import KeyIssuedBody, KeyRevokedBody, raw_text, text_or_none
-from gateway.ledger.derive.event import Event, Handlers
+from gateway.ledger.derive.decoded_record import DecodedRecord, Handlers
 from gateway.ledger.derive.expected_table import ExpectedTable
 from gateway.ledger.statements import Session
 from gateway.ledger.tables import KEYS
@@ -15,11 +15,11 @@ class ExpectedKeys:
         self.table = ExpectedTable(session, KEYS)
         self.handlers: Handlers = {Stage.KEY_ISSUED: self._issued, Stage.KEY_REVOKED: self._revoked}
 
-    def _issued(self, event: Event) -> None:
-        body: KeyIssuedBody = event.body
+    def _issued(self, record: DecodedRecord) -> None:
+        body: KeyIssuedBody = record.body
         row = {
             "id": body.key,
-            "actor": event.actor,
+            "actor": record.actor,
             "kind": body.kind,
             "roles": raw_text(body.roles),
             "on_behalf_of": body.on_behalf_of,
@@ -29,12 +29,12 @@ class ExpectedKeys:
             "revoked_at": body.revoked_at,
             "session_of": body.session_of,
         }
-        self.table.insert((body.key,), event.seq, row)
+        self.table.insert((body.key,), record.seq, row)
         if body.revoked_at is not None:
             self.table.finish((body.key,))
 
-    def _revoked(self, event: Event) -> None:
-        body: KeyRevokedBody = event.body
+    def _revoked(self, record: DecodedRecord) -> None:
+        body: KeyRevokedBody = record.body
         for key in (body.key, *body.sessions):
-            self.table.change((key,), event.seq, revoked_at=event.at)
+            self.table.change((key,), record.seq, revoked_at=record.at)
             self.table.finish((key,))

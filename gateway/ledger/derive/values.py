@@ -3,7 +3,7 @@
 from collections import defaultdict
 
 from gateway.ledger.derive.bodies import DecidedBody, EffectBody, ReconciledBody, SettledBody, raw_text
-from gateway.ledger.derive.event import Event, Handlers
+from gateway.ledger.derive.decoded_record import DecodedRecord, Handlers
 from gateway.ledger.derive.expected_table import ExpectedTable
 from gateway.ledger.statements import Session
 from gateway.ledger.states import AttemptState
@@ -28,20 +28,20 @@ class ExpectedValues:
         """The attributes with a value, by address."""
         self._of_mutation: dict[str, set[tuple[str, str]]] = defaultdict(set)
 
-    def _decided(self, event: Event) -> None:
-        body: DecidedBody = event.body
+    def _decided(self, record: DecodedRecord) -> None:
+        body: DecidedBody = record.body
         if body.decision.carried_out:
-            self._effects[event.mutation_id] = body.effects
+            self._effects[record.mutation_id] = body.effects
 
-    def _settled(self, event: Event) -> None:
-        body: SettledBody = event.body
+    def _settled(self, record: DecodedRecord) -> None:
+        body: SettledBody = record.body
         if body.outcome == AttemptState.IN_DOUBT:
             return
-        effects = self._effects.pop(event.mutation_id, ())
+        effects = self._effects.pop(record.mutation_id, ())
         if body.outcome == AttemptState.APPLIED:
-            self._apply(event, effects)
+            self._apply(record, effects)
 
-    def _apply(self, event: Event, effects: tuple[EffectBody, ...]) -> None:
+    def _apply(self, record: DecodedRecord, effects: tuple[EffectBody, ...]) -> None:
         for effect in effects:
             if effect.attribute == WHOLE and effect.action in (EffectAction.CREATE, EffectAction.DELETE):
                 for attribute in list(self._attributes[effect.address]):
@@ -50,27 +50,27 @@ class ExpectedValues:
                 self._forget(effect.address, effect.attribute)
         for effect in effects:
             if effect.attribute != WHOLE and effect.action in (EffectAction.SET, EffectAction.CREATE):
-                self._store(event, effect)
+                self._store(record, effect)
 
-    def _store(self, event: Event, effect: EffectBody) -> None:
+    def _store(self, record: DecodedRecord, effect: EffectBody) -> None:
         key = (effect.address, effect.attribute)
         self._forget(*key)
         row = {
             "address": effect.address,
             "attribute": effect.attribute,
             "value": raw_text(effect.value),
-            "mutation_id": event.mutation_id,
-            "at": event.at,
-            "seq": event.seq,
+            "mutation_id": record.mutation_id,
+            "at": record.at,
+            "seq": record.seq,
         }
-        self.table.insert(key, event.seq, row)
+        self.table.insert(key, record.seq, row)
         self._attributes[effect.address].add(effect.attribute)
-        self._of_mutation[event.mutation_id].add(key)
+        self._of_mutation[record.mutation_id].add(key)
 
-    def _reconciled(self, event: Event) -> None:
-        body: ReconciledBody = event.body
+    def _reconciled(self, record: DecodedRecord) -> None:
+        body: ReconciledBody = record.body
         if bytes(body.merged) == b"true":
-            for address, attribute in list(self._of_mutation.get(event.mutation_id, ())):
+            for address, attribute in list(self._of_mutation.get(record.mutation_id, ())):
                 self._forget(address, attribute)
 
     def _forget(self, address: str, attribute: str) -> None:

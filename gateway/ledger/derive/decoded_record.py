@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 
-class Event(NamedTuple):
+class DecodedRecord(NamedTuple):
     """One record."""
 
     seq: int
@@ -18,5 +18,5 @@ class Event(NamedTuple):
     """Its body as one of the types in `bodies.BODIES`, by its stage."""
 
 
-Handlers: TypeAlias = Mapping[str, Callable[[Event], None]]
+Handlers: TypeAlias = Mapping[str, Callable[[DecodedRecord], None]]
 """What a table does about a record, by the record's stage."""
