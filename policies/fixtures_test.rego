@@ -6,12 +6,14 @@ document(kind, effects) := {
 	"now_ns": 1000000000000,
 	"stack": "kafka",
 	"mode": "enforce",
-	"caller": {"actor": concat("-", ["some", kind]), "kind": kind, "roles": [], "on_behalf_of": ""},
+	"caller": {"actor": concat("-", ["some", kind]), "kind": kind, "roles": [], "on_behalf_of": "", "open_claims": 0},
 	"motive": motive("availability", "incident"),
 	"mutation": {
 		"id": "mut_1",
 		"service": "ec2",
 		"operation": "DoSomething",
+		"account": "123456789012",
+		"parameters": {},
 		"class": "mutation",
 		"understood": count(effects) > 0,
 		"effects": effects,
@@ -42,10 +44,24 @@ effect(type, action, attribute, value) := {
 	"resource_type": type,
 	"identity": {},
 	"declared": true,
+	"implied": false,
 	"exists": action != "create",
 	"changes": true,
 	"contract": {"managed_by_agent": true, "critical": false, "prevent_delete": false, "owner": ""},
 }
+
+# An input document for one call, with the parameters that policies see.
+calls(kind, service, operation, parameters, effects) := json.patch(document(kind, effects), [
+	{"op": "replace", "path": "/mutation/service", "value": service},
+	{"op": "replace", "path": "/mutation/operation", "value": operation},
+	{"op": "replace", "path": "/mutation/parameters", "value": parameters},
+])
+
+# The effect, with another value of one of its members.
+but(effect, member, value) := object.union(object.remove(effect, [member]), {member: value})
+
+# The effect with its value declared in code.
+as_declared(effect) := but(effect, "declared_value", effect.value)
 
 # The findings as a set of "ID verdict".
 verdicts(findings) := {concat(" ", [finding.id, finding.verdict]) | some finding in findings}

@@ -8,7 +8,7 @@ test_every_package_answers if {
 	answer := guardrails.result with input as document
 	answer.findings == set()
 	answer.evaluated == {name: true |
-		some name in ["comprehension", "data_loss", "execution", "exposure", "identity", "motive", "network"]
+		some name in ["comprehension", "data_loss", "disruption", "execution", "exposure", "identity", "motive", "network"]
 	}
 }
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
+from gateway.checks.shown_parameters import shown_parameters
 from gateway.model.claim import StandingClaim
 from gateway.model.facts import Dependant, Facts, Subject
 from gateway.model.json import Json, to_json
@@ -28,7 +29,7 @@ class PolicyInputs:
 def policy_input(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
     """The input for one mutation and its facts. Times are integers: nanoseconds since 1970 (UTC).
 
-    It leaves out the parameters of the call. The effects hold what matters of them, with digests in place of secrets.
+    Of the parameters of the call it shows only a few. The effects hold what matters of the others, with digests in place of secrets.
     """
     return {
         "now_ns": _nanoseconds(facts.now),
@@ -39,12 +40,15 @@ def policy_input(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
             "kind": mutation.caller.kind.value,
             "roles": list(mutation.caller.roles),
             "on_behalf_of": mutation.caller.on_behalf_of,
+            "open_claims": facts.open_claims,
         },
         "motive": motive_to_json(mutation.motive),
         "mutation": {
             "id": mutation.id,
             "service": mutation.call.service,
             "operation": mutation.call.operation,
+            "account": mutation.call.account or facts.account,
+            "parameters": shown_parameters(mutation.call),
             "class": mutation.call_class.value,
             "understood": mutation.understood,
             "effects": [_effect(subject) for subject in facts.subjects],
@@ -69,6 +73,7 @@ def _effect(subject: Subject) -> Json:
         "resource_type": effect.resource_type,
         "identity": dict(effect.identity),
         "declared": effect.declared,
+        "implied": effect.implied,
         "exists": subject.exists,
         "changes": subject.changes,
         "contract": {
@@ -95,6 +100,7 @@ def _claim(standing: StandingClaim) -> Json:
         "since_ns": _nanoseconds(claim.since),
         "until_ns": _nanoseconds(claim.until) if claim.until else None,
         "until": to_json(claim.until) if claim.until else None,
+        "unsettled": claim.unsettled,
         "relation": standing.relation.value,
     }
 
@@ -102,8 +108,10 @@ def _claim(standing: StandingClaim) -> Json:
 def _dependants(facts: Facts) -> list[Json]:
     """Each dependant once; direct if any changed resource has it as a direct dependant."""
     by_address: dict[str, Dependant] = {}
-    for subject in facts.subjects:
-        for dependant in subject.dependants:
+    # All effects on one resource have the same dependants.
+    groups = {subject.effect.address: subject.dependants for subject in facts.subjects}
+    for dependants in groups.values():
+        for dependant in dependants:
             if dependant.address not in by_address or dependant.direct:
                 by_address[dependant.address] = dependant
     return [

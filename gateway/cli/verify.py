@@ -55,7 +55,7 @@ def _verification_to_json(done: "Verification") -> dict[str, Any]:
 
 
 async def _verify(settings: Settings) -> "Verification":
-    from gateway.keyring.derived_keys import ledger_keys
+    from gateway.keyring.ledger_keys import ledger_keys
     from gateway.keyring.sealed_ledger import checkpoint_path, master_key_of
     from gateway.ledger.checkpoint_file import CheckpointFile
     from gateway.ledger.store import open_store

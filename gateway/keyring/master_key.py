@@ -1,5 +1,7 @@
-"""The master key, from which the secrets of all keys are derived: taken from the settings, or generated once and stored in a private file."""
+"""The master key, from which the secrets of all keys and the key of masks are derived: taken from the settings, or generated once and stored in a private file."""
 
+import hashlib
+import hmac
 import os
 import secrets
 from pathlib import Path
@@ -12,6 +14,15 @@ MIN_LENGTH: Final = 32
 
 FILE_NAME: Final = "master.key"
 """Name of its file in the data directory."""
+
+
+def derived_key(master: bytes, purpose: str) -> bytes:
+    """A key of its own for each purpose, 32 bytes. It tells nothing about the master key or the other keys.
+
+    HKDF-SHA256 (RFC 5869) with one block of output.
+    """
+    extracted = hmac.new(b"sentinel", master, hashlib.sha256).digest()
+    return hmac.new(extracted, purpose.encode() + b"\x01", hashlib.sha256).digest()
 
 
 def master_key(given: str, data: Path, *, create: bool = True) -> bytes:

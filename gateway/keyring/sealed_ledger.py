@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from gateway.keyring.derived_keys import ledger_keys
+from gateway.keyring.ledger_keys import ledger_keys
 from gateway.keyring.master_key import master_key
 from gateway.ledger.checkpoint_file import FILE_NAME
 from gateway.ledger.ledger import SqlLedger, open_ledger

@@ -51,6 +51,12 @@ class ClaimRow(NamedTuple):
     end: str | None
 
 
+class SpentRow(NamedTuple):
+    """The attempt that spent a signature."""
+
+    mutation_id: str
+
+
 class HolderRow(NamedTuple):
     """Who took a claim on an attribute."""
 
@@ -78,6 +84,15 @@ class AttemptRow(NamedTuple):
     state: str
 
 
+class DoubtRow(NamedTuple):
+    """An attempt in doubt."""
+
+    mutation_id: str
+    stack: str
+    decided_at: str
+    left_at: str
+
+
 class AttemptOutcomeRow(NamedTuple):
     """What a repeated attempt is answered with."""
 
@@ -92,13 +107,15 @@ class AttemptOutcomeRow(NamedTuple):
 
 
 class HoldRow(NamedTuple):
-    """A held mutation, without its summary."""
+    """A held mutation."""
 
     actor: str
     on_behalf_of: str
     stack: str
     call_digest: str
     state: str
+    summary: str
+    binding: str
 
 
 class ApprovalRow(NamedTuple):
@@ -108,6 +125,7 @@ class ApprovalRow(NamedTuple):
     mutation_id: str
     approver: str
     until: str
+    binding: str
 
 
 class KeyRow(NamedTuple):

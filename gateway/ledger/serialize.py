@@ -47,6 +47,7 @@ def recorded_effect(effect: Effect, subject: Subject | None) -> Json:
         "identity": dict(effect.identity),
         "in_code": effect.declared,
         "sensitive": effect.sensitive,
+        "implied": effect.implied,
     }
 
 
@@ -100,6 +101,7 @@ def claim_from_row(row: ClaimRow) -> Claim:
         until=from_text(row.until) if row.until and not (row.unsettled and row.ended_at is None) else None,
         ended_at=from_text(row.ended_at) if row.ended_at else None,
         end=ClaimEnd(row.end) if row.end else None,
+        unsettled=bool(row.unsettled) and row.ended_at is None,
     )
 
 

@@ -58,7 +58,8 @@ class WasmInstance:
         """
         self._store = wasmtime.Store(engine)
         self._store.set_epoch_deadline(ticks)
-        self._memory = wasmtime.Memory(self._store, wasmtime.MemoryType(wasmtime.Limits(2, memory_bytes // PAGE)))
+        limits = wasmtime.Limits(_least_pages(module), memory_bytes // PAGE)
+        self._memory = wasmtime.Memory(self._store, wasmtime.MemoryType(limits))
         self._engine = engine
         self._exports = self._link(module)
         self._check_abi()
@@ -185,3 +186,9 @@ def _function(exports: Mapping[str, object], name: str) -> wasmtime.Func:
 
 def _ignore(_address: int) -> None:
     """Discard what policies print, because it may contain a secret."""
+
+
+def _least_pages(module: wasmtime.Module) -> int:
+    """The pages of memory that the module asks to start with: more policies have more constants."""
+    kinds = [wanted.type for wanted in module.imports if wanted.name == "memory"]
+    return max((kind.limits.min for kind in kinds if isinstance(kind, wasmtime.MemoryType)), default=2)

@@ -1,7 +1,7 @@
 """Schema of the policies' data, validated when a bundle is loaded rather than when a decision needs a value."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
 
@@ -9,6 +9,7 @@ from gateway.errors import PolicyInvalid
 from gateway.model.caller import ActorKind
 from gateway.model.json import Json
 from gateway.model.motive import Intent, Motivation
+from gateway.ports import MOST_CLAIMS
 
 Rank = Annotated[StrictInt, Field(ge=0, lt=1000)]
 """A rank. Scores are sums of ranks, so a rank of another order of magnitude is a mistake."""
@@ -42,14 +43,16 @@ class Priorities(_Strict):
     urgent: list[Motivation]
     claim_seconds: dict[Motivation, Seconds | None]
     claim_seconds_without_motive: Seconds | None
+    longest_claim_seconds: dict[ActorKind, Annotated[StrictInt, Field(gt=0, le=_YEAR)]]
+    claims_per_actor: dict[ActorKind, Annotated[StrictInt, Field(gt=0, le=MOST_CLAIMS)]]
     oscillation: Oscillation
 
 
 class ShortestPrefix(_Strict):
-    """The shortest CIDR prefixes that do not count as the whole internet."""
+    """The shortest CIDR prefixes that do not count as the whole internet. IPv6 is counted in sites (/48)."""
 
     ipv4: Annotated[StrictInt, Field(ge=1, le=32)]
-    ipv6: Annotated[StrictInt, Field(ge=1, le=128)]
+    ipv6: Annotated[StrictInt, Field(ge=1, le=48)]
 
 
 class NetworkData(_Strict):
@@ -57,52 +60,116 @@ class NetworkData(_Strict):
 
     public_ports: list[Annotated[StrictInt, Field(ge=1, le=65535)]]
     shortest_public_prefix: ShortestPrefix
+    private_ranges: dict[
+        Annotated[StrictStr, Field(pattern="^[0-9]{1,3}$")],
+        list[Annotated[StrictStr, Field(pattern=r"^[0-9]+(\.[0-9]+){3}/[0-9]+$")]],
+    ]
+    """By the first number of their addresses."""
+
+
+Operation = Annotated[StrictStr, Field(pattern="^[a-z0-9-]+:[A-Za-z0-9]+$")]
+"""A botocore service and operation, e.g. `sqs:PurgeQueue`."""
+Action = Annotated[StrictStr, Field(pattern="^[a-z0-9-]+:[a-z0-9]+$")]
+"""An action of an IAM policy in lower case, e.g. `iam:passrole`."""
+Scalar = StrictBool | StrictInt | StrictStr
+"""A value of an attribute."""
 
 
 class IdentityData(_Strict):
     """`policies/data/identity.json`."""
 
-    admin_policies: list[Annotated[StrictStr, Field(pattern="^arn:")]]
+    services: list[StrictStr]
+    admin_policies: list[Annotated[StrictStr, Field(min_length=3, pattern="[A-Za-z]")]]
+    documents: dict[StrictStr, Literal["identity", "trust"]]
+    role_attributes: list[StrictStr]
+    escalating: list[Action]
 
 
-class Protection(_Strict):
-    """An attribute and its values that remove a protection."""
+class PatternsData(_Strict):
+    """`policies/data/patterns.json`."""
 
-    attribute: StrictStr
-    unsafe: list[StrictBool | StrictInt | StrictStr]
+    shortest_name: Annotated[StrictInt, Field(ge=1)]
+    services_without_types: list[StrictStr]
+
+
+class DocumentsData(_Strict):
+    """`policies/data/documents.json`: the words of IAM's policy language."""
+
+    members: list[StrictStr]
+    elements: list[StrictStr]
+    principals: list[StrictStr]
+
+
+class PrincipalsData(_Strict):
+    """`policies/data/principals.json`. Condition keys and operators are in lower case."""
+
+    trusted_accounts: list[Annotated[StrictStr, Field(pattern="^[0-9]{12}$")]]
+    demanding_operators: list[
+        Annotated[StrictStr, Field(pattern="^(string(equals|equalsignorecase|like)|arn(equals|like))$")]
+    ]
+    narrowing: dict[
+        Annotated[StrictStr, Field(pattern="^[a-z0-9:]+$")], Literal["account", "organization", "arn", "network"]
+    ]
+    subjects: dict[Annotated[StrictStr, Field(min_length=1)], Annotated[StrictStr, Field(min_length=1)]]
 
 
 class DataLossData(_Strict):
-    """`policies/data/data_loss.json`."""
+    """`policies/data/data_loss.json`. `protections` and `least` are by attribute path."""
 
     stores: list[StrictStr]
-    protections: list[Protection]
-    destructive: list[Annotated[StrictStr, Field(pattern="^[a-z0-9-]+:[A-Za-z0-9]+$")]]
+    protections: dict[StrictStr, list[Scalar]]
+    off_at_first: list[StrictStr]
+    least: dict[StrictStr, Annotated[StrictInt, Field(gt=0)]]
+    endless: list[StrictStr]
+    lifecycles: list[StrictStr]
+    shortest: dict[Literal["prefix", "tag", "tags"], Annotated[StrictInt, Field(gt=0)]]
+    guards: list[StrictStr]
+    watching: list[Operation]
+    destructive: list[Operation]
 
 
-class Switch(_Strict):
-    """An attribute and its values that open a resource to the world."""
+class DisruptionData(_Strict):
+    """`policies/data/disruption.json`. `disrupting` says of each operation what it does, for the reason of the finding."""
 
-    attribute: StrictStr
-    open: list[StrictBool | StrictInt | StrictStr]
+    disrupting: dict[Operation, Annotated[StrictStr, Field(min_length=5)]]
+    stopping: dict[StrictStr, list[Scalar]]
+    locking: list[StrictStr]
+
+
+class ExecutionData(_Strict):
+    """`policies/data/execution.json`: by resource type, the attributes that are code."""
+
+    code: dict[StrictStr, list[StrictStr]]
 
 
 class ExposureData(_Strict):
-    """`policies/data/exposure.json`. The condition keys are in lower case."""
+    """`policies/data/exposure.json`. `switches` holds, by attribute path, the values that open a resource to the world."""
 
-    switches: list[Switch]
+    switches: dict[StrictStr, list[Scalar]]
     shields: list[StrictStr]
-    narrowing: list[Annotated[StrictStr, Field(pattern="^[a-z0-9:]+$")]]
+    policy_attributes: list[StrictStr]
 
 
 _KNOWN: Mapping[str, type[BaseModel]] = {
     "priorities": Priorities,
     "network": NetworkData,
     "identity": IdentityData,
+    "patterns": PatternsData,
+    "documents": DocumentsData,
+    "principals": PrincipalsData,
     "data_loss": DataLossData,
+    "disruption": DisruptionData,
+    "execution": ExecutionData,
     "exposure": ExposureData,
 }
-_COMPLETE = (("intents", Intent), ("motivations", Motivation), ("kinds", ActorKind), ("claim_seconds", Motivation))
+_COMPLETE = (
+    ("intents", Intent),
+    ("motivations", Motivation),
+    ("kinds", ActorKind),
+    ("claim_seconds", Motivation),
+    ("longest_claim_seconds", ActorKind),
+    ("claims_per_actor", ActorKind),
+)
 
 
 def check_data(data: Mapping[str, Any]) -> None:

@@ -70,3 +70,106 @@ test_destroying_data_itself if {
 		}
 	}
 }
+
+reported(kind, effects) := fixtures.verdicts(found) if {
+	found := data_loss.findings with input as fixtures.document(kind, effects)
+	fixtures.complete(found)
+}
+
+test_protections_inside_a_block if {
+	every effect in [
+		fixtures.effect("aws_dynamodb_table", "set", "ttl.enabled", true),
+		fixtures.effect("aws_dynamodb_table", "set", "ttl", [{"enabled": true, "attribute_name": "x"}]),
+		fixtures.effect("aws_dynamodb_table", "set", "ttl", {"enabled": true}),
+		fixtures.effect("aws_dynamodb_table", "set", "*", {"ttl": [{"enabled": true}]}),
+		fixtures.effect("aws_dynamodb_table", "create", "ttl.enabled", true),
+		fixtures.effect("aws_dynamodb_table", "set", "point_in_time_recovery", [{"enabled": false}]),
+		fixtures.effect("aws_s3_bucket_versioning", "set", "versioning_configuration", [{"status": "Suspended"}]),
+		fixtures.effect("aws_kms_key", "set", "enable_key_rotation", false),
+	] {
+		every kind, verdict in verdicts {
+			reported(kind, [effect]) == {concat(" ", ["SEN-D002", verdict])}
+		}
+		reported("pipeline", [fixtures.as_declared(effect)]) == set()
+	}
+	reported("agent", [fixtures.effect("aws_dynamodb_table", "set", "ttl", [{"enabled": false}])]) == set()
+	reported("human", [fixtures.effect("aws_db_instance", "create", "deletion_protection", false)]) == set()
+}
+
+test_what_is_kept_too_short if {
+	every effect in [
+		fixtures.effect("aws_db_instance", "set", "backup_retention_period", 1),
+		fixtures.effect("aws_db_instance", "set", "backup_retention_period", 0),
+		fixtures.effect("aws_db_instance", "create", "backup_retention_period", 6),
+		fixtures.effect("aws_rds_cluster", "set", "backup_retention_period", -1),
+		fixtures.effect("aws_rds_cluster", "set", "backup_retention_period", "1"),
+		fixtures.effect("aws_cloudwatch_log_group", "set", "retention_in_days", 1),
+		fixtures.effect("aws_sqs_queue", "set", "message_retention_seconds", 60),
+		fixtures.but(fixtures.effect("aws_db_instance", "set", "backup_retention_period", 1), "before", 35),
+	] {
+		every kind, verdict in verdicts {
+			concat(" ", ["SEN-D004", verdict]) in reported(kind, [effect])
+		}
+		reported("pipeline", [fixtures.as_declared(effect)]) == set()
+	}
+	every effect in [
+		fixtures.effect("aws_db_instance", "set", "backup_retention_period", 7),
+		fixtures.but(fixtures.effect("aws_db_instance", "set", "backup_retention_period", 3), "before", 1),
+		fixtures.effect("aws_cloudwatch_log_group", "set", "retention_in_days", 0),
+		fixtures.effect("aws_db_instance", "create", "backup_retention_period", null),
+	] {
+		reported("agent", [effect]) == set()
+	}
+}
+
+lifecycle(rules) := fixtures.effect("aws_s3_bucket_lifecycle_configuration", "create", "rule", rules)
+
+test_a_lifecycle_that_expires_everything if {
+	on := {"id": "x", "status": "Enabled", "expiration": [{"days": 1}]}
+	every changed in [
+		{},
+		{"filter": []},
+		{"filter": [{}]},
+		{"filter": [{"prefix": ""}]},
+		{"filter": [{"prefix": "a"}]},
+		{"filter": [{"object_size_greater_than": 0}]},
+		{"filter": [{"and": [{"prefix": "", "object_size_greater_than": 1}]}]},
+		{"prefix": ""},
+		{"expiration": [{"date": "2026-01-01T00:00:00Z"}]},
+		{"expiration": [], "noncurrent_version_expiration": [{"noncurrent_days": 1}]},
+		{"status": "enabled"},
+	] {
+		every kind, verdict in verdicts {
+			reported(kind, [lifecycle([object.union(on, changed)])]) == {concat(" ", ["SEN-D005", verdict])}
+		}
+	}
+	every changed in [
+		{"status": "Disabled"},
+		{"expiration": []},
+		{"expiration": [{"expired_object_delete_marker": true}]},
+		{"filter": [{"prefix": "logs/"}]},
+		{"filter": [{"tag": [{"key": "a", "value": "b"}]}]},
+		{"filter": [{"and": [{"prefix": "", "tags": {"a": "b"}}]}]},
+		{"prefix": "tmp/"},
+	] {
+		reported("agent", [lifecycle([object.union(on, changed)])]) == set()
+	}
+	reported("human", [fixtures.but(lifecycle([on]), "before", [on])]) == set()
+	reported("human", [lifecycle("nonsense")]) == {"SEN-D005 hold"}
+	reported("human", [fixtures.effect("aws_s3_bucket_lifecycle_configuration", "create", "*", {"rule": [on]})]) == {"SEN-D005 hold"}
+	reported("pipeline", [fixtures.as_declared(lifecycle([on]))]) == set()
+}
+
+test_blinding_what_watches if {
+	every name in data.data.data_loss.watching {
+		parts := split(name, ":")
+		every kind, verdict in verdicts {
+			found := data_loss.findings with input as fixtures.calls(kind, parts[0], parts[1], {}, [])
+			fixtures.verdicts(found) == {concat(" ", ["SEN-D006", verdict])}
+			fixtures.complete(found)
+		}
+	}
+	every type in data.data.data_loss.guards {
+		reported("human", [fixtures.effect(type, "delete", "*", null)]) == {"SEN-D006 hold"}
+	}
+}

@@ -3,6 +3,9 @@
 # description: Calls that run code, or contain a document that runs code.
 package sentinel.rules.execution
 
+import data.data.execution as config
+import data.sentinel.lib.effects
+
 evaluated := true
 
 # METADATA
@@ -39,6 +42,41 @@ findings contains {
 	input.caller.kind == "agent"
 	input.mutation.service == "cloudwatch"
 	input.mutation.operation == "SetAlarmState"
+}
+
+# METADATA
+# title: What runs with a role is replaced
+# description: |
+#   Code, layers, user data and containers run with rights that their author need not have. Passes where the Terraform code declares the
+#   value, for a pipeline where it declares the resource (that was reviewed), and for an agent as far as a contract lets it.
+# custom:
+#   id: SEN-E003
+#   severity: high
+findings contains {
+	"id": "SEN-E003",
+	"verdict": "hold",
+	"message": concat("", ["This replaces what ", effect.address, " runs (", effect.attribute, ") with the rights of its role; a human must approve it."]),
+	"address": effect.address,
+	"attribute": effect.attribute,
+} if {
+	some effect in effects.writes
+	effect.changes
+	effect.value != null
+	effect.attribute in object.get(config.code, effect.resource_type, [])
+	not trusted(effect)
+}
+
+trusted(effect) if effects.is_declared(effect)
+
+trusted(effect) if {
+	input.caller.kind == "pipeline"
+	effect.declared
+}
+
+trusted(effect) if {
+	input.caller.kind == "agent"
+	effect.declared
+	effect.contract.managed_by_agent
 }
 
 only_invokes_managed if {

@@ -48,3 +48,23 @@ test_a_false_alarm_by_an_agent_is_held if {
 		fixtures.complete(found)
 	}
 }
+
+test_replacing_what_runs_with_a_role if {
+	every type, attributes in data.data.execution.code {
+		every attribute in attributes {
+			effect := fixtures.effect(type, "set", attribute, "x")
+			replaced("human", effect) == {"SEN-E003 hold"}
+			replaced("service", effect) == {"SEN-E003 hold"}
+			replaced("human", fixtures.as_declared(effect)) == set()
+			replaced("pipeline", effect) == set()
+			replaced("pipeline", fixtures.but(effect, "declared", false)) == {"SEN-E003 hold"}
+			replaced("agent", effect) == set()
+			replaced("agent", fixtures.but(effect, "contract", foreign.contract)) == {"SEN-E003 hold"}
+		}
+	}
+}
+
+replaced(kind, effect) := fixtures.verdicts(found) if {
+	found := execution.findings with input as fixtures.document(kind, [effect])
+	fixtures.complete(found)
+}

@@ -3,7 +3,10 @@
 # description: Resources that anyone in the world may use, because of a resource policy or a switch. For network rules see `network`.
 package sentinel.rules.exposure
 
-import data.data.exposure
+import data.data.exposure as config
+import data.sentinel.lib.documents
+import data.sentinel.lib.effects
+import data.sentinel.lib.principals
 
 evaluated := true
 
@@ -17,17 +20,15 @@ findings contains {
 	"id": "SEN-X001",
 	"verdict": verdict,
 	"message": concat("", [
-		"This policy lets anyone in the world use ", effect.address, ": its Principal is * and no Condition narrows it to an ",
+		"This policy lets anyone in the world use ", effect.address, ": its Principal is everybody and no Condition narrows it to an ",
 		"account, organization, ARN or VPC. ", remedy,
 	]),
 	"address": effect.address,
 	"attribute": effect.attribute,
 } if {
 	some effect in policies
-	some statement in statements(effect.value)
-	object.get(statement, "Effect", "") != "Deny"
-	open_to_everyone(statement)
-	not narrowed(statement)
+	some statement in documents.allowing(effect.value)
+	principals.open(statement)
 }
 
 # METADATA
@@ -38,12 +39,12 @@ findings contains {
 findings contains {
 	"id": "SEN-X002",
 	"verdict": verdict,
-	"message": concat("", ["The policy for ", effect.address, " is not a JSON policy document, so it is unknown whom it allows. ", remedy]),
+	"message": concat("", ["The policy for ", effect.address, " is not a policy document of IAM's grammar, so it is unknown whom it allows. ", remedy]),
 	"address": effect.address,
 	"attribute": effect.attribute,
 } if {
 	some effect in policies
-	not readable(effect.value)
+	not documents.readable(effect.value, "resource")
 }
 
 # METADATA
@@ -55,15 +56,14 @@ findings contains {
 findings contains {
 	"id": "SEN-X003",
 	"verdict": verdict,
-	"message": concat("", [effect.attribute, " = ", json.marshal(effect.value), " would open ", effect.address, " to the world. ", remedy]),
+	"message": concat("", [attribute, " = ", json.marshal(value), " would open ", effect.address, " to the world. ", remedy]),
 	"address": effect.address,
 	"attribute": effect.attribute,
 } if {
 	some effect in writes
-	some switch in exposure.switches
-	effect.attribute == switch.attribute
-	effect.value in switch.open
-	not is_declared(effect)
+	some [attribute, value, open] in effects.given(effect, config.switches)
+	value in open
+	not effects.is_declared(effect)
 }
 
 # METADATA
@@ -80,7 +80,48 @@ findings contains {
 } if {
 	some effect in input.mutation.effects
 	effect.action == "delete"
-	effect.resource_type in exposure.shields
+	effect.resource_type in config.shields
+}
+
+# METADATA
+# title: A resource for another account
+# description: |
+#   Accounts listed in data/principals.json are not strangers. Passes where the Terraform code itself declares the policy and nobody but
+#   an agent asks.
+# custom:
+#   id: SEN-X005
+#   severity: high
+findings contains {
+	"id": "SEN-X005",
+	"verdict": verdict,
+	"message": concat("", [
+		"This lets ", effects.few(strangers), " use ", effect.address,
+		", and that is neither of this account nor trusted (data/principals.json). ", remedy,
+	]),
+	"address": effect.address,
+	"attribute": effect.attribute,
+} if {
+	some [effect, strangers] in lets_in
+	count(strangers) > 0
+}
+
+# METADATA
+# title: An access control list that lets strangers in
+# description: A grantee is the owner itself or a stranger; of a group, only AWS's log delivery is none.
+# custom:
+#   id: SEN-X006
+#   severity: critical
+findings contains {
+	"id": "SEN-X006",
+	"verdict": verdict,
+	"message": concat("", ["The access control list of ", effect.address, " grants something to ", effects.few(grantees), ". ", remedy]),
+	"address": effect.address,
+	"attribute": effect.attribute,
+} if {
+	some effect in writes
+	not effects.is_declared(effect)
+	grantees := granted(effect)
+	count(grantees) > 0
 }
 
 # Agents and services act without supervision and are denied. For humans and pipelines a human can approve.
@@ -91,67 +132,57 @@ remedy := {
 	"hold": "A human must approve it; then send the identical call again.",
 }[verdict]
 
-writes := [effect |
-	some effect in input.mutation.effects
-	effect.action in {"set", "create"}
-	effect.changes
-]
+writes := [effect | some effect in effects.writes; effect.changes]
 
 # The policies attached to resources. Those of IAM are checked in `identity`. An empty policy allows no one.
 policies := [effect |
 	some effect in writes
-	effect.attribute == "policy"
+	effect.attribute in config.policy_attributes
 	not startswith(effect.resource_type, "aws_iam_")
 	not effect.value in {null, ""}
-	not is_declared(effect)
+	not effects.is_declared(effect)
 ]
 
-is_declared(effect) if {
-	input.caller.kind != "agent"
-	effect.value == effect.declared_value
+lets_in := array.concat(
+	[[effect, strangers] |
+		some effect in policies
+		strangers := {stranger |
+			some statement in documents.allowing(effect.value)
+			some stranger in principals.strangers(statement)
+		}
+	],
+	[[effect, strangers] |
+		some effect in writes
+		effect.resource_type == "aws_lambda_permission"
+		effect.attribute == "principal"
+		not effects.is_declared(effect)
+		strangers := principals.strangers({"Principal": callers(effect.value)})
+	],
+)
+
+# A permission of Lambda names a service, an account or an ARN in one text.
+callers(value) := {"Service": value} if service(value)
+
+callers(value) := {"AWS": value} if not service(value)
+
+service(value) if endswith(value, ".amazonaws.com")
+
+service(value) if endswith(value, ".amazonaws.com.cn")
+
+granted(effect) := {text |
+	endswith(effect.resource_type, "_acl")
+	startswith(effect.attribute, "access_control_policy")
+	walk(effect.value, [path, text])
+	is_string(text)
+	path[count(path) - 1] in {"uri", "id", "email_address"}
+	path[count(path) - 2] != "owner"
+	not owners[text]
+	not endswith(text, "/groups/s3/LogDelivery")
+	text != ""
 }
 
-parsed(value) := value if is_object(value)
-
-parsed(value) := json.unmarshal(value) if {
-	is_string(value)
-	json.is_valid(value)
-}
-
-readable(value) if {
-	count(statements(value)) > 0
-	every statement in statements(value) {
-		is_object(statement)
-	}
-}
-
-statements(value) := listed(object.get(parsed(value), "Statement", [])) if is_object(parsed(value))
-
-listed(value) := value if is_array(value)
-
-listed(value) := [value] if not is_array(value)
-
-# NotPrincipal allows everyone except some.
-open_to_everyone(statement) if object.get(statement, "NotPrincipal", null) != null
-
-open_to_everyone(statement) if "*" in listed(object.get(statement, "Principal", null))
-
-open_to_everyone(statement) if {
-	principal := object.get(statement, "Principal", null)
-	is_object(principal)
-	"*" in listed(object.get(principal, "AWS", []))
-}
-
-# Only a condition on the identity of the caller narrows a statement. A condition that requires encryption, for example, does not.
-narrowed(statement) if {
-	some operator, keys in object.get(statement, "Condition", {})
-	lower(operator) in {"stringequals", "stringequalsignorecase", "stringlike", "arnequals", "arnlike"}
-	some key, values in keys
-	lower(key) in exposure.narrowing
-	count(listed(values)) > 0
-	every value in listed(values) {
-		is_string(value)
-		not startswith(value, "*")
-		not startswith(value, "arn:*")
-	}
+# AWS refuses a list that names another owner than the bucket's.
+owners := {effect.value |
+	some effect in writes
+	effect.attribute == "access_control_policy.owner.id"
 }

@@ -12,42 +12,40 @@ found(kind, effect) := findings if {
 	fixtures.complete(findings)
 }
 
-open_statement := {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "*"}
+everybody := {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "*"}
 
-with_condition(condition) := object.union(open_statement, {"Condition": condition})
-
-as_declared(effect) := json.patch(effect, [{"op": "replace", "path": "/declared_value", "value": effect.value}])
+with_condition(condition) := object.union(everybody, {"Condition": condition})
 
 test_a_policy_for_everybody if {
 	every type in ["aws_s3_bucket_policy", "aws_sqs_queue", "aws_sns_topic_policy", "aws_kms_key", "aws_secretsmanager_secret_policy"] {
 		every kind, verdict in verdicts {
-			fixtures.verdicts(found(kind, policy(type, [open_statement]))) == {concat(" ", ["SEN-X001", verdict])}
+			fixtures.verdicts(found(kind, policy(type, [everybody]))) == {concat(" ", ["SEN-X001", verdict])}
 		}
 	}
 }
 
 test_every_way_to_say_everybody if {
 	every statement in [
-		open_statement,
-		object.union(open_statement, {"Principal": ["*"]}),
-		object.union(open_statement, {"Principal": {"AWS": "*"}}),
-		object.union(open_statement, {"Principal": {"AWS": ["arn:aws:iam::123456789012:root", "*"]}}),
-		object.union(object.remove(open_statement, ["Principal"]), {"NotPrincipal": {"AWS": "arn:aws:iam::123456789012:root"}}),
+		everybody,
+		object.union(everybody, {"Principal": ["*"]}),
+		object.union(everybody, {"Principal": {"AWS": "*"}}),
+		object.union(everybody, {"Principal": {"AWS": ["arn:aws:iam::123456789012:root", "*"]}}),
+		object.union(object.remove(everybody, ["Principal"]), {"NotPrincipal": {"AWS": "arn:aws:iam::123456789012:root"}}),
 		with_condition({"Bool": {"aws:SecureTransport": "true"}}),
 		with_condition({"StringNotEquals": {"aws:SourceAccount": "123456789012"}}),
 		with_condition({"StringLike": {"aws:SourceArn": "*"}}),
 		with_condition({"ArnLike": {"aws:SourceArn": ["arn:aws:sns:us-east-1:123456789012:x", "arn:*:s3:::x"]}}),
 		with_condition({"StringEqualsIfExists": {"aws:SourceAccount": "123456789012"}}),
 	] {
-		fixtures.verdicts(found("agent", policy("aws_sqs_queue", statement))) == {"SEN-X001 deny"}
+		"SEN-X001 deny" in fixtures.verdicts(found("agent", policy("aws_sqs_queue", statement)))
 	}
 }
 
 test_narrow_policies_pass if {
 	every statement in [
-		object.union(open_statement, {"Principal": {"AWS": "arn:aws:iam::123456789012:root"}}),
-		object.union(open_statement, {"Principal": {"Service": "sns.amazonaws.com"}}),
-		object.union(open_statement, {"Effect": "Deny"}),
+		object.union(everybody, {"Principal": {"AWS": "arn:aws:iam::123456789012:root"}}),
+		object.union(everybody, {"Principal": {"Service": "sns.amazonaws.com"}}),
+		object.union(everybody, {"Effect": "Deny"}),
 		with_condition({"StringEquals": {"aws:SourceAccount": ["123456789012"]}}),
 		with_condition({"ArnLike": {"AWS:SourceArn": "arn:aws:sns:us-east-1:123456789012:*"}}),
 	] {
@@ -56,7 +54,7 @@ test_narrow_policies_pass if {
 }
 
 test_a_policy_that_cannot_be_read if {
-	every value in ["no JSON", "[]", "{}", {"sha256": "x"}, 7, "{\"Statement\": [1]}"] {
+	every value in ["no JSON", "[]", "{}", {"hmac_sha256": "x"}, 7, "{\"Statement\": [1]}"] {
 		"SEN-X002 deny" in fixtures.verdicts(found("agent", fixtures.effect("aws_s3_bucket_policy", "create", "policy", value)))
 	}
 }
@@ -68,15 +66,15 @@ test_no_policy_lets_nobody_in if {
 }
 
 test_policies_of_iam_are_left_to_identity if {
-	count(found("human", policy("aws_iam_policy", [open_statement]))) == 0
+	count(found("human", policy("aws_iam_policy", [everybody]))) == 0
 }
 
 test_every_switch if {
-	every switch in data.data.exposure.switches {
-		every value in switch.open {
+	every attribute, open in data.data.exposure.switches {
+		every value in open {
 			every kind, verdict in verdicts {
-				reported := fixtures.verdicts(found(kind, fixtures.effect("aws_example", "set", switch.attribute, value)))
-				reported == {concat(" ", ["SEN-X003", verdict])}
+				said := fixtures.verdicts(found(kind, fixtures.effect("aws_example", "set", attribute, value)))
+				said == {concat(" ", ["SEN-X003", verdict])}
 			}
 		}
 	}
@@ -84,8 +82,8 @@ test_every_switch if {
 
 test_what_the_code_declares_passes_for_all_but_agents if {
 	every effect in [
-		as_declared(policy("aws_s3_bucket_policy", [open_statement])),
-		as_declared(fixtures.effect("aws_db_instance", "create", "publicly_accessible", true)),
+		fixtures.as_declared(policy("aws_s3_bucket_policy", [everybody])),
+		fixtures.as_declared(fixtures.effect("aws_db_instance", "create", "publicly_accessible", true)),
 	] {
 		count(found("pipeline", effect)) == 0
 		count(found("agent", effect)) == 1
@@ -100,6 +98,89 @@ test_closing_passes if {
 	] {
 		count(found("agent", effect)) == 0
 	}
+}
+
+test_conditions_that_narrow_nothing_by_a_wildcard if {
+	every condition in [
+		{"ArnLike": {"aws:SourceArn": "arn:aws:iam::*:*"}},
+		{"StringLike": {"aws:PrincipalOrgID": "o-*"}},
+		{"StringLike": {"aws:SourceAccount": "?*"}},
+		{"StringLike": {"aws:SourceArn": "arn:aws:s3:::*"}},
+		{"ArnLike": {"aws:SourceArn": "arn:aws:s3:::logs-*"}},
+		{"StringLike": {"aws:SourceVpce": "vpce-*"}},
+		{"StringEquals": {"aws:SourceVpc": "vpc-"}},
+		{"ForAllValues:StringEquals": {"aws:PrincipalOrgPaths": "o-a1b2c3d4e5/*"}},
+		{"StringEquals": {"aws:SourceAccount": 7}},
+	] {
+		fixtures.verdicts(found("human", policy("aws_s3_bucket_policy", with_condition(condition)))) == {"SEN-X001 hold"}
+	}
+	every condition in [
+		{"ArnLike": {"aws:SourceArn": "arn:aws:s3:::our-logs"}},
+		{"StringEquals": {"aws:SourceVpce": "vpce-0a1b2c3d"}},
+		{"ForAnyValue:StringLike": {"aws:PrincipalOrgPaths": "o-a1b2c3d4e5/r-1/*"}},
+	] {
+		count(found("human", policy("aws_s3_bucket_policy", with_condition(condition)))) == 0
+	}
+}
+
+test_other_accounts_are_strangers if {
+	every statement in [
+		object.union(everybody, {"Principal": {"AWS": "999999999999"}}),
+		object.union(everybody, {"Principal": "arn:aws:iam::999999999999:role/x"}),
+		object.union(everybody, {"Principal": {"CanonicalUser": "79a59df900b949e55d96a1e698fbacedfd6e09d98eacf8f8d5218e7cd47ef2be"}}),
+		with_condition({"StringEquals": {"aws:SourceAccount": "999999999999"}}),
+		with_condition({"ArnLike": {"aws:SourceArn": "arn:aws:sns:us-east-1:999999999999:*"}}),
+	] {
+		every kind, verdict in verdicts {
+			fixtures.verdicts(found(kind, policy("aws_s3_bucket_policy", statement))) == {concat(" ", ["SEN-X005", verdict])}
+		}
+	}
+}
+
+permission(principal) := fixtures.effect("aws_lambda_permission", "create", "principal", principal)
+
+test_permissions_of_functions if {
+	fixtures.verdicts(found("human", permission("999999999999"))) == {"SEN-X005 hold"}
+	fixtures.verdicts(found("human", permission("arn:aws:iam::999999999999:root"))) == {"SEN-X005 hold"}
+	fixtures.verdicts(found("human", permission("*"))) == {"SEN-X003 hold"}
+	every principal in ["events.amazonaws.com", "events.amazonaws.com.cn", "123456789012"] {
+		count(found("human", permission(principal))) == 0
+	}
+	count(found("pipeline", fixtures.as_declared(permission("999999999999")))) == 0
+}
+
+acl(grantee) := fixtures.effect("aws_s3_bucket_acl", "create", "access_control_policy.grant", [{"grantee": [grantee], "permission": "FULL_CONTROL"}])
+
+owned := fixtures.effect("aws_s3_bucket_acl", "create", "access_control_policy.owner.id", "me")
+
+test_access_control_lists if {
+	every grantee in [
+		{"type": "Group", "uri": "http://acs.amazonaws.com/groups/global/AllUsers"},
+		{"type": "Group", "uri": "http://acs.amazonaws.com/groups/global/AuthenticatedUsers"},
+		{"type": "CanonicalUser", "id": "somebody"},
+		{"type": "AmazonCustomerByEmail", "email_address": "x@example.com"},
+	] {
+		every kind, verdict in verdicts {
+			findings := exposure.findings with input as fixtures.document(kind, [owned, acl(grantee)])
+			fixtures.verdicts(findings) == {concat(" ", ["SEN-X006", verdict])}
+			fixtures.complete(findings)
+		}
+	}
+	every grantee in [{"type": "CanonicalUser", "id": "me"}, {"type": "Group", "uri": "http://acs.amazonaws.com/groups/s3/LogDelivery"}] {
+		findings := exposure.findings with input as fixtures.document("agent", [owned, acl(grantee)])
+		count(findings) == 0
+	}
+}
+
+test_switches_inside_a_block if {
+	every effect in [
+		fixtures.effect("aws_instance", "set", "metadata_options", [{"http_tokens": "optional"}]),
+		fixtures.effect("aws_instance", "create", "*", {"metadata_options": [{"http_tokens": "optional"}]}),
+		fixtures.effect("aws_db_instance", "create", "*", {"publicly_accessible": true}),
+	] {
+		fixtures.verdicts(found("human", effect)) == {"SEN-X003 hold"}
+	}
+	count(found("human", fixtures.effect("aws_instance", "set", "metadata_options", [{"http_tokens": "required"}]))) == 0
 }
 
 test_removing_the_shield if {

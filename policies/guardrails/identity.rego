@@ -3,7 +3,11 @@
 # description: Changes of IAM. Pipelines may create roles, agents may not, and unrestricted permissions need a human's approval.
 package sentinel.rules.identity
 
-import data.data.identity
+import data.data.identity as config
+import data.sentinel.lib.documents
+import data.sentinel.lib.effects
+import data.sentinel.lib.patterns
+import data.sentinel.lib.principals
 
 evaluated := true
 
@@ -23,7 +27,7 @@ findings contains {
 	writes_iam
 }
 
-writes_iam if input.mutation.service == "iam"
+writes_iam if input.mutation.service in config.services
 
 writes_iam if {
 	some effect in input.mutation.effects
@@ -31,8 +35,10 @@ writes_iam if {
 }
 
 # METADATA
-# title: A policy with wildcards in action and resource
-# description: A pipeline may allow all actions of a service on all resources, but not all actions on all resources.
+# title: A policy that grants too much on everything
+# description: |
+#   A pipeline may grant a whole service on everything, but nothing that its holder could use to gain the rights of others
+#   (`escalating` in data/identity.json). The grants of all statements are judged together.
 # custom:
 #   id: SEN-I002
 #   severity: critical
@@ -40,34 +46,35 @@ findings contains {
 	"id": "SEN-I002",
 	"verdict": verdict,
 	"message": concat("", [
-		"This policy allows ", concat(", ", sort(actions)), " on every resource. ",
+		"This policy allows ", effects.few(actions), " on every resource. ",
 		"Name the needed actions and resources, or let a human approve it.",
 	]),
-	"address": effect.address,
-	"attribute": effect.attribute,
+	"address": policy.effect.address,
+	"attribute": policy.effect.attribute,
 } if {
-	some [effect, statement] in grants
-	on_every_resource(statement)
-	actions := wildcard_actions(statement)
-	too_broad(actions)
+	some policy in policies
+	policy.kind == "identity"
+	actions := excessive(policy.document)
+	count(actions) > 0
 }
 
 # METADATA
 # title: An AWS-managed administrator policy
+# description: Known by its name in every partition; `*` in the data stands for any text.
 # custom:
 #   id: SEN-I003
 #   severity: critical
 findings contains {
 	"id": "SEN-I003",
 	"verdict": verdict,
-	"message": concat("", [arn, " grants administrator permissions; a human must approve that."]),
+	"message": concat("", [arn, " grants administrator permissions, or a way to them; a human must approve that."]),
 	"address": effect.address,
 	"attribute": effect.attribute,
 } if {
-	some effect in writes
+	some effect in effects.writes
 	startswith(effect.resource_type, "aws_iam_")
-	some arn in identity.admin_policies
-	arn in strings_in([effect.value, effect.identity])
+	some arn in leaves([effect.value, effect.identity])
+	administrator(arn)
 }
 
 # METADATA
@@ -78,12 +85,31 @@ findings contains {
 findings contains {
 	"id": "SEN-I004",
 	"verdict": verdict,
-	"message": concat("", ["The policy for ", effect.address, " is not a JSON policy document, so it is unknown what it allows."]),
-	"address": effect.address,
-	"attribute": effect.attribute,
+	"message": concat("", ["The policy for ", policy.effect.address, " is not a policy document of IAM's grammar, so it is unknown what it allows."]),
+	"address": policy.effect.address,
+	"attribute": policy.effect.attribute,
 } if {
-	some [effect, value] in policies
-	not readable(value)
+	some policy in policies
+	not documents.readable(policy.document, policy.kind)
+}
+
+# METADATA
+# title: A role that anyone may assume
+# description: A condition helps only where it narrows the statement to an account, an organization, an ARN or a network.
+# custom:
+#   id: SEN-I005
+#   severity: critical
+findings contains {
+	"id": "SEN-I005",
+	"verdict": verdict,
+	"message": concat("", ["This policy lets anyone in the world assume ", policy.effect.address, ": its Principal is everybody, and no Condition narrows it to an account, organization, ARN or VPC."]),
+	"address": policy.effect.address,
+	"attribute": policy.effect.attribute,
+} if {
+	some policy in policies
+	policy.kind == "trust"
+	some statement in documents.allowing(policy.document)
+	principals.open(statement)
 }
 
 # METADATA
@@ -103,124 +129,254 @@ findings contains {
 }
 
 # METADATA
-# title: A role that anyone may assume
+# title: A permissions boundary is lifted or replaced
+# description: |
+#   Also where the state knows of no boundary: one that was set past Terraform counts. Passes where the Terraform code itself declares
+#   the value and nobody but an agent asks.
 # custom:
-#   id: SEN-I005
+#   id: SEN-I007
 #   severity: critical
 findings contains {
-	"id": "SEN-I005",
+	"id": "SEN-I007",
 	"verdict": verdict,
-	"message": concat("", ["This policy lets anyone in the world assume ", effect.address, ": its Principal is * and it has no Condition."]),
+	"message": concat("", ["This changes the permissions boundary of ", effect.address, ", which keeps its other policies from granting more; a human must approve that."]),
 	"address": effect.address,
 	"attribute": effect.attribute,
 } if {
-	some [effect, statement] in grants
-	open_to_everyone(object.get(statement, "Principal", null))
-	object.get(statement, "Condition", {}) == {}
+	some effect in effects.writes
+	effect.action == "set"
+	effect.attribute == "permissions_boundary"
+	startswith(effect.resource_type, "aws_iam_")
+	not effects.is_declared(effect)
+}
+
+# METADATA
+# title: A role for another account
+# description: Accounts listed in data/principals.json are not strangers.
+# custom:
+#   id: SEN-I008
+#   severity: critical
+findings contains {
+	"id": "SEN-I008",
+	"verdict": verdict,
+	"message": concat("", [
+		"This policy lets ", effects.few(strangers), " assume ", policy.effect.address,
+		", and that is neither of this account nor trusted (data/principals.json); a human must approve it.",
+	]),
+	"address": policy.effect.address,
+	"attribute": policy.effect.attribute,
+} if {
+	some policy in policies
+	policy.kind == "trust"
+	strangers := {stranger |
+		some statement in documents.allowing(policy.document)
+		some stranger in (principals.strangers(statement) | foreign_providers(statement))
+	}
+	count(strangers) > 0
+}
+
+# METADATA
+# title: A federated role without its audience and subject
+# description: An OpenID Connect provider serves many; only a condition on `sub` and `aud` says who of them is meant. SAML needs `SAML:aud`.
+# custom:
+#   id: SEN-I009
+#   severity: critical
+findings contains {
+	"id": "SEN-I009",
+	"verdict": verdict,
+	"message": concat("", [
+		"Whoever ", provider, " vouches for could assume ", policy.effect.address, ": the statement demands no exact ",
+		concat(" and ", lacking), ". Name them in its Condition, or let a human approve it.",
+	]),
+	"address": policy.effect.address,
+	"attribute": policy.effect.attribute,
+} if {
+	some policy in policies
+	policy.kind == "trust"
+	some statement in documents.allowing(policy.document)
+	some provider in principals.named(statement, "Federated")
+	lacking := [key | some key in expected(provider); not principals.demands_key(statement, key)]
+	count(lacking) > 0
+}
+
+# METADATA
+# title: A role is handed to a resource
+# description: |
+#   Who may give a role to something that runs gains its rights. Passes where the Terraform code declares the value, and for a pipeline
+#   where it declares the resource: that was reviewed.
+# custom:
+#   id: SEN-I010
+#   severity: high
+findings contains {
+	"id": "SEN-I010",
+	"verdict": verdict,
+	"message": concat("", ["This gives ", effect.address, " a role (", effect.attribute, "), and whoever controls the one gains the rights of the other; a human must approve it."]),
+	"address": effect.address,
+	"attribute": effect.attribute,
+} if {
+	some effect in effects.writes
+	effect.changes
+	hands_role(effect)
+	not reviewed(effect)
+}
+
+# METADATA
+# title: A policy is attached whose content the call does not show
+# description: Policies of AWS's own are known by name. Passes as SEN-I010 does.
+# custom:
+#   id: SEN-I011
+#   severity: high
+findings contains {
+	"id": "SEN-I011",
+	"verdict": verdict,
+	"message": concat("", ["This attaches ", effect.value, ", and the call does not say what that allows; a human must approve it."]),
+	"address": effect.address,
+	"attribute": effect.attribute,
+} if {
+	some effect in effects.writes
+	startswith(effect.resource_type, "aws_iam_")
+	effect.attribute == "policy_arn"
+	is_string(effect.value)
+	effect.changes
+	not contains(effect.value, ":aws:policy/")
+	not reviewed(effect)
+}
+
+# METADATA
+# title: Others may assume an existing role
+# description: The role keeps its rights and gains holders. Passes as SEN-I010 does.
+# custom:
+#   id: SEN-I012
+#   severity: high
+findings contains {
+	"id": "SEN-I012",
+	"verdict": verdict,
+	"message": concat("", ["This changes who may assume ", effect.address, ", which has its rights already; a human must approve it."]),
+	"address": effect.address,
+	"attribute": effect.attribute,
+} if {
+	some effect in effects.writes
+	effect.action == "set"
+	effect.attribute == "assume_role_policy"
+	effect.changes
+	not reviewed(effect)
 }
 
 # Agents are denied. For any other caller a human can approve.
 verdict := object.get({"human": "hold", "pipeline": "hold", "service": "hold"}, input.caller.kind, "deny")
 
-writes := [effect | some effect in input.mutation.effects; effect.action in {"set", "create"}]
-
-documents := {"policy", "assume_role_policy", "inline_policy"}
-
-# The policy documents in an IAM effect, as text or as an object: [effect, document].
-policies contains [effect, effect.value] if {
-	some effect in writes
-	startswith(effect.resource_type, "aws_iam_")
-	effect.attribute in documents
-	effect.attribute != "inline_policy"
-	effect.value != null
+hands_role(effect) if {
+	not effect.value in {null, ""}
+	split(effect.attribute, ".")[0] in config.role_attributes
+	not startswith(effect.resource_type, "aws_iam_")
 }
 
-policies contains [effect, value] if {
-	some effect in writes
-	startswith(effect.resource_type, "aws_iam_")
-	effect.attribute == "*"
-	some key in documents
-	key != "inline_policy"
-	value := effect.value[key]
-	value != null
+hands_role(effect) if {
+	not effect.value in {null, ""}
+	effect.resource_type == "aws_iam_instance_profile"
+	effect.attribute == "role"
 }
 
-policies contains [effect, inline.policy] if {
-	some effect in writes
-	startswith(effect.resource_type, "aws_iam_")
-	some inline in inlined(effect)
-	inline.policy != null
+reviewed(effect) if effects.is_declared(effect)
+
+reviewed(effect) if {
+	input.caller.kind == "pipeline"
+	effect.declared
 }
 
-inlined(effect) := effect.value if effect.attribute == "inline_policy"
+# The policy documents in IAM effects, each with its kind.
+policies := [{"effect": effect, "kind": config.documents[attribute], "document": document} |
+	some effect in effects.writes
+	startswith(effect.resource_type, "aws_iam_")
+	some [attribute, document] in brought(effect)
+	document != null
+]
 
-inlined(effect) := object.get(effect.value, "inline_policy", []) if {
+brought(effect) := [[effect.attribute, effect.value]] if {
+	effect.attribute in {"policy", "assume_role_policy"}
+}
+
+brought(effect) := inlined(effect.value) if effect.attribute == "inline_policy"
+
+brought(effect) := array.concat(
+	[[attribute, effect.value[attribute]] | some attribute in ["policy", "assume_role_policy"]],
+	inlined(object.get(effect.value, "inline_policy", [])),
+) if {
 	effect.attribute == "*"
 	is_object(effect.value)
 }
 
-parsed(value) := value if is_object(value)
+inlined(value) := [["inline_policy", inline.policy] | some inline in documents.listed(value)]
 
-parsed(value) := json.unmarshal(value) if {
-	is_string(value)
-	json.is_valid(value)
+escalating := {action | some action in config.escalating}
+
+# The actions that a policy allows on everything and that are too much for the caller to grant.
+excessive(document) := {action |
+	some statement in documents.allowing(document)
+	on_everything(statement)
+	some action in allowed(statement)
+	too_much(action)
 }
 
-readable(value) if {
-	document := parsed(value)
-	is_object(document)
-	statements(document) != []
-	every statement in statements(document) {
-		is_object(statement)
-		object.get(statement, "Effect", "") in {"Allow", "Deny"}
-		every action in listed(object.get(statement, "Action", [])) {
-			is_string(action)
-		}
-	}
+on_everything(statement) if {
+	some resource in documents.listed(object.get(statement, "Resource", []))
+	is_string(resource)
+	patterns.everywhere(resource)
 }
 
-statements(document) := listed(object.get(document, "Statement", [])) if is_object(document)
+# Allowing all but something is allowing everything.
+on_everything(statement) if object.get(statement, "NotResource", null) != null
 
-statements(document) := [] if not is_object(document)
-
-# IAM accepts a single value in place of a list.
-listed(value) := value if is_array(value)
-
-listed(value) := [value] if not is_array(value)
-
-# The statements that allow something: [effect, statement].
-grants contains [effect, statement] if {
-	some [effect, value] in policies
-	some statement in statements(parsed(value))
-	statement.Effect == "Allow"
-}
-
-on_every_resource(statement) if "*" in listed(object.get(statement, "Resource", []))
-
-# NotResource allows everything except some resources.
-on_every_resource(statement) if object.get(statement, "NotResource", null) != null
-
-wildcard_actions(statement) := {action |
-	some action in listed(object.get(statement, "Action", []))
+allowed(statement) := {lower(action) |
+	some action in documents.listed(object.get(statement, "Action", []))
 	is_string(action)
-	endswith(action, "*")
 } | {"*" | object.get(statement, "NotAction", null) != null}
 
-too_broad(actions) if {
-	count(actions) > 0
+too_much(action) if escalating[action]
+
+too_much(action) if {
+	patterns.wild(action)
 	input.caller.kind != "pipeline"
 }
 
-too_broad(actions) if count(actions & {"*", "*:*"}) > 0
-
-open_to_everyone(principal) if "*" in listed(principal)
-
-open_to_everyone(principal) if {
-	is_object(principal)
-	"*" in listed(object.get(principal, "AWS", []))
+too_much(action) if {
+	patterns.wild(action)
+	input.caller.kind == "pipeline"
+	count(patterns.among(action, escalating)) > 0
 }
 
-strings_in(value) := {leaf |
+administrator(arn) if {
+	startswith(arn, "arn:")
+	contains(arn, ":aws:policy/")
+	parts := split(arn, "/")
+	name := lower(parts[count(parts) - 1])
+	some pattern in config.admin_policies
+	same(lower(pattern), name)
+}
+
+same(pattern, name) if pattern == name
+
+same(pattern, name) if patterns.matches(pattern, name)
+
+foreign_providers(statement) := {provider |
+	some provider in principals.named(statement, "Federated")
+	startswith(provider, "arn:")
+	not principals.ours[principals.account(provider)]
+}
+
+expected(provider) := [concat("", [issuer, ":sub"]), concat("", [issuer, ":aud"])] if {
+	contains(provider, ":oidc-provider/")
+	issuer := lower(split(provider, ":oidc-provider/")[1])
+}
+
+expected(provider) := ["saml:aud"] if contains(provider, ":saml-provider/")
+
+expected(provider) := [concat("", [lower(provider), ":aud"])] if {
+	not contains(provider, ":oidc-provider/")
+	not contains(provider, ":saml-provider/")
+}
+
+leaves(value) := {leaf |
 	walk(value, [_, leaf])
 	is_string(leaf)
 }

@@ -66,9 +66,21 @@ test_policies_inside_a_role_are_seen if {
 }
 
 test_administrator_policies_are_held if {
-	every arn in data.data.identity.admin_policies {
+	every arn in [
+		"arn:aws:iam::aws:policy/AdministratorAccess",
+		"arn:aws-cn:iam::aws:policy/AdministratorAccess",
+		"arn:aws-us-gov:iam::aws:policy/PowerUserAccess",
+		"arn:aws:iam::aws:policy/administratoraccess",
+		"arn:aws:iam::aws:policy/AdministratorAccess-Amplify",
+		"arn:aws:iam::aws:policy/IAMFullAccess",
+		"arn:aws:iam::aws:policy/job-function/SystemAdministrator",
+		"arn:aws:iam::aws:policy/AWSLambda_FullAccess",
+	] {
 		verdicts("pipeline", [fixtures.effect("aws_iam_role_policy_attachment", "create", "policy_arn", arn)]) == {"SEN-I003 hold"}
 		verdicts("human", [fixtures.effect("aws_iam_role", "create", "*", {"managed_policy_arns": [arn]})]) == {"SEN-I003 hold"}
+	}
+	every arn in ["arn:aws:iam::aws:policy/ReadOnlyAccess", "arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole"] {
+		verdicts("human", [fixtures.effect("aws_iam_role_policy_attachment", "create", "policy_arn", arn)]) == set()
 	}
 }
 
@@ -97,7 +109,7 @@ test_what_cannot_be_read_is_held if {
 }
 
 test_a_role_for_the_whole_world_is_held if {
-	every principal in ["*", {"AWS": "*"}, {"AWS": ["arn:aws:iam::111111111111:root", "*"]}] {
+	every principal in ["*", {"AWS": "*"}, {"AWS": ["arn:aws:iam::123456789012:root", "*"]}] {
 		trust := {"Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": principal}]}
 		verdicts("pipeline", [fixtures.effect("aws_iam_role", "set", "assume_role_policy", json.marshal(trust))]) == {"SEN-I005 hold"}
 	}
@@ -108,7 +120,215 @@ test_a_condition_narrows_the_world if {
 		"Effect": "Allow",
 		"Action": "sts:AssumeRole",
 		"Principal": {"AWS": "*"},
-		"Condition": {"StringEquals": {"aws:PrincipalOrgID": "o-1"}},
+		"Condition": {"StringEquals": {"aws:PrincipalOrgID": "o-a1b2c3d4e5"}},
 	}]}
 	verdicts("pipeline", [fixtures.effect("aws_iam_role", "set", "assume_role_policy", json.marshal(trust))]) == set()
+}
+
+# Everything, by whatever spelling, in action and in resource.
+test_wildcards_mean_what_they_match if {
+	every action in ["*", "**", "?*", "*?", "*:*", "?*:?*", "i*:*", "*m:*", "iam:*", "IAM:Pass*", "iam:P?ssRole", "iam:*Role", "s*", "sts:*"] {
+		verdicts("pipeline", [role_policy(json.marshal(allows(action, "*")))]) == {"SEN-I002 hold"}
+	}
+	every resource in [
+		"*", "**", "?*", "arn:*", "arn:aws:*", "arn:aws:iam:*", "arn:aws:iam::*", "arn:aws:iam::*:*", "arn:aws:iam::123456789012:*",
+		"arn:aws:iam::123456789012:role/*", "arn:aws:iam::*:role/?*", "arn:aws:iam::*:role*", "arn:aws:iam::123456789012:r*",
+		"arn:*:*:*:*:*", "arn:aws:iam::123456789012:role/a*", "*role*", "arn:aws:i*::123456789012:*", "arn:aws:*:::role",
+	] {
+		verdicts("pipeline", [role_policy(json.marshal(allows("iam:PassRole", ["arn:aws:iam::123456789012:role/app", resource])))]) == {"SEN-I002 hold"}
+	}
+}
+
+test_what_is_particular_passes if {
+	every resource in [
+		"arn:aws:iam::123456789012:role/app-*", "arn:aws:iam::123456789012:role/app", "arn:aws:iam::123456789012:role/service-role/*",
+		"arn:aws:iam::*:user/${aws:username}",
+	] {
+		verdicts("pipeline", [role_policy(json.marshal(allows("iam:PassRole", resource)))]) == set()
+	}
+	every resource in ["arn:aws:s3:::logs-*", "arn:aws:s3:::logs/*", "arn:aws:sqs:us-east-1:123456789012:orders-*", "arn:aws:dynamodb:*:*:table/orders*"] {
+		verdicts("human", [role_policy(json.marshal(allows("s3:*", resource)))]) == set()
+	}
+	every resource in ["arn:aws:s3:::*", "arn:aws:s3:::*/*", "arn:aws:sqs:*:*:*", "arn:aws:dynamodb:us-east-1:123456789012:table/*"] {
+		verdicts("human", [role_policy(json.marshal(allows("s3:*", resource)))]) == {"SEN-I002 hold"}
+	}
+}
+
+test_grants_are_judged_together if {
+	harmless := {"Effect": "Allow", "Action": "sqs:SendMessage", "Resource": "*"}
+	pass := {"Effect": "Allow", "Action": ["iam:PassRole"], "Resource": "*"}
+	run := {"Effect": "Allow", "Action": ["lambda:CreateFunction"], "Resource": "*"}
+	every statements in [
+		[harmless, pass, run],
+		[harmless, {"Effect": "Allow", "Action": "iam:CreateAccessKey", "Resource": "*"}],
+		[harmless, {"Effect": "Allow", "Action": ["sts:AssumeRole"], "Resource": "**"}],
+		[{"Effect": "Allow", "NotAction": "sqs:*", "Resource": "*"}],
+		[{"Effect": "Allow", "Action": "iam:PutRolePolicy", "NotResource": "arn:aws:iam::123456789012:role/admin"}],
+		[{"Effect": "Deny", "Action": "*", "Resource": "*"}, pass],
+	] {
+		verdicts("pipeline", [role_policy(json.marshal({"Statement": statements}))]) == {"SEN-I002 hold"}
+	}
+	verdicts("pipeline", [role_policy({"Statement": [harmless, run]})]) == set()
+}
+
+test_each_escalating_action_is_held_for_a_pipeline if {
+	every action in data.data.identity.escalating {
+		verdicts("pipeline", [role_policy(allows(upper(action), "*"))]) == {"SEN-I002 hold"}
+	}
+}
+
+test_words_that_are_not_of_the_language_cannot_be_read if {
+	statement := allows("sqs:SendMessage", "*").Statement[0]
+	every document in [
+		{"Statement": [statement], "statement": [statement]},
+		{"Statement": [object.union(statement, {"action": "*"})]},
+		{"Statement": [object.union(statement, {"NotAction": "*"})]},
+		{"Statement": [object.union(statement, {"NotResource": "*"})]},
+		{"Statement": [object.union(statement, {"Principal": "*"})]},
+		{"Statement": [object.union(statement, {"Condition": "x"})]},
+		{"Statement": [object.union(statement, {"Condition": {"StringEquals": "x"}})]},
+		{"Statement": [object.remove(statement, ["Resource"])]},
+		{"Statement": [object.union(statement, {"Action": []})]},
+		{"Statement": [object.union(statement, {"Action": ""})]},
+		{"Statement": [object.union(statement, {"Effect": "allow"})]},
+	] {
+		"SEN-I004 hold" in verdicts("pipeline", [role_policy(json.marshal(document))])
+	}
+	trust := {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "ec2.amazonaws.com"}}
+	every broken in [
+		object.remove(trust, ["Principal"]),
+		fixtures.but(trust, "Principal", {}),
+		fixtures.but(trust, "Principal", {"Aws": "x"}),
+		fixtures.but(trust, "Principal", {"AWS": [7]}),
+		fixtures.but(trust, "Principal", 7),
+	] {
+		trusts("pipeline", "create", broken) == {"SEN-I004 hold"}
+	}
+}
+
+trusts(kind, action, statement) := verdicts(kind, [fixtures.effect("aws_iam_role", action, "assume_role_policy", json.marshal({"Statement": [statement]}))])
+
+assumes(principal, condition) := {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": principal, "Condition": condition}
+
+test_conditions_that_narrow_nothing if {
+	every condition in [
+		{},
+		{"Bool": {"aws:MultiFactorAuthPresent": "true"}},
+		{"StringNotEquals": {"aws:PrincipalOrgID": "o-a1b2c3d4e5"}},
+		{"StringLike": {"aws:PrincipalOrgID": "o-*"}},
+		{"StringEquals": {"aws:PrincipalOrgID": ["o-a1b2c3d4e5", "*"]}},
+		{"StringEqualsIfExists": {"aws:PrincipalOrgID": "o-a1b2c3d4e5"}},
+		{"ForAllValues:StringEquals": {"aws:PrincipalOrgID": "o-a1b2c3d4e5"}},
+		{"StringLike": {"aws:PrincipalArn": "arn:aws:iam::*:*"}},
+		{"ArnLike": {"aws:PrincipalArn": "arn:aws:iam::*:role/app"}},
+		{"StringLike": {"aws:PrincipalArn": "arn:aws:*:123456789012:role/app"}},
+		{"StringLike": {"aws:PrincipalAccount": "?*"}},
+		{"StringEquals": {"aws:PrincipalAccount": []}},
+		{"StringEquals": {"aws:PrincipalAccount": "${aws:PrincipalAccount}"}},
+		{"StringEquals": {"sts:ExternalId": "secret"}},
+		{"IpAddress": {"aws:SourceIp": "0.0.0.0/0"}},
+		{"Null": {"aws:PrincipalOrgID": "false"}},
+	] {
+		trusts("pipeline", "create", assumes({"AWS": "*"}, condition)) == {"SEN-I005 hold"}
+	}
+}
+
+test_every_spelling_of_everybody if {
+	every principal in ["*", {"AWS": "**"}, {"AWS": "arn:aws:iam::*:root"}, {"Service": "*"}, {"CanonicalUser": "*"}, {"AWS": ["?*"]}] {
+		"SEN-I005 hold" in trusts("pipeline", "create", assumes(principal, {}))
+	}
+	except := {"Effect": "Allow", "Action": "sts:AssumeRole", "NotPrincipal": {"AWS": "arn:aws:iam::123456789012:root"}}
+	trusts("pipeline", "create", except) == {"SEN-I005 hold"}
+}
+
+test_other_accounts_are_strangers if {
+	every principal in ["999999999999", "arn:aws:iam::999999999999:root", "arn:aws:iam::999999999999:role/x", "AROAEXAMPLEEXAMPLE", "arn:aws:iam::cloudfront:user/x"] {
+		trusts("pipeline", "create", assumes({"AWS": principal}, {"StringEquals": {"sts:ExternalId": "x"}})) == {"SEN-I008 hold"}
+	}
+	trusts("pipeline", "create", assumes("*", {"StringEquals": {"aws:PrincipalAccount": "999999999999"}})) == {"SEN-I008 hold"}
+	trusts("pipeline", "create", assumes("*", {"StringEquals": {"aws:PrincipalAccount": "123456789012"}})) == set()
+	trusts("pipeline", "create", assumes({"AWS": "arn:aws:iam::123456789012:root"}, {})) == set()
+}
+
+test_trusted_accounts_are_no_strangers if {
+	document := fixtures.document("pipeline", [fixtures.effect("aws_iam_role", "create", "assume_role_policy", {"Statement": [assumes({"AWS": "999999999999"}, {})]})])
+	found := identity.findings with input as document with data.data.principals.trusted_accounts as ["999999999999"]
+	count(found) == 0
+}
+
+provider := "arn:aws:iam::123456789012:oidc-provider/token.actions.githubusercontent.com"
+
+federated(condition) := {"Effect": "Allow", "Action": "sts:AssumeRoleWithWebIdentity", "Principal": {"Federated": provider}, "Condition": condition}
+
+git(key) := concat(":", ["token.actions.githubusercontent.com", key])
+
+test_federation_needs_subject_and_audience if {
+	audience := {git("aud"): "sts.amazonaws.com"}
+	every condition in [
+		{},
+		{"StringEquals": audience},
+		{"StringEquals": {git("sub"): "repo:acme/app:ref:refs/heads/main"}},
+		{"StringEquals": audience, "StringLike": {git("sub"): "*"}},
+		{"StringEquals": audience, "StringLike": {git("sub"): "repo:*"}},
+		{"StringEquals": audience, "StringLike": {git("sub"): "repo:acme*"}},
+		{"StringEquals": audience, "StringLike": {git("sub"): "repo:*/app:*"}},
+		{"StringEquals": audience, "StringLike": {git("sub"): ["repo:acme/app:*", "?*"]}},
+		{"StringEquals": audience, "StringLikeIfExists": {git("sub"): "repo:acme/app:*"}},
+		{"StringEquals": audience, "StringNotLike": {git("sub"): "repo:evil/*"}},
+		{"StringEquals": audience, "StringEquals ": {git("sub"): ["repo:acme/app:*"]}},
+		{"StringEquals": {"other:aud": "sts.amazonaws.com", "other:sub": "x"}},
+		{"StringLike": {git("aud"): "*", git("sub"): "repo:acme/app:*"}},
+	] {
+		trusts("pipeline", "create", federated(condition)) == {"SEN-I009 hold"}
+	}
+	every subject in ["repo:acme/app:ref:refs/heads/main", "repo:acme/app:*", "repo:acme/*"] {
+		trusts("pipeline", "create", federated({"StringEquals": audience, "StringLike": {git("sub"): subject}})) == set()
+	}
+	trusts("pipeline", "create", object.union(federated({}), {"Principal": {"Federated": "accounts.google.com"}})) == {"SEN-I009 hold"}
+	trusts("pipeline", "create", object.union(federated({"StringEquals": {"accounts.google.com:aud": "1"}}), {"Principal": {"Federated": "accounts.google.com"}})) == set()
+	saml := {"Principal": {"Federated": "arn:aws:iam::123456789012:saml-provider/corp"}}
+	trusts("pipeline", "create", object.union(federated({}), saml)) == {"SEN-I009 hold"}
+	trusts("pipeline", "create", object.union(federated({"StringEquals": {"SAML:aud": "https://signin.aws.amazon.com/saml"}}), saml)) == set()
+	theirs := {"Principal": {"Federated": "arn:aws:iam::999999999999:saml-provider/corp"}}
+	"SEN-I008 hold" in trusts("pipeline", "create", object.union(federated({}), theirs))
+}
+
+test_a_boundary_is_not_lifted_unseen if {
+	lifted := fixtures.effect("aws_iam_role", "set", "permissions_boundary", null)
+	verdicts("pipeline", [lifted]) == {"SEN-I007 hold"}
+	verdicts("human", [lifted]) == {"SEN-I007 hold"}
+	verdicts("human", [fixtures.but(lifted, "changes", false)]) == {"SEN-I007 hold"}
+	replaced := fixtures.effect("aws_iam_user", "set", "permissions_boundary", "arn:aws:iam::123456789012:policy/wide")
+	verdicts("pipeline", [replaced]) == {"SEN-I007 hold"}
+	verdicts("pipeline", [fixtures.as_declared(replaced)]) == set()
+}
+
+undeclared(effect) := fixtures.but(effect, "declared", false)
+
+test_handing_a_role_to_a_resource if {
+	every effect in [
+		fixtures.effect("aws_lambda_function", "create", "role", "arn:aws:iam::123456789012:role/admin"),
+		fixtures.effect("aws_instance", "set", "iam_instance_profile", "admin"),
+		fixtures.effect("aws_launch_template", "create", "iam_instance_profile.name", "admin"),
+		fixtures.effect("aws_ecs_task_definition", "create", "task_role_arn", "arn:aws:iam::123456789012:role/admin"),
+		fixtures.effect("aws_iam_instance_profile", "set", "role", "admin"),
+		fixtures.effect("aws_iam_role_policy_attachment", "create", "policy_arn", "arn:aws:iam::123456789012:policy/unseen"),
+	] {
+		held := {concat(" ", [id, "hold"]) | some id in ["SEN-I010", "SEN-I011"]}
+		count(verdicts("human", [effect]) & held) == 1
+		count(verdicts("service", [effect]) & held) == 1
+		count(verdicts("pipeline", [undeclared(effect)]) & held) == 1
+		verdicts("pipeline", [effect]) == set()
+		verdicts("human", [fixtures.as_declared(effect)]) == set()
+		count(verdicts("agent", [effect]) & {"SEN-I010 deny", "SEN-I011 deny"}) == 1
+	}
+	verdicts("human", [fixtures.effect("aws_iam_role_policy", "create", "role", "app")]) == set()
+	verdicts("human", [fixtures.effect("aws_instance", "set", "iam_instance_profile", null)]) == set()
+}
+
+test_others_assume_an_existing_role if {
+	own := assumes({"AWS": "arn:aws:iam::123456789012:role/x"}, {})
+	trusts("human", "set", own) == {"SEN-I012 hold"}
+	trusts("human", "create", own) == set()
+	trusts("pipeline", "set", own) == set()
 }

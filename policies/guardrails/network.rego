@@ -3,29 +3,29 @@
 # description: What may be reachable from the whole internet. Only new openings are findings.
 package sentinel.rules.network
 
-import data.data.network
+import data.data.network as config
+import data.sentinel.lib.addresses
+import data.sentinel.lib.effects
 
 evaluated := true
 
 # METADATA
 # title: Open to the world
+# description: |
+#   By one range, or by all ranges of a group together. Ranges that are open already count towards the sum, and are not blamed on a call
+#   that repeats them.
 # custom:
 #   id: SEN-N001
 #   severity: critical
 findings contains {
 	"id": "SEN-N001",
 	"verdict": "deny",
-	"message": concat("", [
-		ports(opening), " of ", address, " must not be open to ", text(opening.cidr), "; only tcp ports ",
-		concat(", ", [text(port) | some port in network.public_ports]), " may be open to the world. ",
-		"Name a narrower range or a security group.",
-	]),
-	"address": address,
-	"attribute": attribute,
+	"message": concat("", [reason, "; only tcp ports ", public_ports, " may be open to the world. Name a narrower range or a security group."]),
+	"address": opened.address,
+	"attribute": opened.attribute,
 } if {
-	some [address, attribute, opening] in opened
-	wide(opening.cidr)
-	not is_allowed(opening)
+	some opened in lists
+	some reason in to_the_world(opened)
 }
 
 # METADATA
@@ -37,12 +37,68 @@ findings contains {
 findings contains {
 	"id": "SEN-N002",
 	"verdict": "deny",
-	"message": concat("", ["The ingress rules for ", address, " do not have the structure of the Terraform provider, so it is unknown what they open."]),
-	"address": address,
-	"attribute": attribute,
+	"message": concat("", ["The ingress rules for ", opened.address, " do not have the structure of the Terraform provider, so it is unknown what they open."]),
+	"address": opened.address,
+	"attribute": opened.attribute,
 } if {
-	some [address, attribute, value] in values
-	not readable(value)
+	some opened in lists
+	not readable(opened.rules)
+}
+
+# METADATA
+# title: Open to a prefix list
+# description: |
+#   The call does not show what ranges a prefix list has, and they change without a call to this one. Passes where the Terraform code
+#   itself declares the value and nobody but an agent asks.
+# custom:
+#   id: SEN-N003
+#   severity: high
+findings contains {
+	"id": "SEN-N003",
+	"verdict": "hold",
+	"message": concat("", [opened.address, " would be open to the prefix list ", text(prefix), ", and the call does not show what ranges that has; a human must approve it."]),
+	"address": opened.address,
+	"attribute": opened.attribute,
+} if {
+	some opened in lists
+	not opened.reviewed
+	some rule in opened.rules
+	not harmless(object.union(rule, {"protocol": protocol(rule)}))
+	some prefix in prefixes(rule)
+	not opened.prefixes[prefix]
+}
+
+public_ports := concat(", ", [text(port) | some port in config.public_ports])
+
+# Why a list of rules opens something to the world, if it does: the first range that does so alone, or all together.
+to_the_world(opened) := {concat("", [ports(opening), " of ", opened.address, " must not be open to ", text(opening.cidr)])} if {
+	wide := {opening.cidr | some opening in opened.added; worlds[opening.cidr]}
+	count(wide) > 0
+	first := min(wide)
+	opening := min({opening | some opening in opened.added; opening.cidr == first})
+}
+
+to_the_world(opened) := {concat("", ["All ranges together would open ", opened.group, " to a large part of the world"])} if {
+	count([opening | some opening in opened.added; worlds[opening.cidr]]) == 0
+	count(opened.added) > 0
+	crowded[opened.group]
+}
+
+# The ranges that are as good as the world by themselves; each is read once.
+worlds contains cidr if {
+	some cidr in {opening.cidr | some opened in lists; some opening in opened.added}
+	addresses.world(cidr)
+}
+
+# The groups whose ranges add up to too much.
+crowded contains group if {
+	some group, cidrs in ranges
+	addresses.much(cidrs)
+}
+
+ranges[opened.group] contains opening.cidr if {
+	some opened in lists
+	some opening in (opened.added | opened.standing)
 }
 
 groups := {"aws_security_group", "aws_default_security_group"}
@@ -50,77 +106,96 @@ groups := {"aws_security_group", "aws_default_security_group"}
 # Resource types for a single rule.
 rule_types := {"aws_security_group_rule", "aws_vpc_security_group_ingress_rule"}
 
-writes := [effect | some effect in input.mutation.effects; effect.action in {"set", "create"}]
+# Every list of rules that the mutation writes, with what it adds to what was open before.
+lists := array.concat(
+	[opened |
+		some effect in effects.writes
+		effect.resource_type in groups
+		some [rules, before] in of_group(effect)
+		opened := listed(effect, rules, before)
+	],
+	[{
+		"address": address,
+		"attribute": "*",
+		"group": text(object.get(rule, "security_group_id", address)),
+		"rules": [rule],
+		"added": openings([rule]),
+		"standing": set(),
+		"prefixes": set(),
+		"reviewed": count({address} & declared_prefixes) == 1,
+	} |
+		some address, _ in parts
+		rule := single(address)
+		object.get(rule, "type", "ingress") == "ingress"
+	],
+)
 
-# The list of rules in each effect, in the provider's structure: [address, attribute, list].
-values contains [effect.address, "ingress", effect.value] if {
-	some effect in writes
-	effect.resource_type in groups
+of_group(effect) := [[effect.value, effect.before]] if {
 	effect.attribute == "ingress"
 	effect.value != null
 }
 
-values contains [effect.address, "ingress", effect.value.ingress] if {
-	some effect in writes
-	effect.resource_type in groups
+of_group(effect) := [[effect.value.ingress, object.get(as_object(effect.before), "ingress", [])]] if {
 	effect.attribute == "*"
 	effect.value.ingress != null
 }
 
-values contains [address, "*", [rule]] if {
-	some address, rule in single
-	object.get(rule, "type", "ingress") == "ingress"
+listed(effect, rules, before) := {
+	"address": effect.address,
+	"attribute": "ingress",
+	"group": effect.address,
+	"rules": rules,
+	"added": openings(rules) - standing,
+	"standing": standing,
+	"prefixes": {prefix | some rule in as_list(before); some prefix in prefixes(rule)},
+	"reviewed": count([effect | effects.is_declared(effect)]) == 1,
+} if {
+	standing := openings(as_list(before))
 }
 
-# The content of a single-rule resource, from one effect or from one effect per attribute.
-single[effect.address] := object.union(whole, parts) if {
-	some effect in writes
-	effect.resource_type in rule_types
-	whole := object.union_n([other.value |
-		some other in writes
-		other.address == effect.address
-		other.attribute == "*"
-		is_object(other.value)
-	])
-	parts := {other.attribute: other.value |
-		some other in writes
-		other.address == effect.address
-		other.attribute != "*"
-	}
-}
+as_list(value) := value if is_array(value)
 
-opened contains [address, attribute, opening] if {
-	some [address, attribute, value] in values
-	some rule in value
-	some opening in openings(rule)
-	not [address, opening] in already_open
-}
-
-# What is already open, so that a call that repeats it has no finding: [address, opening].
-already_open contains [effect.address, opening] if {
-	some effect in writes
-	effect.resource_type in groups
-	some rule in array.concat(listed(effect.before), listed(object.get(as_object(effect.before), "ingress", [])))
-	some opening in openings(rule)
-}
-
-listed(value) := value if is_array(value)
-
-listed(value) := [] if not is_array(value)
+as_list(value) := [] if not is_array(value)
 
 as_object(value) := value if is_object(value)
 
 as_object(value) := {} if not is_object(value)
 
-openings(rule) := {opening |
-	some cidr in cidrs(rule)
-	opening := {
-		"cidr": cidr,
-		"protocol": object.get(rule, "protocol", object.get(rule, "ip_protocol", "-1")),
+# The content of a single-rule resource, from one effect or from one effect per attribute.
+single(address) := object.union_n(array.concat(
+	[as_object(value) | some [attribute, value] in pairs; attribute == "*"],
+	[{attribute: value} | some [attribute, value] in pairs; attribute != "*"],
+)) if {
+	pairs := sort(parts[address])
+}
+
+parts[effect.address] contains [effect.attribute, effect.value] if {
+	some effect in effects.writes
+	effect.resource_type in rule_types
+}
+
+declared_prefixes := {effect.address |
+	some effect in effects.writes
+	effect.attribute in {"prefix_list_id", "prefix_list_ids"}
+	effects.is_declared(effect)
+}
+
+# What the rules open to ranges of addresses, but for what anybody may reach.
+openings(rules) := {opening |
+	some rule in as_list(rules)
+	base := {
+		"protocol": protocol(rule),
 		"from": object.get(rule, "from_port", null),
 		"to": object.get(rule, "to_port", null),
 	}
+	not harmless(rule_ports(base))
+	some cidr in cidrs(rule)
+	opening := object.union(base, {"cidr": cidr})
 }
+
+rule_ports(base) := {"protocol": base.protocol, "from_port": base.from, "to_port": base.to}
+
+protocol(rule) := object.get(rule, "protocol", object.get(rule, "ip_protocol", "-1"))
 
 cidrs(rule) := {cidr |
 	some key in ["cidr_blocks", "ipv6_cidr_blocks"]
@@ -131,10 +206,12 @@ cidrs(rule) := {cidr |
 	cidr != null
 }
 
-is_allowed(opening) if {
-	opening.protocol in {"tcp", "6", 6}
-	opening.from == opening.to
-	opening.from in network.public_ports
+prefixes(rule) := {prefix | some prefix in rule.prefix_list_ids} | {rule.prefix_list_id | not rule.prefix_list_id in {null, ""}}
+
+harmless(rule) if {
+	rule.protocol in {"tcp", "6", 6}
+	rule.from_port == rule.to_port
+	rule.from_port in config.public_ports
 }
 
 ports(opening) := concat("", ["Port ", text(opening.from), " (", text(opening.protocol), ")"]) if {
@@ -153,32 +230,14 @@ text(value) := value if is_string(value)
 
 text(value) := json.marshal(value) if not is_string(value)
 
-# A CIDR range is narrow only if its prefix says so. Anything else counts as the whole internet.
-wide(cidr) if not narrow(cidr)
-
-narrow(cidr) if {
-	is_string(cidr)
-	[address, prefix] := split(cidr, "/")
-	prefix in narrow_prefixes[family(address)]
-}
-
-family(address) := "ipv6" if contains(address, ":")
-
-family(address) := "ipv4" if not contains(address, ":")
-
-narrow_prefixes := {
-	"ipv4": {format_int(length, 10) | some length in numbers.range(network.shortest_public_prefix.ipv4, 32)},
-	"ipv6": {format_int(length, 10) | some length in numbers.range(network.shortest_public_prefix.ipv6, 128)},
-}
-
 readable(value) if {
 	is_array(value)
 	every rule in value {
 		is_object(rule)
-		every key in ["cidr_blocks", "ipv6_cidr_blocks"] {
+		every key in ["cidr_blocks", "ipv6_cidr_blocks", "prefix_list_ids"] {
 			texts(object.get(rule, key, null))
 		}
-		every key in ["cidr_ipv4", "cidr_ipv6"] {
+		every key in ["cidr_ipv4", "cidr_ipv6", "prefix_list_id"] {
 			text_or_null(object.get(rule, key, null))
 		}
 	}

@@ -113,3 +113,66 @@ test_rules_in_another_form_are_denied if {
 		unreadable - verdicts([ingress(value)]) == set()
 	}
 }
+
+halves := ["0.0.0.0/1", "128.0.0.0/1"]
+
+eighths := [concat("", [format_int(first, 10), ".0.0.0/8"]) | some first in numbers.range(16, 31)]
+
+sixteenths := [concat("", ["2", substring("0123456789abcdef", digit, 1), "00::/16"]) | some digit in numbers.range(0, 15)]
+
+test_ranges_are_judged_together if {
+	every rules in [
+		[rule(22, 22, "tcp", halves)],
+		[rule(22, 22, "tcp", [cidr]) | some cidr in array.slice(eighths, 0, 4)],
+		[rule(port, port, "tcp", [cidr]) | some port, cidr in array.slice(eighths, 1, 3)],
+		[rule(22, 22, "tcp", ["8.0.0.0/8", "9.0.0.0/32"])],
+		[{"from_port": 22, "to_port": 22, "protocol": "tcp", "ipv6_cidr_blocks": sixteenths}],
+	] {
+		verdicts([ingress(rules)]) == denied
+	}
+}
+
+test_a_part_of_the_world_in_eighths if {
+	verdicts([ingress([rule(22, 22, "tcp", eighths)])]) == denied
+}
+
+test_private_ranges_are_not_the_world if {
+	verdicts([ingress([rule(22, 22, "tcp", [cidr | some blocks in data.data.network.private_ranges; some cidr in blocks])])]) == set()
+	verdicts([ingress([{"from_port": 22, "to_port": 22, "protocol": "tcp", "ipv6_cidr_blocks": ["fd00::/16", "fd12:3456::/32", "fe80::/16"]}])]) == set()
+}
+
+test_ranges_that_only_look_narrow if {
+	every cidr in ["::ffff:0.0.0.0/96", "64:ff9b::/96", "2002::/16", "0::/16", "10.0.0.0/7", "1.2.3/8", "1.2.3.4.5/8", "256.0.0.0/8", "010.0.0.0/8", "10.0.0.0/33", "::/48", ":/48", "10.0.0.0", "10.0.0.0/08"] {
+		verdicts([ingress([rule(22, 22, "tcp", [cidr])])]) == denied
+	}
+}
+
+test_the_world_in_two_calls if {
+	standing := [rule(22, 22, "tcp", ["8.0.0.0/8"])]
+	second := fixtures.but(ingress([rule(22, 22, "tcp", ["8.0.0.0/8", "9.0.0.0/8"])]), "before", standing)
+	verdicts([second]) == denied
+	repeated := fixtures.but(ingress(standing), "before", standing)
+	verdicts([repeated]) == set()
+}
+
+one(address, cidr) := [
+fixtures.but(fixtures.effect("aws_vpc_security_group_ingress_rule", "create", attribute, value), "address", address) |
+	some attribute, value in {"security_group_id": "sg-1", "cidr_ipv4": cidr, "from_port": 22, "to_port": 22, "ip_protocol": "tcp"}
+]
+
+test_rules_of_their_own_add_up_in_their_group if {
+	verdicts(array.concat(one("a.x", "8.0.0.0/8"), one("a.y", "9.0.0.0/8"))) == denied
+	verdicts(array.concat(one("a.x", "8.0.0.0/9"), one("a.y", "9.0.0.0/9"))) == set()
+}
+
+test_prefix_lists_are_held if {
+	listed := object.union(rule(22, 22, "tcp", []), {"prefix_list_ids": ["pl-1"]})
+	verdicts([ingress([listed])]) == {"SEN-N003 hold"}
+	verdicts([fixtures.as_declared(ingress([listed]))]) == set()
+	verdicts([fixtures.but(ingress([listed]), "before", [listed])]) == set()
+	verdicts([ingress([object.union(listed, {"from_port": 443, "to_port": 443})])]) == set()
+	single := fixtures.effect("aws_vpc_security_group_ingress_rule", "create", "prefix_list_id", "pl-1")
+	verdicts([single]) == {"SEN-N003 hold"}
+	verdicts([fixtures.as_declared(single)]) == set()
+	unreadable - verdicts([ingress([object.union(listed, {"prefix_list_ids": "pl-1"})])]) == set()
+}

@@ -3,6 +3,7 @@
 import asyncio
 import shutil
 import threading
+import uuid
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -12,6 +13,7 @@ from typing import Any, Self, TypeVar
 import boto3
 import uvicorn
 from botocore.config import Config
+from sqlalchemy import delete
 
 from gateway.app import running
 from gateway.clock import SystemClock
@@ -19,6 +21,9 @@ from gateway.doors.timeouts import TimeoutProtocol
 from gateway.keyring.keys import SqlKeyRing
 from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.ledger.ledger import SqlLedger
+from gateway.ledger.statements import Statement
+from gateway.ledger.tables import CLAIMS, VALUES
+from gateway.ledger.transaction import Transaction
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.record import Record
 from gateway.model.verdict import Mode
@@ -29,6 +34,7 @@ from tests.kit.upstream import UpstreamStub
 STACK = Path(__file__).parent.parent / "cases" / "stacks" / "kafka"
 ASG = "kafka-consumer-processor-asg"
 T = TypeVar("T")
+_FORGET = (Statement(delete(VALUES)), Statement(delete(CLAIMS).where(CLAIMS.c.ended_at.is_not(None))))
 
 KEYS: dict[str, tuple[ActorKind, tuple[str, ...]]] = {
     "agent": (ActorKind.AGENT, ()),
@@ -36,6 +42,11 @@ KEYS: dict[str, tuple[ActorKind, tuple[str, ...]]] = {
     "human": (ActorKind.HUMAN, ("approver",)),
     "pipeline": (ActorKind.PIPELINE, ()),
 }
+
+
+def _forget(transaction: Transaction) -> None:
+    for statement in _FORGET:
+        transaction.change(statement, {})
 
 
 @dataclass
@@ -47,6 +58,8 @@ class Gate:
     upstream: UpstreamStub = field(default_factory=UpstreamStub)
     keys: dict[str, Key] = field(default_factory=dict)
     url: str = ""
+    data: Path | None = None
+    """Another gateway's data directory, to share its ledger; default: one of its own."""
 
     def __post_init__(self) -> None:
         self.stack = self.directory / "stack"
@@ -78,10 +91,11 @@ class Gate:
         return list(self.run(self.ledger.records(RecordQuery(newest_first=False, limit=1000, **query))))
 
     def release_all(self) -> None:
-        """Release every open claim, so that the next test starts without claims."""
+        """Release every open claim, and forget the claims and applied values of before, so that the next test starts as the first did."""
         human = Caller(actor="human", kind=ActorKind.HUMAN, key_id=self.keys["human"].id, roles=("approver",))
         for mutation in {claim.mutation_id for claim in self.run(self.ledger.claims())}:
             self.run(self.ledger.release(mutation, caller=human, at=SystemClock().now()))
+        self.run(self.ledger.write(_forget))
 
     def client(
         self,
@@ -100,9 +114,13 @@ class Gate:
             aws_secret_access_key=more.pop("secret", key.secret),
             config=Config(retries={"total_max_attempts": 1}, **more),
         )
-        if motive:
-            headers = {"x-sentinel-intent": motive[0], "x-sentinel-motivation": motive[1]}
-            client.meta.events.register("before-call", lambda params, **_: params["headers"].update(headers))
+        headers = {"x-sentinel-intent": motive[0], "x-sentinel-motivation": motive[1]} if motive else {}
+
+        def add_headers(params: dict[str, Any], **_: Any) -> None:
+            # A signature is spent once and names no moment finer than a second, so tests that repeat a call make it unique.
+            params["headers"].update(headers, **{"x-test-call": uuid.uuid4().hex})
+
+        client.meta.events.register("before-call", add_headers)
         return client
 
     def bearer(self, actor: str = "agent") -> dict[str, str]:
@@ -123,7 +141,7 @@ class Gate:
         try:
             runner = await self.upstream.start()
             settings = Settings(
-                data=self.directory / "data",
+                data=self.data or self.directory / "data",
                 mode=self.mode,
                 upstream=UpstreamSettings(simulated=f"http://127.0.0.1:{self.upstream.port}", reply_seconds=5),
                 stacks=(StackSettings(name="kafka", path=self.stack, mode=self.mode),),

@@ -1,7 +1,7 @@
 """Fills a ledger with everything that its tables can hold: keys, claims that end in every way, holds, approvals, values, attempts."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,7 +16,9 @@ from gateway.model.motive import Intent, Motivation, Motive
 from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
 from gateway.model.outcome import Applied, Failed, InDoubt, Reply, Sent
 from gateway.model.refusal import Refusal
+from gateway.model.resolution import Resolution, SettledBy
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
+from tests.kit.bindings import BOUND
 from tests.kit.sealed import MASTER
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
@@ -74,7 +76,16 @@ class History:
         self.ids["second"] = second.id
         third = self.mutation(effect(9))
         await self.execute(third, FAILED, supersedes=(self.ids["claim"],))
-        two = (effect(1, "tags.a"), effect(2, "tags.b"), effect(None, "x", action=EffectAction.INVOKE))
+        again = self.mutation(effect(4, "same"), actor="rival", key="k-3")
+        await self.execute(again)
+        two = (
+            effect(1, "tags.a"),
+            effect(2, "tags.b"),
+            effect(None, "x", action=EffectAction.INVOKE),
+            effect(3, "i", implied=True),
+        )
+        later = (effect(1, "min", address="aws_lb.a"), effect(1, "later", address="aws_lb.b", implied=True))
+        await self.execute(self.mutation(*later))
         await self.execute(self.mutation(*two, key="k-4"))
 
     async def _ends(self) -> None:
@@ -98,6 +109,19 @@ class History:
             self.ids[f"{name} hold"] = held.id
             for number, act in enumerate(acts):
                 await self._act(act, name, held, NOW + number * 2 * HOUR)
+        await self._approvals_in_other_circumstances()
+
+    async def _approvals_in_other_circumstances(self) -> None:
+        """The second approval of a call withdraws the first; a hold whose call and reasons are very many is cut."""
+        for number, binding in enumerate((BOUND, replace(BOUND, motive="other"), BOUND)):
+            held = self.mutation(effect(50, "circumstances"))
+            await self.ledger.record_decision(held, self.facts(held), self.decision(Verdict.HOLD, binding=binding))
+            if number < 2:
+                await self.ledger.approve(held.id, approver=HUMAN, at=NOW, lasts=HOUR)
+        large = self.mutation(*(effect("x" * 1_000, f"a{number}") for number in range(200)))
+        reasons = tuple(f"reason {number}" for number in range(200))
+        binding = replace(BOUND, reasons=reasons)
+        await self.ledger.record_decision(large, self.facts(large), self.decision(Verdict.HOLD, binding=binding))
 
     async def _act(self, act: str, name: str, held: Mutation, at: datetime) -> None:
         if act == "a":
@@ -117,12 +141,21 @@ class History:
         await self.execute(doubtful, DOUBT)
         resolved = self.mutation(effect(1, "resolved"), key="k-r")
         await self.execute(resolved, DOUBT)
-        await self.ledger.resolve(resolved.id, APPLIED, NOW)
+        found = Resolution(carried_out=True, by=SettledBy.CLOUDTRAIL, reason="Its event.", request_id="r-9")
+        await self.ledger.resolve(resolved.id, found, NOW)
+        wrong = self.mutation(effect(1, "wrong"), key="k-w")
+        await self.execute(wrong, DOUBT)
+        by_hand = {"carried_out": False, "reason": "I looked."}
+        await self.ledger.settle_by_hand(wrong.id, approver=HUMAN, at=NOW, **by_hand)  # type: ignore[arg-type]  # mixed values
+        left = self.mutation(effect(1, "left"), key="k-l")
+        await self.execute(left, DOUBT)
+        await self.ledger.leave_to_human(left.id, "Nothing shows it.", NOW)
         flying = self.mutation(effect(1, "flying"), key="k-f")
         await self.ledger.record_decision(flying, self.facts(flying), self.decision())
         denied = self.mutation(effect(1, "denied"))
         await self.ledger.record_decision(denied, self.facts(denied), self.decision(Verdict.DENY))
-        self.ids |= {"in doubt": doubtful.id, "in flight": flying.id}
+        self.ids |= {"in doubt": doubtful.id, "in flight": flying.id, "resolved": resolved.id}
+        self.ids |= {"by hand": wrong.id, "left": left.id}
 
     def mutation(self, *effects: Effect, actor: str = "agent", key: str = "", motive: bool = False) -> Mutation:
         """A new mutation with these effects."""
@@ -134,6 +167,7 @@ class History:
             motive=Motive(intent=Intent.AVAILABILITY, motivation=Motivation.INCIDENT) if motive else None,
             effects=effects,
             idempotency_key=key,
+            signature=f"signature-{key}" if key else "",
         )
 
     def facts(self, change: Mutation) -> Facts:
@@ -146,7 +180,10 @@ class History:
 
     def decision(self, verdict: Verdict = Verdict.ALLOW, **members: Any) -> Decision:
         """A decision of one finding."""
-        return Decision(findings=(Finding(check="c", verdict=verdict, rule="SEN-1", reason="Because."),), **members)
+        return Decision(
+            findings=(Finding(check="c", verdict=verdict, rule="SEN-1", reason="Because."),),
+            **{"binding": BOUND, **members},
+        )
 
     async def execute(self, change: Mutation, outcome: Sent = APPLIED, **members: Any) -> Any:
         """Decide and settle; the claims taken."""

@@ -30,13 +30,15 @@ from gateway.policy.select_bundle import SHIPPED
 from gateway.policy.sources import shipped
 from gateway.ports import PolicyEngine
 
-INPUTS = 450
+INPUTS = 700
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 IDS = {
     *(f"SEN-A00{number}" for number in range(1, 5)),
-    *(f"SEN-I00{number}" for number in range(1, 7)),
-    *(f"SEN-X00{number}" for number in range(1, 5)),
-    *("SEN-C001", "SEN-D001", "SEN-D002", "SEN-D003", "SEN-E001", "SEN-E002", "SEN-M001", "SEN-N001", "SEN-N002"),
+    *(f"SEN-I{number:03}" for number in range(1, 13)),
+    *(f"SEN-X00{number}" for number in range(1, 7)),
+    *(f"SEN-D00{number}" for number in range(1, 7)),
+    *(f"SEN-S00{number}" for number in range(1, 5)),
+    *("SEN-C001", "SEN-E001", "SEN-E002", "SEN-E003", "SEN-M001", "SEN-N001", "SEN-N002", "SEN-N003"),
 }
 OPEN: dict[str, Json] = {
     "from_port": 22,
@@ -47,6 +49,11 @@ OPEN: dict[str, Json] = {
 }
 STARS = '{"Statement": {"Effect": "Allow", "Action": "*", "Resource": "*"}}'
 WORLD = '{"Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": "*"}]}'
+STRANGER = (
+    '{"Statement": {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"AWS": ["999999999999", "arn:x"]}}}'
+)
+FEDERATED = '{"Statement": {"Effect": "Allow", "Action": "sts:AssumeRoleWithWebIdentity", "Principal": {"Federated": "arn:aws:iam::1:oidc-provider/h"}, "Condition": {"StringLike": {"h:sub": "*"}}}}'
+EXPIRES: dict[str, Json] = {"id": "x", "status": "Enabled", "expiration": [{"days": 1}], "filter": [{"prefix": ""}]}
 ADMIN = "arn:aws:iam::aws:policy/AdministratorAccess"
 
 WRITES: tuple[tuple[str, str, EffectAction, tuple[Json, ...]], ...] = (
@@ -65,7 +72,31 @@ WRITES: tuple[tuple[str, str, EffectAction, tuple[Json, ...]], ...] = (
     ("aws_sqs_queue", "policy", EffectAction.SET, (WORLD, "{", WORLD.replace("}]", ', "Condition": {"StringEquals": {"aws:SourceAccount": "1"}}}]'), "")),
     ("aws_s3_bucket_public_access_block", "block_public_acls", EffectAction.SET, (True, False)),
     ("aws_s3_bucket_public_access_block", "*", EffectAction.DELETE, (None,)),
+    ("aws_iam_role", "permissions_boundary", EffectAction.SET, (None, "arn:aws:iam::123456789012:policy/p")),
+    ("aws_iam_role", "assume_role_policy", EffectAction.CREATE, (STRANGER, FEDERATED, FEDERATED.replace("sub", "aud"))),
+    ("aws_lambda_function", "role", EffectAction.CREATE, ("arn:aws:iam::123456789012:role/r",)),
+    ("aws_iam_user_policy_attachment", "policy_arn", EffectAction.CREATE, ("arn:aws:iam::123456789012:policy/p", 7)),
+    ("aws_s3_bucket_policy", "policy", EffectAction.SET, (STRANGER, STARS)),
+    ("aws_s3_bucket_acl", "access_control_policy.grant", EffectAction.SET, ([{"grantee": [{"uri": "http://acs.amazonaws.com/groups/global/AllUsers"}]}], [{"grantee": [{"id": "é"}]}])),
+    ("aws_db_instance", "backup_retention_period", EffectAction.SET, (0, 1, 6.5, 30, "1", None)),
+    ("aws_s3_bucket_lifecycle_configuration", "rule", EffectAction.SET, ([EXPIRES], [{**EXPIRES, "prefix": "logs/"}], [{"prefix": 7}], EXPIRES, "x", [[]])),
+    ("aws_flow_log", "*", EffectAction.DELETE, (None,)),
+    ("aws_lambda_function", "source_code_hash", EffectAction.SET, ("x",)),
+    ("aws_security_group", "ingress", EffectAction.SET, ([{"prefix_list_ids": ["pl-1"]}], [{"prefix_list_ids": "pl-1"}], [{**OPEN, "cidr_blocks": ["8.0.0.0/8", "9.0.0.0/8"]}])),
+    ("aws_lambda_function", "reserved_concurrent_executions", EffectAction.SET, (0, 5)),
 )  # fmt: skip
+CALLS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("ec2", "DoSomething", {}),
+    ("iam", "SetDefaultPolicyVersion", {}),
+    ("sqs", "PurgeQueue", {}),
+    ("cloudwatch", "SetAlarmState", {}),
+    ("cloudtrail", "StopLogging", {}),
+    ("dynamodb", "DeleteItem", {}),
+    ("s3", "PutObject", {"ObjectLockMode": "COMPLIANCE", "ObjectLockRetainUntilDate": NOW}),
+    ("s3", "RestoreObject", {"RestoreRequest": {"OutputLocation": {"S3": {}}}}),
+    ("s3", "CopyObject", {"Bucket": "a", "CopySource": "b/c"}),
+    ("elbv2", "RegisterTargets", {"Targets": [{"Id": "203.0.113.9"}, {"Id": "arn:aws:lambda:x"}]}),
+)
 
 
 @pytest.fixture
@@ -127,7 +158,7 @@ def _subject(dice: random.Random) -> Subject:
     effect = Effect(
         address=f"{kind}.x", attribute=attribute, action=action, value=value, resource_type=kind, identity={"name": "x"}
     )
-    contract = Contract(managed_by_agent=dice.random() < 0.5, owner="team")
+    contract = Contract(managed_by_agent=dice.random() < 0.5, critical=dice.random() < 0.3, owner="team")
     before, declared = dice.choice([None, value, *values]), dice.choice([None, value])
     return Subject(
         effect=effect, before=before, declared=declared, attributes_before={}, attributes_after={}, contract=contract
@@ -147,6 +178,7 @@ def _claim(dice: random.Random, number: int, subjects: tuple[Subject, ...]) -> S
         motive=_motive(dice),
         since=NOW - timedelta(hours=1),
         until=dice.choice([None, NOW + timedelta(hours=1, microseconds=1)]),
+        unsettled=dice.random() < 0.1,
     )
     return StandingClaim(claim=claim, relation=Relation.SAME if near else Relation.DEPENDANT)
 
@@ -155,13 +187,13 @@ def random_document(seed: int) -> Json:
     """A policy input that the pipeline could have made."""
     dice = random.Random(seed)  # noqa: S311  inputs of a test
     subjects = tuple(_subject(dice) for _ in range(dice.choice([0, 1, 1, 1, 2, 4])))
+    service, operation, parameters = dice.choice(CALLS)
     caller = Caller(actor="me", kind=dice.choice(list(ActorKind)), key_id="SNTL", roles=("approver",))
     mutation = Mutation(
         id="mut_1",
         caller=caller,
         call=Call(
-            service=dice.choice(["ec2", "iam", "sqs", "cloudwatch"]),
-            operation=dice.choice(["DoSomething", "SetDefaultPolicyVersion", "PurgeQueue", "SetAlarmState"]),
+            service=service, operation=operation, parameters=parameters, account=dice.choice(["", "123456789012"])
         ),
         call_class=dice.choice([CallClass.MUTATION, CallClass.EXECUTE]),
         motive=_motive(dice),
@@ -170,7 +202,16 @@ def random_document(seed: int) -> Json:
     flips = {f"{each.effect.address}.{each.effect.attribute}": dice.randrange(8) for each in subjects}
     claims = tuple(_claim(dice, number, subjects) for number in range(dice.choice([0, 1, 2, 8])))
     return policy_input(
-        mutation, Facts(now=NOW, stack="s", mode=Mode.ENFORCE, subjects=subjects, claims=claims, flips=flips)
+        mutation,
+        Facts(
+            now=NOW,
+            stack="s",
+            mode=Mode.ENFORCE,
+            subjects=subjects,
+            claims=claims,
+            flips=flips,
+            open_claims=dice.choice([0, 3, 49, 50, 10_001]),
+        ),
     )
 
 

@@ -1,22 +1,38 @@
 """What the tables `holds` and `approvals` must hold: what waits for a human, and what humans consented to."""
 
 from collections import defaultdict
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 
-from gateway.ledger.derive.bodies import ApprovedBody, DecidedBody, RejectedBody, SummaryBody, raw_text
+from gateway.ledger.derive.bodies import (
+    ABSENT,
+    Absent,
+    ApprovedBody,
+    CutBinding,
+    DecidedBody,
+    RejectedBody,
+    SummaryBody,
+    raw_text,
+)
 from gateway.ledger.derive.decoded_record import DecodedRecord, Handlers
-from gateway.ledger.derive.expected_table import ExpectedTable, text_digest
+from gateway.ledger.derive.expected_table import Digests, ExpectedTable, text_digest
 from gateway.ledger.statements import Session
-from gateway.ledger.states import ApprovalState, HoldState
+from gateway.ledger.states import ApprovalState
 from gateway.ledger.tables import APPROVALS, HOLDS
+from gateway.model.hold import HoldState
 from gateway.model.record import Stage
 from gateway.model.verdict import Verdict
 
 HeldCall: TypeAlias = tuple[str, str]
 """An actor and the digest of its call."""
 
+_DIGESTS: Final[Digests] = {
+    "summary": (("summary",), text_digest),
+    "binding": (("binding",), text_digest),
+}
+_CUT: Final = '{"sha256":'
+_cut_binding = msgspec.json.Decoder(CutBinding).decode
 _summary = msgspec.json.Decoder(SummaryBody).decode
 
 
@@ -24,7 +40,7 @@ class ExpectedHolds:
     """Follows DECIDED, APPROVED and REJECTED. A row is final once it was rejected."""
 
     def __init__(self, session: Session) -> None:
-        self.table = ExpectedTable(session, HOLDS, {"summary": (("summary",), text_digest)})
+        self.table = ExpectedTable(session, HOLDS, _DIGESTS)
         self.handlers: Handlers = {
             Stage.DECIDED: self._decided,
             Stage.APPROVED: self._approved,
@@ -44,6 +60,7 @@ class ExpectedHolds:
             "stack": record.stack,
             "call_digest": body.call.digest,
             "summary": text_digest(_summary_text(record.text)),
+            "binding": _binding_digest(body.decision.binding),
             "state": HoldState.OPEN.value,
         }
         self.table.insert((record.mutation_id,), record.seq, row)
@@ -51,8 +68,10 @@ class ExpectedHolds:
 
     def _approved(self, record: DecodedRecord) -> None:
         body: ApprovedBody = record.body
+        binding = _binding_digest(body.binding)
         for hold in self._by_call.get((body.requester, body.digest), ()):
-            if self.table.rows[hold,]["state"] == HoldState.OPEN:
+            row = self.table.rows[hold,]
+            if row["state"] == HoldState.OPEN and row["binding"] == binding:
                 self.table.change((hold,), record.seq, state=HoldState.APPROVED.value)
 
     def _rejected(self, record: DecodedRecord) -> None:
@@ -66,7 +85,7 @@ class ExpectedApprovals:
     """Follows APPROVED, REJECTED, and DECIDED, which uses an approval. A row is final once it can no longer be used."""
 
     def __init__(self, session: Session) -> None:
-        self.table = ExpectedTable(session, APPROVALS)
+        self.table = ExpectedTable(session, APPROVALS, {"binding": (("binding",), text_digest)})
         self.handlers: Handlers = {
             Stage.DECIDED: self._decided,
             Stage.APPROVED: self._approved,
@@ -82,9 +101,11 @@ class ExpectedApprovals:
     def _approved(self, record: DecodedRecord) -> None:
         body: ApprovedBody = record.body
         call = (body.requester, body.digest)
-        if call in self._unused:
-            # One approval of a call is unused at most, so the earlier one had expired.
-            self._end(self._unused[call], record, ApprovalState.EXPIRED)
+        earlier = self.table.rows.get((self._unused.get(call, ""),))
+        if earlier is not None:
+            # One approval of a call is unused at most, so this one has replaced it, or it had expired.
+            expired = earlier["until"] <= record.at
+            self._end(earlier["id"], record, ApprovalState.EXPIRED if expired else ApprovalState.WITHDRAWN)
         self._unused[call] = body.approval
         row = {
             "id": body.approval,
@@ -96,6 +117,7 @@ class ExpectedApprovals:
             "until": body.until,
             "state": ApprovalState.UNUSED.value,
             "used_by": "",
+            "binding": _binding_digest(body.binding),
         }
         self.table.insert((body.approval,), record.seq, row)
 
@@ -109,6 +131,14 @@ class ExpectedApprovals:
         if row is not None:
             self._unused.pop((row["actor"], row["call_digest"]), None)
             self.table.finish((approval,))
+
+
+def _binding_digest(member: msgspec.Raw | Absent) -> bytes:
+    """The digest of a binding's text. The record of a large call holds the digest itself; older records hold none, like their rows."""
+    if member is ABSENT:
+        return text_digest("")
+    text = raw_text(member)
+    return bytes.fromhex(_cut_binding(text).sha256) if text.startswith(_CUT) else text_digest(text)
 
 
 def _summary_text(body: str) -> str:

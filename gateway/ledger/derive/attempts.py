@@ -23,7 +23,7 @@ class ExpectedAttempts:
         body: DecidedBody = record.body
         if not body.decision.carried_out:
             return
-        key = body.idempotency_key
+        told = body.attempt if body.attempt is not ABSENT else None
         self.table.insert(
             (record.mutation_id,),
             record.seq,
@@ -32,29 +32,33 @@ class ExpectedAttempts:
                 "seq": record.seq,
                 "actor": record.actor,
                 "stack": record.stack,
-                "idempotency_key": ANYTHING if key is ABSENT else key or None,
+                "idempotency_key": told.idempotency_key or None if told else ANYTHING,
                 "call_digest": body.call.digest,
                 "decided_at": record.at,
                 "state": AttemptState.IN_FLIGHT.value,
                 "request_id": "",
                 "reason": "",
                 "reply": "",
+                "owner": told.owner if told else ANYTHING,
+                "left_at": "",
             },
         )
 
     def _settled(self, record: DecodedRecord) -> None:
         body: SettledBody = record.body
         key = (record.mutation_id,)
-        failed = body.outcome == AttemptState.FAILED
-        row = self.table.change(
-            key,
-            record.seq,
-            state=body.outcome,
-            request_id=body.request_id,
-            reason=body.code if failed else body.reason,
-            reply=ANYTHING if body.reply is ABSENT and body.outcome == AttemptState.APPLIED else body.reply or "",
-        )
-        if row is not None and failed:
+        if body.left_to_human:
+            self.table.change(key, record.seq, left_at=record.at)
+            return
+        failed, resolved = body.outcome == AttemptState.FAILED, body.settled_by is not ABSENT
+        reply = ANYTHING if body.reply is ABSENT and body.outcome == AttemptState.APPLIED else body.reply or ""
+        row = self.table.change(key, record.seq, state=body.outcome, request_id=body.request_id, reply=reply)
+        if row is None:
+            return
+        row["reason"] = body.why if resolved else body.code if failed else body.reason
+        if failed and resolved:
+            row["request_id"] = ""
+        elif failed:
             row["idempotency_key"] = None
         if body.outcome != AttemptState.IN_DOUBT:
             self.table.finish(key)

@@ -23,6 +23,7 @@ class EffectBody(msgspec.Struct, frozen=True):
     attribute: str = ""
     action: str = ""
     value: msgspec.Raw = _NULL
+    implied: bool = False
 
 
 class CallerBody(msgspec.Struct, frozen=True):
@@ -45,6 +46,7 @@ class DecisionBody(msgspec.Struct, frozen=True):
     carried_out: bool = False
     supersedes: tuple[str, ...] = ()
     approval: str = ""
+    binding: msgspec.Raw | Absent = ABSENT
 
 
 class TakenClaimBody(msgspec.Struct, frozen=True):
@@ -56,6 +58,14 @@ class TakenClaimBody(msgspec.Struct, frozen=True):
     until: str | None = None
 
 
+class AttemptBody(msgspec.Struct, frozen=True):
+    """What the attempt's row holds beside the rest of the record."""
+
+    idempotency_key: str = ""
+    owner: str = ""
+    signature: str = ""
+
+
 class DecidedBody(msgspec.Struct, frozen=True):
     """The body of DECIDED."""
 
@@ -65,7 +75,7 @@ class DecidedBody(msgspec.Struct, frozen=True):
     effects: tuple[EffectBody, ...] = ()
     decision: DecisionBody = DecisionBody()
     claims: tuple[TakenClaimBody, ...] = ()
-    idempotency_key: str | Absent = ABSENT
+    attempt: AttemptBody | Absent = ABSENT
 
 
 class SummaryBody(msgspec.Struct, frozen=True):
@@ -78,6 +88,12 @@ class SummaryBody(msgspec.Struct, frozen=True):
     motive: msgspec.Raw = _NULL
 
 
+class CutBinding(msgspec.Struct, frozen=True):
+    """What the record of a large held call holds in place of the binding."""
+
+    sha256: str
+
+
 class SettledBody(msgspec.Struct, frozen=True):
     """The body of SETTLED."""
 
@@ -88,6 +104,10 @@ class SettledBody(msgspec.Struct, frozen=True):
     claims_ended: tuple[str, ...] = ()
     claims_reopened: tuple[str, ...] = ()
     reply: str | Absent = ABSENT
+    settled_by: msgspec.Raw | Absent = ABSENT
+    """Present if the outcome was found out after a doubt."""
+    why: str = ""
+    left_to_human: bool = False
 
 
 class ApprovedBody(msgspec.Struct, frozen=True):
@@ -97,6 +117,7 @@ class ApprovedBody(msgspec.Struct, frozen=True):
     requester: str = ""
     digest: str = ""
     until: str = ""
+    binding: msgspec.Raw | Absent = ABSENT
 
 
 class RejectedBody(msgspec.Struct, frozen=True):

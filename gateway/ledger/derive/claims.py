@@ -80,7 +80,8 @@ class ExpectedClaims:
         body: SettledBody = record.body
         if body.outcome == AttemptState.IN_DOUBT:
             return
-        self._end(record, body.claims_ended, ClaimEnd.FAILED)
+        failed = body.outcome == AttemptState.FAILED
+        self._end(record, body.claims_ended, ClaimEnd.FAILED if failed else ClaimEnd.RESTATED)
         for claim in body.claims_reopened:
             self.table.change((claim,), record.seq, ended_at=None, end=None, ended_by=None)
         self._settle(record)

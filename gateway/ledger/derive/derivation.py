@@ -14,6 +14,7 @@ from gateway.ledger.derive.claims import ExpectedClaims
 from gateway.ledger.derive.decoded_record import DecodedRecord, Handlers
 from gateway.ledger.derive.expected_table import ExpectedTable
 from gateway.ledger.derive.keys import ExpectedKeys
+from gateway.ledger.derive.signatures import ExpectedSignatures
 from gateway.ledger.derive.values import ExpectedValues
 from gateway.ledger.statements import Session
 from gateway.model.record import Stage
@@ -34,8 +35,16 @@ DERIVED: tuple[Callable[[Session], DerivedTable], ...] = (
     ExpectedHolds,
     ExpectedApprovals,
     ExpectedValues,
+    ExpectedSignatures,
 )
 """In the order in which they are compared at the end."""
+
+NOT_DERIVED: Final = {
+    "records": "hashed",
+    "record_resources": "hashed with their records",
+    "leases": "renewed every few seconds without a record; they only decide how early an attempt is taken to be in doubt",
+}
+"""The tables that do not follow from records, and why."""
 
 _CARRIED_OUT: Final = '"carried_out":true'
 """Stands in the canonical text of every decision that was carried out. The others, unless they hold, change no table."""

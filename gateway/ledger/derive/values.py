@@ -31,7 +31,10 @@ class ExpectedValues:
     def _decided(self, record: DecodedRecord) -> None:
         body: DecidedBody = record.body
         if body.decision.carried_out:
-            self._effects[record.mutation_id] = body.effects
+            # On another resource than those it asks for, what a call implies happens later.
+            asked = {effect.address for effect in body.effects if not effect.implied}
+            applied = tuple(effect for effect in body.effects if not effect.implied or effect.address in asked)
+            self._effects[record.mutation_id] = applied
 
     def _settled(self, record: DecodedRecord) -> None:
         body: SettledBody = record.body

@@ -18,6 +18,7 @@ from gateway.model.json import Json
 from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
 from gateway.model.outcome import Applied, Reply, Sent
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
+from tests.kit.bindings import BOUND
 from tests.kit.sealed import KEYS
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -62,7 +63,7 @@ class Scene:
     def decision(self, verdict: Verdict = Verdict.ALLOW, **members: Any) -> Decision:
         """A decision of one finding."""
         finding = Finding(check="policy", verdict=verdict, rule="SEN-1", reason="Because.")
-        return Decision(findings=(finding,), **members)
+        return Decision(findings=(finding,), **{"binding": BOUND, **members})
 
     async def execute(self, change: Mutation, outcome: Sent = APPLIED, **members: Any) -> Sequence[Claim]:
         """Decide and settle; the claims taken."""

@@ -24,7 +24,7 @@ async def test_it_says_what_was_checked(scene: Any, tmp_path: Path) -> None:
     file.write(Checkpoint(size=last.seq, hash=last.hash))
     done = verify_ledger(scene.ledger._store, KEYS.chain, file)
     assert (done.records, done.unkeyed, done.checkpoint) == (last.seq, 0, file.read())
-    assert set(done.rows) == {"keys", "attempts", "claims", "holds", "approvals", "applied_values"}
+    assert set(done.rows) == {"keys", "attempts", "claims", "holds", "approvals", "applied_values", "spent_signatures"}
 
 
 async def test_a_checkpoint_of_an_earlier_record_fits(scene: Any, tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ async def test_memory_holds_only_what_can_still_change(scene: Any, monkeypatch: 
     monkeypatch.setattr("gateway.ledger.derive.expected_table._BATCH", 5)
     previous: tuple[str, ...] = ()
     for number in range(100):
-        [claim] = await scene.execute(scene.mutation(number), supersedes=previous)
+        [claim] = await scene.execute(scene.mutation(10 + number), supersedes=previous)
         previous = (claim.id,)
     assert await scene.ledger.verify() == 200
     assert max(most) < 20

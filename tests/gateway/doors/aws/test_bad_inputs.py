@@ -109,13 +109,13 @@ def _claims(**more: str) -> bytes:
 
 WHO = [
     Case(name="01 unsigned", make=lambda _: Wire(headers=(("Host", "localhost"), ("Content-Type", FORM)), body=FIELDS.encode()), status=403, code="MissingAuthenticationToken"),
-    Case(name="02 unknown key", make=lambda gate: _by(gate, UNKNOWN_KEY), status=403, code="InvalidClientTokenId"),
-    Case(name="02 unknown key, json", make=lambda gate: _json_by(gate, UNKNOWN_KEY), status=403, code="UnrecognizedClientException"),
+    Case(name="02 unknown key", make=lambda gate: _by(gate, UNKNOWN_KEY), status=403, code="SignatureDoesNotMatch"),
+    Case(name="02 unknown key, json", make=lambda gate: _json_by(gate, UNKNOWN_KEY), status=403, code="InvalidSignatureException"),
     Case(name="03 wrong secret", make=lambda gate: _by(gate, replace(gate.keys["agent"], secret="w" * 40)), status=403, code="SignatureDoesNotMatch"),
     Case(name="03 wrong secret, json", make=lambda gate: _json_by(gate, replace(gate.keys["agent"], secret="w" * 40)), status=403, code="InvalidSignatureException"),
     Case(name="04 revoked key", make=lambda gate: _by(gate, _ended(gate, revoked=True)), status=403, code="InvalidClientTokenId"),
     Case(name="04 expired key", make=lambda gate: _by(gate, _ended(gate, revoked=False)), status=403, code="InvalidClientTokenId"),
-    Case(name="05 a real AWS key", make=lambda gate: _by(gate, replace(UNKNOWN_KEY, id="AKIAIOSFODNN7EXAMPLE")), status=403, code="InvalidClientTokenId"),
+    Case(name="05 a real AWS key", make=lambda gate: _by(gate, replace(UNKNOWN_KEY, id="AKIAIOSFODNN7EXAMPLE")), status=403, code="SignatureDoesNotMatch"),
     Case(name="06 six minutes late", make=lambda gate: _dated(gate, -6), status=403, code="SignatureDoesNotMatch"),
     Case(name="06 six minutes early", make=lambda gate: _dated(gate, 6), status=403, code="SignatureDoesNotMatch"),
     Case(name="06 skewed, s3", make=lambda gate: _dated(gate, -20, "s3"), status=403, code="RequestTimeTooSkewed"),

@@ -103,6 +103,35 @@ def test_a_union_has_exactly_one_member(value: dict[str, Any]) -> None:
 
 
 def test_a_required_member_is_named_by_its_path() -> None:
-    shape: Any = SimpleNamespace(required_members=["Name"], is_tagged_union=False)
+    name: Any = SimpleNamespace(type_name="string", serialization={})
+    shape: Any = SimpleNamespace(required_members=["Name"], is_tagged_union=False, members={"Name": name})
     with pytest.raises(Malformed, match=r"Tags\[0\]\.Name is required"):
-        check_members(shape, {}, "Tags[0]")
+        check_members(shape, {}, "Tags[0]", is_form=True)
+
+
+@pytest.mark.parametrize(
+    ("type_name", "serialization", "is_form", "added"),
+    [
+        ("list", {}, True, []),
+        ("map", {}, True, {}),
+        ("list", {"location": "querystring"}, False, []),
+        ("list", {"location": "header"}, False, []),
+        ("map", {"location": "headers"}, False, {}),
+        ("list", {"flattened": True}, False, []),
+    ],
+)
+def test_a_required_list_or_map_that_is_written_as_nothing_is_empty(
+    type_name: str, serialization: dict[str, Any], is_form: bool, added: Any
+) -> None:
+    member: Any = SimpleNamespace(type_name=type_name, serialization=serialization)
+    shape: Any = SimpleNamespace(required_members=["Tags"], is_tagged_union=False, members={"Tags": member})
+    value: dict[str, Any] = {}
+    check_members(shape, value, "", is_form=is_form)
+    assert value == {"Tags": added}
+
+
+def test_a_required_list_that_json_could_write_empty_is_missing() -> None:
+    member: Any = SimpleNamespace(type_name="list", serialization={})
+    shape: Any = SimpleNamespace(required_members=["Tags"], is_tagged_union=False, members={"Tags": member})
+    with pytest.raises(Malformed, match="Tags is required"):
+        check_members(shape, {}, "")

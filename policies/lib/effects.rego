@@ -1,0 +1,64 @@
+# METADATA
+# title: Effects
+# description: What the rules ask of effects.
+package sentinel.lib.effects
+
+# The effects that set something or make it.
+writes := [effect | some effect in input.mutation.effects; effect.action in {"set", "create"}]
+
+# Whether people have reviewed the value: the code declares it, and nobody but an agent asks for it.
+is_declared(effect) if {
+	input.caller.kind != "agent"
+	effect.declared_value != null
+	effect.value == effect.declared_value
+}
+
+# The values that an effect gives to the attributes of a table (`ttl.enabled`), whether it sets one, its block or the whole:
+# [attribute, value, entry of the table].
+given(effect, table) := [[effect.attribute, effect.value, table[effect.attribute]] | table[effect.attribute]] if {
+	not is_object(effect.value)
+	not is_array(effect.value)
+}
+
+given(effect, table) := array.concat(
+	[[effect.attribute, effect.value, table[effect.attribute]] | table[effect.attribute]],
+	[[attribute, value, entry] |
+		some attribute, entry in table
+		some value in found(effect, attribute)
+	],
+) if {
+	is_block(effect.value)
+}
+
+is_block(value) if is_object(value)
+
+is_block(value) if is_array(value)
+
+# What stands at the attribute inside a block that the effect sets.
+found(effect, attribute) := [value |
+	startswith(attribute, concat("", [effect.attribute, "."]))
+	name := trim_prefix(attribute, concat("", [effect.attribute, "."]))
+	some value in members(effect.value, name)
+] if effect.attribute != "*"
+
+found(effect, attribute) := [value |
+	path := split(attribute, ".")
+	some value in inside(effect.value, path)
+] if effect.attribute == "*"
+
+inside(value, path) := members(value, path[0]) if count(path) == 1
+
+inside(value, path) := [inner |
+	some outer in members(value, path[0])
+	some inner in members(outer, path[1])
+] if count(path) == 2
+
+# The member of a block, or of each of a list of blocks.
+members(value, name) := [value[name] | value[name] != null] if is_object(value)
+
+members(value, name) := [item[name] | some item in value; is_object(item); item[name] != null] if is_array(value)
+
+# A set of texts for a message: all of a few, of many the first and how many more.
+few(texts) := concat(", ", sort(texts)) if count(texts) < 6
+
+few(texts) := concat("", [min(texts), " and ", format_int(count(texts) - 1, 10), " more"]) if count(texts) > 5
