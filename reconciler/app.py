@@ -15,6 +15,7 @@ from gateway.keyring.sealed_ledger import open_sealed_ledger
 from gateway.ledger.ledger import SqlLedger
 from gateway.settings import Settings, StackSettings
 from gateway.terraform.provider_mirror import read_mirror, terraform_environment
+from gateway.terraform.repository import find_checkout
 from reconciler.backlog import Backlog
 from reconciler.doubt.read_back import LiveReader, ReadBack
 from reconciler.loop import Line
@@ -66,6 +67,15 @@ def code_guard(settings: Settings) -> CodeGuard:
     )
 
 
+def protected_ref(source: Path, wanted: str) -> str:
+    """The ref of the stack's protected branch, found as the gateway finds it; `HEAD` outside git, where nothing can be written back.
+
+    Raises `gateway.errors.CodeInvalid` if there is no such branch.
+    """
+    checkout = find_checkout(source)
+    return checkout.protected_ref(wanted) if checkout else "HEAD"
+
+
 def _worker(settings: Settings, stack: StackSettings, ledger: SqlLedger) -> Worker:
     workdir = (settings.data / "reconciler" / stack.name).absolute()
     source = stack.path.absolute()
@@ -81,6 +91,7 @@ def _worker(settings: Settings, stack: StackSettings, ledger: SqlLedger) -> Work
     line = Line(
         stack=stack.name,
         source=source,
+        protected=protected_ref(source, stack.protected_branch),
         state=state.absolute(),
         branch=settings.reconcile.branch.format(stack=stack.name),
         worktree=workdir / "worktree",

@@ -33,7 +33,9 @@ class Line:
 
     stack: str
     source: Path
-    """The stack's root module in the user's checkout of the protected branch; only read."""
+    """The stack's root module in the user's checkout; only read."""
+    protected: str = "HEAD"
+    """The protected branch's ref in the user's repository."""
     state: Path | None
     branch: str
     worktree: Path
@@ -117,22 +119,28 @@ class Line:
 
         Raises `errors.GitFailed`, `errors.TerraformFailed`, `errors.TerraformMissing`, `errors.CodeRefused`.
         """
-        protected = await open_protected(source=self.source, worktree=self.worktree.with_name("protected"))
+        protected = await open_protected(
+            source=self.source, worktree=self.worktree.with_name("protected"), protected=self.protected
+        )
         await add_untracked_files(protected)
         return await self.terraform.refresh(protected.root, state=self.state, targets=targets)
 
     async def protected_head(self) -> str:
         """The protected branch's commit. Raises `errors.GitFailed`."""
-        return await protected_head(self.source)
+        return await protected_head(self.source, self.protected)
 
     async def record_merges(self, backlog: Backlog) -> None:
         """Record which committed mutations the protected branch now contains; this ends their claims."""
-        for mutation in backlog.committed & await mutations_in(self.source):
+        for mutation in backlog.committed & await mutations_in(self.source, self.protected):
             await self.commands.record_reconciliation(mutation, at=self.clock.now(), body={"merged": True})
 
     async def _branch(self, backlog: Backlog) -> Branch:
         branch = await open_branch(
-            source=self.source, worktree=self.worktree, name=self.branch, recorded=frozenset(backlog.commits)
+            source=self.source,
+            worktree=self.worktree,
+            name=self.branch,
+            protected=self.protected,
+            recorded=frozenset(backlog.commits),
         )
         await add_untracked_files(branch)
         return branch
