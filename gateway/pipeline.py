@@ -28,6 +28,7 @@ from gateway.model.caller import ActorKind, Caller
 from gateway.model.facts import Facts
 from gateway.model.ids import new_id
 from gateway.model.inbound import Inbound
+from gateway.model.json import Json
 from gateway.model.mutation import Call, CallClass, Effect, Mutation
 from gateway.model.outcome import InDoubt, Outcome, Refused, Sent
 from gateway.model.refusal import Refusal
@@ -218,7 +219,10 @@ class Pipeline:
         """
         facts = await self._survey.of(mutation)
         known = {subject.effect.address: subject.attributes_before for subject in facts.subjects if subject.exists}
-        effects = self._resolver.effects(mutation.call, known) if known else mutation.effects
+        claimed: dict[tuple[str, str], list[Json]] = {}
+        for standing in facts.claims:
+            claimed.setdefault((standing.claim.address, standing.claim.attribute), []).append(standing.claim.value)
+        effects = self._resolver.effects(mutation.call, known, claimed) if known or claimed else mutation.effects
         if effects == mutation.effects:
             return mutation, facts
         mutation = replace(mutation, effects=effects)

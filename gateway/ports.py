@@ -223,10 +223,6 @@ class DoubtLedger(Protocol):
         """The mutations in doubt, oldest first. Raises `errors.LedgerUnavailable`."""
         ...
 
-    async def recover(self, at: datetime) -> int:
-        """Mark mutations in flight as in doubt if the lease of their gateway has run out; the number of them."""
-        ...
-
     async def resolve(self, mutation_id: str, resolution: Resolution, at: datetime) -> None:
         """Settle a mutation in doubt. Raises `errors.NotFound`, `errors.NotAllowed` (not in doubt any more)."""
         ...

@@ -134,6 +134,13 @@ class ReconcileSettings(BaseModel):
     branch: str = "sentinel/{stack}"
     """Branch for the commits; `{stack}` is replaced by the name of the stack."""
     poll_seconds: float = 0.5
+    doubt_first_look_seconds: Annotated[float, Field(ge=0.1)] = 20.0
+    """How long after its decision the live values are first looked at for a mutation in doubt; then after twice the time, and so on."""
+    doubt_settle_seconds: Annotated[float, Field(ge=1)] = 960.0
+    """How long after its decision a mutation in doubt that the live values do not show is taken as not carried out, or left to a human.
+    AWS accepts a signed request for up to 15 minutes, so less than 900 is unsafe."""
+    cloudtrail: Path | None = None
+    """CloudTrail events, a file or a directory of `.json` files: they settle mutations in doubt too."""
     terraform: str = "terraform"
     provider_mirror: Path | None = None
     """Directory of a Terraform provider mirror; default: searched for if the registry cannot be reached."""
@@ -153,8 +160,10 @@ class Settings(BaseSettings):
     ledger: str = ""
     """SQLAlchemy URL of the ledger, `sqlite:///…` or `postgresql+psycopg://…`; default SQLite in `data`."""
     master_key: SecretStr = SecretStr("")
-    """Key that the secrets of all issued keys are derived from, at least 32 characters; default: generated once and stored in `data` with
-    mode 0600."""
+    """Key that the secrets of all issued keys and the keys of the ledger are derived from, at least 32 characters; default: generated once
+    and stored in `data` with mode 0600. Gateway, reconciler and commands need the same one."""
+    checkpoints: Path | None = None
+    """File of the ledger's last signed checkpoint; default `ledger.checkpoint` in `data`. Best on another disk or host than the database."""
     account: str = ""
     """AWS account id of the calls if the stack names none."""
     mode: Mode = Mode.ENFORCE

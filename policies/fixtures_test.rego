@@ -44,6 +44,7 @@ effect(type, action, attribute, value) := {
 	"resource_type": type,
 	"identity": {},
 	"declared": true,
+	"implied": false,
 	"exists": action != "create",
 	"changes": true,
 	"contract": {"managed_by_agent": true, "critical": false, "prevent_delete": false, "owner": ""},

@@ -21,9 +21,10 @@ from reconciler.model import Left, ProposedEdit
 from reconciler.proof.propose import ProofContext, ProvedEdit, propose
 from reconciler.proof.undeclared import DeclaredCache, undeclared
 from reconciler.proposal import Proposal
-from reconciler.publish.git import Branch, mutations_in, open_branch, protected_head
+from reconciler.publish.git import Branch, mutations_in, open_branch, open_protected, protected_head
 from reconciler.publish.worktree_files import add_untracked_files
 from reconciler.terraform.cli import Terraform
+from reconciler.terraform.refreshed import Refreshed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +33,9 @@ class Line:
 
     stack: str
     source: Path
-    """The stack's root module in the user's checkout of the protected branch; only read."""
+    """The stack's root module in the user's checkout; only read."""
+    protected: str = "HEAD"
+    """The protected branch's ref in the user's repository."""
     state: Path | None
     branch: str
     worktree: Path
@@ -111,18 +114,33 @@ class Line:
         if not await self.queries.records(query):
             await self.commands.record_reconciliation(applied.id, at=self.clock.now(), body=body)
 
+    async def read_live(self, targets: list[str]) -> Refreshed:
+        """The live attributes of resources, read with the protected code: whatever our branch holds, it must not stand in the way.
+
+        Raises `errors.GitFailed`, `errors.TerraformFailed`, `errors.TerraformMissing`, `errors.CodeRefused`.
+        """
+        protected = await open_protected(
+            source=self.source, worktree=self.worktree.with_name("protected"), protected=self.protected
+        )
+        await add_untracked_files(protected)
+        return await self.terraform.refresh(protected.root, state=self.state, targets=targets)
+
     async def protected_head(self) -> str:
         """The protected branch's commit. Raises `errors.GitFailed`."""
-        return await protected_head(self.source)
+        return await protected_head(self.source, self.protected)
 
     async def record_merges(self, backlog: Backlog) -> None:
         """Record which committed mutations the protected branch now contains; this ends their claims."""
-        for mutation in backlog.committed & await mutations_in(self.source):
+        for mutation in backlog.committed & await mutations_in(self.source, self.protected):
             await self.commands.record_reconciliation(mutation, at=self.clock.now(), body={"merged": True})
 
     async def _branch(self, backlog: Backlog) -> Branch:
         branch = await open_branch(
-            source=self.source, worktree=self.worktree, name=self.branch, recorded=frozenset(backlog.commits)
+            source=self.source,
+            worktree=self.worktree,
+            name=self.branch,
+            protected=self.protected,
+            recorded=frozenset(backlog.commits),
         )
         await add_untracked_files(branch)
         return branch

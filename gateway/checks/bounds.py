@@ -100,10 +100,16 @@ def _findings(mutation: Mutation, subject: Subject, nothing_changes: bool, judge
     yield from _for_all(subject)
     if subject.effect.action in _SETTING:
         yield from _broken_bounds(subject, judge)
-    elif _sets_unknown(subject.effect) and any(
-        _overlap(path, subject.effect.attribute) for path in subject.contract.bounded
-    ):
+    elif _sets_unknown(subject.effect) and _binds_unknown(mutation, subject):
         yield _unforeseeable(mutation, subject)
+
+
+def _binds_unknown(mutation: Mutation, subject: Subject) -> bool:
+    """Whether bounds hold for an effect whose value only AWS knows. What somebody else than an agent only implies, by a scaling policy in
+    the code that they apply, is not held.
+    """
+    bounded = any(_overlap(path, subject.effect.attribute) for path in subject.contract.bounded)
+    return bounded and (mutation.caller.kind is ActorKind.AGENT or not subject.effect.implied)
 
 
 # Rules for agents ---------------------------------------------------------------------------------------------------
@@ -116,6 +122,9 @@ def _for_agents(mutation: Mutation, subject: Subject, *, sets: bool) -> Iterator
         return
     if not contract.managed_by_agent:
         yield _not_managed(effect, contract)
+        return
+    if effect.implied and effect.action is EffectAction.INVOKE:
+        # It is not what the agent asks for, so nobody has to grant it. Its bounds and the claims on it are judged.
         return
     yield from _withheld(mutation, effect, contract)
     if sets and (effect.action in _SETTING or _sets_unknown(effect)) and not _may_set(subject):

@@ -74,6 +74,7 @@ def _effect(subject: Subject) -> Json:
         "resource_type": effect.resource_type,
         "identity": dict(effect.identity),
         "declared": effect.declared,
+        "implied": effect.implied,
         "exists": subject.exists,
         "changes": subject.changes,
         "contract": {

@@ -55,7 +55,11 @@ def run_tests_command(path: Directory = None, *, as_json: Json = False) -> None:
     """Run the policies' tests (`*_test.rego`) with opa. Exit code 1 if one fails."""
     try:
         output_format = ["--format", "json"] if as_json else ["--verbose"]
-        done = opa_command.run_opa(_require_opa(), ["test", *output_format, "."], cwd=path or shipped())
+        done = opa_command.run_opa(
+            _require_opa(),
+            ["test", "--timeout", opa_command.OPA_TEST_TIMEOUT, *output_format, "."],
+            cwd=path or shipped(),
+        )
     except SentinelError as error:
         fail(error, as_json=as_json)
     typer.echo(done.stdout + done.stderr)

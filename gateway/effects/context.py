@@ -179,6 +179,11 @@ class CallContext:
             budget=self.budget,
         )
 
+    def target_of(self, effect: Effect) -> Target:
+        """The resource that an effect of this call is on."""
+        address = effect.address if effect.declared else None
+        return self._target(effect.resource_type, effect.identity, address)
+
     def _is_here(self, address: str) -> bool:
         """Whether the resource is in the region and account of the call: the same name elsewhere is another resource."""
         return self.inventory.place(address).may_be(self.account, self.call.region)

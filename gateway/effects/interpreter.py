@@ -9,6 +9,7 @@ from gateway.effects.operation import Operation
 from gateway.effects.values import NotUnderstood, in_kind
 from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
+from gateway.model.path import AttributePath
 
 _ON_THE_WHOLE = (EffectAction.DELETE, EffectAction.INVOKE)
 _MAY_BE_ARN = ("arn", "endpoint")
@@ -83,21 +84,36 @@ def effects_on(operation: Operation, context: CallContext, target: Target) -> It
     for attribute, value in attributes(operation, target, context.call.parameters):
         values[attribute] = value
     if not creates:
-        values |= _reset_to_defaults(operation, target, values)
+        values |= _reset_to_defaults(operation, target, values, context.call.parameters)
     if not values and not creates:
         raise NotUnderstood("the call changes no attribute that the provider has")
     for attribute, value in values.items():
         yield target.put(attribute, value, action=action, secret=attribute in operation.secrets)
 
 
-def _reset_to_defaults(operation: Operation, target: Target, given: Mapping[str, Json]) -> Mapping[str, Json]:
+def _reset_to_defaults(
+    operation: Operation, target: Target, given: Mapping[str, Json], parameters: Mapping[str, object]
+) -> Mapping[str, Json]:
     """Attribute → default, for the attributes that the call omits and whose recorded value is not the default."""
-    recorded = target.recorded or {}
+    defaults = dict(operation.defaults)
+    for path, members in operation.overwrites.items():
+        if _has(parameters, path):
+            defaults |= members
     return {
         attribute: default
-        for attribute, default in operation.defaults.items()
-        if attribute not in given and recorded.get(attribute) not in (None, "", [], {}, default)
+        for attribute, default in defaults.items()
+        if attribute not in given and not _is_default(AttributePath(attribute).value_at(target.recorded), default)
     }
+
+
+def _has(parameters: object, path: str) -> bool:
+    for step in path.split("."):
+        parameters = parameters.get(step) if isinstance(parameters, Mapping) else None
+    return bool(parameters)
+
+
+def _is_default(recorded: Json, default: Json) -> bool:
+    return recorded in (None, "", [], {}) or recorded == default
 
 
 def attributes(

@@ -55,6 +55,8 @@ class Operation:
     """Whether the operation creates the resource if the state does not have it."""
     defaults: Mapping[str, Json] = field(default_factory=dict)
     """For an operation that overwrites the whole resource: attribute → the value that AWS gives it if the call omits it."""
+    overwrites: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    """For a structure that AWS replaces as a whole if the call has it: parameter path → the defaults of its members, as in `defaults`."""
     handler: Handler | None = None
     """Interprets the call in place of this row, where data cannot say what the call does."""
     other_types: tuple[str, ...] = ()

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import structlog
 
 from gateway.effects.context import CallContext
+from gateway.effects.implications import IMPLIED_TYPES, Claimed, implied_effects
 from gateway.effects.interpreter import interpret
 from gateway.effects.inventory import Inventory, InventoryOverlay
 from gateway.effects.limits import refuse_too_large
@@ -34,12 +35,16 @@ class EffectResolver:
         self._services = services
         self._masker = masker
         rows = [operation for table in services.values() for operation in table.values()]
-        self._schemas = read_schemas({name for row in rows for name in (row.resource_type, *row.other_types)})
+        tables = {name for row in rows for name in (row.resource_type, *row.other_types)}
+        self._schemas = read_schemas(tables.union(IMPLIED_TYPES))
 
-    def effects(self, call: Call, current: Mapping[str, Mapping[str, Json]] | None = None) -> tuple[Effect, ...]:
+    def effects(
+        self, call: Call, current: Mapping[str, Mapping[str, Json]] | None = None, claimed: Claimed | None = None
+    ) -> tuple[Effect, ...]:
         """The effects of the call in order, at most one per (address, attribute). Empty if the call is not fully understood.
 
-        `current` maps addresses to attributes that are fresher than those in the state. Raises `errors.CallTooLarge`, and nothing else.
+        `current` maps addresses to attributes that are fresher than those in the state; `claimed` are the values of standing claims, which
+        an attribute may have or be about to have. Effects that the call only implies come last. Raises `errors.CallTooLarge`, and nothing else.
         """
         fields = {"service": call.service, "operation": call.operation}
         operation = self._services.get(call.service, {}).get(call.operation)
@@ -50,7 +55,8 @@ class EffectResolver:
         try:
             refuse_too_large(call.parameters, operation.content)
             context = CallContext(call=call, inventory=inventory, schemas=self._schemas, masker=self._masker)
-            return _distinct(interpret(operation, context))
+            asked = _distinct(interpret(operation, context))
+            return (*asked, *implied_effects(context, asked, claimed or {}))
         except CallTooLarge:
             raise
         except (NotUnderstood, Ambiguous) as reason:

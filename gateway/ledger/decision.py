@@ -43,6 +43,9 @@ MAX_PARAMETERS: Final = 64 * 1024
 MAX_DENIED_PARAMETERS: Final = 4 * 1024
 """The same for a denied call, so that a refusal costs the ledger little."""
 
+_SUMMARY: Final = ("caller", "call", "motive", "effects", "decision", "cut")
+"""Members of the DECIDED record that its approver reads."""
+
 _STANDING: Final = Query(
     select(*columns(CLAIMS, ClaimRow)).where(Among(CLAIMS.c.address, "addresses"), CLAIMS.c.ended_at.is_(None)),
     ClaimRow,
@@ -117,7 +120,7 @@ def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: st
         mutation_id=mutation.id,
         actor=mutation.caller.actor,
         stack=facts.stack,
-        body=body if decision.carried_out else refused_body(body, decision.verdict),
+        body=_carried_out(body, mutation, owner) if decision.carried_out else refused_body(body, decision.verdict),
     )
     return WriteSet(
         mutation=mutation,
@@ -128,6 +131,12 @@ def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: st
         call_digest=digest,
         owner=owner,
     )
+
+
+def _carried_out(body: Mapping[str, Json], mutation: Mutation, owner: str) -> Mapping[str, Json]:
+    """The body with what the attempt's row holds beside it, so that the row follows from the record."""
+    attempt = {"idempotency_key": mutation.idempotency_key, "owner": owner, "signature": mutation.signature}
+    return {**body, "attempt": attempt}
 
 
 def _check_names(mutation: Mutation) -> None:
@@ -412,9 +421,7 @@ def _open_hold(transaction: Transaction, write: WriteSet) -> None:
             "on_behalf_of": mutation.caller.on_behalf_of,
             "stack": write.facts.stack,
             "call_digest": write.call_digest,
-            "summary": canonical_text(
-                {name: body[name] for name in ("caller", "call", "motive", "effects", "decision")}
-            ),
+            "summary": canonical_text({name: body[name] for name in _SUMMARY if name in body}),
             "binding": canonical_text(binding_to_json(write.decision.binding)),
             "state": HoldState.OPEN.value,
         },

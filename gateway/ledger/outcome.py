@@ -13,7 +13,7 @@ from gateway.errors import NotAllowed, NotFound
 from gateway.ledger.claims import end_claims, open_claims_of, settle_claims
 from gateway.ledger.reopen import end_restated, reopen_superseded
 from gateway.ledger.rows import AttemptRow
-from gateway.ledger.serialize import canonical_text, ids
+from gateway.ledger.serialize import canonical_text, ids, reply_digest
 from gateway.ledger.statements import Query, Statement, columns
 from gateway.ledger.states import AttemptState
 from gateway.ledger.tables import ATTEMPTS, RECORDS, VALUES
@@ -93,6 +93,8 @@ def settlement(mutation: Mutation, outcome: Sent, at: datetime) -> Settlement:
     """
     harmless = mutation.understood and not any(effect.sensitive for effect in mutation.effects)
     harmless = harmless and not reply_may_hold_secret(mutation.call.service, mutation.call.operation)
+    # On another resource than those it asks for, what a call implies happens later, e.g. when the time of a scheduled action comes.
+    asked = {effect.address for effect in mutation.effects if not effect.implied}
     return Settlement(
         mutation_id=mutation.id,
         at=at,
@@ -102,6 +104,7 @@ def settlement(mutation: Mutation, outcome: Sent, at: datetime) -> Settlement:
                 address=effect.address, attribute=effect.attribute, action=effect.action.value, value=effect.value
             )
             for effect in mutation.effects
+            if not effect.implied or effect.address in asked
         ),
         harmless=harmless and mutation.call_class in (CallClass.MUTATION, CallClass.EXECUTE),
     )
@@ -136,6 +139,7 @@ def settle_resolved(transaction: Transaction, attempt: AttemptRow, given: Resolu
         "request_id": given.request_id,
         "settled_by": {"means": given.by.value, "actor": given.actor},
         "why": given.reason[:MAX_MESSAGE],
+        "reply": "",
     }
     if given.carried_out:
         effects = _effects_decided(transaction, attempt)
@@ -153,27 +157,29 @@ def settle_resolved(transaction: Transaction, attempt: AttemptRow, given: Resolu
         return
     body = {"outcome": AttemptState.FAILED.value, "code": NOT_CARRIED_OUT, "message": "", "sent": None, **found}
     append_settled(transaction, at, attempt, {**body, **_end_failed_claims(transaction, attempt, at)})
-    # The idempotency key stays taken: whoever settled it may be wrong, so a repeat is not sent.
+    # The idempotency key stays taken: the one who settled it may be wrong, so a repeat is not sent.
     _close(transaction, attempt, AttemptState.FAILED, reason=given.reason[:MAX_MESSAGE], key=attempt.idempotency_key)
 
 
 def _applied(transaction: Transaction, given: Settlement, outcome: Applied, attempt: AttemptRow) -> None:
     effects = given.effects if given.effects is not None else _effects_decided(transaction, attempt)
     claims = _settle_applied_claims(transaction, attempt, effects, given.at)
+    keeps = given.harmless and attempt.idempotency_key and len(outcome.reply.body) <= MAX_REPLY
+    reply = outcome.reply if keeps else None
     body: dict[str, Json] = {
         "outcome": AttemptState.APPLIED.value,
         "request_id": outcome.request_id,
         "status": outcome.reply.status,
+        "reply": reply_digest(reply.status, canonical_text(reply.headers), reply.body) if reply else "",
         **claims,
     }
     seq = append_settled(transaction, given.at, attempt, body)
-    keeps = given.harmless and attempt.idempotency_key and len(outcome.reply.body) <= MAX_REPLY
     _close(
         transaction,
         attempt,
         AttemptState.APPLIED,
         request_id=outcome.request_id,
-        reply=outcome.reply if keeps else None,
+        reply=reply,
         key=attempt.idempotency_key,
     )
     _store_values(transaction, effects, attempt.mutation_id, given.at, seq)
@@ -258,9 +264,11 @@ def _close(
 
 def _effects_decided(transaction: Transaction, attempt: AttemptRow) -> tuple[AppliedEffect, ...]:
     body = json.loads(transaction.scalar(_DECIDED_BODY, {"seq": attempt.seq}))
+    asked = {effect["address"] for effect in body["effects"] if not effect.get("implied")}
     return tuple(
         AppliedEffect(**{name: effect[name] for name in ("address", "attribute", "action", "value")})
         for effect in body["effects"]
+        if not effect.get("implied") or effect["address"] in asked
     )
 
 

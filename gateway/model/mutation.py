@@ -87,6 +87,10 @@ class Effect:
     """How the call identifies the resource, e.g. `{"name": "orders"}`."""
     declared: bool = True
     """Whether the resource is declared in the code or recorded in the state."""
+    implied: bool = False
+    """Whether the call does not ask for it, but AWS does it as a consequence: a capacity lowered to a new maximum. It is judged like any
+    other effect, and never written into code. A SET if the resulting value is known, else an INVOKE of the attribute.
+    """
     sensitive: bool = False
     """Whether the value is a secret, which must not be stored or written into code."""
 

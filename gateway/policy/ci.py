@@ -39,11 +39,15 @@ def check_format(policies: Path, tool: Path) -> str:
 
 def check_tests(policies: Path, tool: Path) -> str:
     """`opa test`, and again with coverage: tests must cover every line of every rule. Raises `errors.PolicyInvalid`."""
-    done = opa_command.run_opa(tool, ["test", "--verbose", "."], cwd=policies)
+    done = opa_command.run_opa(
+        tool, ["test", "--timeout", opa_command.OPA_TEST_TIMEOUT, "--verbose", "."], cwd=policies
+    )
     if done.returncode != 0:
         raise PolicyInvalid(f"The policies' tests fail:\n{done.stdout}{done.stderr}")
     covered: Mapping[str, Mapping[str, object]] = json.loads(
-        opa_command.opa_output(tool, ["test", "--coverage", "."], cwd=policies)
+        opa_command.opa_output(
+            tool, ["test", "--timeout", opa_command.OPA_TEST_TIMEOUT, "--coverage", "."], cwd=policies
+        )
     )["files"]
     rules = [path.relative_to(policies).as_posix() for path in source_paths(policies) if path.suffix == ".rego"]
     uncovered = {name: covered.get(name, {}).get("not_covered", "all") for name in rules}

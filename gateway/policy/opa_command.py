@@ -9,7 +9,9 @@ from pathlib import Path
 
 from gateway.errors import PolicyInvalid
 
-_SECONDS = 60
+_SECONDS = 900
+OPA_TEST_TIMEOUT = "600s"
+"""How long one rego test may run. opa's own default, 5 s, fails tests on a busy machine."""
 
 
 def find_opa() -> Path | None:

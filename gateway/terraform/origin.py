@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gateway.errors import CodeInvalid
+from gateway.model.verdict import Mode
 from gateway.terraform.code import Code, code_files, load_code
 from gateway.terraform.repository import Checkout, find_checkout
 
@@ -13,6 +14,38 @@ _ATTEMPTS = 5
 
 Version = tuple[tuple[str, int, int, int], ...]
 """Changes with the code, and costs little to find out: of files on disk their name, modification time, size and inode."""
+
+
+class StackSource(Protocol):
+    """The location of a stack; `gateway.settings.StackSettings` is one."""
+
+    @property
+    def name(self) -> str:
+        """Unique name."""
+
+    @property
+    def path(self) -> Path:
+        """Directory of the root module."""
+
+    @property
+    def state(self) -> Path | None:
+        """State file, `terraform.tfstate` in `path` if None."""
+
+    @property
+    def protected_branch(self) -> str:
+        """Branch whose commit holds the code and contracts that count; empty for the default of `Checkout.protected_ref`."""
+
+    @property
+    def mode(self) -> Mode:
+        """Whether verdicts are enforced or only observed."""
+
+    @property
+    def account(self) -> str:
+        """AWS account id; empty matches any."""
+
+    @property
+    def region(self) -> str:
+        """AWS region of resources for which neither an ARN nor the code's provider says it; empty if the settings do not say."""
 
 
 class CodeOrigin(Protocol):

@@ -5,7 +5,6 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from gateway.errors import Ambiguous, CodeInvalid
 from gateway.model.contract import Contract
@@ -22,42 +21,10 @@ from gateway.terraform.contracts.resolve import Contracts
 from gateway.terraform.graph import Graph
 from gateway.terraform.identity_index import IdentityIndex, only_match
 from gateway.terraform.lang.evaluate import Unknown
-from gateway.terraform.origin import CodeOrigin, Version, code_origin, fingerprint
+from gateway.terraform.origin import CodeOrigin, StackSource, Version, code_origin, fingerprint
 from gateway.terraform.places import Place, Places
 from gateway.terraform.secrets import masked
 from gateway.terraform.state import State, StateLookup, parse_state
-
-
-class StackSource(Protocol):
-    """The location of a stack; `gateway.settings.StackSettings` is one."""
-
-    @property
-    def name(self) -> str:
-        """Unique name."""
-
-    @property
-    def path(self) -> Path:
-        """Directory of the root module."""
-
-    @property
-    def state(self) -> Path | None:
-        """State file, `terraform.tfstate` in `path` if None."""
-
-    @property
-    def protected_branch(self) -> str:
-        """Branch whose commit holds the code and contracts that count; empty for the default of `Checkout.protected_ref`."""
-
-    @property
-    def mode(self) -> Mode:
-        """Whether verdicts are enforced or only observed."""
-
-    @property
-    def account(self) -> str:
-        """AWS account id; empty matches any."""
-
-    @property
-    def region(self) -> str:
-        """AWS region of resources for which neither an ARN nor the code's provider says it; empty if the settings do not say."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -115,13 +82,8 @@ class Stack:
         except Unknown:
             return None
         recorded = AttributePath(attribute).value_at(self.recorded(address) or {})
-        return masked(
-            value,
-            resource_type=instance.resource_type,
-            attribute=attribute,
-            masker=self.state.masker,
-            recorded=recorded,
-        )
+        kind, masker = instance.resource_type, self.state.masker
+        return masked(value, resource_type=kind, attribute=attribute, masker=masker, recorded=recorded)
 
     def contract(self, address: str) -> Contract:
         """All contracts for the address in one; an empty contract if there is none."""

@@ -8,7 +8,7 @@ import asyncio
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reconciler.errors import BranchConflict, ForeignCommit, GitFailed
@@ -39,7 +39,9 @@ class Branch:
 
     name: str
     source: Path
-    """The stack's directory in the user's checkout of the protected branch."""
+    """The stack's directory in the user's checkout."""
+    protected: str = "HEAD"
+    """The ref of the protected branch."""
     worktree: Path
     prefix: Path
     """The stack's directory relative to the top of the repository."""
@@ -107,7 +109,7 @@ class Branch:
 
     async def is_merged(self) -> bool:
         """Whether the protected branch has the same code as this branch."""
-        protected = (await git(self.source, "rev-parse", "--verify", "HEAD^{commit}")).strip()
+        protected = await protected_head(self.source, self.protected)
         return not (await git(self.worktree, "diff", "--name-only", protected, "HEAD", "--")).strip()
 
     async def clean(self) -> None:
@@ -125,11 +127,13 @@ class Branch:
         return OwnCommits(path=self.worktree.with_name(f"{self.worktree.name}.commits"))
 
 
-async def open_branch(*, source: Path, worktree: Path, name: str, recorded: Collection[str] = ()) -> Branch:
+async def open_branch(
+    *, source: Path, worktree: Path, name: str, protected: str = "HEAD", recorded: Collection[str] = ()
+) -> Branch:
     """The branch; created at the protected branch's commit if it does not exist, else with the protected branch merged into it.
 
-    `source` is the stack's directory in the user's checkout; its HEAD is the protected branch. `recorded` are the commits
-    that the ledger says are ours.
+    `source` is the stack's directory in the user's checkout, `protected` the protected branch's ref, and `recorded` are the
+    commits that the ledger says are ours.
     Raises `errors.GitFailed` (no repository, a bad name), `errors.BranchConflict`, and `errors.ForeignCommit` if the branch
     has a commit that is neither ours nor in the protected branch: nothing of it was checked out, and the branch is untouched.
     """
@@ -137,9 +141,9 @@ async def open_branch(*, source: Path, worktree: Path, name: str, recorded: Coll
         message = f"{name!r} cannot be the name of a git branch; change `reconcile.branch`."
         raise GitFailed(message)
     top = Path((await git(source, "rev-parse", "--show-toplevel")).strip())
-    head = (await git(source, "rev-parse", "--verify", "HEAD^{commit}")).strip()
-    branch = _branch(name, source, worktree, top)
-    await _refuse_own_checkout(branch)
+    head = await protected_head(source, protected)
+    branch = replace(_branch(name, source, worktree, top), protected=protected)
+    await _refuse_own_as_protected(branch)
     tip = await _tip(branch, top, head)
     await _refuse_foreign(branch, top, tip, head, recorded)
     await _check_out(branch, top, tip)
@@ -147,23 +151,25 @@ async def open_branch(*, source: Path, worktree: Path, name: str, recorded: Coll
     return branch
 
 
-async def open_protected(*, source: Path, worktree: Path) -> Branch:
+async def open_protected(*, source: Path, worktree: Path, protected: str = "HEAD") -> Branch:
     """The protected branch's commit in a worktree of its own, in which nothing is committed. Raises `errors.GitFailed`."""
     top = Path((await git(source, "rev-parse", "--show-toplevel")).strip())
     branch = _branch("HEAD", source, worktree, top)
-    await _check_out(branch, top, await protected_head(source))
+    await _check_out(branch, top, await protected_head(source, protected))
     return branch
 
 
-async def protected_head(source: Path) -> str:
-    """The commit of the user's checkout. Raises `errors.GitFailed`."""
-    return (await git(source, "rev-parse", "--verify", "HEAD^{commit}")).strip()
+async def protected_head(source: Path, protected: str = "HEAD") -> str:
+    """The protected branch's commit. Raises `errors.GitFailed`."""
+    return (await git(source, "rev-parse", "--verify", f"{protected}^{{commit}}")).strip()
 
 
-async def mutations_in(source: Path) -> frozenset[str]:
+async def mutations_in(source: Path, protected: str = "HEAD") -> frozenset[str]:
     """The ids of the mutations that have a trailer in the protected branch's commits, however they were merged. Raises `errors.GitFailed`."""
     form = f"--format=%(trailers:key={_TRAILER},valueonly,separator=%x20)"
-    return frozenset((await git(source, "log", "--fixed-strings", f"--grep={_TRAILER}: ", form, "HEAD", "--")).split())
+    return frozenset(
+        (await git(source, "log", "--fixed-strings", f"--grep={_TRAILER}: ", form, protected, "--")).split()
+    )
 
 
 def _branch(name: str, source: Path, worktree: Path, top: Path) -> Branch:
@@ -171,13 +177,13 @@ def _branch(name: str, source: Path, worktree: Path, top: Path) -> Branch:
     return Branch(name=name, source=source, worktree=worktree.absolute(), prefix=source.relative_to(top.resolve()))
 
 
-async def _refuse_own_checkout(branch: Branch) -> None:
-    """Raise `GitFailed` if the user's checkout stands on our branch: its commits would then count as protected."""
-    current = await git(branch.source, "rev-parse", "--symbolic-full-name", "HEAD")
+async def _refuse_own_as_protected(branch: Branch) -> None:
+    """Raise `GitFailed` if the protected branch is our branch: whatever is put there would then count as protected."""
+    current = await git(branch.source, "rev-parse", "--symbolic-full-name", branch.protected)
     if current.strip() == branch.ref:
         message = (
-            f"The checkout {branch.source} stands on {branch.name}, Sentinel's own branch, so nothing says what is "
-            "protected. Nothing was planned or written; check out the protected branch there."
+            f"The protected branch of {branch.source} is {branch.name}, Sentinel's own branch, so nothing says what is "
+            "protected. Nothing was planned or written; check out the protected branch there, or set `protected_branch`."
         )
         raise GitFailed(message)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from reconciler.errors import TerraformFailed, TerraformMissing
 from reconciler.terraform.code_guard import CodeGuard
+from reconciler.terraform.refreshed import Refreshed, messages, read_refreshed
 
 _LAST_LINES = 30
 _NEEDS_INIT = ("terraform init", "Required plugins are not installed", "Inconsistent dependency lock file")
@@ -66,11 +67,29 @@ class Terraform:
         argv += [f"-state={state}"] if state else []
         argv += [f"-target={target}" for target in targets]
         completed = await self._with_plugins(root, argv)
-        if completed.code not in {0, 2}:
-            raise TerraformFailed.saying("plan", _last_lines(completed))
         if completed.code == 2:  # noqa: PLR2004  documented for -detailed-exitcode
             return file
+        _remove(file)
+        if completed.code:
+            raise TerraformFailed.saying("plan", _last_lines(completed))
         return None
+
+    async def refresh(self, root: Path, *, state: Path | None, targets: Sequence[str]) -> Refreshed:
+        """Read the live attributes of resources; nothing is changed, not even the state.
+
+        Raises as `plan`.
+        """
+        file = self._plan_file()
+        argv = ["plan", "-refresh-only", "-json", "-lock=false", f"-out={file}"]
+        argv += [f"-state={state}"] if state else []
+        argv += [f"-target={target}" for target in targets]
+        completed = await self._with_plugins(root, argv)
+        if completed.code:
+            _remove(file)
+            raise TerraformFailed.saying(
+                "plan -refresh-only", "\n".join(messages(completed.out)) or _last_lines(completed)
+            )
+        return read_refreshed(completed.out, await self.show(root, file))
 
     async def show(self, root: Path, plan: Path) -> dict[str, Any]:
         """The JSON of a plan file ("JSON Output Format"). Removes the file, which may hold secrets.
@@ -97,7 +116,8 @@ class Terraform:
         for data in self._data_directories():
             await self._check(root, data)
             completed = await self._run(*argv, root=root, data=data)
-            if completed.code in {0, 2} or not any(text in completed.err for text in _NEEDS_INIT):
+            output = completed.err + completed.out.decode(errors="replace")
+            if completed.code in {0, 2} or not any(text in output for text in _NEEDS_INIT):
                 return completed
         await self.init(root)
         await self._check(root, self._own_data)

@@ -19,10 +19,12 @@ class UpstreamStub:
     headers: list[Mapping[str, str]] = field(default_factory=list)
     bodies: list[bytes] = field(default_factory=list)
     behaviour: str = "ok"
-    """ok, null and empty (a success with such a body), refuse (an AWS error), echo (an error that repeats the request), cut (the connection is closed), html (a captive portal), slow."""
+    """ok, null and empty (a success with such a body), refuse (an AWS error), echo (an error that repeats the request), cut (the connection is
+    closed), html (a captive portal), slow, wait (until `release`)."""
     port: int = 0
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the first request has arrived."""
+    release: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def start(self) -> web.AppRunner:
         """Listen on a free port of loopback; call `cleanup` on the returned runner to stop."""
@@ -52,6 +54,8 @@ class UpstreamStub:
                 return web.Response(
                     text="<html><body>Sign in to the guest network</body></html>", content_type="text/html"
                 )
+            case "wait":
+                await self.release.wait()
             case "slow":
                 await asyncio.sleep(0.5)
             case "null" | "empty":

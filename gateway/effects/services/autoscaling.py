@@ -149,7 +149,12 @@ OPERATIONS: Mapping[str, Operation] = {
     "CreateAutoScalingGroup": Operation(
         resource_type=_GROUP, identity=_NAME, action=EffectAction.CREATE, attributes=_GROUP_ATTRIBUTES
     ),
-    "UpdateAutoScalingGroup": Operation(resource_type=_GROUP, identity=_NAME, attributes=_GROUP_ATTRIBUTES),
+    "UpdateAutoScalingGroup": Operation(
+        resource_type=_GROUP,
+        identity=_NAME,
+        attributes=_GROUP_ATTRIBUTES,
+        overwrites={"LaunchTemplate": {"launch_template.version": "$Default"}},
+    ),
     "SetDesiredCapacity": Operation(resource_type=_GROUP, identity=_NAME, controls=controls("HonorCooldown")),
     "DeleteAutoScalingGroup": Operation(
         resource_type=_GROUP,
@@ -202,6 +207,7 @@ OPERATIONS: Mapping[str, Operation] = {
         resource_type="aws_autoscaling_policy",
         identity=_POLICY,
         upserts=True,
+        overwrites={"TargetTrackingConfiguration": {"target_tracking_configuration.disable_scale_in": False}},
         attributes={
             "TargetTrackingConfiguration.CustomizedMetricSpecification.Dimensions": (
                 "target_tracking_configuration.customized_metric_specification.metric_dimension"

@@ -23,10 +23,19 @@ _DEFAULTS: Mapping[str, Json] = {
     "alarm_description": "",
     "datapoints_to_alarm": 0,
     "dimensions": {},
+    "evaluate_low_sample_count_percentiles": "",
+    "extended_statistic": "",
     "insufficient_data_actions": [],
+    "metric_name": "",
     "metric_query": [],
+    "namespace": "",
     "ok_actions": [],
+    "period": 0,
+    "statistic": "",
+    "threshold": None,
+    "threshold_metric_id": "",
     "treat_missing_data": "missing",
+    "unit": "",
 }
 """Attribute → its value if `PutMetricAlarm` omits it (CloudWatch API reference, PutMetricAlarm)."""
 

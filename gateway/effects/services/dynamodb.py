@@ -130,6 +130,8 @@ _UPDATE = Operation(
         "AttributeDefinitions": _definitions,
         "GlobalSecondaryIndexUpdates": _index_updates,
     },
+    # Without a key, AWS's own key encrypts the table.
+    overwrites={"SSESpecification": {"server_side_encryption.kms_key_arn": ""}},
 )
 _ITEM = frozenset({
     "AttributeUpdates", "ConditionExpression", "ConditionalOperator", "Expected", "ExpressionAttributeNames",
@@ -158,6 +160,7 @@ OPERATIONS: Mapping[str, Operation] = {
             "PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled": "point_in_time_recovery.enabled",
             "PointInTimeRecoverySpecification.RecoveryPeriodInDays": "point_in_time_recovery.recovery_period_in_days",
         },
+        defaults={"point_in_time_recovery.recovery_period_in_days": 35},
     ),
     "TagResource": Operation(resource_type=_TABLE, identity=_BY_ARN, attributes={"Tags": set_tags}),
     "UntagResource": Operation(resource_type=_TABLE, identity=_BY_ARN, attributes={"TagKeys": drop_tags}),

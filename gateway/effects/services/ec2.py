@@ -182,6 +182,11 @@ _BY_ROUTE = {
     "DestinationPrefixListId": "destination_prefix_list_id",
     "RouteTableId": "route_table_id",
 }
+_ROUTE_TARGETS = (
+    "carrier_gateway_id", "core_network_arn", "egress_only_gateway_id", "gateway_id", "local_gateway_id",
+    "nat_gateway_id", "network_interface_id", "transit_gateway_id", "vpc_endpoint_id", "vpc_peering_connection_id",
+)  # fmt: skip
+"""A route has one of them, and the one that a call gives takes the place of the one before."""
 _METADATA_NAMES = {
     "HttpEndpoint": "http_endpoint", "HttpProtocolIpv6": "http_protocol_ipv6", "HttpTokens": "http_tokens",
     "HttpPutResponseHopLimit": "http_put_response_hop_limit", "InstanceMetadataTags": "instance_metadata_tags",
@@ -296,6 +301,8 @@ OPERATIONS: Mapping[str, Operation] = {
         controls=_REQUEST_CONTROLS,
     ),
     "CreateRoute": Operation(resource_type=_ROUTE, identity=_BY_ROUTE, action=_CREATE, controls=_REQUEST_CONTROLS),
-    "ReplaceRoute": Operation(resource_type=_ROUTE, identity=_BY_ROUTE, controls=_REQUEST_CONTROLS),
+    "ReplaceRoute": Operation(
+        resource_type=_ROUTE, identity=_BY_ROUTE, controls=_REQUEST_CONTROLS, defaults=dict.fromkeys(_ROUTE_TARGETS, "")
+    ),
     "DeleteRoute": Operation(resource_type=_ROUTE, identity=_BY_ROUTE, action=_DELETE, controls=_REQUEST_CONTROLS),
 }

@@ -71,6 +71,9 @@ def _of_service(parameter: str, action: EffectAction) -> Operation:
         find_target=find_target,
         action=action,
         attributes=_ATTRIBUTES,
+        overwrites={
+            _AWSVPC: {"network_configuration.assign_public_ip": False, "network_configuration.security_groups": []}
+        },
         arguments={"force": as_recorded("force_delete")},
         controls=controls("clientToken", "cluster"),
     )
@@ -121,6 +124,14 @@ def _family(context: CallContext, text: str) -> dict[str, str]:
     return {"family": name.partition(":")[0]}
 
 
+_REVISION: Mapping[str, Json] = {
+    "cpu": "", "enable_fault_injection": False, "ephemeral_storage": [], "execution_role_arn": "",
+    "inference_accelerator": [], "ipc_mode": "", "memory": "", "network_mode": "bridge", "pid_mode": "",
+    "placement_constraints": [], "proxy_configuration": [], "requires_compatibilities": [], "runtime_platform": [],
+    "task_role_arn": "", "volume": [],
+}  # fmt: skip
+"""Attribute → its value in a new revision of a task definition that omits it (ECS API reference, RegisterTaskDefinition)."""
+
 OPERATIONS: Mapping[str, Operation] = {
     "CreateService": _of_service("serviceName", EffectAction.CREATE),
     "UpdateService": _of_service("service", EffectAction.SET),
@@ -129,6 +140,7 @@ OPERATIONS: Mapping[str, Operation] = {
         resource_type=_TASK,
         identity={"family": "family"},
         upserts=True,
+        defaults=_REVISION,
         attributes={
             "containerDefinitions": as_json_text("container_definitions", _compact),
             "tags": set_tags,

@@ -73,7 +73,8 @@ def _principal(kind: str, parameter: str, name: Mapping[str, str], create: Mappi
 OPERATIONS: Mapping[str, Operation] = {
     **_principal("role", "RoleName", _ROLE, {"AssumeRolePolicyDocument": "assume_role_policy"}),
     **_principal("user", "UserName", _USER, {}),
-    "UpdateRole": Operation(resource_type="aws_iam_role", identity=_ROLE),
+    # A call without the longest session sets it to an hour (IAM API reference, UpdateRole).
+    "UpdateRole": Operation(resource_type="aws_iam_role", identity=_ROLE, defaults={"max_session_duration": 3600}),
     "UpdateRoleDescription": Operation(resource_type="aws_iam_role", identity=_ROLE),
     "UpdateAssumeRolePolicy": Operation(
         resource_type="aws_iam_role", identity=_ROLE, attributes={"PolicyDocument": "assume_role_policy"}

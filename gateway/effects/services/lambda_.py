@@ -4,6 +4,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from gateway.effects.arguments import carried
 from gateway.effects.context import CallContext, Target
@@ -151,10 +152,26 @@ _STATEMENT = {"StatementId": "statement_id"}
 _NAME = {"Name": "name"}
 _AUTH = {"AuthType": "authorization_type"}
 
+_CORS: Mapping[str, Json] = {
+    "cors.allow_credentials": False, "cors.allow_headers": [], "cors.allow_methods": [], "cors.allow_origins": [],
+    "cors.expose_headers": [], "cors.max_age": 0,
+}  # fmt: skip
+
 OPERATIONS: Mapping[str, Operation] = {
     "CreateFunction": Operation(resource_type=_FUNCTION, identity=_UNQUALIFIED, action=_CREATE, attributes=_ATTRIBUTES),
     "UpdateFunctionConfiguration": Operation(
-        resource_type=_FUNCTION, identity=_UNQUALIFIED, attributes=_ATTRIBUTES, controls=controls("RevisionId")
+        resource_type=_FUNCTION,
+        identity=_UNQUALIFIED,
+        attributes=_ATTRIBUTES,
+        controls=controls("RevisionId"),
+        overwrites={
+            "ImageConfig": {
+                "image_config.command": [],
+                "image_config.entry_point": [],
+                "image_config.working_directory": "",
+            },
+            "VpcConfig": {"vpc_config.security_group_ids": [], "vpc_config.subnet_ids": []},
+        },
     ),
     "UpdateFunctionCode": Operation(
         resource_type=_FUNCTION,
@@ -188,7 +205,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "PutProvisionedConcurrencyConfig": _child_row(_PROVISIONED, _SET, _QUALIFIER, upserts=True),
     "DeleteProvisionedConcurrencyConfig": _child_row(_PROVISIONED, _DELETE, _QUALIFIER),
     "CreateFunctionUrlConfig": _child_row(_URL, _CREATE, {}, _AUTH),
-    "UpdateFunctionUrlConfig": _child_row(_URL, _SET, {}, _AUTH),
+    "UpdateFunctionUrlConfig": replace(_child_row(_URL, _SET, {}, _AUTH), overwrites={"Cors": _CORS}),
     "DeleteFunctionUrlConfig": _child_row(_URL, _DELETE, {}),
     "CreateEventSourceMapping": Operation(
         resource_type=_MAPPING,

@@ -59,6 +59,7 @@ OPERATIONS: Mapping[str, Operation] = {
         resource_type="aws_cloudwatch_log_subscription_filter",
         identity=_FILTER,
         upserts=True,
+        defaults={"distribution": "ByLogStream", "role_arn": ""},
     ),
     "DeleteSubscriptionFilter": Operation(
         resource_type="aws_cloudwatch_log_subscription_filter",

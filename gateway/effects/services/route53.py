@@ -16,6 +16,12 @@ _ROUTING = {"Weight": ("weighted_routing_policy", "weight"), "Region": ("latency
             "Failover": ("failover_routing_policy", "type")}  # fmt: skip
 _ATTRIBUTES = {"TTL": "ttl", "HealthCheckId": "health_check_id", "SetIdentifier": "set_identifier",
           "MultiValueAnswer": "multivalue_answer_routing_policy"}  # fmt: skip
+_REMOVED: Mapping[str, Json] = {
+    "alias": [], "cidr_routing_policy": [], "failover_routing_policy": [], "geolocation_routing_policy": [],
+    "geoproximity_routing_policy": [], "health_check_id": "", "latency_routing_policy": [],
+    "multivalue_answer_routing_policy": False, "records": [], "ttl": 0, "weighted_routing_policy": [],
+}  # fmt: skip
+"""Attribute → its value in a record that omits it."""
 _GEO = {"ContinentCode": "continent", "CountryCode": "country", "SubdivisionCode": "subdivision"}
 
 
@@ -46,8 +52,10 @@ def _set(target: Target, record: Mapping[str, object], may_exist: bool) -> Itera
     action = EffectAction.CREATE if creates else EffectAction.SET
     if creates:
         yield target.whole(action)
-    for attribute, value in _attributes(record):
-        yield target.put(attribute, value, action=action)
+    given = dict(_attributes(record))
+    # The record of the call takes the place of the recorded one, so that what it omits is gone.
+    gone = {name: value for name, value in _REMOVED.items() if name not in given and target.recorded.get(name)}
+    yield from target.put_all({**given, **({} if creates else gone)}, action=action)
 
 
 def _attributes(record: Mapping[str, object]) -> Iterator[tuple[str, Json]]:

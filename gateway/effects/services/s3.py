@@ -188,6 +188,7 @@ OPERATIONS: Mapping[str, Operation] = {
             f"{_RULES}.Filter.Tag": _one_tag,
             f"{_RULES}.Filter.And.Tags": _tags("tags"),
         },
+        {"transition_default_minimum_object_size": "all_storage_classes_128K"},
     ),
     "DeleteBucketLifecycle": _delete(_LIFECYCLE),
     "PutBucketOwnershipControls": _put(_OWNERSHIP, {"OwnershipControls.Rules": "rule"}),
@@ -195,7 +196,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "PutBucketAcl": _put("aws_s3_bucket_acl", {"ACL": "acl"}),
     "PutBucketCors": _put(_CORS, {"CORSConfiguration.CORSRules": "cors_rule"}),
     "DeleteBucketCors": _delete(_CORS),
-    "PutBucketLogging": _put("aws_s3_bucket_logging"),
+    "PutBucketLogging": _put("aws_s3_bucket_logging", defaults={"target_grant": [], "target_object_key_format": []}),
     "PutBucketAccelerateConfiguration": _put("aws_s3_bucket_accelerate_configuration"),
     **dict.fromkeys(
         _OBJECTS,

@@ -139,6 +139,8 @@ def _fits(pattern: str, text: str) -> bool:
 
     Takes at most pattern times text steps: only the last `*` is ever tried again, whereas a regular expression would try them all.
     """
+    if pattern == "*" or not ("*" in pattern or "?" in pattern):
+        return pattern in ("*", text)
     at, place, star, resumed = 0, 0, -1, 0
     while place < len(text):
         mark = pattern[at] if at < len(pattern) else ""

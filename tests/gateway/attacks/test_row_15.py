@@ -25,6 +25,7 @@ from gateway.settings import AllowedCode, ReconcileSettings, Settings, StackSett
 from reconciler.app import _worker
 from reconciler.workflows import Worker
 from tests.kit.decided import effect, record_mutation
+from tests.kit.sealed import KEYS
 
 GROUP = "aws_autoscaling_group.web"
 CODE = 'resource "aws_autoscaling_group" "web" {\n  desired_capacity = 2\n}\n'
@@ -107,7 +108,7 @@ async def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIt
         ),
         stacks=(StackSettings(name="shop", path=top),),
     )
-    async with open_ledger(f"sqlite:///{tmp_path / 'ledger.db'}") as ledger:
+    async with open_ledger(f"sqlite:///{tmp_path / 'ledger.db'}", KEYS) as ledger:
         made = Repository(top=top, ledger=ledger, settings=settings)
         made.terraform()
         made.git("init", "-q")
@@ -241,9 +242,28 @@ async def test_a_branch_that_is_another_name_of_the_protected_one_is_not_written
 async def test_a_checkout_that_stands_on_the_reconcilers_branch_protects_nothing(repository: Repository) -> None:
     _put(repository, repository.evil_commit())
     repository.git("checkout", "-q", "sentinel/shop")
+    assert "Sentinel did not make" in str((await repository.scale(2, 6))["left"])
+    assert repository.seen() == []
+
+
+@pytest.mark.parametrize("named", ["sentinel/shop", "HEAD"])
+async def test_the_reconcilers_branch_is_never_the_protected_one(repository: Repository, named: str) -> None:
+    _put(repository, repository.evil_commit())
+    repository.git("checkout", "-q", "sentinel/shop")
+    stack = repository.settings.stacks[0].model_copy(update={"protected_branch": named})
+    repository.settings = repository.settings.model_copy(update={"stacks": (stack,)})
     with pytest.raises(Exception, match="nothing says what is protected"):
         await repository.scale(2, 6)
     assert repository.seen() == []
+
+
+async def test_a_branch_that_is_only_checked_out_is_not_planned(repository: Repository) -> None:
+    repository.git("checkout", "-q", "-b", "feature")
+    (repository.top / "evil.tf").write_text(EVIL)
+    repository.git("add", ".")
+    repository.git("commit", "-qm", "not merged")
+    assert (await repository.scale(2, 6))["commit"]
+    assert not any("aws_evil" in run["code"] for run in repository.seen())
 
 
 async def test_a_tag_of_the_same_name_is_not_taken_for_the_branch(repository: Repository) -> None:

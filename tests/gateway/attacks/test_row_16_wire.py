@@ -110,7 +110,8 @@ def test_an_upload_may_be_larger_than_a_change(gate: Gate, size: int) -> None:
         gate.client("s3", s3=SIGNED).put_object(Bucket="anything", Key="k", Body=b"x" * size)
     # Nobody declared the bucket: the call was read, and decided.
     assert refused.value.response["ResponseMetadata"]["HTTPStatusCode"] == 403
-    assert gate.records()[-1].body["call"]["operation"] == "PutObject"
+    call: Any = gate.records()[-1].body["call"]
+    assert call["operation"] == "PutObject"
 
 
 def test_a_read_may_be_larger_than_a_change(gate: Gate) -> None:

@@ -15,6 +15,7 @@ from gateway.errors import Ambiguous
 from gateway.model.json import Json
 from gateway.model.masking import Masker
 from gateway.model.mutation import Call, Effect
+from gateway.model.path import AttributePath
 from gateway.terraform.places import Place, place_of
 
 CASES = Path(__file__).parents[2] / "cases" / "effects"
@@ -31,7 +32,7 @@ class FakeInventory:
         return tuple(
             address
             for address, attributes in self._resources.items()
-            if address.split(".")[0] == resource_type and attributes.get(attribute) == value
+            if address.split(".")[0] == resource_type and AttributePath(attribute).value_at(attributes) == value
         )
 
     def locate(

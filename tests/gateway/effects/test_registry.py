@@ -106,7 +106,9 @@ def test_every_attribute_that_a_table_names_exists_in_the_provider(service: str)
     for name, row in table.items():
         schema = schemas[row.resource_type]
         named = {rule for rule in row.attributes.values() if isinstance(rule, str)} | set(row.constants) | row.secrets
+        named |= set(row.defaults).union(*row.overwrites.values())
         wrong += [(name, attribute) for attribute in named if not schema.knows(attribute)]
+        wrong += [(name, path) for path in row.overwrites if not any(_has(service, other, path) for other in table)]
     assert wrong == []
 
 

@@ -65,3 +65,25 @@ async def test_a_recreated_resource_loses_its_old_values(scene: Any) -> None:
         addresses=["aws_sqs_queue.orders"], actor="", call_digest="", now=scene.now, flip_window=DAY
     )
     assert dict(view.values) == {("aws_sqs_queue.orders", "name"): "new"}
+
+
+async def test_an_implied_value_is_kept_if_aws_sets_it_with_the_call_and_not_if_it_sets_it_later(scene: Any) -> None:
+    asked = scene.mutation(6)
+    capacity = replace(asked.effects[0], attribute="capacity", value=5, implied=True)
+    later = replace(capacity, address="aws_sqs_queue.other")
+    both = replace(asked, effects=(*asked.effects, capacity, later))
+    of_call = settlement(both, scene.applied, scene.now).effects
+    assert of_call is not None
+    assert [(each.address, each.attribute) for each in of_call] == [
+        (capacity.address, asked.effects[0].attribute),
+        (capacity.address, "capacity"),
+    ]
+    # The same, where the effects are read from the DECIDED record.
+    await scene.ledger.record_decision(both, scene.facts(both), scene.decision())
+    await scene.ledger.recover(scene.now)
+    await scene.ledger.resolve(both.id, scene.applied, scene.now)
+    view = await scene.ledger.view(
+        addresses=[capacity.address, later.address], actor="", call_digest="", now=scene.now, flip_window=DAY
+    )
+    assert view.values[capacity.address, "capacity"] == 5
+    assert (later.address, "capacity") not in view.values

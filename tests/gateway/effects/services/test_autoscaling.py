@@ -78,9 +78,9 @@ def test_terminating_an_instance_of_an_unnamed_group_is_not_understood(effects_o
 
 def test_suspending_adds_resuming_removes_and_none_means_all(effects_of: Callable[..., Any]) -> None:
     group = {"AutoScalingGroupName": "a"}
-    (more,) = effects_of("autoscaling", "SuspendProcesses", {**group, "ScalingProcesses": ["Terminate"]}, RESOURCES)
-    (none,) = effects_of("autoscaling", "ResumeProcesses", group, RESOURCES)
-    (every,) = effects_of("autoscaling", "SuspendProcesses", group, RESOURCES)
+    more, _ = effects_of("autoscaling", "SuspendProcesses", {**group, "ScalingProcesses": ["Terminate"]}, RESOURCES)
+    none, *_ = effects_of("autoscaling", "ResumeProcesses", group, RESOURCES)
+    every, _ = effects_of("autoscaling", "SuspendProcesses", group, RESOURCES)
     assert more.value == ["Launch", "Terminate"]
     assert none.value == []
     assert {"Launch", "AlarmNotification", "ScheduledActions"} <= set(every.value)
