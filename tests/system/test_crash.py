@@ -55,7 +55,9 @@ async def _issue(settings: Settings) -> Key:
 
 async def _records(settings: Settings) -> tuple[list[Record], int]:
     async with open_sealed_ledger(settings) as ledger:
-        return list(await ledger.records(RecordQuery(newest_first=False))), await ledger.verify()
+        records = await ledger.records(RecordQuery(newest_first=False))
+        # Issued keys are records, too.
+        return [record for record in records if record.mutation_id], await ledger.verify()
 
 
 @contextmanager
