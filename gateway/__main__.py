@@ -8,6 +8,7 @@ import typer
 
 from gateway.cli.command_group import Commands
 from gateway.cli.decide import approve, propose, reject, release
+from gateway.cli.holds import holds
 from gateway.cli.investigate import blame, claims, records
 from gateway.cli.keys import key_app
 from gateway.cli.local.tour import tour
@@ -15,6 +16,7 @@ from gateway.cli.local.up import up
 from gateway.cli.policy import policy_app
 from gateway.cli.serve import serve
 from gateway.cli.session import session
+from gateway.cli.settle import settle
 from gateway.cli.verify import config, verify
 
 app = typer.Typer(
@@ -28,9 +30,11 @@ app.command()(tour)
 app.command()(serve)
 app.command(context_settings={"allow_interspersed_args": False})(session)
 app.command()(propose)
+app.command()(holds)
 app.command()(approve)
 app.command()(reject)
 app.command()(release)
+app.command()(settle)
 app.command()(records)
 app.command()(blame)
 app.command()(claims)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import structlog
@@ -34,12 +35,15 @@ from gateway.doors.aws import call_classes, routing_index
 from gateway.doors.aws.decoder import AwsDecoder
 from gateway.doors.aws.door import AwsDoor
 from gateway.doors.aws.stream import Reads
+from gateway.doors.body_budget import BodyBudget
 from gateway.doors.router import DoorRouter
 from gateway.effects.resolver import EffectResolver
 from gateway.errors import SentinelError
 from gateway.keyring.keys import SqlKeyRing
-from gateway.keyring.master_key import master_key
-from gateway.ledger.ledger import SqlLedger, open_ledger
+from gateway.keyring.master_key import derived_key
+from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
+from gateway.ledger.ledger import SqlLedger
+from gateway.model.masking import Masker
 from gateway.pipeline import Pipeline
 from gateway.policy.engine import RunningEngine, open_engine
 from gateway.ports import Clock
@@ -82,6 +86,8 @@ class Ports:
     keys: SqlKeyRing
     engine: RunningEngine
     client: Client
+    masker: Masker
+    digest_key: bytes
 
 
 @asynccontextmanager
@@ -93,11 +99,20 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
     clock = SystemClock()
     settings.data.mkdir(parents=True, exist_ok=True)
     async with AsyncExitStack() as stack:
-        stacks = await asyncio.to_thread(Stacks.load, settings.stacks, default_mode=settings.mode)
+        master = master_key_of(settings)
+        masker = Masker(key=derived_key(master, "masking"))
+        stacks = await asyncio.to_thread(
+            Stacks.load,
+            settings.stacks,
+            default_mode=settings.mode,
+            default_region=settings.upstream.default_region,
+            masker=masker,
+        )
         for warning in stacks.warnings:
             log.warning("contract_warning", warning=warning)
-        ledger = await stack.enter_async_context(open_ledger(settings.ledger_url))
-        master = master_key(settings.master_key.get_secret_value(), settings.data)
+        for warning in stacks.origin_warnings:
+            log.warning("contract_origin", warning=warning)
+        ledger = await stack.enter_async_context(open_sealed_ledger(settings))
         keys = SqlKeyRing(ledger, master=master, clock=clock)
         engine = await open_engine(settings.policy, settings.data)
         stack.push_async_callback(engine.close)
@@ -105,12 +120,22 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             connect_seconds=settings.upstream.connect_seconds, reply_seconds=settings.upstream.reply_seconds
         )
         stack.push_async_callback(client.close)
-        if (in_doubt := await ledger.recover(clock.now())) > 0:
-            log.warning("in_doubt_after_restart", mutations=in_doubt)
+        lease = timedelta(seconds=settings.server.lease_seconds)
+        await ledger.renew_lease(clock.now(), lease)
+        stack.push_async_callback(_end_lease, ledger)
+        await _recover(ledger, clock)
         ports = Ports(
-            settings=settings, clock=clock, stacks=stacks, ledger=ledger, keys=keys, engine=engine, client=client
+            settings=settings,
+            clock=clock,
+            stacks=stacks,
+            ledger=ledger,
+            keys=keys,
+            engine=engine,
+            client=client,
+            masker=masker,
+            digest_key=derived_key(master, "call digest"),
         )
-        for work in (_reload_stacks(stacks), _expire_claims(ledger, clock)):
+        for work in (_reload_stacks(stacks), _expire_claims(ledger, clock), _keep_lease(ledger, clock, lease)):
             stack.callback(asyncio.ensure_future(work).cancel)
         yield _application(ports)
 
@@ -141,6 +166,30 @@ async def _expire_claims(ledger: SqlLedger, clock: Clock) -> None:
             log.error("claims_not_ended", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
 
 
+async def _keep_lease(ledger: SqlLedger, clock: Clock, lasts: timedelta) -> None:
+    """Renew this gateway's lease three times while it lasts, and take over what gateways without a lease left, for ever."""
+    while True:
+        await asyncio.sleep(lasts.total_seconds() / 3)
+        try:
+            await ledger.renew_lease(clock.now(), lasts)
+            await _recover(ledger, clock)
+        except SentinelError as error:
+            log.error("lease_not_renewed", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
+
+
+async def _recover(ledger: SqlLedger, clock: Clock) -> None:
+    """Mark as in doubt what gateways that no longer live left in flight."""
+    if (in_doubt := await ledger.recover(clock.now())) > 0:
+        log.warning("in_doubt_without_gateway", mutations=in_doubt)
+
+
+async def _end_lease(ledger: SqlLedger) -> None:
+    try:
+        await ledger.end_lease()
+    except SentinelError as error:
+        log.error("lease_not_ended", reason=str(error))  # noqa: TRY400  the message says enough; the lease runs out by itself
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Wire:
     """What the doors and the cloud adapter share about AWS, so that each part is in memory only once."""
@@ -155,8 +204,8 @@ class _Wire:
 def _application(ports: Ports) -> DoorRouter:
     settings, models = ports.settings, ServiceModels()
     wire = _Wire(
-        routing=routing_index.load(),
-        table=call_classes.load(),
+        routing=routing_index.shipped(),
+        table=call_classes.shipped(),
         models=models,
         endpoints=Endpoints(models=models, regions=settings.upstream.regions, simulated=settings.upstream.simulated),
         signer=RequestSigner(_credentials(settings, ports.clock), ports.clock),
@@ -169,12 +218,13 @@ def _application(ports: Ports) -> DoorRouter:
     app.include_router(routes(_context(ports, pipeline, _api_decoder(settings, wire))))
     app.mount("/", door)  # must be last: every path outside the API is an AWS request
     # The router wraps FastAPI and passes AWS requests directly to the door: FastAPI's work for a request costs more than the door's.
-    return DoorRouter(app, aws=door, pipeline=pipeline, clock=ports.clock)
+    budget = BodyBudget(settings.server.max_buffered_bytes)
+    return DoorRouter(app, aws=door, pipeline=pipeline, clock=ports.clock, budget=budget)
 
 
 def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
     return Pipeline(
-        resolver=EffectResolver(ports.stacks),
+        resolver=EffectResolver(ports.stacks, masker=ports.masker),
         survey=Survey(stacks=ports.stacks, ledger=ports.ledger, policy=ports.engine, clock=ports.clock),
         checks=checks(ports.engine),
         ledger=ports.ledger,
@@ -185,6 +235,7 @@ def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
             client=ports.client,
         ),
         clock=ports.clock,
+        digest_key=ports.digest_key,
     )
 
 
@@ -195,6 +246,7 @@ def _aws_door(ports: Ports, wire: _Wire, pipeline: Pipeline) -> AwsDoor:
         account=settings.account,
         regions=settings.upstream.regions,
         max_body_bytes=settings.server.max_body_bytes,
+        max_upload_bytes=settings.server.max_upload_bytes,
         index=wire.routing,
         classes=wire.table,
         models=wire.models,
@@ -206,6 +258,7 @@ def _aws_door(ports: Ports, wire: _Wire, pipeline: Pipeline) -> AwsDoor:
         reads=Reads(reads),
         clock=ports.clock,
         max_body_bytes=settings.server.max_body_bytes,
+        limit_of_large=decoder.limit_of_large,
     )
 
 
@@ -248,12 +301,16 @@ def _health(app: FastAPI, ports: Ports) -> None:
 
     @app.get("/readyz", summary="Readiness, the revisions of contracts and policy in force, and current problems")
     async def readyz() -> JSONResponse:
-        problems = [*ports.stacks.problems, *([ports.engine.problem] if ports.engine.problem else [])]
+        problems = [
+            *ports.stacks.problems,
+            *(problem for problem in (ports.engine.problem, ports.ledger.problem) if problem),
+        ]
         body: dict[str, Any] = {
             "status": "degraded" if problems else "ready",
             "problems": problems,
             "code": ports.stacks.revision,
             "policy": ports.engine.revision,
             "stacks": {stack.name: stack.mode.value for stack in ports.stacks.all},
+            "contracts": dict(ports.stacks.origins),
         }
         return JSONResponse(body)

@@ -43,6 +43,18 @@ class BodyTooLarge(Malformed):
         )
 
 
+class CallTooLarge(Malformed):
+    """The call names more resources, or sets more values, than Sentinel judges in one call."""
+
+    def __init__(self, excess: str) -> None:
+        """`excess` says what there is too much of, e.g. `has a list of 5000 items, and 1000 are the most`."""
+        super().__init__(
+            f"This call {excess}, which is more than Sentinel judges at once. Nothing was sent; split it into several calls.",
+            aws_code="ValidationError",
+            code="call_too_large",
+        )
+
+
 class UnknownOperation(Malformed):
     """The request matches no AWS operation."""
 
@@ -72,6 +84,20 @@ class AttemptMismatch(SentinelError):
     """The idempotency key was used for another call."""
 
     code = "idempotency_mismatch"
+
+
+class SignatureSpent(SentinelError):
+    """The signature of the request was used by an earlier attempt; nothing was sent again."""
+
+    code = "signature_spent"
+
+
+class Overloaded(SentinelError):
+    """The gateway has no room for the request now; nothing was sent."""
+
+    code = "overloaded"
+    retry_after = 1
+    """Seconds after which the client should try again."""
 
 
 class LedgerUnavailable(SentinelError):

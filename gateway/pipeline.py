@@ -15,25 +15,32 @@ from gateway.errors import (
     ApprovalSpent,
     AttemptInFlight,
     AttemptMismatch,
+    CallTooLarge,
     ClaimTaken,
     Malformed,
     NotAllowed,
     NotAuthenticated,
     NotSendable,
     SentinelError,
+    SignatureSpent,
 )
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.facts import Facts
 from gateway.model.ids import new_id
 from gateway.model.inbound import Inbound
-from gateway.model.mutation import CallClass, Mutation
+from gateway.model.json import Json
+from gateway.model.mutation import Call, CallClass, Effect, Mutation
 from gateway.model.outcome import InDoubt, Outcome, Refused, Sent
 from gateway.model.refusal import Refusal
 from gateway.model.verdict import Decision, Finding, Verdict
+from gateway.off_loop import apart, off_loop, size_of
 from gateway.ports import Authenticator, Clock, Cloud, Ledger, Prepared, Request, RequestDecoder
 from gateway.survey import Survey, nothing_known
 
 log = structlog.get_logger()
+
+_BYTES_OF_AN_EFFECT = 160
+"""Size that an effect counts as: with more than about fifty, a decision takes longer than a few milliseconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,13 +66,16 @@ class Pipeline:
         ledger: Ledger,
         cloud: Cloud,
         clock: Clock,
+        digest_key: bytes = b"",
     ) -> None:
+        """`digest_key` keys the digests of calls, which are recorded."""
         self._resolver = resolver
         self._survey = survey
         self._checks = checks
         self._ledger = ledger
         self._cloud = cloud
         self._clock = clock
+        self._digest_key = digest_key
         self._running: set[asyncio.Future[MutationResult]] = set()
 
     async def admit(
@@ -111,11 +121,11 @@ class Pipeline:
 
         Raises an `errors.SentinelError` only if nothing was sent. Once something was sent, every result, good or bad, is the outcome.
         """
-        mutation = self._mutation(caller, request)
+        mutation = await self._mutation(caller, request)
         if (earlier := await self._earlier_result(mutation)) is not None:
             return earlier
         if request.dry_run:
-            mutation, _, decision = await self._decide(mutation)
+            mutation, _, decision = await apart(_size(mutation), self._decide(mutation))
             return MutationResult(mutation=mutation, decision=decision, outcome=None)
         # The rest runs to its end even if the caller disconnects; otherwise it could stop between sending and recording. The event loop
         # keeps only weak references to tasks, so keep a strong one.
@@ -127,40 +137,43 @@ class Pipeline:
     async def _decide_and_apply(self, mutation: Mutation) -> MutationResult:
         try:
             return await self._execute(mutation)
-        except (ClaimTaken, ApprovalSpent) as conflict:
-            # The lost race rolled back the DECIDED record. Record the attempt, so that an investigator can see it.
-            caller, call = mutation.caller, mutation.call
-            refusal = Refusal(
-                at=self._clock.now(),
-                reason=str(conflict),
-                code=conflict.code,
-                key_id=caller.key_id,
-                about=f"{call.service}:{call.operation}",
-                actor=caller.actor,
-            )
-            await self._ledger.record_refusal(refusal)
+        except (ClaimTaken, ApprovalSpent, CallTooLarge, SignatureSpent) as error:
+            # A lost race rolled back the DECIDED record. Record the attempt, so that an investigator can see it.
+            await self._record_refusal(mutation.caller, mutation.call, error)
             raise
+
+    async def _record_refusal(self, caller: Caller, call: Call, error: SentinelError) -> None:
+        """Record that a known caller's call was refused without a decision."""
+        refusal = Refusal(
+            at=self._clock.now(),
+            reason=str(error),
+            code=error.code,
+            key_id=caller.key_id,
+            about=f"{call.service}:{call.operation}",
+            actor=caller.actor,
+        )
+        await self._ledger.record_refusal(refusal)
 
     async def _execute(self, mutation: Mutation) -> MutationResult:
         try:
             mutation, decision, prepared = await self._decide_and_record(mutation)
-        except ClaimTaken:
+        except (ClaimTaken, SignatureSpent) as conflict:
             # Another mutation took a claim after we read the facts. It may be this same attempt, sent twice at once; if not, decide once
-            # more. A second conflict goes to the caller, who may retry.
+            # more. A second conflict goes to the caller, who may retry. A spent signature stays spent.
             if (earlier := await self._earlier_result(mutation)) is not None:
                 return earlier
+            if isinstance(conflict, SignatureSpent):
+                raise
             mutation, decision, prepared = await self._decide_and_record(mutation)
         if prepared is None:
             return MutationResult(mutation=mutation, decision=decision, outcome=Refused(decision=decision))
-        # The decision is durable now. If the process dies before SETTLED is written, the next start settles the mutation as in doubt.
+        # The decision is durable now. If the process dies before SETTLED is written, the mutation is in doubt once its lease has run out.
         outcome: Sent = await self._cloud.send(prepared)
         try:
             await self._ledger.record_outcome(mutation, outcome, self._clock.now())
         except Exception:
             log.exception("settled_not_recorded", mutation=mutation.id)
-            outcome = InDoubt(
-                reason="AWS answered, but the ledger could not record the answer; the next start records it as in doubt."
-            )
+            outcome = InDoubt(reason="AWS answered, but the ledger could not record the answer.")
         return MutationResult(mutation=mutation, decision=decision, outcome=outcome)
 
     async def _decide_and_record(self, mutation: Mutation) -> tuple[Mutation, Decision, Prepared | None]:
@@ -169,7 +182,7 @@ class Pipeline:
         The request is signed before the commit and never again: if the process is paused too long in between, AWS refuses the request as
         expired.
         """
-        mutation, facts, decision = await self._decide(mutation)
+        mutation, facts, decision = await apart(_size(mutation), self._decide(mutation))
         prepared: Prepared | None = None
         if decision.carried_out:
             try:
@@ -186,6 +199,8 @@ class Pipeline:
         """Gather the facts and run the checks. Returns the mutation with its final effects. If the facts cannot be gathered, it is denied."""
         try:
             mutation, facts = await self._survey_effects(mutation)
+        except CallTooLarge:
+            raise
         except Exception:
             log.exception("survey_broke", mutation=mutation.id)
             denial = Finding(
@@ -204,7 +219,10 @@ class Pipeline:
         """
         facts = await self._survey.of(mutation)
         known = {subject.effect.address: subject.attributes_before for subject in facts.subjects if subject.exists}
-        effects = self._resolver.effects(mutation.call, known) if known else mutation.effects
+        claimed: dict[tuple[str, str], list[Json]] = {}
+        for standing in facts.claims:
+            claimed.setdefault((standing.claim.address, standing.claim.attribute), []).append(standing.claim.value)
+        effects = self._resolver.effects(mutation.call, known, claimed) if known or claimed else mutation.effects
         if effects == mutation.effects:
             return mutation, facts
         mutation = replace(mutation, effects=effects)
@@ -230,16 +248,34 @@ class Pipeline:
             mutation=replace(mutation, id=attempt.mutation_id), decision=None, outcome=attempt.outcome
         )
 
-    def _mutation(self, caller: Caller, request: Request) -> Mutation:
+    def _understood(self, call: Call) -> tuple[Effect, ...]:
+        """The effects of a call. Its digest is calculated here too, because this may run in a thread, and the call keeps it."""
+        _ = call.digest
+        return self._resolver.effects(call)
+
+    async def _mutation(self, caller: Caller, request: Request) -> Mutation:
+        """The mutation with its effects. Raises `errors.CallTooLarge`."""
+        call = replace(request.call, digest_key=self._digest_key)
+        try:
+            effects = await off_loop(size_of(call.parameters), lambda: self._understood(call))
+        except CallTooLarge as error:
+            await self._record_refusal(caller, call, error)
+            raise
         return Mutation(
             id=new_id("mut"),
             caller=caller,
-            call=request.call,
+            call=call,
             call_class=request.call_class,
             motive=request.motive or caller.motive,
-            effects=self._resolver.effects(request.call),
+            effects=effects,
             idempotency_key=request.idempotency_key,
+            signature=request.signature,
         )
+
+
+def _size(mutation: Mutation) -> int:
+    """About how many bytes must be handled to decide a mutation."""
+    return size_of(mutation.call.parameters) + _BYTES_OF_AN_EFFECT * len(mutation.effects)
 
 
 def _refuse_sensitive_reads(caller: Caller, request: Request) -> None:
@@ -250,5 +286,5 @@ def _refuse_sensitive_reads(caller: Caller, request: Request) -> None:
         message = f"{request.call.service}:{request.call.operation} uses a cryptographic key, and agents may not do that through Sentinel, whose rights are wider than theirs. Nothing was sent."
         raise NotAllowed(message)
     if request.call_class is CallClass.SECRET and caller.kind is ActorKind.AGENT:
-        message = f"{request.call.service}:{request.call.operation} returns a secret value, and agents may not read those through Sentinel. Nothing was sent."
+        message = f"{request.call.service}:{request.call.operation} returns a secret value, or configuration that commonly holds one, and agents may not read those through Sentinel. Nothing was sent."
         raise NotAllowed(message)

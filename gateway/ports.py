@@ -8,6 +8,7 @@ from typing import Protocol
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim
 from gateway.model.facts import Approval, Facts
+from gateway.model.hold import Hold, HoldState
 from gateway.model.ids import is_session_key
 from gateway.model.inbound import Inbound
 from gateway.model.json import Json
@@ -16,6 +17,7 @@ from gateway.model.mutation import Call, CallClass, Mutation
 from gateway.model.outcome import Outcome, Sent
 from gateway.model.record import Record, Stage
 from gateway.model.refusal import Refusal
+from gateway.model.resolution import Resolution
 from gateway.model.verdict import Decision
 
 
@@ -103,6 +105,8 @@ class Request:
     motive: Motive | None = None
     """The motive stated in the request itself. It takes precedence over the motive of the key."""
     idempotency_key: str = ""
+    signature: str = ""
+    """The signature of the request, empty if it was not signed. The same one is carried out at most once."""
     dry_run: bool = False
 
 
@@ -135,6 +139,10 @@ class PolicyEngine(Protocol):
         ...
 
 
+MOST_CLAIMS = 10_000
+"""The claims of one actor are counted up to this number, so no policy can allow more."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerView:
     """What the ledger knows about the resources of a mutation, read in one snapshot."""
@@ -146,6 +154,8 @@ class LedgerView:
     approval: Approval | None = None
     flips: Mapping[str, int] = field(default_factory=dict)
     """How often each `address.attribute` changed its holder within the flip window; absent where never."""
+    open_claims: int = 0
+    """How many claims the actor holds on any address, counted up to one more than `MOST_CLAIMS`. Those only kept because their outcome is unknown do not count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +191,8 @@ class Ledger(Protocol):
         """Append DECIDED and, in the same transaction, carry out its consequences: take the claims, end the superseded ones, spend the
         approval and keep the idempotency key, or open the hold.
 
-        Returns the claims taken. Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`, `errors.LedgerUnavailable`;
+        Returns the claims taken. Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`, `errors.SignatureSpent`,
+        `errors.LedgerUnavailable`;
         in that case nothing was stored.
         """
         ...
@@ -191,6 +202,33 @@ class Ledger(Protocol):
 
         Raises `errors.LedgerUnavailable`.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doubt:
+    """A mutation of which nobody knows whether AWS carried it out."""
+
+    mutation_id: str
+    stack: str
+    decided_at: datetime
+    """Shortly after its request was signed. AWS refuses the request once the signature is too old."""
+    left_to_human: bool = False
+
+
+class DoubtLedger(Protocol):
+    """Mutations in doubt, for those who find out the truth."""
+
+    async def in_doubt(self) -> Sequence[Doubt]:
+        """The mutations in doubt, oldest first. Raises `errors.LedgerUnavailable`."""
+        ...
+
+    async def resolve(self, mutation_id: str, resolution: Resolution, at: datetime) -> None:
+        """Settle a mutation in doubt. Raises `errors.NotFound`, `errors.NotAllowed` (not in doubt any more)."""
+        ...
+
+    async def leave_to_human(self, mutation_id: str, reason: str, at: datetime) -> bool:
+        """Record once that a human must settle a mutation in doubt; whether this was the first time. Raises as `resolve`."""
         ...
 
 
@@ -224,6 +262,12 @@ class LedgerQueries(Protocol):
         """Claims, newest first."""
         ...
 
+    async def holds(
+        self, *, state: HoldState | None = HoldState.OPEN, actor: str = "", mutation_id: str = "", limit: int = 100
+    ) -> Sequence[Hold]:
+        """Held mutations, newest first. `state` None means every state."""
+        ...
+
     async def verify(self) -> int:
         """The number of records, after checking the whole hash chain. Raises `errors.LedgerBroken`, which names the first bad record."""
         ...
@@ -244,6 +288,15 @@ class LedgerCommands(Protocol):
         """End the claims of a mutation early and return them. Only its own actor or an approver may do that.
 
         Raises `errors.NotFound`, `errors.NotAllowed`.
+        """
+        ...
+
+    async def settle_by_hand(
+        self, mutation_id: str, *, approver: Caller, carried_out: bool, reason: str, at: datetime
+    ) -> None:
+        """Settle a mutation in doubt on the word of an approver, who says how they found out.
+
+        Raises `errors.NotFound`, `errors.NotAllowed` (not an approver, or not in doubt), `errors.Malformed` (no reason).
         """
         ...
 

@@ -27,12 +27,17 @@ class StackSettings(BaseModel):
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
     path: Path
-    """The root module's directory: a checkout of the protected branch."""
+    """The root module's directory, in a git checkout that has the protected branch."""
     state: Path | None = None
     """State file; default `terraform.tfstate` in `path`. Format version 4."""
+    protected_branch: str = ""
+    """Branch whose commit holds the code and contracts that count, e.g. `main` or `origin/main`; `HEAD` for what is checked out.
+    Default: the upstream of the branch that is checked out at the start, else `main`. A stack outside git is read as it is on disk."""
     mode: Mode = Mode.ENFORCE
     account: str = ""
     """AWS account id of the stack; empty if the gateway serves only one account."""
+    region: Annotated[str, Field(pattern=r"^([a-z]{2}(-[a-z]+)+-\d)?$")] = ""
+    """AWS region of the resources for which neither their ARN nor the code's provider says it; default: the default region."""
 
 
 class ServerSettings(BaseModel):
@@ -43,9 +48,16 @@ class ServerSettings(BaseModel):
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=1, le=65535)] = 8484
     max_body_bytes: Annotated[int, Field(ge=1024)] = 6 * 1024 * 1024
-    """Largest request body in bytes."""
+    """Largest body of a change whose parameters are in the body, in bytes. Reads and uploads have `max_upload_bytes` instead."""
+    max_upload_bytes: Annotated[int, Field(ge=1024)] = 64 * 1024 * 1024
+    """Largest body of a read, or of an upload whose body is one blob (S3 objects and parts, Lambda payloads), in bytes. Clients upload
+    larger objects in parts."""
+    max_buffered_bytes: Annotated[int, Field(ge=1024)] = 256 * 1024 * 1024
+    """Bytes of all request bodies in memory together. A request for which there is no room gets 503 with Retry-After."""
     clock_skew_seconds: Annotated[int, Field(ge=1, le=900)] = 300
     """Largest difference between the time of a signature and the clock of this machine, in seconds. AWS accepts 300, S3 900."""
+    lease_seconds: Annotated[float, Field(ge=1, le=3600)] = 15.0
+    """How long the mutations that a gateway sends are left to it after its last sign of life. Then they are in doubt."""
 
 
 class UpstreamSettings(BaseModel):
@@ -94,6 +106,22 @@ class PolicySettings(BaseModel):
     memory_mb: Annotated[int, Field(ge=8, le=1024)] = 64
 
 
+class AllowedCode(BaseModel):
+    """What Terraform code may name that runs a program or reaches a server when the reconciler plans it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    providers: tuple[str, ...] = tuple(
+        f"registry.terraform.io/hashicorp/{name}"
+        for name in ("archive", "aws", "awscc", "cloudinit", "local", "null", "random", "time", "tls")
+    )
+    """Provider addresses, with `*`. The providers in `provider_mirror` are allowed too."""
+    modules: tuple[str, ...] = ()
+    """Sources of modules outside the repository, with `*`, e.g. `terraform-aws-modules/*`."""
+    blocks: tuple[str, ...] = ()
+    """Other blocks and arguments, e.g. `data.http`, `provisioner.local-exec`, `backend.gcs`, `provider.endpoints`."""
+
+
 class ReconcileSettings(BaseModel):
     """The reconciler."""
 
@@ -106,9 +134,20 @@ class ReconcileSettings(BaseModel):
     branch: str = "sentinel/{stack}"
     """Branch for the commits; `{stack}` is replaced by the name of the stack."""
     poll_seconds: float = 0.5
+    doubt_first_look_seconds: Annotated[float, Field(ge=0.1)] = 20.0
+    """How long after its decision the live values are first looked at for a mutation in doubt; then after twice the time, and so on."""
+    doubt_settle_seconds: Annotated[float, Field(ge=1)] = 960.0
+    """How long after its decision a mutation in doubt that the live values do not show is taken as not carried out, or left to a human.
+    AWS accepts a signed request for up to 15 minutes, so less than 900 is unsafe."""
+    cloudtrail: Path | None = None
+    """CloudTrail events, a file or a directory of `.json` files: they settle mutations in doubt too."""
     terraform: str = "terraform"
     provider_mirror: Path | None = None
     """Directory of a Terraform provider mirror; default: searched for if the registry cannot be reached."""
+    allow: AllowedCode = AllowedCode()
+    pass_environment: tuple[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], ...] = ()
+    """Variables of the reconciler's environment that terraform gets besides those it always gets, e.g. `TF_VAR_size`. Those
+    named `SENTINEL_…` are never passed on."""
 
 
 class Settings(BaseSettings):
@@ -121,8 +160,10 @@ class Settings(BaseSettings):
     ledger: str = ""
     """SQLAlchemy URL of the ledger, `sqlite:///…` or `postgresql+psycopg://…`; default SQLite in `data`."""
     master_key: SecretStr = SecretStr("")
-    """Key that the secrets of all issued keys are derived from, at least 32 characters; default: generated once and stored in `data` with
-    mode 0600."""
+    """Key that the secrets of all issued keys and the keys of the ledger are derived from, at least 32 characters; default: generated once
+    and stored in `data` with mode 0600. Gateway, reconciler and commands need the same one."""
+    checkpoints: Path | None = None
+    """File of the ledger's last signed checkpoint; default `ledger.checkpoint` in `data`. Best on another disk or host than the database."""
     account: str = ""
     """AWS account id of the calls if the stack names none."""
     mode: Mode = Mode.ENFORCE

@@ -1,14 +1,16 @@
 """Gathers the `Facts` that the checks decide by, before any check runs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from gateway.model.claim import Claim, Relation, StandingClaim
 from gateway.model.contract import Contract
+from gateway.model.disputes import with_disputes
 from gateway.model.facts import Dependant, Facts, Subject
 from gateway.model.json import Json
 from gateway.model.mutation import WHOLE, Effect, EffectAction, Mutation
-from gateway.model.path import AttributePath
+from gateway.model.path import AttributePath, put_all
 from gateway.model.verdict import Mode
 from gateway.ports import Clock, Ledger, LedgerView, PolicyEngine
 from gateway.terraform.stacks import Stack, Stacks
@@ -44,22 +46,21 @@ class Survey:
             flip_window=self._policy.flip_window,
         )
         declaring = [stack for stack in stacks.values() if stack is not None]
-        return Facts(
+        facts = Facts(
             now=now,
             stack=declaring[0].name if declaring else loaded.default_name,
             mode=_strictest(
                 [loaded.default_mode if stack is None else stack.mode for stack in stacks.values()], loaded
             ),
-            subjects=tuple(
-                _subject(effect, mutation.effects, stacks[effect.address], dependants[effect.address], view)
-                for effect in mutation.effects
-            ),
-            claims=tuple(_standing(claim, mutation.effects) for claim in view.claims),
+            subjects=_subjects(mutation.effects, stacks, dependants, view),
+            claims=_standing(view.claims, mutation.effects),
             approval=view.approval,
             flips=view.flips,
             account=loaded.account(),
+            open_claims=view.open_claims,
             code=loaded.revision,
         )
+        return with_disputes(facts)
 
 
 def _strictest(modes: Sequence[Mode], loaded: Stacks) -> Mode:
@@ -70,37 +71,84 @@ def _strictest(modes: Sequence[Mode], loaded: Stacks) -> Mode:
     return Mode.ENFORCE if Mode.ENFORCE in (modes or every) else Mode.OBSERVE
 
 
-def _subject(
-    effect: Effect, effects: Sequence[Effect], stack: Stack | None, dependants: tuple[Dependant, ...], view: LedgerView
-) -> Subject:
-    recorded = stack.recorded(effect.address) if stack else None
-    before: Mapping[str, Json] = recorded or {}
+def _subjects(
+    effects: Sequence[Effect],
+    stacks: Mapping[str, Stack | None],
+    dependants: Mapping[str, tuple[Dependant, ...]],
+    view: LedgerView,
+) -> tuple[Subject, ...]:
+    """One subject per effect. What is the same for all effects on a resource is worked out once for each resource."""
+    values: dict[str, list[tuple[str, Json]]] = {}
     for (address, attribute), value in view.values.items():
-        if address == effect.address and attribute != WHOLE:
-            before = AttributePath(attribute).put(before, value)
-    after = before
-    for other in effects:
-        if (
-            other.address == effect.address
-            and other.action in (EffectAction.SET, EffectAction.CREATE)
-            and other.attribute != WHOLE
-        ):
-            after = AttributePath(other.attribute).put(after, other.value)
-    return Subject(
-        effect=effect,
-        before=AttributePath(effect.attribute).value_at(before),
-        declared=stack.declared(effect.address, effect.attribute) if stack else None,
-        attributes_before=before,
-        attributes_after=after,
-        contract=stack.contract(effect.address) if stack else Contract(),
+        if attribute != WHOLE:
+            values.setdefault(address, []).append((attribute, value))
+    wanted: dict[str, list[tuple[str, Json]]] = {}
+    for effect in effects:
+        puts = wanted.setdefault(effect.address, [])
+        if effect.action in (EffectAction.SET, EffectAction.CREATE) and effect.attribute != WHOLE:
+            puts.append((effect.attribute, effect.value))
+    resources = {
+        address: _resource(stack, address, values.get(address, ()), wanted[address], dependants[address])
+        for address, stack in stacks.items()
+    }
+    return tuple(_subject(effect, resources[effect.address], stacks[effect.address]) for effect in effects)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Resource:
+    """What all effects on one resource have in common."""
+
+    before: Mapping[str, Json]
+    after: Mapping[str, Json]
+    contract: Contract
+    dependants: tuple[Dependant, ...]
+    exists: bool
+
+
+def _resource(
+    stack: Stack | None,
+    address: str,
+    values: Sequence[tuple[str, Json]],
+    wanted: Sequence[tuple[str, Json]],
+    dependants: tuple[Dependant, ...],
+) -> _Resource:
+    recorded = stack.recorded(address) if stack else None
+    before = put_all(recorded or {}, values)
+    return _Resource(
+        before=before,
+        after=put_all(before, wanted),
+        contract=stack.contract(address) if stack else Contract(),
         dependants=dependants,
         exists=recorded is not None,
     )
 
 
-def _standing(claim: Claim, effects: Sequence[Effect]) -> StandingClaim:
-    touched = [effect for effect in effects if effect.address == claim.address]
+def _subject(effect: Effect, resource: _Resource, stack: Stack | None) -> Subject:
+    return Subject(
+        effect=effect,
+        before=AttributePath(effect.attribute).value_at(resource.before),
+        declared=stack.declared(effect.address, effect.attribute) if stack else None,
+        attributes_before=resource.before,
+        attributes_after=resource.after,
+        contract=resource.contract,
+        dependants=resource.dependants,
+        exists=resource.exists,
+    )
+
+
+def _standing(claims: Sequence[Claim], effects: Sequence[Effect]) -> tuple[StandingClaim, ...]:
+    touched: dict[str, set[str]] = {}
+    for effect in effects:
+        touched.setdefault(effect.address, set()).add(effect.attribute)
+    return tuple(
+        StandingClaim(claim=claim, relation=_relation(claim, touched.get(claim.address, frozenset())))
+        for claim in claims
+    )
+
+
+def _relation(claim: Claim, touched: Collection[str]) -> Relation:
+    """How the claim relates to a change of these attributes of its resource."""
     if not touched:
-        return StandingClaim(claim=claim, relation=Relation.DEPENDANT)
-    same = any(claim.attribute in (effect.attribute, WHOLE) or effect.attribute == WHOLE for effect in touched)
-    return StandingClaim(claim=claim, relation=Relation.SAME if same else Relation.RESOURCE)
+        return Relation.DEPENDANT
+    same = WHOLE in touched or claim.attribute == WHOLE or claim.attribute in touched
+    return Relation.SAME if same else Relation.RESOURCE

@@ -6,7 +6,7 @@ document(kind, effects) := {
 	"now_ns": 1000000000000,
 	"stack": "kafka",
 	"mode": "enforce",
-	"caller": {"actor": concat("-", ["some", kind]), "kind": kind, "roles": [], "on_behalf_of": ""},
+	"caller": {"actor": concat("-", ["some", kind]), "kind": kind, "roles": [], "on_behalf_of": "", "open_claims": 0},
 	"motive": motive("availability", "incident"),
 	"mutation": {
 		"id": "mut_1",
@@ -44,6 +44,7 @@ effect(type, action, attribute, value) := {
 	"resource_type": type,
 	"identity": {},
 	"declared": true,
+	"implied": false,
 	"exists": action != "create",
 	"changes": true,
 	"contract": {"managed_by_agent": true, "critical": false, "prevent_delete": false, "owner": ""},

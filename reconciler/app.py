@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import structlog
@@ -9,43 +11,69 @@ from sqlalchemy.engine import make_url
 
 from gateway.clock import SystemClock
 from gateway.errors import SentinelError
+from gateway.keyring.sealed_ledger import open_sealed_ledger
 from gateway.ledger.ledger import SqlLedger
 from gateway.settings import Settings, StackSettings
-from gateway.terraform.provider_mirror import terraform_environment
+from gateway.terraform.provider_mirror import read_mirror, terraform_environment
+from gateway.terraform.repository import find_checkout
 from reconciler.backlog import Backlog
+from reconciler.doubt.read_back import LiveReader, ReadBack
 from reconciler.loop import Line
 from reconciler.proof.undeclared import DeclaredCache
 from reconciler.terraform.cli import Terraform
+from reconciler.terraform.code_guard import CodeGuard
+from reconciler.terraform.passed_environment import passed_environment
 from reconciler.workflows import Worker, serve
 
 log = structlog.get_logger()
 
 
 async def run_reconciler(settings: Settings, stop: asyncio.Event) -> None:
-    """Write mutations back until `stop` is set. Raises `errors.SettingsInvalid`, `errors.LedgerUnavailable`."""
-    ledger = await SqlLedger.open(settings.ledger_url)
-    try:
+    """Write mutations back until `stop` is set. Raises `errors.SettingsInvalid`, `errors.LedgerUnavailable`, `errors.LedgerBroken`."""
+    async with open_sealed_ledger(settings) as ledger:
         workers = {stack.name: _worker(settings, stack, ledger) for stack in settings.stacks}
         for worker in workers.values():
             await _log_terraform_version(worker.line)
-        await serve(workers, database=_database(settings), poll_seconds=settings.reconcile.poll_seconds, stop=stop)
-    finally:
-        await ledger.close()
+        await serve(
+            workers,
+            database=_database(settings),
+            poll_seconds=settings.reconcile.poll_seconds,
+            stop=stop,
+            elsewhere=_read_back(settings, ledger, concerns=lambda stack: stack not in workers, read_live=None),
+        )
 
 
 def environment(settings: Settings, workdir: Path) -> dict[str, str]:
     """The environment of terraform: it reads through the gateway, with the reconciler's own key."""
     reconcile, server = settings.reconcile, settings.server
-    base = dict(os.environ)
+    base = passed_environment(os.environ, more=reconcile.pass_environment, own_key=bool(reconcile.key_id))
     base["AWS_ENDPOINT_URL"] = reconcile.endpoint or f"http://{server.host}:{server.port}"
     if reconcile.key_id:
         base |= {
             "AWS_ACCESS_KEY_ID": reconcile.key_id,
             "AWS_SECRET_ACCESS_KEY": reconcile.key_secret.get_secret_value(),
         }
-        for name in ("AWS_SESSION_TOKEN", "AWS_PROFILE"):
-            base.pop(name, None)
     return terraform_environment(mirror=reconcile.provider_mirror, workdir=workdir, base=base)
+
+
+def code_guard(settings: Settings) -> CodeGuard:
+    """What the code may name, from the settings and the provider mirror named there."""
+    reconcile = settings.reconcile
+    mirror = read_mirror(reconcile.provider_mirror) if reconcile.provider_mirror else None
+    return CodeGuard(
+        providers=frozenset({*reconcile.allow.providers, *(mirror.providers if mirror else ())}),
+        modules=frozenset(reconcile.allow.modules),
+        blocks=frozenset(reconcile.allow.blocks),
+    )
+
+
+def protected_ref(source: Path, wanted: str) -> str:
+    """The ref of the stack's protected branch, found as the gateway finds it; `HEAD` outside git, where nothing can be written back.
+
+    Raises `gateway.errors.CodeInvalid` if there is no such branch.
+    """
+    checkout = find_checkout(source)
+    return checkout.protected_ref(wanted) if checkout else "HEAD"
 
 
 def _worker(settings: Settings, stack: StackSettings, ledger: SqlLedger) -> Worker:
@@ -58,10 +86,12 @@ def _worker(settings: Settings, stack: StackSettings, ledger: SqlLedger) -> Work
         workdir=workdir / "terraform",
         executable=settings.reconcile.terraform,
         shared_data=shared,
+        guard=code_guard(settings),
     )
     line = Line(
         stack=stack.name,
         source=source,
+        protected=protected_ref(source, stack.protected_branch),
         state=state.absolute(),
         branch=settings.reconcile.branch.format(stack=stack.name),
         worktree=workdir / "worktree",
@@ -71,7 +101,23 @@ def _worker(settings: Settings, stack: StackSettings, ledger: SqlLedger) -> Work
         clock=SystemClock(),
         declared_cache=DeclaredCache(),
     )
-    return Worker(line=line, backlog=Backlog(stack=stack.name))
+    read_back = _read_back(settings, ledger, concerns=lambda name: name == stack.name, read_live=line.read_live)
+    return Worker(line=line, backlog=Backlog(stack=stack.name), read_back=read_back)
+
+
+def _read_back(
+    settings: Settings, ledger: SqlLedger, *, concerns: Callable[[str], bool], read_live: LiveReader | None
+) -> ReadBack:
+    return ReadBack(
+        ledger=ledger,
+        queries=ledger,
+        clock=SystemClock(),
+        concerns=concerns,
+        read_live=read_live,
+        first_look=timedelta(seconds=settings.reconcile.doubt_first_look_seconds),
+        settle_after=timedelta(seconds=settings.reconcile.doubt_settle_seconds),
+        trail=settings.reconcile.cloudtrail,
+    )
 
 
 def _database(settings: Settings) -> str:

@@ -28,6 +28,8 @@ class Backlog:
     """SETTLED records, outcome applied, of mutations that are not reconciled yet."""
     committed: set[str] = field(default_factory=set)
     """Mutations that are committed to the stack's branch and not yet seen in the protected branch."""
+    commits: set[str] = field(default_factory=set)
+    """The commits of this stack that RECONCILED records name: our own."""
     approvers: dict[str, str] = field(default_factory=dict)
     """Who gave an approval, by the approval's id."""
     seq: int = 0
@@ -78,6 +80,8 @@ class Backlog:
                 self.committed.discard(record.mutation_id)
             elif "commit" in record.body:
                 self.committed.add(record.mutation_id)
+            if isinstance(commit := record.body.get("commit"), str):
+                self.commits.add(commit)
             if "commit" in record.body or "nothing_to_do" in record.body:
                 self.decided.pop(record.mutation_id, None)
 

@@ -1,5 +1,7 @@
 """The reconciler's exceptions. Each message is a sentence for the user, as in the gateway."""
 
+from collections.abc import Sequence
+
 from gateway.errors import SentinelError
 
 
@@ -38,6 +40,28 @@ class BranchConflict(SentinelError):
     """The stack's branch and the protected branch changed the same lines; a human must merge them first."""
 
     code = "branch_conflict"
+
+
+class ForeignCommit(SentinelError):
+    """The stack's branch has a commit that is neither ours nor in the protected branch; none of it is planned."""
+
+    code = "foreign_commit"
+
+    @classmethod
+    def on(cls, branch: str, commits: Sequence[str], *, count: int) -> "ForeignCommit":
+        """The error for the foreign commits of a branch, of which the latest are named."""
+        named = ", ".join(commit[:12] for commit in commits)
+        return cls(
+            f"The branch {branch} has {count} commit(s) that Sentinel did not make and the protected branch does not contain "
+            f"({named}), so nothing of it was planned or written, and the branch was not touched. Look at them; merge the "
+            "branch into the protected branch, or delete it. Then Sentinel continues."
+        )
+
+
+class CodeRefused(SentinelError):
+    """The code would run a program or reach a server when it is planned, and the settings do not allow that."""
+
+    code = "code_refused"
 
 
 class EventsInvalid(SentinelError):

@@ -8,20 +8,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gateway.model.json import Json
+from gateway.model.masking import PER_RUN
 from gateway.model.record import Stage
 from gateway.ports import Clock, LedgerCommands, LedgerQueries, RecordQuery
+from gateway.terraform.secrets import masked_text
 from reconciler.backlog import Backlog
 from reconciler.commit_message import commit_message
 from reconciler.drift.applied import AppliedMutation
 from reconciler.drift.classify import ClassifiedDrift, all_left, classify_mutation
-from reconciler.errors import BranchConflict
+from reconciler.errors import BranchConflict, CodeRefused, ForeignCommit
 from reconciler.model import Left, ProposedEdit
 from reconciler.proof.propose import ProofContext, ProvedEdit, propose
 from reconciler.proof.undeclared import DeclaredCache, undeclared
 from reconciler.proposal import Proposal
-from reconciler.publish.git import Branch, mutations_in, open_branch, protected_head
+from reconciler.publish.git import Branch, mutations_in, open_branch, open_protected, protected_head
 from reconciler.publish.worktree_files import add_untracked_files
 from reconciler.terraform.cli import Terraform
+from reconciler.terraform.refreshed import Refreshed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +33,9 @@ class Line:
 
     stack: str
     source: Path
-    """The stack's root module in the user's checkout of the protected branch; only read."""
+    """The stack's root module in the user's checkout; only read."""
+    protected: str = "HEAD"
+    """The protected branch's ref in the user's repository."""
     state: Path | None
     branch: str
     worktree: Path
@@ -55,11 +60,19 @@ class Line:
         """
         classified = classify_mutation(applied, superseded=backlog.superseded(applied))
         try:
-            branch = await self._branch()
-        except BranchConflict as error:
+            branch = await self._branch(backlog)
+        except (BranchConflict, ForeignCommit) as error:
             return _without_edits(classified, left=all_left(classified.wanted, str(error)))
         if (commit := await branch.find(applied.id)) or not classified.wanted:
             return _without_edits(classified, commit=commit)
+        try:
+            return await self._propose(branch, applied, backlog, classified)
+        except CodeRefused as error:
+            return _without_edits(classified, left=all_left(classified.wanted, str(error)))
+
+    async def _propose(
+        self, branch: Branch, applied: AppliedMutation, backlog: Backlog, classified: ClassifiedDrift
+    ) -> Proposal:
         head = await branch.head()
         context = ProofContext(terraform=self.terraform, root=branch.root, state=self.state)
         missing = await undeclared(context, self.declared_cache, applied, classified.wanted, head=head)
@@ -81,13 +94,18 @@ class Line:
         """
         if not proposal.files and not proposal.commit:
             return proposal.record_body(branch=self.branch, commit="", diff="")
-        branch = await self._branch()
+        try:
+            branch = await self._branch(backlog)
+        except (BranchConflict, ForeignCommit):
+            left = await self.prove(applied, backlog)  # the branch was moved since the proof
+            return left.record_body(branch=self.branch, commit="", diff="")
         commit = await branch.find(applied.id)
         if not commit and await branch.head() != proposal.base:
             proposal = await self.prove(applied, backlog)
         if not commit and proposal.files:
             commit = await branch.commit(proposal.files, proposal.message)
-        diff = await branch.diff(commit) if commit else ""
+        # The lines around an edit are somebody's code, which may hold a secret, and the record is read by many.
+        diff = masked_text(await branch.diff(commit), PER_RUN) if commit else ""
         return proposal.record_body(branch=self.branch, commit=commit, diff=diff)
 
     async def record(self, applied: AppliedMutation, body: Mapping[str, Json]) -> None:
@@ -96,17 +114,34 @@ class Line:
         if not await self.queries.records(query):
             await self.commands.record_reconciliation(applied.id, at=self.clock.now(), body=body)
 
+    async def read_live(self, targets: list[str]) -> Refreshed:
+        """The live attributes of resources, read with the protected code: whatever our branch holds, it must not stand in the way.
+
+        Raises `errors.GitFailed`, `errors.TerraformFailed`, `errors.TerraformMissing`, `errors.CodeRefused`.
+        """
+        protected = await open_protected(
+            source=self.source, worktree=self.worktree.with_name("protected"), protected=self.protected
+        )
+        await add_untracked_files(protected)
+        return await self.terraform.refresh(protected.root, state=self.state, targets=targets)
+
     async def protected_head(self) -> str:
         """The protected branch's commit. Raises `errors.GitFailed`."""
-        return await protected_head(self.source)
+        return await protected_head(self.source, self.protected)
 
     async def record_merges(self, backlog: Backlog) -> None:
         """Record which committed mutations the protected branch now contains; this ends their claims."""
-        for mutation in backlog.committed & await mutations_in(self.source):
+        for mutation in backlog.committed & await mutations_in(self.source, self.protected):
             await self.commands.record_reconciliation(mutation, at=self.clock.now(), body={"merged": True})
 
-    async def _branch(self) -> Branch:
-        branch = await open_branch(source=self.source, worktree=self.worktree, name=self.branch)
+    async def _branch(self, backlog: Backlog) -> Branch:
+        branch = await open_branch(
+            source=self.source,
+            worktree=self.worktree,
+            name=self.branch,
+            protected=self.protected,
+            recorded=frozenset(backlog.commits),
+        )
         await add_untracked_files(branch)
         return branch
 

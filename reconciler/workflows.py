@@ -14,8 +14,11 @@ from dbos import DBOS, DBOSConfig, SetWorkflowID
 from dbos import error as dbos_error
 
 from gateway.errors import LedgerUnavailable, SentinelError
+from gateway.model.ids import new_id
 from gateway.model.json import Json
 from reconciler.backlog import Backlog
+from reconciler.doubt.read_back import ReadBack
+from reconciler.doubt.verdict import DoubtVerdict
 from reconciler.drift.applied import AppliedMutation
 from reconciler.errors import GitFailed
 from reconciler.loop import Line
@@ -25,6 +28,8 @@ _VERSION = "sentinel-1"
 """DBOS resumes only workflows of the same version. Change it when the JSON that one step stores for the next changes."""
 _LONGEST_WAIT = 600.0
 _STALE_LOCK = 900.0
+_DOUBTS_AT_ONCE = 4
+"""Mutations in doubt that one round looks at, so that many of them do not keep others from being written back."""
 
 log = structlog.get_logger()
 
@@ -50,6 +55,8 @@ class Worker:
 
     line: Line
     backlog: Backlog
+    read_back: ReadBack | None = None
+    """Settles the stack's mutations in doubt."""
     retries: dict[str, _Retry] = field(default_factory=dict)
     seen_head: str = ""
     """The protected branch's commit when merges were last recorded."""
@@ -65,9 +72,21 @@ class Worker:
             if await self._write_back(runner, applied, retry):
                 done += 1
         await self._record_merges()
+        await self._settle_doubts(runner)
         if done:
             await self.backlog.read(self.line.queries)
         return done
+
+    async def _settle_doubts(self, runner: "Runner") -> None:
+        """Look at the mutations in doubt that are due. Not while terraform applies: code, state and live values then still change."""
+        if self.read_back is None or terraform_is_applying(self.line.state):
+            return
+        for doubt in (await self.read_back.due())[:_DOUBTS_AT_ONCE]:
+            self.read_back.looked(doubt.mutation_id)
+            try:
+                await runner.settle_doubt(self.line.stack, doubt.mutation_id)
+            except (SentinelError, dbos_error.DBOSException, OSError, ValueError, KeyError, TypeError) as error:
+                log.error("doubt_not_settled", stack=self.line.stack, mutation=doubt.mutation_id, error=str(error))  # noqa: TRY400  the sentence is complete without a traceback
 
     async def _record_merges(self) -> None:
         """Record merged mutations if the protected branch moved on."""
@@ -110,7 +129,11 @@ class Runner:
         async def write_back(stack: str, mutation_id: str) -> dict[str, Any]:
             return await self._write_back(stack, mutation_id)
 
+        async def read_back(stack: str, mutation_id: str) -> dict[str, Any]:
+            return await self._read_back(stack, mutation_id)
+
         self._workflow = DBOS.workflow(name="write_back")(write_back)
+        self._doubt_workflow = DBOS.workflow(name="read_back")(read_back)
 
     async def register(self) -> None:
         """Register one queue per stack, each running one workflow at a time."""
@@ -130,6 +153,30 @@ class Runner:
         with SetWorkflowID(f"{mutation_id}.{attempt}" if attempt else mutation_id):
             handle = await DBOS.enqueue_workflow_async(_queue(stack), self._workflow, stack, mutation_id)
         return await handle.get_result(polling_interval_sec=self._poll_seconds)
+
+    async def settle_doubt(self, stack: str, mutation_id: str) -> dict[str, Any]:
+        """Look at a mutation in doubt once, and record what that showed; returns it.
+
+        If the process is killed between the two, the next one records what was seen.
+        """
+        with SetWorkflowID(new_id("look")):
+            handle = await DBOS.enqueue_workflow_async(_queue(stack), self._doubt_workflow, stack, mutation_id)
+        return await handle.get_result(polling_interval_sec=self._poll_seconds)
+
+    async def _read_back(self, stack: str, mutation_id: str) -> dict[str, Any]:
+        read_back = self._workers[stack].read_back
+        if read_back is None:
+            return {}
+
+        async def look() -> dict[str, Json]:
+            return (await read_back.look(mutation_id)).to_json()
+
+        async def settle(verdict: dict[str, Json]) -> None:
+            await read_back.settle(mutation_id, DoubtVerdict.from_json(verdict))
+
+        verdict = await DBOS.run_step_async({"name": "look"}, look)
+        await DBOS.run_step_async({"name": "settle"}, settle, verdict)
+        return verdict
 
     async def _write_back(self, stack: str, mutation_id: str) -> dict[str, Any]:
         worker = self._workers[stack]
@@ -187,11 +234,35 @@ async def durable(workers: Mapping[str, Worker], *, database: str, poll_seconds:
         loop.set_default_executor(ThreadPoolExecutor())
 
 
-async def serve(workers: Mapping[str, Worker], *, database: str, poll_seconds: float, stop: asyncio.Event) -> None:
-    """Write back until `stop` is set."""
+async def serve(
+    workers: Mapping[str, Worker],
+    *,
+    database: str,
+    poll_seconds: float,
+    stop: asyncio.Event,
+    elsewhere: ReadBack | None = None,
+) -> None:
+    """Write back until `stop` is set. `elsewhere` settles the mutations in doubt that belong to no stack."""
     async with durable(workers, database=database, poll_seconds=poll_seconds) as runner, asyncio.TaskGroup() as group:
         for worker in workers.values():
             group.create_task(_run(worker, runner, poll_seconds, stop))
+        if elsewhere is not None:
+            group.create_task(_run_elsewhere(elsewhere, poll_seconds, stop))
+
+
+async def _run_elsewhere(read_back: ReadBack, poll_seconds: float, stop: asyncio.Event) -> None:
+    """Settle what no worker does. Nothing is read for it, so it needs no workflow."""
+    while not stop.is_set():
+        try:
+            for doubt in await read_back.due():
+                read_back.looked(doubt.mutation_id)
+                await read_back.settle(doubt.mutation_id, await read_back.look(doubt.mutation_id))
+        except SentinelError as error:
+            log.error("doubts_not_settled", error=str(error))  # noqa: TRY400  the sentence is complete without a traceback
+        try:
+            await asyncio.wait_for(stop.wait(), poll_seconds)
+        except TimeoutError:
+            continue
 
 
 async def _run(worker: Worker, runner: Runner, poll_seconds: float, stop: asyncio.Event) -> None:

@@ -16,7 +16,10 @@ settings.register_profile(
 )
 settings.load_profile("steady")
 
-_KEPT = {"PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV", "CI"}
+# The stacks among the cases are read as they are on disk: they are not a checkout of their own, and this repository is not theirs.
+os.environ["GIT_CEILING_DIRECTORIES"] = str(Path(__file__).parent / "cases" / "stacks")
+
+_KEPT = {"PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV", "CI", "GIT_CEILING_DIRECTORIES"}
 
 
 @pytest.fixture(autouse=True)

@@ -19,6 +19,9 @@ _CHUNK_HEADER = re.compile(rb"([0-9a-fA-F]{1,8})(?:;chunk-signature=([0-9a-f]{64
 _TRAILER = re.compile(r"([a-z0-9-]{1,64}):([\x21-\x7e ]{1,1024})")
 _TRAILER_SIGNATURE = "x-amz-trailer-signature"
 _MAX_LINE = 1200
+MAX_CHUNKS = 10_000
+"""AWS asks for chunks of at least 8 KiB; SDKs send 64 KiB or more."""
+MAX_TRAILERS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +55,8 @@ def decode(raw: bytes, *, length: int | None = None) -> Decoded:
     while not found or found[-1].data:
         chunk, at = _chunk(raw, at)
         found.append(chunk)
+        if len(found) > MAX_CHUNKS:
+            _malformed(f"The body has more than {MAX_CHUNKS} chunks.")
     fields, at = _trailers(raw, at)
     if at != len(raw):
         _malformed("There are bytes after the end of the chunked body.")
@@ -128,8 +133,8 @@ def _trailers(raw: bytes, at: int) -> tuple[list[tuple[str, str]], int]:
         match = _TRAILER.fullmatch(
             line.decode("latin-1").lower().partition(":")[0] + ":" + line.decode("latin-1").partition(":")[2].strip()
         )
-        if match is None or match[1] in dict(fields):
-            _malformed("A trailer field is malformed or repeated.")
+        if match is None or match[1] in dict(fields) or len(fields) >= MAX_TRAILERS:
+            _malformed(f"A trailer field is malformed or repeated, or there are more than {MAX_TRAILERS}.")
         fields.append((match[1], match[2]))
 
 

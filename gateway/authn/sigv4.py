@@ -9,19 +9,21 @@ unsigned. `x-amz-date` is required: a signature over the plain `Date` header is 
 
 import hmac
 import re
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 from urllib.parse import unquote_to_bytes
 
 from gateway.authn import canonical, chunks
 from gateway.authn.caller import caller_of
+from gateway.authn.payload import PayloadKind, stated_payload
 from gateway.errors import Malformed, NotAuthenticated
 from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
+from gateway.off_loop import off_loop
 from gateway.ports import Clock, Key, KeyRing
 
 MAX_EXPIRES = 604_800
@@ -29,7 +31,10 @@ MAX_EXPIRES = 604_800
 
 _CACHED_SIGNATURES = 256
 """How many parsed signatures are cached. Authenticator, decoder and door each read the signature of the same request."""
-_DUMMY_SECRET = "nobody-holds-this-key"  # noqa: S105  verified if the key is unknown, so that timing does not reveal which keys exist
+_DUMMY_SECRET = secrets.token_urlsafe(30)
+"""Verified if the key is unknown. Random, so that nobody can sign with it and learn from the answer that a key is unknown."""
+_HASHED_PER_PARSED = 32
+"""How many times faster bytes are hashed than parsed (a megabyte takes 1 to 3 ms)."""
 _CREDENTIAL = re.compile(r"([\w-]{1,128})/(\d{8})/([a-z0-9-]{1,64})/([A-Za-z0-9._-]{1,64})/([a-z0-9_]{1,32})", re.ASCII)
 _TIMESTAMP = re.compile(r"\d{8}T\d{6}Z", re.ASCII)
 _HEX64 = re.compile(r"[0-9a-f]{64}")
@@ -44,29 +49,6 @@ _QUERY_FORM = (
 )
 AUTH_PARAMETERS = frozenset((*_QUERY_FORM, "X-Amz-Security-Token"))
 """Query parameters that authenticate a presigned request; they are not parameters of the call."""
-
-
-class PayloadKind(StrEnum):
-    """How the signature covers the body."""
-
-    BODY = "body"
-    """The hash of the body is signed; no header states it."""
-    HASH = "hash"
-    """`x-amz-content-sha256` states the hash."""
-    UNSIGNED = "UNSIGNED-PAYLOAD"
-    SIGNED_CHUNKS = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"
-    SIGNED_CHUNKS_TRAILER = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER"
-    UNSIGNED_CHUNKS_TRAILER = "STREAMING-UNSIGNED-PAYLOAD-TRAILER"
-
-    @property
-    def binds(self) -> bool:
-        """Whether the signature covers the bytes of the body."""
-        return self not in (PayloadKind.UNSIGNED, PayloadKind.UNSIGNED_CHUNKS_TRAILER)
-
-    @property
-    def chunked(self) -> bool:
-        """Whether the body is `aws-chunked`."""
-        return self.value.startswith("STREAMING-")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +109,7 @@ def _read(fields: tuple[tuple[str, str], ...], query: str) -> Signature:
         raise _mismatch("The credential's scope must end in aws4_request and name the day of X-Amz-Date.")
     names = tuple(signed.split(";"))
     _require_signed(names, headers, presigned=expires is not None)
-    kind, stated = _payload(headers, service, presigned=expires is not None)
+    kind, stated = stated_payload(headers, service, presigned=expires is not None)
     return Signature(
         access_key_id=access_key_id,
         timestamp=timestamp,
@@ -172,7 +154,11 @@ class SigV4:
         self._skew = timedelta(seconds=skew_seconds)
 
     async def authenticate(self, inbound: Inbound) -> Caller:
-        """The owner of the key that signed this request. The body is read only after the key was found.
+        """The owner of the key that signed this request.
+
+        A request with an unknown key is handled like one with a wrong secret, step by step: its time is checked, its body is read where
+        that of a known key would be, its signature is compared with one by a secret that nobody has. Both get the same answer, so
+        neither the answer nor its time reveals which keys exist.
 
         Raises `errors.NotAuthenticated` with AWS's own code, `errors.Malformed` for an ambiguous path, `errors.BodyTooLarge`.
         """
@@ -180,20 +166,13 @@ class SigV4:
         _require_plain_path(inbound.path, signature.service)
         now = self._clock.now()
         key = await self._keys.find(signature.access_key_id)
-        if key is None or key.ended(now):
-            _verify_with_dummy_key(inbound, signature)
-            raise NotAuthenticated(
-                "The access key id is not one this gateway issued, or it has ended. Get a key with `sentinel key` or `sentinel session`.",
-                aws_code="InvalidClientTokenId",
-                key_id=signature.access_key_id,
-            )
         try:
             self._check_time(signature, now)
-            await _verify(inbound, signature, key)
+            await _verify(inbound, signature, key.secret if key is not None else _DUMMY_SECRET)
+            return caller_of(_active(key, now))
         except NotAuthenticated as error:
-            error.key_id = key.id
+            error.key_id = signature.access_key_id
             raise
-        return caller_of(key)
 
     def _check_time(self, signature: Signature, now: datetime) -> None:
         end = signature.at + (self._skew if signature.expires is None else signature.expires)
@@ -223,37 +202,49 @@ def _require_plain_path(path: str, service: str) -> None:
         )
 
 
-def _verify_with_dummy_key(inbound: Inbound, signature: Signature) -> None:
-    """Do the work of a verification, so that timing does not reveal which keys exist."""
-    payload = signature.payload_hash or canonical.EMPTY_SHA256
-    hmac.compare_digest(signature_for(inbound, signature, secret=_DUMMY_SECRET, payload=payload), signature.value)
+def _active(key: Key | None, now: datetime) -> Key:
+    """The key. Raises `errors.NotAuthenticated` if it has ended. Only a caller with its secret gets here, so nobody else learns that."""
+    if key is None or key.ended(now):
+        raise NotAuthenticated(
+            "The key has ended. Get a new one with `sentinel key` or `sentinel session`.",
+            aws_code="InvalidClientTokenId",
+        )
+    return key
 
 
-async def _verify(inbound: Inbound, signature: Signature, key: Key) -> None:
+async def _verify(inbound: Inbound, signature: Signature, secret: str) -> None:
     """Compare the signature with the expected one, then the body with the signed payload."""
     kind = signature.payload_kind
     if kind is PayloadKind.BODY:
-        payload = sha256(await inbound.read_body()).hexdigest()
+        payload = await _body_hash(inbound)
     else:
         payload = signature.payload_hash or kind.value
-    if not hmac.compare_digest(signature_for(inbound, signature, secret=key.secret, payload=payload), signature.value):
+    if not hmac.compare_digest(signature_for(inbound, signature, secret=secret, payload=payload), signature.value):
         raise _mismatch(
-            "The request signature we calculated does not match the signature you provided. Check the secret access key, and that nothing between changes headers or body."
+            "The request signature we calculated does not match the signature you provided. Check that this gateway issued the access key id, the secret access key, and that nothing between changes headers or body. `sentinel key` and `sentinel session` issue keys."
         )
-    if kind is PayloadKind.HASH and not hmac.compare_digest(sha256(await inbound.read_body()).hexdigest(), payload):
+    if kind is PayloadKind.HASH and not hmac.compare_digest(await _body_hash(inbound), payload):
         raise NotAuthenticated(
             "The body is not the one that x-amz-content-sha256 states.", aws_code="XAmzContentSHA256Mismatch"
         )
     if kind in (PayloadKind.SIGNED_CHUNKS, PayloadKind.SIGNED_CHUNKS_TRAILER):
-        chunks.verify(
-            await inbound.read_body(),
+        body = await inbound.read_body()
+        verify_chunks = partial(
+            chunks.verify,
+            body,
             seed=signature.value,
-            key=canonical.signing_key(key.secret, signature.timestamp[:8], signature.region, signature.service),
+            key=canonical.signing_key(secret, signature.timestamp[:8], signature.region, signature.service),
             timestamp=signature.timestamp,
             region=signature.region,
             service=signature.service,
             trailer=kind is PayloadKind.SIGNED_CHUNKS_TRAILER,
         )
+        await off_loop(len(body), verify_chunks)
+
+
+async def _body_hash(inbound: Inbound) -> str:
+    body = await inbound.read_body()
+    return (await off_loop(len(body) // _HASHED_PER_PARSED, partial(sha256, body))).hexdigest()
 
 
 def _fields(query: str, headers: Mapping[str, Sequence[str]]) -> tuple[str, str, str, str, str, timedelta | None]:
@@ -333,26 +324,6 @@ def _must_be_signed(name: str, *, presigned: bool) -> bool:
     if name.startswith("x-"):
         return name.startswith(("x-amz-", "x-sentinel-")) and name != "x-amz-content-sha256"
     return name == "content-type" and not presigned
-
-
-def _payload(headers: Mapping[str, Sequence[str]], service: str, *, presigned: bool) -> tuple[PayloadKind, str]:
-    stated = headers.get("x-amz-content-sha256")
-    if stated is None:
-        # Only S3 leaves the payload of presigned requests unsigned.
-        unsigned = presigned and service in canonical.LITERAL_PATHS
-        return (PayloadKind.UNSIGNED if unsigned else PayloadKind.BODY), ""
-    if len(stated) == 1:
-        if _HEX64.fullmatch(stated[0]):
-            return PayloadKind.HASH, stated[0]
-        if stated[0] in _RESERVED:
-            return PayloadKind(stated[0]), ""
-    raise NotAuthenticated(
-        "x-amz-content-sha256 must be 64 lower-case hex digits, UNSIGNED-PAYLOAD or one of the HMAC streaming values.",
-        aws_code="InvalidArgument",
-    )
-
-
-_RESERVED = frozenset(kind.value for kind in PayloadKind) - {PayloadKind.BODY, PayloadKind.HASH}
 
 
 def _by_name(headers: Sequence[tuple[str, str]]) -> dict[str, list[str]]:

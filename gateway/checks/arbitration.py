@@ -25,25 +25,27 @@ class ArbitrationCheck:
         self._engine = engine
 
     async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
-        """Which side wins: findings if the standing claims do, `supersedes` if the mutation does; `obligations` limit the new claim.
+        """Which side wins: findings if the standing claims do, `supersedes` if the mutation does, `on_approval` if a human must say;
+        `obligations` limit the new claims.
 
         Raises `errors.PolicyUnavailable`, which denies, if the answer is incomplete.
         """
         bundle = self._engine.revision
         answer = await self._engine.ask(ENTRYPOINT, self._inputs.of(mutation, facts))
-        found = only(answer, {"evaluated", "findings", "supersedes", "obligations"})
+        found = only(answer, {"evaluated", "findings", "supersedes", "on_approval", "obligations"})
         if found["evaluated"] is not True:
             raise PolicyUnavailable("Arbitration did not evaluate every claim.")
         objections = tuple(finding(self.name, each) for each in member(found, "findings", list))
         return Opinion(
             findings=objections or passed(self).findings,
-            supersedes=_supersedes(member(found, "supersedes", list), facts),
+            supersedes=_claims_shown(member(found, "supersedes", list), facts),
+            on_approval=_claims_shown(member(found, "on_approval", list), facts),
             obligations=_obligations(member(found, "obligations", dict)),
             bundle=bundle,
         )
 
 
-def _supersedes(ids: list[Json], facts: Facts) -> tuple[str, ...]:
+def _claims_shown(ids: list[Json], facts: Facts) -> tuple[str, ...]:
     """The ids of the claims to end. A policy can end only claims that were in its input."""
     in_input = {standing.claim.id for standing in facts.claims}
     chosen = [each for each in ids if isinstance(each, str) and each in in_input]
@@ -53,7 +55,9 @@ def _supersedes(ids: list[Json], facts: Facts) -> tuple[str, ...]:
 
 
 def _obligations(obligations: Mapping[str, Json]) -> Mapping[str, Json]:
-    seconds = only(obligations, {"claim_seconds"})["claim_seconds"]
-    if seconds is not None and member(obligations, "claim_seconds", int) <= 0:
+    given = only(obligations, {"claim_seconds", "claims_limit"})
+    if given["claim_seconds"] is not None and member(given, "claim_seconds", int) <= 0:
         raise PolicyUnavailable("Arbitration grants a claim without duration.")
-    return dict(obligations)
+    if member(given, "claims_limit", int) <= 0:
+        raise PolicyUnavailable("Arbitration sets no number of claims that the caller may hold.")
+    return dict(given)

@@ -33,43 +33,122 @@ class BoundsCheck:
         if len(facts.subjects) != len(mutation.effects):
             reason = "Sentinel could not look at everything this call changes, so it was refused; nothing was sent."
             return Opinion(findings=(_denial("unsurveyed", reason),))
-        findings: list[Finding] = []
         nothing_changes = not any(subject.changes for subject in facts.subjects)
-        for subject in facts.subjects:
-            # Several attributes of one resource can break the same rule; report it once.
-            findings += [
-                finding for finding in _findings(mutation, subject, nothing_changes) if finding not in findings
-            ]
-        return Opinion(findings=tuple(findings)) if findings else passed(self)
+        # Several attributes of one resource can break the same rule; report it once.
+        judge = _Judge()
+        each = (
+            finding for subject in facts.subjects for finding in _findings(mutation, subject, nothing_changes, judge)
+        )
+        findings = {
+            (finding.rule, finding.address, finding.attribute, finding.source, finding.reason): finding
+            for finding in each
+        }
+        return Opinion(findings=tuple(findings.values())) if findings else passed(self)
 
 
-def _findings(mutation: Mutation, subject: Subject, nothing_changes: bool) -> Iterator[Finding]:
+class _Judge:
+    """Judges each bound of a resource once, however many of its attributes one call changes: else the cost would grow with the square."""
+
+    def __init__(self) -> None:
+        self._bounds: dict[str, tuple[Subject, tuple[Bound, ...]]] = {}
+        self._problems: dict[tuple[str, ...], str] = {}
+
+    def bounds(self, subject: Subject) -> tuple[Bound, ...]:
+        """The bounds of the subject's resource, evaluated for the state after the change."""
+        address = subject.effect.address
+        known = self._bounds.get(address)
+        if known is not None and _same_state(known[0], subject):
+            return known[1]
+        if known is not None:
+            self._problems.clear()
+        found = subject.contract.evaluate(subject.attributes_after, subject.attributes_before)
+        self._bounds[address] = subject, found
+        return found
+
+    def problem(self, bound: Bound, subject: Subject) -> str:
+        """How the value that the bound is about breaks it; empty if it does not."""
+        effect = subject.effect
+        if bound.attribute == effect.attribute:
+            return _problem(bound, subject)
+        # The bound is about a part of the attribute or about what holds it; the state after the change has that value.
+        key = (effect.address, effect.action.value, bound.attribute, bound.name, bound.source)
+        if key not in self._problems:
+            self._problems[key] = _problem(bound, subject)
+        return self._problems[key]
+
+
+def _same_state(one: Subject, other: Subject) -> bool:
+    pairs = ((one.attributes_after, other.attributes_after), (one.attributes_before, other.attributes_before))
+    same = one.contract is other.contract and one.exists == other.exists
+    return same and all(left is right or left == right for left, right in pairs)
+
+
+def _problem(bound: Bound, subject: Subject) -> str:
+    wanted, before = _values(bound, subject)
+    if _left_to_aws(bound, wanted, subject):
+        return ""
+    return breach(bound, wanted, before, created=_created(subject))
+
+
+def _findings(mutation: Mutation, subject: Subject, nothing_changes: bool, judge: _Judge) -> Iterator[Finding]:
     if mutation.caller.kind is ActorKind.AGENT:
         # An unchanged value sent along with a real change may only be there because the API requires it (PutMetricAlarm does), so it does
         # not count as setting the attribute.
-        yield from _for_agents(subject, sets=subject.changes or nothing_changes)
+        yield from _for_agents(mutation, subject, sets=subject.changes or nothing_changes)
     if not subject.changes:
         return
     yield from _for_all(subject)
     if subject.effect.action in _SETTING:
-        yield from _broken_bounds(subject)
-    elif _sets_unknown(subject.effect) and any(
-        _overlap(path, subject.effect.attribute) for path in subject.contract.bounded
-    ):
+        yield from _broken_bounds(subject, judge)
+    elif _sets_unknown(subject.effect) and _binds_unknown(mutation, subject):
         yield _unforeseeable(mutation, subject)
+
+
+def _binds_unknown(mutation: Mutation, subject: Subject) -> bool:
+    """Whether bounds hold for an effect whose value only AWS knows. What somebody else than an agent only implies, by a scaling policy in
+    the code that they apply, is not held.
+    """
+    bounded = any(_overlap(path, subject.effect.attribute) for path in subject.contract.bounded)
+    return bounded and (mutation.caller.kind is ActorKind.AGENT or not subject.effect.implied)
 
 
 # Rules for agents ---------------------------------------------------------------------------------------------------
 
 
-def _for_agents(subject: Subject, *, sets: bool) -> Iterator[Finding]:
+def _for_agents(mutation: Mutation, subject: Subject, *, sets: bool) -> Iterator[Finding]:
     effect, contract = subject.effect, subject.contract
     if not effect.declared:
         yield _undeclared(effect)
-    elif not contract.managed_by_agent:
+        return
+    if not contract.managed_by_agent:
         yield _not_managed(effect, contract)
-    elif sets and (effect.action in _SETTING or _sets_unknown(effect)) and not _may_set(subject):
+        return
+    if effect.implied and effect.action is EffectAction.INVOKE:
+        # It is not what the agent asks for, so nobody has to grant it. Its bounds and the claims on it are judged.
+        return
+    yield from _withheld(mutation, effect, contract)
+    if sets and (effect.action in _SETTING or _sets_unknown(effect)) and not _may_set(subject):
         yield _not_mutable(effect, contract)
+
+
+def _withheld(mutation: Mutation, effect: Effect, contract: Contract) -> Iterator[Finding]:
+    """A denial if an agent deletes or invokes what not every matching block of the contract grants."""
+    service, operation = mutation.call.service, mutation.call.operation
+    if (
+        effect.action is EffectAction.DELETE
+        and not contract.prevent_delete
+        and (sources := contract.withholding_delete())
+    ):
+        yield _not_granted("delete", f"delete {effect.address}", "`allow_delete = true`", effect, sources)
+    if effect.action is EffectAction.INVOKE and (sources := contract.withholding_invoke(service, operation)):
+        what, wanted = f"invoke {service}:{operation} on {effect.address}", f'`allow_invoke = ["{operation}"]`'
+        yield _not_granted("invoke", what, wanted, effect, sources)
+
+
+def _not_granted(rule: str, what: str, wanted: str, effect: Effect, sources: Sequence[str]) -> Finding:
+    blocks = f"the block at {sources[0]} does" if len(sources) == 1 else f"the blocks at {', '.join(sources)} do"
+    reason = f"Agents may not {what}: {blocks} not say so. Its owners would have to add {wanted} there, or a human makes the change; nothing was sent."
+    return _denial(f"{rule}_not_allowed", reason, effect, source=sources[0])
 
 
 def _undeclared(effect: Effect) -> Finding:
@@ -130,15 +209,11 @@ def _delete_prevented(subject: Subject) -> Finding:
 # Bounds -------------------------------------------------------------------------------------------------------------
 
 
-def _broken_bounds(subject: Subject) -> Iterator[Finding]:
-    bounds = subject.contract.evaluate(subject.attributes_after, subject.attributes_before)
+def _broken_bounds(subject: Subject, judge: _Judge) -> Iterator[Finding]:
+    bounds = judge.bounds(subject)
     relevant = [bound for bound in bounds if not bound.attribute or _overlap(bound.attribute, subject.effect.attribute)]
     for bound in relevant:
-        wanted, before = _values(bound, subject)
-        if _left_to_aws(bound, wanted, subject):
-            continue
-        problem = breach(bound, wanted, before, created=_created(subject))
-        if problem:
+        if problem := judge.problem(bound, subject):
             same_attribute = [
                 other for other in relevant if other.attribute == bound.attribute and other.name != CONDITION
             ]

@@ -1,11 +1,12 @@
 """The `Check` protocol, and the `CheckChain` that runs every check and combines the results into one decision."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import structlog
 
+from gateway.checks.approval import with_approval
 from gateway.model.claim import Relation
 from gateway.model.facts import Facts
 from gateway.model.json import Json
@@ -22,6 +23,8 @@ class Opinion:
     findings: tuple[Finding, ...]
     supersedes: tuple[str, ...] = ()
     """Ids of the standing claims that end if the mutation is carried out."""
+    on_approval: tuple[str, ...] = ()
+    """Ids of the standing claims that end too if a human has approved the mutation."""
     obligations: Mapping[str, Json] = field(default_factory=dict)
     bundle: str = ""
     """Digest of the policy bundle that was evaluated; empty if the check uses none."""
@@ -63,19 +66,25 @@ class CheckChain:
     async def decide(self, mutation: Mutation, facts: Facts) -> Decision:
         """The decision from the findings of every check."""
         opinions = [await _examine(check, mutation, facts) for check in self._checks]
-        supersedes = {claim for opinion in opinions for claim in opinion.supersedes}
-        if facts.mode is Mode.OBSERVE:
-            # An observed mutation is applied, so it holds the attribute afterwards, whatever arbitration would have decided.
-            supersedes |= {standing.claim.id for standing in facts.claims if standing.relation is Relation.SAME}
-        return Decision(
+        bundle = next((opinion.bundle for opinion in opinions if opinion.bundle), "")
+        decision = Decision(
             findings=tuple(finding for opinion in opinions for finding in opinion.findings),
-            supersedes=tuple(sorted(supersedes)),
+            supersedes=_joined(opinion.supersedes for opinion in opinions),
             mode=facts.mode,
-            approval=facts.approval.id if facts.approval else "",
-            bundle=next((opinion.bundle for opinion in opinions if opinion.bundle), ""),
+            bundle=bundle,
             code=facts.code,
             obligations={key: value for opinion in opinions for key, value in opinion.obligations.items()},
         )
+        decision = with_approval(mutation, facts, decision, _joined(opinion.on_approval for opinion in opinions))
+        if facts.mode is Mode.OBSERVE:
+            # An observed mutation is applied, so it holds the attribute afterwards, whatever arbitration would have decided.
+            same = tuple(standing.claim.id for standing in facts.claims if standing.relation is Relation.SAME)
+            decision = replace(decision, supersedes=_joined((decision.supersedes, same)))
+        return decision
+
+
+def _joined(ids: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    return tuple(sorted({each for group in ids for each in group}))
 
 
 async def _examine(check: Check, mutation: Mutation, facts: Facts) -> Opinion:

@@ -1,6 +1,7 @@
 """Checks what a change does to the resources that depend on the changed one."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from gateway.checks.chain import Opinion, passed
 from gateway.model.caller import ActorKind
@@ -19,12 +20,12 @@ class DependenciesCheck:
 
     async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
         """A finding for each resource whose dependants forbid the change, or one that allows."""
-        deleted = _deleted(facts)
+        remaining = _remaining(facts)
         findings: list[Finding] = []
         for subject in facts.subjects:
             if subject.changes:
-                findings += [each for each in _findings(mutation, subject, deleted) if each not in findings]
-        return Opinion(findings=tuple(findings)) if findings else passed(self)
+                findings += _findings(mutation, subject, remaining[subject.effect.address])
+        return Opinion(findings=tuple(dict.fromkeys(findings))) if findings else passed(self)
 
 
 def _deleted(facts: Facts) -> set[str]:
@@ -35,17 +36,36 @@ def _deleted(facts: Facts) -> set[str]:
     return now | {standing.claim.address for standing in facts.claims if standing.claim.attribute == WHOLE}
 
 
-def _findings(mutation: Mutation, subject: Subject, deleted: set[str]) -> Iterator[Finding]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Remaining:
+    """What depends on one resource and is not deleted."""
+
+    all: Sequence[Dependant]
+    critical: Sequence[Dependant]
+    """The critical ones that agents may not touch."""
+
+
+def _remaining(facts: Facts) -> dict[str, _Remaining]:
+    """The remaining dependants by address, computed once for each resource, however many of its attributes change."""
+    deleted = _deleted(facts)
+    found: dict[str, _Remaining] = {}
+    for subject in facts.subjects:
+        if subject.effect.address not in found:
+            remaining = [dependant for dependant in subject.dependants if dependant.address not in deleted]
+            critical = [dependant for dependant in remaining if dependant.critical and not dependant.managed_by_agent]
+            found[subject.effect.address] = _Remaining(all=remaining, critical=critical)
+    return found
+
+
+def _findings(mutation: Mutation, subject: Subject, remaining: _Remaining) -> Iterator[Finding]:
     effect = subject.effect
-    remaining = [dependant for dependant in subject.dependants if dependant.address not in deleted]
-    if effect.action is EffectAction.DELETE and remaining:
-        reason = f"{effect.address} cannot be deleted, because {_listed(remaining)} depend on it. Delete or detach what depends on it first; nothing was sent."
+    if effect.action is EffectAction.DELETE and remaining.all:
+        reason = f"{effect.address} cannot be deleted, because {_listed(remaining.all)} depend on it. Delete or detach what depends on it first; nothing was sent."
         yield _finding(subject, Verdict.DENY, "in_use", reason)
-    if effect.action is EffectAction.SET and mutation.caller.kind is ActorKind.AGENT and not _is_bounded(subject):
-        critical = [dependant for dependant in remaining if dependant.critical and not dependant.managed_by_agent]
-        if critical:
-            reason = f"Critical resources depend on {effect.address}: {_listed(critical)}. No contract bounds its {effect.attribute}, so a human decides: `sentinel approve {mutation.id}`, then repeat the identical call."
-            yield _finding(subject, Verdict.HOLD, "critical", reason)
+    agent_sets = effect.action is EffectAction.SET and mutation.caller.kind is ActorKind.AGENT
+    if agent_sets and remaining.critical and not _is_bounded(subject):
+        reason = f"Critical resources depend on {effect.address}: {_listed(remaining.critical)}. No contract bounds its {effect.attribute}, so a human decides: `sentinel approve {mutation.id}`, then repeat the identical call."
+        yield _finding(subject, Verdict.HOLD, "critical", reason)
 
 
 def _is_bounded(subject: Subject) -> bool:

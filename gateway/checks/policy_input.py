@@ -21,9 +21,10 @@ class PolicyInputs:
 
     def of(self, mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
         """The input, as `policy_input` builds it. It is shared, so callers must not modify it."""
-        if self._last is None or self._last[0] is not mutation or self._last[1] is not facts:
-            self._last = mutation, facts, policy_input(mutation, facts)
-        return self._last[2]
+        last = self._last  # read once: another thread may replace it, and each mutation must get its own input
+        if last is None or last[0] is not mutation or last[1] is not facts:
+            last = self._last = mutation, facts, policy_input(mutation, facts)
+        return last[2]
 
 
 def policy_input(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
@@ -40,6 +41,7 @@ def policy_input(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
             "kind": mutation.caller.kind.value,
             "roles": list(mutation.caller.roles),
             "on_behalf_of": mutation.caller.on_behalf_of,
+            "open_claims": facts.open_claims,
         },
         "motive": motive_to_json(mutation.motive),
         "mutation": {
@@ -72,6 +74,7 @@ def _effect(subject: Subject) -> Json:
         "resource_type": effect.resource_type,
         "identity": dict(effect.identity),
         "declared": effect.declared,
+        "implied": effect.implied,
         "exists": subject.exists,
         "changes": subject.changes,
         "contract": {
@@ -98,6 +101,7 @@ def _claim(standing: StandingClaim) -> Json:
         "since_ns": _nanoseconds(claim.since),
         "until_ns": _nanoseconds(claim.until) if claim.until else None,
         "until": to_json(claim.until) if claim.until else None,
+        "unsettled": claim.unsettled,
         "relation": standing.relation.value,
     }
 
@@ -105,8 +109,10 @@ def _claim(standing: StandingClaim) -> Json:
 def _dependants(facts: Facts) -> list[Json]:
     """Each dependant once; direct if any changed resource has it as a direct dependant."""
     by_address: dict[str, Dependant] = {}
-    for subject in facts.subjects:
-        for dependant in subject.dependants:
+    # All effects on one resource have the same dependants.
+    groups = {subject.effect.address: subject.dependants for subject in facts.subjects}
+    for dependants in groups.values():
+        for dependant in dependants:
             if dependant.address not in by_address or dependant.direct:
                 by_address[dependant.address] = dependant
     return [

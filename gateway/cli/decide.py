@@ -1,12 +1,14 @@
 """`sentinel propose`, `approve`, `reject` and `release`: request a change, and decide on a held one."""
 
 import json
+import sys
 from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
 from gateway.cli.client import HELD, ApiRefused, call_api_as, mutation_path
+from gateway.cli.holds import request_hold, show_hold
 from gateway.cli.options import As, Json
 from gateway.cli.output import console, fail, run, safe, show_json
 from gateway.errors import Malformed
@@ -99,10 +101,20 @@ def approve(
     mutation_id: Annotated[str, typer.Argument(help="The held mutation, mut_…")],
     *,
     lasts: Annotated[str, typer.Option(help="How long the approval is valid for the identical call, e.g. 1h.")] = "1h",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     actor: As = "human",
     as_json: Json = False,
 ) -> None:
-    """Approve one held call. The caller then repeats the identical call, and it is applied once."""
+    """Show one held call and approve it. The caller then repeats the identical call, and it is applied once.
+
+    The approval is for what is shown: if the motive, the effects, the reasons, the code or the policies change before the call is
+    repeated, it is held again.
+    """
+    if not as_json:
+        show_hold(run(request_hold(actor, mutation_id)))
+        if _at_a_terminal() and not yes and not typer.confirm("Approve exactly this call?"):
+            console.print("Not approved. Nothing was changed.")
+            raise typer.Exit(1)
     reply = run(_post_action(actor, mutation_id, "approve", "until", body={"lasts": lasts}), as_json=as_json)
     if as_json:
         show_json(reply)
@@ -110,6 +122,10 @@ def approve(
         console.print(
             f"Approved {mutation_id} until {safe(reply['until'])}. When the same actor repeats the identical call, it is applied once."
         )
+
+
+def _at_a_terminal() -> bool:
+    return sys.stdin.isatty()
 
 
 def reject(

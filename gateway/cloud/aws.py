@@ -1,6 +1,7 @@
 """Sends mutations to AWS: serialize the parsed parameters, sign, send once, classify the reply. Implements `ports.Cloud`."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 
@@ -13,6 +14,7 @@ from gateway.cloud.serialize import protocol_of, serialize
 from gateway.cloud.signer import RequestSigner
 from gateway.model.mutation import Call
 from gateway.model.outcome import Failed, InDoubt, Sent
+from gateway.off_loop import off_loop, size_of
 from gateway.ports import Prepared
 from gateway.service_models import ServiceModels
 
@@ -63,12 +65,13 @@ class Aws:
         await self._models.warm(call.service, call.region)
         operation = self._models.operation(call.service, call.operation)
         endpoint = self._endpoints.of(call)
-        unsigned = serialize(call, operation, endpoint, mutation_id=mutation_id)
+        size = size_of(call.parameters)
+        unsigned = await off_loop(size, lambda: serialize(call, operation, endpoint, mutation_id=mutation_id))
         headers = await self._signer.sign(
             method=unsigned.method,
             target=unsigned.target,
             headers=[*unsigned.headers, ("user-agent", f"{self._user_agent} mutation/{mutation_id}")],
-            payload=sha256(unsigned.body).hexdigest(),
+            payload=(await off_loop(size, partial(sha256, unsigned.body))).hexdigest(),
             endpoint=endpoint,
         )
         return SignedRequest(
@@ -97,7 +100,7 @@ class Aws:
             return InDoubt(reason=_no_complete_reply(prepared, str(error)))
         except Exception as error:  # noqa: BLE001  bytes may have been sent, so in doubt is the only true outcome
             return InDoubt(reason=_no_complete_reply(prepared, type(error).__name__))
-        return outcome_of(response, prepared.operation, prepared.protocol)
+        return await off_loop(len(response.body), lambda: outcome_of(response, prepared.operation, prepared.protocol))
 
     async def _send_once(self, prepared: SignedRequest) -> HttpResponse:
         return await self._client.send_once(

@@ -1,7 +1,8 @@
 """Classifies AWS's reply to a mutation: applied, failed, or in doubt.
 
 botocore alone parses the HTML page of a captive portal as a success. So `Applied` needs a 2xx status, an AWS request id and a body of the
-operation's own form that botocore can parse. `Failed` needs a definite refusal by AWS. Every other reply leaves the change in doubt.
+operation's own form that botocore can parse; an operation that returns nothing may have an empty body. `Failed` needs a definite refusal
+by AWS. A 2xx reply is in doubt if AWS documents that it can contain a failure, and it contains one. So is every other reply.
 """
 
 import json
@@ -42,6 +43,21 @@ THROTTLED = frozenset(
 """
 _MOVED = frozenset({"PermanentRedirect", "Redirect", "TemporaryRedirect"})
 """S3 answers with these codes (status 301 or 307) if the bucket is in another region ("Error responses", S3 API Reference)."""
+_RESULT_ROOTS = {
+    "CompleteMultipartUpload": "CompleteMultipartUploadResult",
+    "CopyObject": "CopyObjectResult",
+    "UploadPartCopy": "CopyPartResult",
+}
+"""S3 starts to reply 200 to these before it has finished, so only the result itself is a success; an empty body is none (S3 API Reference)."""
+_FAILURE_MEMBERS = {
+    ("autoscaling", "BatchDeleteScheduledAction"): "FailedScheduledActions",
+    ("autoscaling", "BatchPutScheduledUpdateGroupAction"): "FailedScheduledUpdateGroupActions",
+    ("events", "PutTargets"): "FailedEntryCount",
+    ("events", "RemoveTargets"): "FailedEntryCount",
+    ("glue", "BatchDeleteTable"): "Errors",
+    ("s3", "DeleteObjects"): "Errors",
+}
+"""The output member in which a 2xx reply names resources that were not changed. In EC2 they all begin with `Unsuccessful`."""
 _REQUEST_ID_HEADERS = ("x-amzn-requestid", "x-amz-request-id", "x-amzn-request-id")
 _MAX_MESSAGE = 2000
 
@@ -64,6 +80,8 @@ def _classified(response: HttpResponse, operation: OperationModel, protocol: str
     if success and not _is_error_document(response, protocol):
         if not _matches_operation(response, operation, protocol, parsed):
             return _in_doubt(response, operation, "the reply does not have the form of this operation's")
+        if member := _failure_member(operation, parsed):
+            return _in_doubt(response, operation, f"AWS reports in {member} that a part of it failed")
         return Applied(reply=reply, request_id=request_id)
     # S3 replies 200 with an error document if it fails after it has started to reply ("CopyObject", S3 API Reference).
     code, message = _parsed_error_document(response) if success else _parsed_error(parsed)
@@ -115,17 +133,45 @@ def _matches_operation(
         return response.header("content-type").startswith("application/vnd.amazon.eventstream")
     if operation.has_streaming_output:
         return True
+    if response.body.strip() in (b"", b"null") and _returns_nothing(operation):
+        return True
+    if operation.name in _RESULT_ROOTS and protocol == "rest-xml":
+        return _root_name(response.body) == _RESULT_ROOTS[operation.name]
     if not parsed:
         return False
     match protocol:
-        case "query" | "ec2":
+        case "query":
             return _root_name(response.body) == f"{operation.name}Response"
+        case "ec2":
+            return _root_name(response.body) == f"{operation.name}Response" and not _is_false(response)
         case "rest-xml":
             return not response.body or _root_name(response.body).lower() not in ("", "html", "error", "errorresponse")
         case "json" | "rest-json":
             return not response.body or _is_blob(operation) or isinstance(json.loads(response.body), dict)
         case _:
             return protocol == CBOR and response.header("smithy-protocol") == "rpc-v2-cbor"
+
+
+def _returns_nothing(operation: OperationModel) -> bool:
+    """Whether a reply of the operation has no member in its body."""
+    shape = operation.output_shape
+    return shape is None or all("location" in member.serialization for member in shape.members.values())
+
+
+def _is_false(response: HttpResponse) -> bool:
+    """Whether an EC2 reply without any other output says `<return>false</return>`."""
+    return any(
+        element.tag.rpartition("}")[2] == "return" and (element.text or "").strip() == "false"
+        for element in fromstring(response.body)  # noqa: S314  as above
+    )
+
+
+def _failure_member(operation: OperationModel, parsed: dict[str, Any]) -> str:
+    """The member of a successful reply that names failures; empty if it names none."""
+    service = operation.service_model.service_name
+    named = _FAILURE_MEMBERS.get((service, operation.name))
+    members = [name for name in parsed if name == named or (service == "ec2" and name.startswith("Unsuccessful"))]
+    return next((name for name in members if parsed[name]), "")
 
 
 def _is_blob(operation: OperationModel) -> bool:
@@ -136,18 +182,18 @@ def _is_blob(operation: OperationModel) -> bool:
 
 
 def _is_error_document(response: HttpResponse, protocol: str) -> bool:
-    return protocol == "rest-xml" and response.body[:512].find(b"<Error>") >= 0 and _root_name(response.body) == "Error"
+    return protocol == "rest-xml" and b"<Error" in response.body and _root_name(response.body) == "Error"
 
 
 def _parsed_error_document(response: HttpResponse) -> tuple[str, str]:
-    document = fromstring(response.body)  # noqa: S314  from AWS over TLS; current expat limits entity expansion
+    document = fromstring(response.body.strip())  # noqa: S314  from AWS over TLS; current expat limits entity expansion
     return document.findtext("Code", ""), document.findtext("Message", "")
 
 
 def _root_name(body: bytes) -> str:
     """Local name of an XML document's root element; empty if the body is not XML."""
     try:
-        return fromstring(body).tag.rpartition("}")[2]  # noqa: S314  as above
+        return fromstring(body.strip()).tag.rpartition("}")[2]  # noqa: S314  as above
     except ParseError:
         return ""
 

@@ -12,13 +12,26 @@ Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
+_DIGITS = 19
+"""A longer Content-Length is no length; the server itself refuses it."""
+
 
 class RequestBody:
     """The body of one request, read at most once."""
 
-    def __init__(self, receive: Receive, limit: int) -> None:
+    def __init__(
+        self,
+        receive: Receive,
+        limit: int,
+        *,
+        declared: int = 0,
+        limit_of_large: Callable[[], Awaitable[int]] | None = None,
+    ) -> None:
+        """`declared` is the Content-Length. `limit_of_large` is asked once, for a body over `limit`: what limit this request has."""
         self._receive = receive
         self._limit = limit
+        self._declared = declared
+        self._limit_of_large = limit_of_large
         self._bytes: bytes | None = None
 
     async def read(self) -> bytes:
@@ -36,11 +49,29 @@ class RequestBody:
                 raise Malformed("The client hung up before its request was complete; nothing was sent.")
             part: bytes = message.get("body", b"")
             size += len(part)
-            if size > self._limit:
+            if await self._is_too_large(size):
                 raise BodyTooLarge(self._limit)
-            parts.append(part)
+            # What will be refused is read, so that the client is there for the answer, and not kept.
+            if not await self._is_too_large(self._declared):
+                parts.append(part)
             if not message.get("more_body"):
-                return parts[0] if len(parts) == 1 else b"".join(parts)
+                break
+        if await self._is_too_large(self._declared):
+            raise BodyTooLarge(self._limit)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    async def _is_too_large(self, size: int) -> bool:
+        if size > self._limit and self._limit_of_large is not None:
+            ask, self._limit_of_large = self._limit_of_large, None
+            self._limit = max(self._limit, await ask())
+        return size > self._limit
+
+
+def declared_length(scope: Scope) -> int:
+    """The Content-Length of a request whose head was checked; 0 if it states none."""
+    return next(
+        (int(value) for name, value in scope["headers"] if name == b"content-length" and len(value) < _DIGITS), 0
+    )
 
 
 def inbound_of(scope: Scope, body: RequestBody, clock: Clock) -> Inbound:

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from gateway.doors.api.problems import problem, status_of
 from gateway.doors.asgi import Receive, RequestBody, Scope, Send, inbound_of
 from gateway.doors.aws.door import AwsDoor
+from gateway.doors.body_budget import BodyBudget
 from gateway.doors.request_limits import head_error
 from gateway.errors import LedgerUnavailable, Malformed
 from gateway.pipeline import Pipeline
@@ -23,9 +24,10 @@ _API = (b"/v1", b"/healthz", b"/readyz")
 class DoorRouter:
     """The ASGI application in front of all doors."""
 
-    def __init__(self, app: App, *, aws: AwsDoor, pipeline: Pipeline, clock: Clock) -> None:
+    def __init__(self, app: App, *, aws: AwsDoor, pipeline: Pipeline, clock: Clock, budget: BodyBudget) -> None:
         """`app` serves every request without an AWS signature."""
         self._app = app
+        self._budget = budget
         self._aws = aws
         self._pipeline = pipeline
         self._clock = clock
@@ -38,10 +40,12 @@ class DoorRouter:
             await self._app(scope, receive, send)
         elif (error := head_error(scope)) is not None:
             await self._turn_away(scope, receive, send, error)
-        elif signed_for_aws(scope):
-            await self._aws(scope, receive, send)
         else:
-            await self._app(scope, receive, send)
+            metered = self._budget.metered(receive)
+            try:
+                await (self._aws if signed_for_aws(scope) else self._app)(scope, metered, send)
+            finally:
+                metered.release()
 
     async def _turn_away(self, scope: Scope, receive: Receive, send: Send, malformed: Malformed) -> None:
         """Record the refusal, answer in the format of the request's door, and close the connection.

@@ -4,12 +4,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from gateway.model.claim import Claim
+from gateway.model.hold import Hold
 from gateway.model.json import to_json
 from gateway.model.motive import motive_to_json
 from gateway.model.mutation import Effect, Mutation
 from gateway.model.outcome import Applied, Failed, InDoubt, Outcome, Refused
 from gateway.model.record import Record
-from gateway.model.verdict import Decision, Finding
+from gateway.model.verdict import Decision, Finding, Verdict
 
 
 def time_to_json(moment: datetime | None) -> str | None:
@@ -55,6 +56,7 @@ def effect_to_json(effect: Effect) -> dict[str, Any]:
         "action": effect.action.value,
         "value": to_json(effect.value),
         "declared": effect.declared,
+        "implied": effect.implied,
     }
 
 
@@ -99,6 +101,37 @@ def record_to_json(record: Record) -> dict[str, Any]:
         "body": to_json(record.body),
         "previous": record.previous,
         "hash": record.hash,
+    }
+
+
+def hold_to_json(hold: Hold) -> dict[str, Any]:
+    """A held mutation as its approver must see it: the whole call with secrets masked, what it changes, and why it is held."""
+    summary: Any = to_json(hold.summary)
+    call = summary["call"]
+    return {
+        "mutation_id": hold.mutation_id,
+        "state": hold.state.value,
+        "since": time_to_json(hold.at),
+        "requester": hold.actor,
+        "kind": summary["caller"]["kind"],
+        "on_behalf_of": hold.on_behalf_of,
+        "stack": hold.stack,
+        "service": call["service"],
+        "operation": call["operation"],
+        "account": call["account"],
+        "region": call["region"],
+        "parameters": call["parameters"],
+        "whole": call.get("whole") is True and "cut" not in summary,
+        "motive": summary["motive"],
+        "effects": [
+            {name: effect[name] for name in ("address", "attribute", "action", "before", "value")}
+            for effect in summary["effects"]
+        ],
+        "reasons": [
+            {name: finding[name] for name in ("rule", "reason", "address", "attribute")}
+            for finding in summary["decision"]["findings"]
+            if finding["verdict"] == Verdict.HOLD
+        ],
     }
 
 

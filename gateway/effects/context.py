@@ -1,18 +1,26 @@
 """The context in which a call is interpreted (`CallContext`), and the resource that it is aimed at (`Target`)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gateway.effects.inventory import Inventory
+from gateway.effects.limits import EffectBudget
 from gateway.effects.schema import TypeSchema
-from gateway.effects.values import NotUnderstood, masked
+from gateway.effects.values import NotUnderstood
 from gateway.model.json import Json
+from gateway.model.masking import PER_RUN, Masker, holds_mask
 from gateway.model.mutation import WHOLE, Call, Effect, EffectAction
+from gateway.model.path import AttributePath
+from gateway.terraform.secrets import is_secret, masked
 
 _ARN_COLONS = 5
 """`arn:partition:service:region:account:resource`."""
-_OFTEN_SECRET = frozenset({"user_data", "user_data_base64"})
-"""Attributes that the provider shows in plain text although people put passwords into them."""
+_NAMESPACE = {"elbv2": "elasticloadbalancing"}
+"""botocore service name → the service's name in ARNs, where they differ."""
+_WITHOUT_REGION = frozenset({"iam", "route53", "s3", "cloudfront"})
+"""Services whose ARNs have no region."""
+_PARTITIONS = {"cn": "aws-cn", "us-gov": "aws-us-gov", "us-iso": "aws-iso", "us-isob": "aws-iso-b", "eusc": "aws-eusc"}
+"""Beginning of a region → its partition; every other region is in `aws`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +38,10 @@ class Arn:
         return self.resource.replace("/", ":").rpartition(":")[2]
 
 
+def _partition(region: str) -> str:
+    return next((name for start, name in _PARTITIONS.items() if region.startswith(f"{start}-")), "aws")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """One resource that a call is aimed at."""
@@ -42,10 +54,13 @@ class Target:
     recorded: Mapping[str, Json]
     """Its attributes in the state; empty if the state does not have it."""
     schema: TypeSchema
+    masker: Masker = field(default=PER_RUN, repr=False)
+    budget: EffectBudget = field(default_factory=EffectBudget, compare=False, repr=False)
+    """Shared by all targets of one call."""
 
-    def whole(self, action: EffectAction) -> Effect:
-        """The effect on the resource as a whole."""
-        return self._effect(WHOLE, action, None, sensitive=False)
+    def whole(self, action: EffectAction, value: Json = None) -> Effect:
+        """The effect on the resource as a whole; `value` is what a DELETE or INVOKE carries of the call's parameters."""
+        return self._effect(WHOLE, action, value, sensitive=False)
 
     def put(
         self, attribute: str, value: Json, *, action: EffectAction = EffectAction.SET, secret: bool = False
@@ -53,14 +68,24 @@ class Target:
         """The effect on one attribute; `value` is in the provider's form. Raises `NotUnderstood` if the provider has no such attribute."""
         if not self.schema.knows(attribute):
             raise NotUnderstood(f"{self.resource_type} has no attribute {attribute}")
-        sensitive = secret or attribute in _OFTEN_SECRET or self.schema.is_sensitive(attribute)
-        return self._effect(attribute, action, masked(value) if sensitive else value, sensitive=sensitive)
+        shown = self._masked(attribute, value, secret=secret)
+        sensitive = secret or shown != value or holds_mask(shown) or is_secret(self.resource_type, attribute)
+        return self._effect(attribute, action, shown, sensitive=sensitive)
+
+    def _masked(self, attribute: str, value: Json, *, secret: bool) -> Json:
+        if secret or self.schema.is_sensitive(attribute):
+            return self.masker.mask(value)
+        recorded = AttributePath(attribute).value_at(self.recorded)
+        return masked(
+            value, resource_type=self.resource_type, attribute=attribute, masker=self.masker, recorded=recorded
+        )
 
     def put_all(self, values: Mapping[str, Json], *, action: EffectAction = EffectAction.SET) -> tuple[Effect, ...]:
         """One effect per attribute, in the order of `values`. Raises `NotUnderstood` as `put` does."""
         return tuple(self.put(attribute, value, action=action) for attribute, value in values.items())
 
     def _effect(self, attribute: str, action: EffectAction, value: Json, *, sensitive: bool) -> Effect:
+        self.budget.spend()
         return Effect(
             address=self.address,
             attribute=attribute,
@@ -80,6 +105,8 @@ class CallContext:
     call: Call
     inventory: Inventory
     schemas: Mapping[str, TypeSchema]
+    masker: Masker = field(default=PER_RUN, repr=False)
+    budget: EffectBudget = field(default_factory=EffectBudget, compare=False, repr=False)
 
     @property
     def account(self) -> str:
@@ -87,13 +114,24 @@ class CallContext:
 
         Without it, an ARN or URL in another account could pass for a resource of ours that has the same name.
         """
-        return self.call.account or self.inventory.account()
+        known = self.inventory.accounts()
+        return self.call.account or (next(iter(known)) if len(known) == 1 else "")
+
+    def require_here(self, account: str, region: str) -> None:
+        """Raise `NotUnderstood` unless an account and a region, each of which may be empty, are those of the call."""
+        if account and account != self.account and (self.account or self.inventory.accounts()):
+            raise NotUnderstood("another account than that of the call")
+        if region and self.call.region and region != self.call.region:
+            raise NotUnderstood("another region than that of the call")
 
     def target(self, resource_type: str, identity: Mapping[str, str]) -> Target:
         """The resource with this identity. Raises `NotUnderstood` for an empty identity, `errors.Ambiguous` if several resources match."""
         if not identity or not all(identity.values()):
             raise NotUnderstood(f"the call does not say which {resource_type}")
-        return self._target(resource_type, identity, self.inventory.locate(resource_type, identity, self.call.account))
+        return self._target(resource_type, identity, self._located(resource_type, identity))
+
+    def _located(self, resource_type: str, identity: Mapping[str, str]) -> str | None:
+        return self.inventory.locate(resource_type, identity, self.account, self.call.region)
 
     def target_where(
         self, resource_type: str, identity: Mapping[str, str], by: str, fits: Callable[[Mapping[str, Json]], bool]
@@ -106,7 +144,17 @@ class CallContext:
         if not all(identity.values()):
             raise NotUnderstood(f"the call does not say which {resource_type}")
         found = self.inventory.find(resource_type, by, identity[by])
-        fitting = [address for address in found if fits(self.inventory.recorded(address) or {})]
+        fitting = tuple(address for address in found if fits(self.inventory.recorded(address) or {}))
+        return self.target_among(resource_type, identity, fitting)
+
+    def target_among(self, resource_type: str, identity: Mapping[str, str], fitting: tuple[str, ...]) -> Target:
+        """The one resource of `fitting`, addresses of recorded ones; if there is none, the one that only the code declares.
+
+        Raises `NotUnderstood` for an incomplete identity, or if several resources match.
+        """
+        if not all(identity.values()):
+            raise NotUnderstood(f"the call does not say which {resource_type}")
+        fitting = tuple(address for address in fitting if self._is_here(address))
         if len(fitting) > 1:
             raise NotUnderstood(f"several {resource_type} match")
         address = fitting[0] if fitting else self._declared_only(resource_type, identity)
@@ -114,14 +162,11 @@ class CallContext:
 
     def _declared_only(self, resource_type: str, identity: Mapping[str, str]) -> str | None:
         """The address of the resource if the code declares it and the state does not have it yet."""
-        address = self.inventory.locate(resource_type, identity, self.call.account)
+        address = self._located(resource_type, identity)
         return None if address is None or self.inventory.recorded(address) else address
 
     def _target(self, resource_type: str, identity: Mapping[str, str], address: str | None) -> Target:
         recorded = (self.inventory.recorded(address) if address else None) or {}
-        if not self._is_here(recorded):
-            # The same name in another region or account is another resource.
-            address, recorded = None, {}
         named = ",".join(f"{key}={value}" for key, value in sorted(identity.items()))
         return Target(
             resource_type=resource_type,
@@ -130,33 +175,41 @@ class CallContext:
             declared=address is not None,
             recorded=recorded,
             schema=self.schemas[resource_type],
+            masker=self.masker,
+            budget=self.budget,
         )
 
-    def _is_here(self, recorded: Mapping[str, Json]) -> bool:
-        """Whether the recorded ARN, if any, is in the region and account of the call."""
-        arn = recorded.get("arn")
-        if not isinstance(arn, str) or arn.count(":") < _ARN_COLONS:
-            return True
-        region, account = arn.split(":")[3:5]
-        return region in ("", self.call.region or region) and account in ("", self.account or account)
+    def target_of(self, effect: Effect) -> Target:
+        """The resource that an effect of this call is on."""
+        address = effect.address if effect.declared else None
+        return self._target(effect.resource_type, effect.identity, address)
+
+    def _is_here(self, address: str) -> bool:
+        """Whether the resource is in the region and account of the call: the same name elsewhere is another resource."""
+        return self.inventory.place(address).may_be(self.account, self.call.region)
 
     def unnamed(self, resource_type: str) -> Target:
         """A resource that AWS names when it creates it. Until then the digest of the call identifies it."""
         return self.target(resource_type, {"call": self.call.digest[:12]})
 
     def arn(self, text: str) -> Arn:
-        """The parsed ARN. Raises `NotUnderstood` if `text` is not an ARN, or is in another account or region than the call."""
+        """The parsed ARN. Raises `NotUnderstood` if `text` is not an ARN of the call's service, or is in another place than the call."""
         parts = text.split(":", 5)
-        if len(parts) != _ARN_COLONS + 1 or parts[0] != "arn":
+        if len(parts) != _ARN_COLONS + 1 or parts[0] != "arn" or not parts[5]:
             raise NotUnderstood("not a valid ARN")
-        arn = Arn(service=parts[2], region=parts[3], account=parts[4], resource=parts[5])
-        for actual, expected, kind in (
-            (arn.account, self.account, "account"),
-            (arn.region, self.call.region, "region"),
-        ):
-            if actual and expected and actual not in (expected, "aws"):
-                raise NotUnderstood(f"an ARN in another {kind} than the call")
-        return arn
+        partition, service, region, account, resource = parts[1:]
+        if service != _NAMESPACE.get(self.call.service, self.call.service):
+            raise NotUnderstood("an ARN of another service than the call")
+        if partition != _partition(self.call.region):
+            raise NotUnderstood("an ARN in another partition than the call")
+        if service in _WITHOUT_REGION:
+            if region:
+                raise NotUnderstood("an ARN with a region, which this service's ARNs do not have")
+        elif not (region and account):
+            # Nobody says which resource it is; AWS might take it for the one in the call's own region.
+            raise NotUnderstood("an ARN without a region or account")
+        self.require_here("" if (service, account) == ("iam", "aws") else account, region)
+        return Arn(service=service, region=region, account=account, resource=resource)
 
     def text(self, parameter: str) -> str:
         """The value of a required text parameter. Raises `NotUnderstood` if it is missing, empty or not text."""

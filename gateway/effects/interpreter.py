@@ -2,14 +2,18 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from gateway.effects.arguments import account_for
 from gateway.effects.context import CallContext, Target
 from gateway.effects.matcher import is_wrapper_in_block, match, match_member
 from gateway.effects.operation import Operation
 from gateway.effects.values import NotUnderstood, in_kind
 from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
+from gateway.model.path import AttributePath
 
 _ON_THE_WHOLE = (EffectAction.DELETE, EffectAction.INVOKE)
+_MAY_BE_ARN = ("arn", "endpoint")
+"""How the attributes end whose value may be an ARN; everywhere else it names what may be in another account."""
 _NOT_SETTABLE = frozenset({"id", "arn", "call"})
 """Members of an identity that are not attributes to set."""
 
@@ -29,6 +33,8 @@ def _targets(operation: Operation, context: CallContext) -> Iterator[Target]:
     if not given and operation.action is EffectAction.CREATE:
         yield context.unnamed(operation.resource_type)
         return
+    if len(operation.one_of & set(given)) > 1:
+        raise NotUnderstood(f"both {' and '.join(sorted(operation.one_of & set(given)))}")
     lists = [name for name, value in given.items() if isinstance(value, (list, tuple))]
     if len(lists) > 1:
         raise NotUnderstood("two lists of names")
@@ -36,7 +42,10 @@ def _targets(operation: Operation, context: CallContext) -> Iterator[Target]:
     for member in members:
         identity: dict[str, str] = {}
         for name, value in given.items():
-            identity |= _identified(operation, context, name, member if name in lists else value)
+            said = _identified(operation, context, name, member if name in lists else value)
+            if any(identity.get(key, text) != text for key, text in said.items()):
+                raise NotUnderstood(f"{name} names another resource than the parameters before it")
+            identity |= said
         yield context.target(operation.resource_type, identity)
 
 
@@ -47,7 +56,7 @@ def _identified(operation: Operation, context: CallContext, name: str, value: ob
     rule = operation.identity[name]
     if not isinstance(rule, str):
         return rule(context, value)
-    if rule == "name" and value.startswith("arn:"):
+    if value.startswith("arn:") and not rule.endswith(_MAY_BE_ARN):
         # Some operations accept an ARN although their model says name. Taken as a name, it would match no declared resource.
         raise NotUnderstood("an ARN where a name is expected")
     return {rule: value}
@@ -55,11 +64,11 @@ def _identified(operation: Operation, context: CallContext, name: str, value: ob
 
 def effects_on(operation: Operation, context: CallContext, target: Target) -> Iterator[Effect]:
     """The effects of the call on one resource. Raises `NotUnderstood`."""
-    if operation.after_unknown:
-        yield from (target.put(attribute, None, action=operation.action) for attribute in operation.after_unknown)
-        return
     if operation.action in _ON_THE_WHOLE:
-        yield target.whole(operation.action)
+        accounted = (frozenset(operation.identity), operation.controls, operation.content)
+        carried = account_for(operation.arguments, accounted, context, target)
+        yield target.whole(operation.action, carried)
+        yield from (target.put(name, None, action=operation.action) for name in operation.after_unknown)
         return
     creates = operation.action is EffectAction.CREATE or (operation.upserts and not target.recorded)
     action = EffectAction.CREATE if creates else EffectAction.SET
@@ -75,21 +84,36 @@ def effects_on(operation: Operation, context: CallContext, target: Target) -> It
     for attribute, value in attributes(operation, target, context.call.parameters):
         values[attribute] = value
     if not creates:
-        values |= _reset_to_defaults(operation, target, values)
+        values |= _reset_to_defaults(operation, target, values, context.call.parameters)
     if not values and not creates:
         raise NotUnderstood("the call changes no attribute that the provider has")
     for attribute, value in values.items():
         yield target.put(attribute, value, action=action, secret=attribute in operation.secrets)
 
 
-def _reset_to_defaults(operation: Operation, target: Target, given: Mapping[str, Json]) -> Mapping[str, Json]:
+def _reset_to_defaults(
+    operation: Operation, target: Target, given: Mapping[str, Json], parameters: Mapping[str, object]
+) -> Mapping[str, Json]:
     """Attribute → default, for the attributes that the call omits and whose recorded value is not the default."""
-    recorded = target.recorded or {}
+    defaults = dict(operation.defaults)
+    for path, members in operation.overwrites.items():
+        if _has(parameters, path):
+            defaults |= members
     return {
         attribute: default
-        for attribute, default in operation.defaults.items()
-        if attribute not in given and recorded.get(attribute) not in (None, "", [], {}, default)
+        for attribute, default in defaults.items()
+        if attribute not in given and not _is_default(AttributePath(attribute).value_at(target.recorded), default)
     }
+
+
+def _has(parameters: object, path: str) -> bool:
+    for step in path.split("."):
+        parameters = parameters.get(step) if isinstance(parameters, Mapping) else None
+    return bool(parameters)
+
+
+def _is_default(recorded: Json, default: Json) -> bool:
+    return recorded in (None, "", [], {}) or recorded == default
 
 
 def attributes(

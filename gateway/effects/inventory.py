@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from gateway.model.json import Json
+from gateway.terraform.places import Place
 
 
 class Inventory(Protocol):
     """The resources that Terraform code declares or its state records. `gateway.terraform.stacks.Stacks` implements it."""
 
-    def locate(self, resource_type: str, identity: Mapping[str, str], account: str = "") -> str | None:
-        """The address of the one resource of this type whose attributes have all these values; None if there is none.
+    def locate(
+        self, resource_type: str, identity: Mapping[str, str], account: str = "", region: str = ""
+    ) -> str | None:
+        """The address of the one resource of this type, account and region whose attributes have all these values; None if there is none.
 
         Raises `errors.Ambiguous` if there are several.
         """
@@ -25,8 +28,12 @@ class Inventory(Protocol):
         """The attributes that the state records for the resource; None if the state does not have it."""
         ...
 
-    def account(self) -> str:
-        """The AWS account whose resources the state records; empty if it records none, or resources of several accounts."""
+    def place(self, address: str) -> Place:
+        """The account and region of the resource at this address."""
+        ...
+
+    def accounts(self) -> frozenset[str]:
+        """The AWS accounts whose resources the state records."""
         ...
 
 
@@ -38,9 +45,11 @@ class InventoryOverlay:
     attributes: Mapping[str, Mapping[str, Json]]
     """Address → all attributes of that resource."""
 
-    def locate(self, resource_type: str, identity: Mapping[str, str], account: str = "") -> str | None:
+    def locate(
+        self, resource_type: str, identity: Mapping[str, str], account: str = "", region: str = ""
+    ) -> str | None:
         """The address in the inventory below."""
-        return self.inventory.locate(resource_type, identity, account)
+        return self.inventory.locate(resource_type, identity, account, region)
 
     def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
         """The addresses in the inventory below."""
@@ -51,6 +60,10 @@ class InventoryOverlay:
         current = self.attributes.get(address)
         return self.inventory.recorded(address) if current is None else current
 
-    def account(self) -> str:
-        """The account of the inventory below."""
-        return self.inventory.account()
+    def place(self, address: str) -> Place:
+        """The place in the inventory below."""
+        return self.inventory.place(address)
+
+    def accounts(self) -> frozenset[str]:
+        """The accounts of the inventory below."""
+        return self.inventory.accounts()

@@ -7,6 +7,7 @@ are listed here, because AWS keeps adding structures whose members have the name
 
 from collections.abc import Iterator
 
+from gateway.effects.limits import LONGEST_NAME
 from gateway.effects.schema import TypeSchema
 from gateway.effects.spelling import folded, snake
 from gateway.model.path import AttributePath
@@ -27,6 +28,8 @@ _WRAPPERS_IN_BLOCKS = frozenset({"ebs", "metric", "projection", "provisioned_thr
 
 def match(schema: TypeSchema, steps: tuple[str, ...]) -> str | None:
     """The attribute path for the parameter at `steps`, e.g. `("VpcConfig", "SubnetIds")`; None unless exactly one attribute fits."""
+    if any(len(step) > LONGEST_NAME for step in steps):
+        return None
     names = tuple(snake(step) for step in steps)
     for candidate in _variants(names):
         path = ".".join(candidate)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from gateway.effects.arguments import Argument
 from gateway.effects.context import CallContext, Target
 from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
@@ -24,13 +25,15 @@ Handler = Callable[[CallContext], tuple[Effect, ...]]
 class Operation:
     """What one operation does. Parameters are named by their dotted path in botocore's model; members of a list have no step of their own.
 
-    Every parameter of a SET or CREATE must be accounted for: by `identity`, `attributes`, `controls` or the matcher. Otherwise the
-    whole call is not understood. A DELETE or INVOKE concerns the resource as a whole, whatever other parameters the call has.
+    Every parameter must be accounted for: by `identity`, `controls`, `content`, for a SET or CREATE by `attributes` or the matcher, for
+    a DELETE or INVOKE by `arguments`. Otherwise the whole call is not understood.
     """
 
     resource_type: str
     identity: Mapping[str, str | Identify] = field(default_factory=dict)
     """Parameter → the attribute that it identifies the resource by. A list of values means one resource per value."""
+    one_of: frozenset[str] = frozenset()
+    """Parameters of `identity` that name the same resource in different ways. A call with several of them may name two resources."""
     find_target: FindTarget | None = None
     """Finds the resource where the identifying parameters alone cannot; they are still listed in `identity`."""
     action: EffectAction = EffectAction.SET
@@ -40,6 +43,10 @@ class Operation:
     """Attribute values that the operation itself implies, e.g. `enable_key_rotation = true`."""
     controls: frozenset[str] = frozenset()
     """Parameters that control how the call is made and change nothing that the provider has an attribute for."""
+    arguments: Mapping[str, Argument] = field(default_factory=dict)
+    """For a DELETE or INVOKE: parameter → what the effect carries of it as its value."""
+    content: frozenset[str] = frozenset()
+    """Parameters that are data which the resource stores or passes on: nobody interprets them, and no effect carries them."""
     after_unknown: tuple[str, ...] = ()
     """For INVOKE: attributes whose new value only AWS knows. Empty if the operation changes no attribute."""
     secrets: frozenset[str] = frozenset()
@@ -48,6 +55,8 @@ class Operation:
     """Whether the operation creates the resource if the state does not have it."""
     defaults: Mapping[str, Json] = field(default_factory=dict)
     """For an operation that overwrites the whole resource: attribute → the value that AWS gives it if the call omits it."""
+    overwrites: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    """For a structure that AWS replaces as a whole if the call has it: parameter path → the defaults of its members, as in `defaults`."""
     handler: Handler | None = None
     """Interprets the call in place of this row, where data cannot say what the call does."""
     other_types: tuple[str, ...] = ()

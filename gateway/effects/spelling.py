@@ -3,15 +3,16 @@
 import functools
 import re
 
-_ACRONYM = re.compile(r"([A-Z]+)([A-Z][a-z])")
-_WORD = re.compile(r"([a-z0-9])([A-Z])")
+_ACRONYM_END = re.compile(r"(?<=[A-Z])(?=[A-Z][a-z])")
+_WORD_END = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+# Places, not spans: a pattern with a repeat takes quadratic time over a long run of capitals, and keys of maps come from callers.
 _SHORTEST_PLURAL = 4
 
 
 @functools.lru_cache(maxsize=8192)
 def snake(name: str) -> str:
     """`HealthCheckGracePeriod` → `health_check_grace_period`; `MultiAZ` → `multi_az`."""
-    return _WORD.sub(r"\1_\2", _ACRONYM.sub(r"\1_\2", name)).lower().replace("-", "_")
+    return _WORD_END.sub("_", _ACRONYM_END.sub("_", name)).lower().replace("-", "_")
 
 
 @functools.lru_cache(maxsize=8192)

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from gateway.effects.context import Target
+from gateway.effects.limits import refuse_long_list
 from gateway.effects.operation import Translate
 from gateway.effects.values import NotUnderstood
-from gateway.model.json import Json, to_json
+from gateway.model.json import Json, canonical, to_json
 
 
 def as_list(value: Json) -> list[Json]:
@@ -18,12 +19,28 @@ def recorded_list(target: Target, attribute: str) -> list[Json]:
     return as_list(target.recorded.get(attribute))
 
 
+def joined(items: Sequence[Json], more: Sequence[Json]) -> list[Json]:
+    """The items, then those of `more` that are not among them. Each item is looked up once, however many there are."""
+    seen = {_key(item) for item in items}
+    return [*items, *(item for item in more if _key(item) not in seen)]
+
+
+def without(items: Sequence[Json], fewer: Sequence[Json]) -> list[Json]:
+    """The items that are not in `fewer`."""
+    gone = {_key(item) for item in fewer}
+    return [item for item in items if _key(item) not in gone]
+
+
+def _key(item: Json) -> str | bytes:
+    """What two equal items have in common and a set can hold."""
+    return item if isinstance(item, str) else canonical(item)
+
+
 def added(attribute: str) -> Translate:
     """The recorded list with the members of the call appended."""
 
     def translate(target: Target, value: object) -> Mapping[str, Json]:
-        before = recorded_list(target, attribute)
-        return {attribute: before + [item for item in _items(value) if item not in before]}
+        return {attribute: joined(recorded_list(target, attribute), _items(value))}
 
     return translate
 
@@ -32,8 +49,7 @@ def removed(attribute: str) -> Translate:
     """The recorded list without the members of the call."""
 
     def translate(target: Target, value: object) -> Mapping[str, Json]:
-        items = _items(value)
-        return {attribute: [item for item in recorded_list(target, attribute) if item not in items]}
+        return {attribute: without(recorded_list(target, attribute), _items(value))}
 
     return translate
 
@@ -42,7 +58,9 @@ def comma_list(attribute: str) -> Translate:
     """Comma-separated text → list."""
 
     def translate(_target: Target, value: object) -> Mapping[str, Json]:
-        return {attribute: [part.strip() for part in str(value).split(",") if part.strip()]}
+        parts = [part.strip() for part in str(value).split(",") if part.strip()]
+        refuse_long_list(parts)
+        return {attribute: parts}
 
     return translate
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 
-from gateway.model.json import Json, digest, to_json
+from gateway.model.json import Json, to_json
 
 
 class NotUnderstood(Exception):
@@ -35,11 +35,6 @@ def in_kind(value: object, kind: str) -> Json:
             return to_json(value)
         case _:
             raise NotUnderstood(f"a {type(value).__name__} where {kind} is expected")
-
-
-def masked(value: Json) -> Json:
-    """The SHA-256 of a secret's canonical form, `{"sha256": …}`; the state reader masks secrets in the same way. None stays None."""
-    return None if value is None else {"sha256": digest(value)}
 
 
 def _text(value: object) -> str:

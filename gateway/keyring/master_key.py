@@ -1,5 +1,7 @@
-"""The master key, from which the secrets of all keys are derived: taken from the settings, or generated once and stored in a private file."""
+"""The master key, from which the secrets of all keys and the key of masks are derived: taken from the settings, or generated once and stored in a private file."""
 
+import hashlib
+import hmac
 import os
 import secrets
 from pathlib import Path
@@ -14,16 +16,29 @@ FILE_NAME: Final = "master.key"
 """Name of its file in the data directory."""
 
 
-def master_key(given: str, data: Path) -> bytes:
+def derived_key(master: bytes, purpose: str) -> bytes:
+    """A key of its own for each purpose, 32 bytes. It tells nothing about the master key or the other keys.
+
+    HKDF-SHA256 (RFC 5869) with one block of output.
+    """
+    extracted = hmac.new(b"sentinel", master, hashlib.sha256).digest()
+    return hmac.new(extracted, purpose.encode() + b"\x01", hashlib.sha256).digest()
+
+
+def master_key(given: str, data: Path, *, create: bool = True) -> bytes:
     """The key `given` in the settings, else the one in `data/master.key`, which is created with mode 0600 if it is missing.
 
-    Raises `errors.SettingsInvalid` for a key that is too short, and for a file that cannot be read or that others can read.
+    Raises `errors.SettingsInvalid` for a key that is too short, and for a file that cannot be read, that others can read, or,
+    unless `create`, that is missing.
     """
     if given:
         return _long_enough(given, "The master key in the settings")
     path = data / FILE_NAME
     try:
         if not path.exists():
+            if not create:
+                message = f"There is no master key at {path}, and the settings give none, so the ledger's hashes cannot be checked. Restore it."
+                raise SettingsInvalid(message)
             _create(path)
         return _long_enough(_private_text(path), f"The master key in {path}")
     except (OSError, UnicodeDecodeError) as error:

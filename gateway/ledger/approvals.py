@@ -1,5 +1,6 @@
 """Commands of humans and of the reconciler on held mutations and claims. Each appends its record in the same transaction."""
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
@@ -13,13 +14,15 @@ from gateway.ledger.outcome import attempt_of_mutation
 from gateway.ledger.rows import ApprovalRow, ClaimRow, HoldRow
 from gateway.ledger.serialize import canonical_text, claim_from_row, ids
 from gateway.ledger.statements import Among, Query, Statement, columns
-from gateway.ledger.states import ApprovalState, AttemptState, HoldState
+from gateway.ledger.states import ApprovalState, AttemptState
 from gateway.ledger.tables import APPROVALS, CLAIMS, HOLDS, UNUSED, VALUES
 from gateway.ledger.timestamps import to_text
 from gateway.ledger.transaction import Transaction
+from gateway.model.binding import binding_from_json, binding_to_json
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim, ClaimEnd
 from gateway.model.facts import Approval
+from gateway.model.hold import HoldState
 from gateway.model.ids import new_id
 from gateway.model.json import Json
 from gateway.model.record import Record, Stage
@@ -35,6 +38,16 @@ _UNUSED: Final = Query(
         APPROVALS.c.state == UNUSED,
     ),
     ApprovalRow,
+)
+_OPEN_ALIKE: Final = Statement(
+    update(HOLDS)
+    .where(
+        HOLDS.c.actor == bindparam("who"),
+        HOLDS.c.call_digest == bindparam("digest"),
+        HOLDS.c.binding == bindparam("bound_to"),
+        HOLDS.c.state == HoldState.OPEN.value,
+    )
+    .values(state=HoldState.APPROVED.value)
 )
 _INSERT_APPROVAL: Final = Statement(insert(APPROVALS))
 _END_APPROVAL: Final = Statement(
@@ -65,21 +78,33 @@ def approve(
     transaction: Transaction, mutation_id: str, *, approver: Caller, at: datetime, lasts: timedelta
 ) -> Approval:
     """Approve a held call; the approval. One approval permits one call, so approving the call again, or another hold of
-    the same call and actor, returns the approval that is still unused.
+    the same call, actor and circumstances, returns the approval that is still unused. Approving a hold of the same call in other
+    circumstances withdraws it.
     """
     hold = _held(transaction, mutation_id, approver)
     if lasts <= timedelta(0):
         raise NotAllowed("An approval must last for some time.")
     if hold.state == HoldState.REJECTED:
         raise NotAllowed(f"Mutation {mutation_id} was rejected for good. Ask its actor to send it again.")
+    _refuse_unseen(mutation_id, hold)
     unused = transaction.row(_UNUSED, {"who": hold.actor, "digest": hold.call_digest})
-    if unused is not None and unused.until > to_text(at):
+    expired = unused is not None and unused.until <= to_text(at)
+    if unused is not None and not expired and unused.binding == hold.binding:
         return approval_from_row(unused)
+    if hold.state == HoldState.APPROVED and (unused is None or unused.binding != hold.binding):
+        raise NotAllowed(
+            f"The approval of mutation {mutation_id} was used, or a later one replaced it. Ask its actor to send the call again."
+        )
     if unused is not None:
-        transaction.change(_END_APPROVAL, {"approval": unused.id, "new_state": ApprovalState.EXPIRED.value})
-    elif hold.state == HoldState.APPROVED:
-        raise NotAllowed(f"The approval of mutation {mutation_id} was used. Ask its actor to send the call again.")
-    approval = Approval(id=new_id("apr"), mutation_id=mutation_id, approver=approver.actor, until=at + lasts)
+        ended = ApprovalState.EXPIRED if expired else ApprovalState.WITHDRAWN
+        transaction.change(_END_APPROVAL, {"approval": unused.id, "new_state": ended.value})
+    approval = Approval(
+        id=new_id("apr"),
+        mutation_id=mutation_id,
+        approver=approver.actor,
+        until=at + lasts,
+        binding=binding_from_json(json.loads(hold.binding)),
+    )
     _store_approval(transaction, approval, hold, at)
     return approval
 
@@ -95,14 +120,17 @@ def _store_approval(transaction: Transaction, approval: Approval, hold: HoldRow,
         "until": to_text(approval.until),
         "state": ApprovalState.UNUSED.value,
         "used_by": "",
+        "binding": hold.binding,
     }
     transaction.change(_INSERT_APPROVAL, row)
-    _mark_holds(transaction, hold, HoldState.APPROVED, [HoldState.OPEN])
+    alike = {"who": hold.actor, "digest": hold.call_digest, "bound_to": hold.binding}
+    transaction.change(_OPEN_ALIKE, alike)
     body: dict[str, Json] = {
         "approval": approval.id,
         "requester": hold.actor,
         "digest": hold.call_digest,
         "until": to_text(approval.until),
+        "binding": binding_to_json(approval.binding),
     }
     transaction.append(
         Record(
@@ -181,6 +209,21 @@ def record_reconciliation(
             stage=Stage.RECONCILED, at=at, mutation_id=mutation_id, actor=attempt.actor, stack=attempt.stack, body=full
         )
     )
+
+
+def _refuse_unseen(mutation_id: str, hold: HoldRow) -> None:
+    """Raise `errors.NotAllowed` for a hold whose approver cannot have seen what it would permit."""
+    if not hold.binding or json.loads(hold.binding) is None:
+        raise NotAllowed(
+            f"Mutation {mutation_id} was held by an older version of Sentinel, which did not keep what an approval is bound to. "
+            "Ask its actor to send the call again, and approve the new hold."
+        )
+    summary = json.loads(hold.summary)
+    if summary["call"].get("whole") is not True or "cut" in summary:
+        raise NotAllowed(
+            f"The parameters or effects of mutation {mutation_id} are too large to be kept, so nobody can see all of what would be approved. "
+            "Ask its actor to send smaller calls, or reject it."
+        )
 
 
 def _held(transaction: Transaction, mutation_id: str, approver: Caller) -> HoldRow:

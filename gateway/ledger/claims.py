@@ -4,15 +4,16 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, func, literal_column, or_, select, update
 
 from gateway.ledger.rows import ClaimRow
-from gateway.ledger.statements import Query, Statement, columns
+from gateway.ledger.statements import Query, Session, Statement, columns
 from gateway.ledger.tables import CLAIMS
 from gateway.ledger.timestamps import to_text
 from gateway.ledger.transaction import Transaction
 from gateway.model.claim import ClaimEnd
 from gateway.model.record import Record, Stage
+from gateway.ports import MOST_CLAIMS
 
 _END: Final = Statement(
     update(CLAIMS)
@@ -33,6 +34,25 @@ _EXPIRED: Final = Query(
     .limit(bindparam("most")),
     ClaimRow,
 )
+_HELD: Final = Statement(
+    select(func.count()).select_from(
+        select(CLAIMS.c.actor)
+        .where(
+            CLAIMS.c.actor == bindparam("who"),
+            CLAIMS.c.ended_at.is_(None),
+            or_(CLAIMS.c.until.is_(None), CLAIMS.c.until > bindparam("now")),
+        )
+        .limit(literal_column(str(MOST_CLAIMS + 1)))
+        .subquery()
+    )
+)
+
+
+def open_claims(session: Session, actor: str, now: datetime) -> int:
+    """How many claims an actor holds, counted up to one more than `ports.MOST_CLAIMS`. Those that only stand because their outcome
+    is not known, and those on restated attributes, do not count.
+    """
+    return int(session.scalar(_HELD, {"who": actor, "now": to_text(now)}))
 
 
 def open_claims_of(transaction: Transaction, mutation_id: str) -> Sequence[ClaimRow]:

@@ -1,35 +1,51 @@
 """Records a decision: the DECIDED record and its claims, approval, attempt or hold, in one transaction.
 
 `write_set` prepares everything outside the transaction, so that the single writer thread only runs statements.
+One file because the record, the claims and the holds of a decision are worked out and written together.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import bindparam, insert, select, update
 
-from gateway.errors import ApprovalSpent, AttemptInFlight, ClaimTaken, PolicyInvalid
-from gateway.ledger.claims import end_expired
+from gateway.effects.masking import bounded_parameters
+from gateway.errors import ApprovalSpent, AttemptInFlight, CallTooLarge, ClaimTaken, PolicyInvalid
+from gateway.ledger.claims import end_expired, open_claims
 from gateway.ledger.rows import ClaimRow
 from gateway.ledger.serialize import canonical_text, claim_to_row, recorded_effect, recorded_finding
+from gateway.ledger.signatures import spend_signature
 from gateway.ledger.statements import INTEGRITY_ERRORS, Among, Query, SqlValue, Statement, columns
-from gateway.ledger.states import ApprovalState, AttemptState, HoldState
+from gateway.ledger.states import ApprovalState, AttemptState
+from gateway.ledger.summary import refused_body
 from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, HOLDS, UNUSED
 from gateway.ledger.timestamps import to_text
 from gateway.ledger.transaction import Transaction
+from gateway.model.binding import binding_to_json
 from gateway.model.claim import Claim, ClaimEnd
 from gateway.model.facts import Facts, Subject
+from gateway.model.hold import HoldState
 from gateway.model.ids import new_id
 from gateway.model.json import Json
 from gateway.model.motive import motive_to_json
 from gateway.model.mutation import WHOLE, Effect, EffectAction, Mutation
+from gateway.model.overlap import Overlaps
 from gateway.model.record import Record, Stage
 from gateway.model.verdict import Decision, Mode, Verdict
 
 _LONGEST_CLAIM: Final = 1e12
 """Seconds; some 30,000 years."""
+MAX_NAME: Final = 2_000
+"""Longest address and attribute together that can be recorded, in bytes."""
+MAX_PARAMETERS: Final = 64 * 1024
+"""Most characters of a call's parameters kept in its record. A held call with more cannot be approved, because nobody can see all of it."""
+MAX_DENIED_PARAMETERS: Final = 4 * 1024
+"""The same for a denied call, so that a refusal costs the ledger little."""
+
+_SUMMARY: Final = ("caller", "call", "motive", "effects", "decision", "cut")
+"""Members of the DECIDED record that its approver reads."""
 
 _STANDING: Final = Query(
     select(*columns(CLAIMS, ClaimRow)).where(Among(CLAIMS.c.address, "addresses"), CLAIMS.c.ended_at.is_(None)),
@@ -71,50 +87,81 @@ class WriteSet:
     """The claims to take; empty if the mutation is not carried out."""
     record: Record
     call_digest: str
+    owner: str = ""
+    """The gateway that will send it."""
+
+    @property
+    def setting(self) -> list[Effect]:
+        """The effects that set something. Invoking a resource as a whole sets nothing."""
+        effects = self.mutation.effects
+        return [each for each in effects if each.action is not EffectAction.INVOKE or each.attribute != WHOLE]
 
     @property
     def resources(self) -> list[tuple[str, str]]:
-        """The (address, attribute) pairs that the record is about."""
-        return [(effect.address, effect.attribute) for effect in self.mutation.effects]
+        """The (address, attribute) pairs that the record is about: those of the effects that it holds."""
+        effects: Any = self.record.body["effects"]
+        return [(effect["address"], effect["attribute"]) for effect in effects]
 
 
-def write_set(mutation: Mutation, facts: Facts, decision: Decision) -> WriteSet:
-    """Everything that a decision stores. Raises `errors.PolicyInvalid` for an invalid obligation."""
+def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: str = "") -> WriteSet:
+    """Everything that a decision stores; `owner` is the gateway that will send the call.
+
+    Raises `errors.PolicyInvalid` for an invalid obligation, `errors.CallTooLarge` for a name that no index can hold.
+    """
+    _check_names(mutation)
     subjects: Sequence[Subject | None] = facts.subjects
     if len(subjects) != len(mutation.effects):
         subjects = [None] * len(mutation.effects)
     claims = _claims(mutation, facts, decision, subjects) if decision.carried_out else ()
     digest = mutation.call.digest
+    body = _body(mutation, decision, subjects, claims, digest)
     record = Record(
         stage=Stage.DECIDED,
         at=facts.now,
         mutation_id=mutation.id,
         actor=mutation.caller.actor,
         stack=facts.stack,
-        body=_body(mutation, decision, subjects, claims, digest),
+        body=_carried_out(body, mutation, owner) if decision.carried_out else refused_body(body, decision.verdict),
     )
-    return WriteSet(mutation=mutation, facts=facts, decision=decision, claims=claims, record=record, call_digest=digest)
+    return WriteSet(
+        mutation=mutation,
+        facts=facts,
+        decision=decision,
+        claims=claims,
+        record=record,
+        call_digest=digest,
+        owner=owner,
+    )
+
+
+def _carried_out(body: Mapping[str, Json], mutation: Mutation, owner: str) -> Mapping[str, Json]:
+    """The body with what the attempt's row holds beside it, so that the row follows from the record."""
+    attempt = {"idempotency_key": mutation.idempotency_key, "owner": owner, "signature": mutation.signature}
+    return {**body, "attempt": attempt}
+
+
+def _check_names(mutation: Mutation) -> None:
+    """PostgreSQL refuses an index entry of more than 2,700 bytes, in which address and attribute stand together."""
+    if any(len(f"{effect.address}.{effect.attribute}".encode()) > MAX_NAME for effect in mutation.effects):
+        raise CallTooLarge(f"names a resource or an attribute in more than {MAX_NAME} bytes")
 
 
 def _claims(
     mutation: Mutation, facts: Facts, decision: Decision, subjects: Sequence[Subject | None]
 ) -> tuple[Claim, ...]:
-    """One claim for each attribute whose value changes, and one on the whole of each deleted resource.
+    """One claim for each attribute that is set, and one on the whole of each deleted resource.
 
-    A mutation that changes nothing is a request to keep the current values, so it claims those attributes that have no claim.
+    A claim on an attribute that is only restated ends as soon as the outcome is known (`restated.py`): it keeps others from
+    setting the attribute while this call is under way, and nobody from it afterwards.
     """
-    standing = [standing.claim for standing in facts.claims if standing.claim.id not in decision.supersedes]
-    held = {(claim.address, claim.attribute) for claim in standing}
-    changes_nothing = not any(subject is None or subject.changes for subject in subjects)
     until = _until(mutation, facts.now, decision)
-    wanted: dict[tuple[str, str], Effect] = {}
+    wanted: dict[tuple[str, str], tuple[Effect, datetime | None]] = {}
     for effect, subject in zip(mutation.effects, subjects, strict=True):
         if effect.action is EffectAction.DELETE:
-            wanted[effect.address, WHOLE] = effect
-        elif effect.action is EffectAction.SET and (
-            subject is None or subject.changes or (changes_nothing and (effect.address, effect.attribute) not in held)
-        ):
-            wanted[effect.address, effect.attribute] = effect
+            wanted[effect.address, WHOLE] = effect, until
+        elif effect.action is EffectAction.SET:
+            changes = subject is None or subject.changes
+            wanted[effect.address, effect.attribute] = effect, until if changes else facts.now
     return tuple(
         Claim(
             id=new_id("clm"),
@@ -126,9 +173,9 @@ def _claims(
             kind=mutation.caller.kind,
             motive=mutation.motive,
             since=facts.now,
-            until=until,
+            until=ends,
         )
-        for (address, attribute), effect in wanted.items()
+        for (address, attribute), (effect, ends) in wanted.items()
     )
 
 
@@ -167,7 +214,7 @@ def _body(
             "roles": list(caller.roles),
             "on_behalf_of": caller.on_behalf_of,
         },
-        "call": _call_to_json(mutation, digest),
+        "call": _call_to_json(mutation, decision, digest),
         "motive": motive_to_json(mutation.motive),
         "effects": [
             recorded_effect(effect, subject) for effect, subject in zip(mutation.effects, subjects, strict=True)
@@ -185,9 +232,11 @@ def _body(
     }
 
 
-def _call_to_json(mutation: Mutation, digest: str) -> Json:
-    """The call, with the names of its parameters. Their values are left out: the effects hold what matters of them, secrets masked."""
+def _call_to_json(mutation: Mutation, decision: Decision, digest: str) -> Json:
+    """The call with its parameters, secrets masked: whole unless they are very large or the call is denied."""
     call = mutation.call
+    denied = decision.verdict is Verdict.DENY and not decision.carried_out
+    parameters, whole = bounded_parameters(call, MAX_DENIED_PARAMETERS if denied else MAX_PARAMETERS)
     return {
         "service": call.service,
         "operation": call.operation,
@@ -195,7 +244,8 @@ def _call_to_json(mutation: Mutation, digest: str) -> Json:
         "region": call.region,
         "class": mutation.call_class.value,
         "digest": digest,
-        "parameters": sorted(call.parameters),
+        "parameters": parameters,
+        "whole": whole,
     }
 
 
@@ -210,23 +260,26 @@ def _decision_to_json(decision: Decision) -> Json:
         "bundle": decision.bundle,
         "code": decision.code,
         "obligations": decision.obligations,
+        "binding": binding_to_json(decision.binding),
     }
 
 
 def decide(transaction: Transaction, write: WriteSet) -> tuple[Claim, ...]:
     """Store a decision; the claims taken.
 
-    Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`; the caller must then roll back.
+    Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`, `errors.SignatureSpent`; the caller must then roll back.
     """
     if not write.decision.carried_out:
         _append(transaction, write)
         if write.decision.verdict is Verdict.HOLD:
             _open_hold(transaction, write)
         return ()
+    spend_signature(transaction, write.mutation, write.facts.now)
     _end_replaced(transaction, write)
     _use_approval(transaction, write)
     seq = _append(transaction, write)
     _take_claims(transaction, write.claims)
+    _refuse_too_many(transaction, write)
     _insert_attempt(transaction, write, seq)
     return write.claims
 
@@ -240,7 +293,7 @@ def _append(transaction: Transaction, write: WriteSet) -> int:
 def _end_replaced(transaction: Transaction, write: WriteSet) -> None:
     """End the claims that the decision supersedes and those that have expired. Raises `errors.ClaimTaken` for any other in the way."""
     superseded = _superseded(transaction, write)
-    addresses = sorted({claim.address for claim in write.claims})
+    addresses = sorted({effect.address for effect in write.setting})
     if addresses:
         now = to_text(write.facts.now)
         standing = transaction.rows(_STANDING, {"addresses": canonical_text(addresses)})
@@ -271,19 +324,20 @@ def _superseded(transaction: Transaction, write: WriteSet) -> set[str]:
 
 
 def _refuse_taken(write: WriteSet, standing: Sequence[ClaimRow]) -> None:
-    """Raise `errors.ClaimTaken` if a standing claim is in the way of one to take.
+    """Raise `errors.ClaimTaken` if a standing claim is in the way of an attribute that the mutation sets, whatever the value.
 
-    A claim on the same attribute always is. A claim on the whole resource (or on a part of it, for a deletion) is only if
-    the checks did not see it: then it was taken between the survey and this transaction.
+    A claim on the same attribute always is, and so is one whose outcome is not known (except in observe mode). A claim on a part
+    of the attribute, or around it, is if the checks did not see it: then another actor took it between the survey and this transaction.
     """
     seen = {known.claim.id for known in write.facts.claims}
-    for claim in write.claims:
-        for row in standing:
-            if row.address != claim.address:
-                continue
-            same = row.attribute == claim.attribute
-            whole = WHOLE in (row.attribute, claim.attribute) and row.id not in seen
-            if same or whole:
+    taking = {(claim.address, claim.attribute) for claim in write.claims}
+    enforced = write.decision.mode is Mode.ENFORCE
+    on = Overlaps((row.address, row.attribute, row) for row in standing)
+    for effect in write.setting:
+        for row in on.of(effect.address, effect.attribute):
+            same = (row.address, row.attribute) in taking
+            unseen = row.id not in seen and row.actor != write.mutation.caller.actor
+            if same or unseen or (row.unsettled and enforced):
                 raise ClaimTaken(_busy(row))
 
 
@@ -318,6 +372,18 @@ def _take_claims(transaction: Transaction, claims: Sequence[Claim]) -> None:
         raise ClaimTaken("Another mutation took the same attribute first. Nothing was sent; try again.") from error
 
 
+def _refuse_too_many(transaction: Transaction, write: WriteSet) -> None:
+    """Raise `errors.ClaimTaken` if the actor now holds more claims than the policy lets it: another call of it was faster."""
+    limit = write.decision.obligations.get("claims_limit")
+    if not isinstance(limit, int) or not write.claims or write.decision.mode is not Mode.ENFORCE:
+        return
+    actor = write.mutation.caller.actor
+    if open_claims(transaction, actor, write.facts.now) > limit:
+        raise ClaimTaken(
+            f"{actor} may hold no more than {limit} claims, and took that many meanwhile. Nothing was sent."
+        )
+
+
 def _insert_attempt(transaction: Transaction, write: WriteSet, seq: int) -> None:
     mutation = write.mutation
     row: dict[str, SqlValue] = {
@@ -334,6 +400,8 @@ def _insert_attempt(transaction: Transaction, write: WriteSet, seq: int) -> None
         "reply_status": None,
         "reply_headers": None,
         "reply_body": None,
+        "owner": write.owner,
+        "left_at": "",
     }
     try:
         transaction.change(_INSERT_ATTEMPT, row)
@@ -354,9 +422,8 @@ def _open_hold(transaction: Transaction, write: WriteSet) -> None:
             "on_behalf_of": mutation.caller.on_behalf_of,
             "stack": write.facts.stack,
             "call_digest": write.call_digest,
-            "summary": canonical_text(
-                {name: body[name] for name in ("caller", "call", "motive", "effects", "decision")}
-            ),
+            "summary": canonical_text({name: body[name] for name in _SUMMARY if name in body}),
+            "binding": canonical_text(binding_to_json(write.decision.binding)),
             "state": HoldState.OPEN.value,
         },
     )

@@ -9,12 +9,14 @@ from typing import Any, Final
 
 from sqlalchemy import CTE, Select, and_, bindparam, func, literal_column, or_, select
 
+from gateway.ledger.claims import open_claims
 from gateway.ledger.rows import ApprovalRow, AttemptOutcomeRow, ClaimRow, HolderRow, ValueRow
 from gateway.ledger.serialize import canonical_text, claim_from_row
 from gateway.ledger.statements import Among, Query, Session, columns
 from gateway.ledger.states import AttemptState
 from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, UNUSED, VALUES
 from gateway.ledger.timestamps import from_text, to_text
+from gateway.model.binding import binding_from_json
 from gateway.model.claim import ClaimEnd
 from gateway.model.facts import Approval
 from gateway.model.json import Json
@@ -85,6 +87,8 @@ def _latest_holders() -> Select[Any]:
         .join(about, and_(CLAIMS.c.address == about.c.address, CLAIMS.c.attribute == about.c.attribute))
         .where(
             CLAIMS.c.since > func.coalesce(newest_excluded, bindparam("from")),
+            # Restating a value changes nothing, so it is no flip.
+            or_(CLAIMS.c.until.is_(None), CLAIMS.c.until > CLAIMS.c.since),
             or_(CLAIMS.c.end.is_(None), CLAIMS.c.end != ClaimEnd.FAILED.value),
         )
         .order_by(CLAIMS.c.address, CLAIMS.c.attribute, CLAIMS.c.since, CLAIMS.c.id)
@@ -123,12 +127,19 @@ def view_of(
         values=values,
         approval=approval_from_row(approval) if approval else None,
         flips=dict(flips),
+        open_claims=open_claims(session, actor, now),
     )
 
 
 def approval_from_row(row: ApprovalRow) -> Approval:
     """The approval of a row."""
-    return Approval(id=row.id, mutation_id=row.mutation_id, approver=row.approver, until=from_text(row.until))
+    return Approval(
+        id=row.id,
+        mutation_id=row.mutation_id,
+        approver=row.approver,
+        until=from_text(row.until),
+        binding=binding_from_json(json.loads(row.binding)) if row.binding else None,
+    )
 
 
 def attempt_of(session: Session, actor: str, idempotency_key: str) -> Attempt | None:
@@ -144,11 +155,23 @@ def _outcome(row: AttemptOutcomeRow) -> Outcome | None:
         return None
     if row.state == AttemptState.IN_DOUBT:
         return InDoubt(reason=row.reason)
+    if row.state == AttemptState.FAILED:
+        return InDoubt(
+            settled=True,
+            reason=f"This attempt was in doubt, and was then settled as not carried out: {row.reason} Use a new idempotency key to "
+            "send the call again.",
+        )
+    if row.reason:
+        return InDoubt(
+            settled=True,
+            reason=f"This attempt was in doubt, and was then settled as applied: {row.reason} AWS's reply is lost.",
+        )
     if row.reply_status is None or row.reply_headers is None:
         # A 409 that says so is safe. An invented reply would be taken for AWS's own.
         return InDoubt(
+            settled=True,
             reason=f"This attempt was applied before (AWS request {row.request_id}), but its reply was not kept because it is "
-            "large or may hold a secret. It was not sent again; read the resource itself."
+            "large or may hold a secret. Read the resource itself.",
         )
     headers = tuple((name, value) for name, value in json.loads(row.reply_headers))
     reply = Reply(status=row.reply_status, headers=headers, body=bytes(row.reply_body or b""))

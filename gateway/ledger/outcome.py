@@ -1,20 +1,22 @@
 """Records an outcome: the SETTLED record, and what it means for claims, applied values and the attempt, in one transaction."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from sqlalchemy import bindparam, delete, insert, select, update
 
+from gateway.effects.sensitive_members import reply_may_hold_secret
 from gateway.errors import NotAllowed, NotFound
 from gateway.ledger.claims import end_claims, open_claims_of, settle_claims
-from gateway.ledger.rows import AttemptRow, ClaimRow
-from gateway.ledger.serialize import canonical_text, ids
+from gateway.ledger.reopen import end_restated, reopen_superseded
+from gateway.ledger.rows import AttemptRow
+from gateway.ledger.serialize import canonical_text, ids, reply_digest
 from gateway.ledger.statements import Query, Statement, columns
 from gateway.ledger.states import AttemptState
-from gateway.ledger.tables import ATTEMPTS, CLAIMS, IN_FLIGHT, RECORDS, VALUES
+from gateway.ledger.tables import ATTEMPTS, RECORDS, VALUES
 from gateway.ledger.timestamps import to_text
 from gateway.ledger.transaction import Transaction
 from gateway.model.claim import ClaimEnd
@@ -22,6 +24,7 @@ from gateway.model.json import Json
 from gateway.model.mutation import WHOLE, CallClass, Mutation
 from gateway.model.outcome import Applied, Failed, InDoubt, Reply, Sent
 from gateway.model.record import Record, Stage
+from gateway.model.resolution import Resolution
 
 MAX_REPLY: Final = 256 * 1024
 """Largest reply body kept for a repeat with the same idempotency key, in bytes."""
@@ -29,7 +32,9 @@ MAX_MESSAGE: Final = 2_000
 """Longest error message kept, in characters."""
 
 WITHHELD: Final = "Not kept: AWS's message might repeat a secret that the call held. The caller received it."
-STOPPED: Final = "The gateway stopped between recording the decision and recording the outcome."
+STOPPED: Final = "The gateway that was to send it stopped, or was not heard of in time, before it recorded the outcome."
+NOT_CARRIED_OUT: Final = "NotCarriedOut"
+"""The code of a failure that was found out after the mutation had been in doubt."""
 
 _CLOSING: Final = (
     "state",
@@ -44,28 +49,10 @@ _ATTEMPT: Final = Query(
     select(*columns(ATTEMPTS, AttemptRow)).where(ATTEMPTS.c.mutation_id == bindparam("mutation")),
     AttemptRow,
 )
-_IN_FLIGHT: Final = Query(
-    select(*columns(ATTEMPTS, AttemptRow)).where(ATTEMPTS.c.state == IN_FLIGHT).order_by(ATTEMPTS.c.decided_at),
-    AttemptRow,
-)
 _CLOSE_ATTEMPT: Final = Statement(
     update(ATTEMPTS)
     .where(ATTEMPTS.c.mutation_id == bindparam("mutation"))
     .values({name: bindparam(f"new_{name}") for name in _CLOSING})
-)
-_SUPERSEDED: Final = Query(
-    select(*columns(CLAIMS, ClaimRow)).where(
-        CLAIMS.c.ended_by == bindparam("mutation"), CLAIMS.c.end == ClaimEnd.SUPERSEDED.value
-    ),
-    ClaimRow,
-)
-_HOLDER: Final = Statement(
-    select(CLAIMS.c.id).where(
-        CLAIMS.c.address == bindparam("where"), CLAIMS.c.attribute == bindparam("what"), CLAIMS.c.ended_at.is_(None)
-    )
-)
-_REOPEN: Final = Statement(
-    update(CLAIMS).where(CLAIMS.c.id == bindparam("claim")).values(ended_at=None, end=None, ended_by=None)
 )
 _FORGET_RESOURCE: Final = Statement(delete(VALUES).where(VALUES.c.address == bindparam("where")))
 _FORGET_VALUE: Final = Statement(
@@ -101,10 +88,13 @@ class Settlement:
 def settlement(mutation: Mutation, outcome: Sent, at: datetime) -> Settlement:
     """The settlement of a mutation that was just sent.
 
-    AWS's reply is harmless only if the effects of the call are known, none of them is sensitive, and the call's class
-    does not return secrets.
+    AWS's reply is harmless only if the effects of the call are known, none of them is sensitive, and neither the call's class
+    nor its operation returns secrets. A change of one value may be answered with all values, secrets included.
     """
     harmless = mutation.understood and not any(effect.sensitive for effect in mutation.effects)
+    harmless = harmless and not reply_may_hold_secret(mutation.call.service, mutation.call.operation)
+    # On another resource than those it asks for, what a call implies happens later, e.g. when the time of a scheduled action comes.
+    asked = {effect.address for effect in mutation.effects if not effect.implied}
     return Settlement(
         mutation_id=mutation.id,
         at=at,
@@ -114,6 +104,7 @@ def settlement(mutation: Mutation, outcome: Sent, at: datetime) -> Settlement:
                 address=effect.address, attribute=effect.attribute, action=effect.action.value, value=effect.value
             )
             for effect in mutation.effects
+            if not effect.implied or effect.address in asked
         ),
         harmless=harmless and mutation.call_class in (CallClass.MUTATION, CallClass.EXECUTE),
     )
@@ -139,42 +130,63 @@ def settle(transaction: Transaction, given: Settlement) -> None:
         case Failed():
             _failed(transaction, given, given.outcome, attempt)
         case InDoubt():
-            _in_doubt(transaction, given.at, given.outcome.reason, attempt)
+            doubt(transaction, given.at, given.outcome.reason, attempt)
 
 
-def recover(transaction: Transaction, at: datetime) -> int:
-    """Mark every attempt that an earlier process left in flight as in doubt; the number of them. Their claims stay."""
-    attempts = transaction.rows(_IN_FLIGHT, {})
-    for attempt in attempts:
-        _in_doubt(transaction, at, STOPPED, attempt)
-    return len(attempts)
+def settle_resolved(transaction: Transaction, attempt: AttemptRow, given: Resolution, at: datetime) -> None:
+    """Store what was found out about a mutation in doubt. AWS's reply stays unknown."""
+    found: dict[str, Json] = {
+        "request_id": given.request_id,
+        "settled_by": {"means": given.by.value, "actor": given.actor},
+        "why": given.reason[:MAX_MESSAGE],
+        "reply": "",
+    }
+    if given.carried_out:
+        effects = _effects_decided(transaction, attempt)
+        claims = _settle_applied_claims(transaction, attempt, effects, at)
+        seq = append_settled(transaction, at, attempt, {"outcome": AttemptState.APPLIED.value, **found, **claims})
+        _close(
+            transaction,
+            attempt,
+            AttemptState.APPLIED,
+            request_id=given.request_id,
+            reason=given.reason[:MAX_MESSAGE],
+            key=attempt.idempotency_key,
+        )
+        _store_values(transaction, effects, attempt.mutation_id, at, seq)
+        return
+    body = {"outcome": AttemptState.FAILED.value, "code": NOT_CARRIED_OUT, "message": "", "sent": None, **found}
+    append_settled(transaction, at, attempt, {**body, **_end_failed_claims(transaction, attempt, at)})
+    # The idempotency key stays taken: the one who settled it may be wrong, so a repeat is not sent.
+    _close(transaction, attempt, AttemptState.FAILED, reason=given.reason[:MAX_MESSAGE], key=attempt.idempotency_key)
 
 
 def _applied(transaction: Transaction, given: Settlement, outcome: Applied, attempt: AttemptRow) -> None:
+    effects = given.effects if given.effects is not None else _effects_decided(transaction, attempt)
+    claims = _settle_applied_claims(transaction, attempt, effects, given.at)
+    keeps = given.harmless and attempt.idempotency_key and len(outcome.reply.body) <= MAX_REPLY
+    reply = outcome.reply if keeps else None
     body: dict[str, Json] = {
         "outcome": AttemptState.APPLIED.value,
         "request_id": outcome.request_id,
         "status": outcome.reply.status,
+        "reply": reply_digest(reply.status, canonical_text(reply.headers), reply.body) if reply else "",
+        **claims,
     }
-    seq = _append(transaction, given.at, attempt, body)
-    keeps = given.harmless and attempt.idempotency_key and len(outcome.reply.body) <= MAX_REPLY
+    seq = append_settled(transaction, given.at, attempt, body)
     _close(
         transaction,
         attempt,
         AttemptState.APPLIED,
         request_id=outcome.request_id,
-        reply=outcome.reply if keeps else None,
+        reply=reply,
+        key=attempt.idempotency_key,
     )
-    settle_claims(transaction, attempt.mutation_id)
-    effects = given.effects if given.effects is not None else _effects_decided(transaction, attempt)
     _store_values(transaction, effects, attempt.mutation_id, given.at, seq)
 
 
 def _failed(transaction: Transaction, given: Settlement, outcome: Failed, attempt: AttemptRow) -> None:
-    rows = open_claims_of(transaction, attempt.mutation_id)
-    end_claims(transaction, rows, given.at, ClaimEnd.FAILED)
-    settle_claims(transaction, attempt.mutation_id)
-    reopened = _reopen_superseded(transaction, attempt.mutation_id, to_text(given.at))
+    claims = _end_failed_claims(transaction, attempt, given.at)
     body: dict[str, Json] = {
         "outcome": AttemptState.FAILED.value,
         "request_id": outcome.request_id,
@@ -182,19 +194,39 @@ def _failed(transaction: Transaction, given: Settlement, outcome: Failed, attemp
         # AWS's messages repeat the values that they reject. If no byte was sent, the message is our own.
         "message": outcome.message[:MAX_MESSAGE] if given.harmless or outcome.reply is None else WITHHELD,
         "sent": outcome.reply is not None,
-        "claims_ended": ids(rows),
-        "claims_reopened": reopened,
+        **claims,
     }
-    _append(transaction, given.at, attempt, body)
+    append_settled(transaction, given.at, attempt, body)
     _close(transaction, attempt, AttemptState.FAILED, request_id=outcome.request_id, reason=outcome.code[:MAX_MESSAGE])
 
 
-def _in_doubt(transaction: Transaction, at: datetime, reason: str, attempt: AttemptRow) -> None:
-    _append(transaction, at, attempt, {"outcome": AttemptState.IN_DOUBT.value, "reason": reason[:MAX_MESSAGE]})
-    _close(transaction, attempt, AttemptState.IN_DOUBT, reason=reason[:MAX_MESSAGE])
+def _settle_applied_claims(
+    transaction: Transaction, attempt: AttemptRow, effects: Sequence[AppliedEffect], at: datetime
+) -> dict[str, Json]:
+    """Settle the claims of an applied mutation and end those that only restated a value; both as members of the record."""
+    settle_claims(transaction, attempt.mutation_id)
+    setting = [(each.address, each.attribute) for each in effects if (each.action, each.attribute) != ("invoke", WHOLE)]
+    ended, reopened = end_restated(transaction, attempt.mutation_id, to_text(at), setting)
+    return {"claims_ended": ended, "claims_reopened": reopened}
 
 
-def _append(transaction: Transaction, at: datetime, attempt: AttemptRow, body: dict[str, Json]) -> int:
+def _end_failed_claims(transaction: Transaction, attempt: AttemptRow, at: datetime) -> dict[str, Json]:
+    """End the claims of a failed mutation and reopen those that it superseded; both as members of the record."""
+    rows = open_claims_of(transaction, attempt.mutation_id)
+    end_claims(transaction, rows, at, ClaimEnd.FAILED)
+    settle_claims(transaction, attempt.mutation_id)
+    reopened = reopen_superseded(transaction, attempt.mutation_id, to_text(at))
+    return {"claims_ended": ids(rows), "claims_reopened": reopened}
+
+
+def doubt(transaction: Transaction, at: datetime, reason: str, attempt: AttemptRow) -> None:
+    """Mark an attempt as in doubt. Its claims stay."""
+    append_settled(transaction, at, attempt, {"outcome": AttemptState.IN_DOUBT.value, "reason": reason[:MAX_MESSAGE]})
+    _close(transaction, attempt, AttemptState.IN_DOUBT, reason=reason[:MAX_MESSAGE], key=attempt.idempotency_key)
+
+
+def append_settled(transaction: Transaction, at: datetime, attempt: AttemptRow, body: Mapping[str, Json]) -> int:
+    """Append a SETTLED record of an attempt; its number."""
     record = Record(
         stage=Stage.SETTLED,
         at=at,
@@ -214,14 +246,15 @@ def _close(
     request_id: str = "",
     reason: str = "",
     reply: Reply | None = None,
+    key: str | None = None,
 ) -> None:
-    """Store the attempt's state. A failed attempt frees its idempotency key."""
+    """Store the attempt's state. `key` is the idempotency key that it keeps; None frees it for a new attempt."""
     values = {
         "mutation": attempt.mutation_id,
         "new_state": state.value,
         "new_request_id": request_id,
         "new_reason": reason,
-        "new_idempotency_key": None if state is AttemptState.FAILED else attempt.idempotency_key,
+        "new_idempotency_key": key,
         "new_reply_status": reply.status if reply else None,
         "new_reply_headers": canonical_text(reply.headers) if reply else None,
         "new_reply_body": reply.body if reply else None,
@@ -229,22 +262,13 @@ def _close(
     transaction.change(_CLOSE_ATTEMPT, values)
 
 
-def _reopen_superseded(transaction: Transaction, mutation_id: str, now: str) -> list[str]:
-    """Reopen the claims that the failed mutation superseded, unless they have expired or the attribute has another claim; their ids."""
-    reopened = []
-    for row in transaction.rows(_SUPERSEDED, {"mutation": mutation_id}):
-        holder = transaction.scalar(_HOLDER, {"where": row.address, "what": row.attribute})
-        if holder is None and (row.until is None or row.until > now):
-            transaction.change(_REOPEN, {"claim": row.id})
-            reopened.append(row.id)
-    return reopened
-
-
 def _effects_decided(transaction: Transaction, attempt: AttemptRow) -> tuple[AppliedEffect, ...]:
     body = json.loads(transaction.scalar(_DECIDED_BODY, {"seq": attempt.seq}))
+    asked = {effect["address"] for effect in body["effects"] if not effect.get("implied")}
     return tuple(
         AppliedEffect(**{name: effect[name] for name in ("address", "attribute", "action", "value")})
         for effect in body["effects"]
+        if not effect.get("implied") or effect["address"] in asked
     )
 
 

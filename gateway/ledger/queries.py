@@ -1,8 +1,7 @@
 """Queries of people and of the reconciler: records, claims and held mutations."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -11,11 +10,10 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, se
 from gateway.ledger.rows import ClaimRow, RecordRow
 from gateway.ledger.serialize import claim_from_row, record_from_row
 from gateway.ledger.statements import columns
-from gateway.ledger.states import HoldState
 from gateway.ledger.tables import CLAIMS, HOLDS, RECORDS, RESOURCES
 from gateway.ledger.timestamps import from_text, to_text
 from gateway.model.claim import Claim
-from gateway.model.json import Json
+from gateway.model.hold import Hold, HoldState
 from gateway.model.record import Record
 from gateway.ports import RecordQuery
 
@@ -25,19 +23,6 @@ MAX_PAGE: Final = 10_000
 _FEW: Final = 20_000
 """Up to this many matches of an address prefix are collected before the records are read."""
 _LAST_CHARACTER: Final = "\U0010ffff"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hold:
-    """A held mutation, open or decided on by a human."""
-
-    mutation_id: str
-    at: datetime
-    actor: str
-    stack: str
-    state: HoldState
-    summary: Mapping[str, Json]
-    """`caller`, `call`, `motive`, `effects` and `decision`, as in the DECIDED record."""
 
 
 def records(connection: Connection, query: RecordQuery) -> tuple[Record, ...]:
@@ -97,14 +82,23 @@ def claims(connection: Connection, *, address: str, actor: str, open_only: bool,
     return tuple(claim_from_row(ClaimRow._make(row)) for row in connection.execute(statement))
 
 
-def holds(connection: Connection, *, state: HoldState, limit: int) -> Sequence[Hold]:
-    """Held mutations in a state, newest first."""
-    statement = select(HOLDS).where(HOLDS.c.state == state.value).order_by(HOLDS.c.at.desc()).limit(_page(limit))
+def holds(
+    connection: Connection, *, state: HoldState | None, actor: str, mutation_id: str, limit: int
+) -> Sequence[Hold]:
+    """Held mutations, newest first. `state` None means every state."""
+    statement = select(HOLDS).order_by(HOLDS.c.at.desc(), HOLDS.c.mutation_id.desc()).limit(_page(limit))
+    if state is not None:
+        statement = statement.where(HOLDS.c.state == state.value)
+    if actor:
+        statement = statement.where(HOLDS.c.actor == actor)
+    if mutation_id:
+        statement = statement.where(HOLDS.c.mutation_id == mutation_id)
     return tuple(
         Hold(
             mutation_id=row.mutation_id,
             at=from_text(row.at),
             actor=row.actor,
+            on_behalf_of=row.on_behalf_of,
             stack=row.stack,
             state=HoldState(row.state),
             summary=json.loads(row.summary),

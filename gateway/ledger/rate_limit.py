@@ -1,4 +1,9 @@
-"""Rate limit on TURNED_AWAY records, so that unauthenticated traffic cannot fill the disk."""
+"""Rate limit on TURNED_AWAY records, so that refused requests cannot fill the disk.
+
+The records stay for ever, because the chain must verify, so their number is limited instead: by second against bursts, and by day. A day's
+records of unauthenticated callers take at most about 60 MB, by any number of peers. Refused requests of known actors are counted apart, so
+that a flood of strangers hides nothing of theirs.
+"""
 
 import hashlib
 from collections import OrderedDict
@@ -11,12 +16,17 @@ from gateway.model.json import Json
 from gateway.model.refusal import Refusal
 
 RATE: Final = 10.0
-"""Records a second for each pair of error code and peer."""
+"""Records a second for each pair of error code and peer, or actor."""
 BURST: Final = 50.0
 TOTAL_RATE: Final = 100.0
-"""Records a second for all peers together."""
+"""Records a second for all peers together, and for all actors together."""
 TOTAL_BURST: Final = 500.0
+STRANGERS_A_DAY: Final = 20_000
+"""Records a day for all unauthenticated callers of one gateway process; each has at most about 3 kB, an index entry included."""
+ACTOR_A_DAY: Final = 20_000
+"""Records a day for each actor."""
 
+_DAY: Final = 86_400.0
 _MOST_PEERS: Final = 10_000
 _MOST_TEXT: Final = 500
 
@@ -44,22 +54,38 @@ class RefusalRateLimit:
     """Decides which refusals to record, and counts the others."""
 
     def __init__(self) -> None:
-        self._buckets: OrderedDict[tuple[str, str], _Bucket] = OrderedDict()
-        self._total: _Bucket | None = None
+        self._buckets: dict[bool, OrderedDict[tuple[str, ...], _Bucket]] = {True: OrderedDict(), False: OrderedDict()}
+        """Those of known actors and those of unauthenticated callers, so that many of these cannot push out one of those."""
+        self._totals: dict[bool, _Bucket] = {}
+        self._strangers: _Bucket | None = None
         self.suppressed = 0
         """Refusals dropped since the last record; the next record states the number."""
 
-    def admit(self, *, code: str, peer: str, now: datetime) -> bool:
+    def admit(self, refusal: Refusal) -> bool:
         """Whether to record this refusal. If not, it is counted."""
-        bucket = self._buckets.pop((code, peer), None) or _Bucket(RATE, BURST, BURST, now)
-        self._buckets[code, peer] = bucket
-        if len(self._buckets) > _MOST_PEERS:
-            self._buckets.popitem(last=False)
-        self._total = self._total or _Bucket(TOTAL_RATE, TOTAL_BURST, TOTAL_BURST, now)
-        if bucket.take(now) and self._total.take(now):
+        now, known = refusal.at, bool(refusal.actor)
+        who = refusal.actor or refusal.peer
+        buckets = [
+            self._bucket(known, (refusal.code, who), RATE, BURST, now),
+            self._totals.setdefault(known, _Bucket(TOTAL_RATE, TOTAL_BURST, TOTAL_BURST, now)),
+        ]
+        if known:
+            buckets.append(self._bucket(known, (who,), ACTOR_A_DAY / _DAY, ACTOR_A_DAY, now))
+        else:
+            self._strangers = self._strangers or _Bucket(STRANGERS_A_DAY / _DAY, STRANGERS_A_DAY, STRANGERS_A_DAY, now)
+            buckets.append(self._strangers)
+        if all(bucket.take(now) for bucket in buckets):
             return True
         self.suppressed += 1
         return False
+
+    def _bucket(self, known: bool, key: tuple[str, ...], rate: float, burst: float, now: datetime) -> _Bucket:
+        buckets = self._buckets[known]
+        bucket = buckets.pop(key, None) or _Bucket(rate, burst, burst, now)
+        buckets[key] = bucket
+        if len(buckets) > _MOST_PEERS:
+            buckets.popitem(last=False)
+        return bucket
 
     def take_suppressed(self) -> int:
         """The number of dropped refusals, which is reset to 0."""

@@ -25,6 +25,14 @@ class ChainEndRow(NamedTuple):
     hash: str
 
 
+class LastRecordRow(NamedTuple):
+    """The last record, as far as opening the ledger needs it."""
+
+    seq: int
+    version: int
+    previous: str
+
+
 class ClaimRow(NamedTuple):
     """A claim, without the mutation that superseded it."""
 
@@ -41,6 +49,12 @@ class ClaimRow(NamedTuple):
     unsettled: int
     ended_at: str | None
     end: str | None
+
+
+class SpentRow(NamedTuple):
+    """The attempt that spent a signature."""
+
+    mutation_id: str
 
 
 class HolderRow(NamedTuple):
@@ -70,6 +84,15 @@ class AttemptRow(NamedTuple):
     state: str
 
 
+class DoubtRow(NamedTuple):
+    """An attempt in doubt."""
+
+    mutation_id: str
+    stack: str
+    decided_at: str
+    left_at: str
+
+
 class AttemptOutcomeRow(NamedTuple):
     """What a repeated attempt is answered with."""
 
@@ -84,13 +107,15 @@ class AttemptOutcomeRow(NamedTuple):
 
 
 class HoldRow(NamedTuple):
-    """A held mutation, without its summary."""
+    """A held mutation."""
 
     actor: str
     on_behalf_of: str
     stack: str
     call_digest: str
     state: str
+    summary: str
+    binding: str
 
 
 class ApprovalRow(NamedTuple):
@@ -100,6 +125,7 @@ class ApprovalRow(NamedTuple):
     mutation_id: str
     approver: str
     until: str
+    binding: str
 
 
 class KeyRow(NamedTuple):
@@ -113,3 +139,25 @@ class KeyRow(NamedTuple):
     motive: str | None
     expires_at: str | None
     revoked_at: str | None
+    session_of: str
+
+
+class KeyIdRow(NamedTuple):
+    """The id of a key."""
+
+    id: str
+
+
+class StoredKeyRow(NamedTuple):
+    """A whole row of `keys`."""
+
+    id: str
+    actor: str
+    kind: str
+    roles: str
+    on_behalf_of: str
+    motive: str | None
+    created_at: str
+    expires_at: str | None
+    revoked_at: str | None
+    session_of: str

@@ -1,4 +1,4 @@
-"""The states of attempts, holds and approvals, each with the text that the tables store."""
+"""The states of attempts and approvals, each with the text that the tables store."""
 
 from enum import StrEnum
 
@@ -12,14 +12,6 @@ class AttemptState(StrEnum):
     FAILED = "failed"
     IN_DOUBT = "in_doubt"
     """Sent, but no reply proves what AWS did."""
-
-
-class HoldState(StrEnum):
-    """What a human decided about a held mutation."""
-
-    OPEN = "open"
-    APPROVED = "approved"
-    REJECTED = "rejected"
 
 
 class ApprovalState(StrEnum):

@@ -29,6 +29,7 @@ SEQ: TypeEngine[int] = BigInteger().with_variant(Integer(), "sqlite")
 _OPEN = text("ended_at IS NULL")
 _UNUSED = text(f"state = '{ApprovalState.UNUSED}'")
 _IN_FLIGHT = text(f"state = '{AttemptState.IN_FLIGHT}'")
+_IN_DOUBT = text(f"state = '{AttemptState.IN_DOUBT}'")
 _SUPERSEDED = text("ended_by IS NOT NULL")
 
 
@@ -88,6 +89,7 @@ class ClaimTable(LedgerTable, table=True):
         Index("claims_by_mutation", "mutation_id"),
         Index("claims_by_actor", "actor", "since"),
         Index("claims_by_end", "until", sqlite_where=_OPEN, postgresql_where=_OPEN),
+        Index("claims_open_by_actor", "actor", "until", sqlite_where=_OPEN, postgresql_where=_OPEN),
         Index("claims_superseded", "ended_by", sqlite_where=_SUPERSEDED, postgresql_where=_SUPERSEDED),
     )
 
@@ -117,6 +119,7 @@ class AttemptTable(LedgerTable, table=True):
         Index("attempts_by_key", "actor", "idempotency_key", unique=True),
         Index("attempts_by_record", "seq"),
         Index("attempts_in_flight", "decided_at", sqlite_where=_IN_FLIGHT, postgresql_where=_IN_FLIGHT),
+        Index("attempts_in_doubt", "decided_at", sqlite_where=_IN_DOUBT, postgresql_where=_IN_DOUBT),
     )
 
     mutation_id: str = Field(primary_key=True, sa_type=TEXT)
@@ -135,6 +138,32 @@ class AttemptTable(LedgerTable, table=True):
     reply_status: int | None
     reply_headers: str | None = Field(sa_type=TEXT)
     reply_body: bytes | None = Field(sa_type=LargeBinary)
+    owner: str = Field(default="", sa_type=TEXT, sa_column_kwargs={"server_default": ""})
+    """The gateway that sends it; see `LeaseTable`."""
+    left_at: str = Field(default="", sa_type=TEXT, sa_column_kwargs={"server_default": ""})
+    """When it was left to a human, because nothing showed the outcome; empty before that."""
+
+
+class LeaseTable(LedgerTable, table=True):
+    """The gateways that live. Attempts of a gateway without a current lease have nobody who will record their outcome."""
+
+    __tablename__ = "leases"
+
+    owner: str = Field(primary_key=True, sa_type=TEXT)
+    """A random id of one running gateway."""
+    until: str = Field(sa_type=TEXT)
+    """Renewed while the gateway lives."""
+
+
+class SignatureTable(LedgerTable, table=True):
+    """The signatures of requests that were carried out lately. Each is spent once."""
+
+    __tablename__ = "spent_signatures"
+    __table_args__ = (Index("signatures_by_time", "at"),)
+
+    signature: str = Field(primary_key=True, sa_type=TEXT)
+    mutation_id: str = Field(sa_type=TEXT)
+    at: str = Field(sa_type=TEXT)
 
 
 class HoldTable(LedgerTable, table=True):
@@ -153,10 +182,12 @@ class HoldTable(LedgerTable, table=True):
     """JSON: caller, call, motive, effects and decision, as in the DECIDED record."""
     state: str = Field(sa_type=TEXT)
     """A `HoldState`."""
+    binding: str = Field(sa_type=TEXT)
+    """JSON: the `Binding` of an approval of it. Empty if an older version of Sentinel held it; then no approval fits."""
 
 
 class ApprovalTable(LedgerTable, table=True):
-    """The approvals: a human's consent to one call of one actor, which can be used once."""
+    """The approvals: a human's consent to one call of one actor in the circumstances of its hold, which can be used once."""
 
     __tablename__ = "approvals"
     __table_args__ = (
@@ -182,6 +213,8 @@ class ApprovalTable(LedgerTable, table=True):
     """An `ApprovalState`."""
     used_by: str = Field(sa_type=TEXT)
     """The mutation that used it; empty while unused."""
+    binding: str = Field(sa_type=TEXT)
+    """The binding of the approved hold."""
 
 
 class ValueTable(LedgerTable, table=True):
@@ -224,11 +257,14 @@ def _table(model: type[LedgerTable]) -> Table:
 # Literals, not parameters: a partial index is used only if the condition in the SQL text matches its own.
 UNUSED: ColumnElement[str] = literal_column(f"'{ApprovalState.UNUSED}'")
 IN_FLIGHT: ColumnElement[str] = literal_column(f"'{AttemptState.IN_FLIGHT}'")
+IN_DOUBT: ColumnElement[str] = literal_column(f"'{AttemptState.IN_DOUBT}'")
 
 RECORDS = _table(RecordTable)
 RESOURCES = _table(ResourceTable)
 CLAIMS = _table(ClaimTable)
 ATTEMPTS = _table(AttemptTable)
+SIGNATURES = _table(SignatureTable)
+LEASES = _table(LeaseTable)
 HOLDS = _table(HoldTable)
 APPROVALS = _table(ApprovalTable)
 VALUES = _table(ValueTable)

@@ -1,6 +1,6 @@
 """The claim of an allowed mutation on one attribute of one resource."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -18,6 +18,8 @@ class ClaimEnd(StrEnum):
     MERGED = "merged"
     FAILED = "failed"
     """AWS refused the mutation that took the claim."""
+    RESTATED = "restated"
+    """Its mutation set the value that the attribute had already, so the claim ended with the mutation's outcome."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +40,8 @@ class Claim:
     """None for a claim without a time limit: it stands until superseded, released or merged."""
     ended_at: datetime | None = None
     end: ClaimEnd | None = None
+    unsettled: bool = field(default=False, compare=False)
+    """Whether its mutation is in flight or in doubt. Nobody else sets the attribute meanwhile."""
 
 
 class Relation(StrEnum):

@@ -25,6 +25,17 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AgentGrant:
+    """What one block of a contract lets agents do with a resource beside setting attributes. By default nothing."""
+
+    source: str
+    """`file:line` of the block."""
+    allow_delete: bool = False
+    allow_invoke: frozenset[str] = frozenset()
+    """Operations, each as `Operation` or `service:Operation`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Contract:
     """Everything that the contracts say about one resource. If several match, all of them apply."""
 
@@ -42,7 +53,23 @@ class Contract:
     source: str = ""
     """`file:line` of the deciding contract block: the first matching block that withholds the resource from agents, else the first match.
     Empty if no contract names the resource."""
+    grants: tuple[AgentGrant, ...] = ()
+    """One for each matching block. An agent may delete or invoke only what all of them grant."""
     evaluate: Callable[[Mapping[str, Json], Mapping[str, Json]], tuple[Bound, ...]] = field(
         default=lambda _after, _before: (), compare=False
     )
     """The bounds, evaluated for (attributes after the change, attributes before it). Pure; never raises."""
+
+    def withholding_delete(self) -> tuple[str, ...]:
+        """`file:line` of every matching block that does not let agents delete the resource; empty only if all do."""
+        return self._withholding(lambda grant: grant.allow_delete)
+
+    def withholding_invoke(self, service: str, operation: str) -> tuple[str, ...]:
+        """`file:line` of every matching block that does not let agents invoke the operation; empty only if all do."""
+        names = {operation, f"{service}:{operation}"}
+        return self._withholding(lambda grant: not names.isdisjoint(grant.allow_invoke))
+
+    def _withholding(self, grants: Callable[[AgentGrant], bool]) -> tuple[str, ...]:
+        if not self.grants:
+            return (self.source,)
+        return tuple(grant.source for grant in self.grants if not grants(grant))

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from gateway.model.binding import Binding
 from gateway.model.claim import StandingClaim
 from gateway.model.contract import Contract
 from gateway.model.json import Json
@@ -41,11 +42,16 @@ class Subject:
     dependants: tuple[Dependant, ...] = ()
     exists: bool = True
     """Whether the resource is in the state."""
+    disputed: bool = False
+    """Whether a standing claim says that the attribute has another value than the effect sets."""
 
     @property
     def changes(self) -> bool:
-        """Whether the effect changes the known value. Create, delete and invoke always count as changes."""
-        return self.effect.action is not EffectAction.SET or self.effect.value != self.before
+        """Whether the effect changes the known or the claimed value. Create, delete and invoke always count as changes.
+
+        The known value alone proves nothing: while another mutation is in flight or in doubt, it is the value before that one.
+        """
+        return self.disputed or self.effect.action is not EffectAction.SET or self.effect.value != self.before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +63,8 @@ class Approval:
     """The held mutation that was approved."""
     approver: str
     until: datetime
+    binding: Binding | None = None
+    """The circumstances it was given in. None (of an older version of Sentinel) fits no call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +78,11 @@ class Facts:
     subjects: tuple[Subject, ...]
     claims: tuple[StandingClaim, ...] = ()
     approval: Approval | None = None
-    """An unused approval for exactly this call by this actor."""
+    """An unused approval for exactly this call by this actor. `checks.approval` decides whether it fits."""
     flips: Mapping[str, int] = field(default_factory=dict)
     """How often each `address.attribute` changed its holder within the flip window."""
+    open_claims: int = 0
+    """How many claims the caller holds, counted up to one more than `ports.MOST_CLAIMS`."""
     signals: tuple[str, ...] = ()
     """References of open alerts. Always empty for now: nothing receives signals yet, but the policy input already has the field."""
     account: str = ""

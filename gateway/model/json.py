@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import hmac
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -47,6 +48,8 @@ def canonical(value: object) -> bytes:
     ).encode()
 
 
-def digest(value: object) -> str:
-    """SHA-256 of the canonical form, 64 hex digits."""
+def digest(value: object, key: bytes = b"") -> str:
+    """SHA-256 of the canonical form, 64 hex digits. With a key the HMAC-SHA-256, from which nobody without the key can guess the value."""
+    if key:
+        return hmac.new(key, canonical(value), hashlib.sha256).hexdigest()
     return hashlib.sha256(canonical(value)).hexdigest()

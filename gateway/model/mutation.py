@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 from gateway.model.caller import Caller
 from gateway.model.json import Json, Parameters, digest
@@ -29,7 +30,7 @@ class CallClass(StrEnum):
         return self not in (CallClass.READ, CallClass.SECRET, CallClass.CRYPTO)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # without slots, so that the digest is calculated once
 class Call:
     """An AWS call, independent of its wire format and not yet resolved to effects."""
 
@@ -45,11 +46,13 @@ class Call:
     protocol: str = field(default="", compare=False)
     """Wire protocol of the caller (`query`, `json`, `smithy-rpc-v2-cbor` …), so that AWS replies in the same one; empty for the service's
     default. It does not change what is requested, so the digest leaves it out."""
+    digest_key: bytes = field(default=b"", compare=False, repr=False)
+    """Key of the digest, which is recorded: without one, a short secret among the parameters could be found by trying."""
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Digest of the call, 64 hex digits: equal only for identical calls."""
-        return digest([self.service, self.operation, self.account, self.region, self.parameters])
+        return digest([self.service, self.operation, self.account, self.region, self.parameters], self.digest_key)
 
 
 class EffectAction(StrEnum):
@@ -77,13 +80,17 @@ class Effect:
     """
     action: EffectAction
     value: Json = None
-    """The new value as Terraform writes it; None for DELETE and INVOKE. For a sensitive attribute `{"sha256": …}`, never the value."""
+    """The new value as Terraform writes it; None for DELETE and INVOKE. The secrets in it are masked, see `model.masking`."""
     resource_type: str
     """Terraform resource type, e.g. `aws_sqs_queue`."""
     identity: Mapping[str, str] = field(default_factory=dict)
     """How the call identifies the resource, e.g. `{"name": "orders"}`."""
     declared: bool = True
     """Whether the resource is declared in the code or recorded in the state."""
+    implied: bool = False
+    """Whether the call does not ask for it, but AWS does it as a consequence: a capacity lowered to a new maximum. It is judged like any
+    other effect, and never written into code. A SET if the resulting value is known, else an INVOKE of the attribute.
+    """
     sensitive: bool = False
     """Whether the value is a secret, which must not be stored or written into code."""
 
@@ -103,6 +110,9 @@ class Mutation:
     """Empty if Sentinel does not know what the call does; then it is held for a person."""
     idempotency_key: str = ""
     """The client's key for this attempt, unique per actor; empty if it sent none."""
+
+    signature: str = ""
+    """The signature of the request, empty if it was not signed. The same one is carried out at most once."""
 
     @property
     def understood(self) -> bool:

@@ -44,9 +44,11 @@ class Failed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InDoubt:
-    """Bytes were sent, but no reliable answer came. The call is not sent again; its claims stay until the live value is read back."""
+    """Bytes were sent, but no reliable answer came. The call is not sent again, and its claims stay until it is settled."""
 
     reason: str
+    settled: bool = False
+    """Whether the ledger holds the truth by now, and only AWS's reply is missing. The claims do not wait for anything then."""
 
 
 Sent: TypeAlias = Applied | Failed | InDoubt

@@ -50,6 +50,30 @@ class AttributePath(str):
         return {**attributes, head: _put(attributes.get(head), rest, value)}
 
 
+def put_all(attributes: Mapping[str, Json], changes: Sequence[tuple[str, Json]]) -> Mapping[str, Json]:
+    """A copy of the attributes with every (path, value) put in turn, as `AttributePath.put` does, but each container copied once."""
+    return _put_each(attributes, [(AttributePath(path).steps, value) for path, value in changes])
+
+
+def _put_each(attributes: Mapping[str, Json], changes: Sequence[tuple[Sequence[str], Json]]) -> Mapping[str, Json]:
+    by_head: dict[str, list[tuple[Sequence[str], Json]]] = {}
+    for steps, new in changes:
+        by_head.setdefault(steps[0], []).append((steps[1:], new))
+    return {**attributes, **{head: _put_inside(attributes.get(head), inner) for head, inner in by_head.items()}}
+
+
+def _put_inside(value: Json, changes: Sequence[tuple[Sequence[str], Json]]) -> Json:
+    """The value after the changes, of which the last one without steps replaces it."""
+    whole = max((place for place, (steps, _) in enumerate(changes) if not steps), default=None)
+    if whole is not None:
+        value, changes = changes[whole][1], changes[whole + 1 :]
+    if not changes:
+        return value
+    if isinstance(value, list) and len(value) <= 1:
+        return [_put_inside(value[0] if value else {}, changes)]
+    return _put_each(value if isinstance(value, Mapping) else {}, changes)
+
+
 def _step(value: Json, step: str) -> Json:
     if isinstance(value, Sequence) and not isinstance(value, str):
         if step.isdecimal() and int(step) < len(value):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from gateway.model.binding import Binding
 from gateway.model.json import Json
 
 
@@ -74,6 +75,8 @@ class Decision:
     """Digest of the Terraform code, contracts and state that the facts came from."""
     obligations: Mapping[str, Json] = field(default_factory=dict)
     """Requirements of the policies for the claims, e.g. `{"claim_seconds": 3600}`."""
+    binding: Binding | None = None
+    """What an approval of this mutation is bound to; None if nothing holds it."""
 
     @property
     def verdict(self) -> Verdict:

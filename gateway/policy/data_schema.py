@@ -9,6 +9,7 @@ from gateway.errors import PolicyInvalid
 from gateway.model.caller import ActorKind
 from gateway.model.json import Json
 from gateway.model.motive import Intent, Motivation
+from gateway.ports import MOST_CLAIMS
 
 Rank = Annotated[StrictInt, Field(ge=0, lt=1000)]
 """A rank. Scores are sums of ranks, so a rank of another order of magnitude is a mistake."""
@@ -42,6 +43,8 @@ class Priorities(_Strict):
     urgent: list[Motivation]
     claim_seconds: dict[Motivation, Seconds | None]
     claim_seconds_without_motive: Seconds | None
+    longest_claim_seconds: dict[ActorKind, Annotated[StrictInt, Field(gt=0, le=_YEAR)]]
+    claims_per_actor: dict[ActorKind, Annotated[StrictInt, Field(gt=0, le=MOST_CLAIMS)]]
     oscillation: Oscillation
 
 
@@ -159,7 +162,14 @@ _KNOWN: Mapping[str, type[BaseModel]] = {
     "execution": ExecutionData,
     "exposure": ExposureData,
 }
-_COMPLETE = (("intents", Intent), ("motivations", Motivation), ("kinds", ActorKind), ("claim_seconds", Motivation))
+_COMPLETE = (
+    ("intents", Intent),
+    ("motivations", Motivation),
+    ("kinds", ActorKind),
+    ("claim_seconds", Motivation),
+    ("longest_claim_seconds", ActorKind),
+    ("claims_per_actor", ActorKind),
+)
 
 
 def check_data(data: Mapping[str, Any]) -> None:

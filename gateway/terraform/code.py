@@ -1,6 +1,7 @@
 """The code of a stack: its Terraform files and contracts, loaded once and looked up by address."""
 
 import hashlib
+import io
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from gateway.terraform.config.instance import ResourceInstance
 from gateway.terraform.config.module import Module, load_module
 from gateway.terraform.config.references import references
 from gateway.terraform.contracts.contract import SUFFIX, ResourceRule, parse_contracts
+from gateway.terraform.files import FileTree, file_tree
 from gateway.terraform.lang.evaluate import EvaluationScope
 from gateway.terraform.lang.values import Opaque
 
@@ -75,21 +77,19 @@ class Code:
         return f"{instance.document.path}:{instance.block.start_point.row + 1}"
 
 
-def load_code(root: Path) -> Code:
+def load_code(root: Path | FileTree) -> Code:
     """The code at `root` with its local modules. Raises `errors.CodeInvalid` with file and line."""
-    if not root.is_dir():
-        raise CodeInvalid(
-            f"{root}: There is no such directory, so there is no code and there are no contracts to read."
-        )
-    module = load_module(root)
-    rules = {directory: tuple(_rules(root, directory)) for directory in module.sources}
+    files = file_tree(root)
+    files.check()
+    module = load_module(files)
+    rules = {directory: tuple(_rules(files, directory)) for directory in module.sources}
     return Code(
         module=module,
         rules=rules,
         instances={instance.address: instance for instance in module.instances()},
         references=references(module),
         modules={each.address: each for each in module.modules()},
-        digest=_digest(root, module.sources),
+        digest=_digest(files, module.sources),
     )
 
 
@@ -103,33 +103,35 @@ def code_files(root: Path, directory: str) -> Iterator[Path]:
     return (folder / name for name in names if not name.startswith("."))
 
 
-def _rules(root: Path, directory: str) -> Iterator[ResourceRule]:
+def _code_names(files: FileTree, directory: str) -> list[str]:
+    return sorted(name for name in files.names(directory) if name.endswith(CODE_SUFFIXES) and not name.startswith("."))
+
+
+def _rules(files: FileTree, directory: str) -> Iterator[ResourceRule]:
     contracts: dict[str, str] = {}
-    for path in code_files(root, directory):
-        if not path.name.endswith(SUFFIX):
+    for file in _code_names(files, directory):
+        if not file.endswith(SUFFIX):
             continue
-        name = posixpath.normpath(posixpath.join(directory, path.name))
-        for rule in parse_contracts(_text(path, name), name):
+        name = posixpath.normpath(posixpath.join(directory, file))
+        for rule in parse_contracts(_text(files, name), name):
             first = contracts.setdefault(rule.contract, name)
             if first != name:
                 raise CodeInvalid(f"{rule.source}: The contract {rule.contract!r} is already in {first}.")
             yield rule
 
 
-def _text(path: Path, name: str) -> str:
+def _text(files: FileTree, name: str) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return io.TextIOWrapper(io.BytesIO(files.read(name)), encoding="utf-8-sig").read()
     except UnicodeDecodeError as error:
         raise CodeInvalid(f"{name}:1: The file is not UTF-8 text.") from error
-    except OSError as error:
-        raise CodeInvalid(f"{name}:1: The file cannot be read: {error.strerror}.") from error
 
 
-def _digest(root: Path, directories: Iterable[str]) -> str:
+def _digest(files: FileTree, directories: Iterable[str]) -> str:
     whole = hashlib.sha256()
     for directory in sorted(directories):
-        for path in code_files(root, directory):
-            content = path.read_bytes()
-            whole.update(f"{directory}/{path.name}\0{len(content)}\0".encode())
+        for name in _code_names(files, directory):
+            content = files.read(posixpath.normpath(posixpath.join(directory, name)))
+            whole.update(f"{directory}/{name}\0{len(content)}\0".encode(errors="surrogateescape"))
             whole.update(content)
     return whole.hexdigest()

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 
 from gateway.errors import Ambiguous
 from gateway.model.json import Json
+from gateway.model.path import AttributePath
 
-_Table = Mapping[str, tuple[str, ...]]
+_Table = Mapping[str, Mapping[str, None]]
+"""Value → the addresses that have it, in order: the keys of a mapping, so that whether one is among them is found at once."""
 
 
 class IdentityIndex:
@@ -24,24 +26,29 @@ class IdentityIndex:
 
     def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
         """The addresses of this type whose attribute has this value as text. An empty value matches nothing."""
-        return self._table(resource_type, attribute).get(value, ()) if value else ()
+        return tuple(self._having(resource_type, attribute, value))
 
     def matching(self, resource_type: str, identity: Mapping[str, str]) -> tuple[str, ...]:
         """The addresses that match every attribute of the identity. An empty identity matches nothing."""
-        groups = [self.find(resource_type, attribute, value) for attribute, value in identity.items()]
-        return (
-            tuple(address for address in groups[0] if all(address in group for group in groups[1:])) if groups else ()
-        )
+        groups = [self._having(resource_type, attribute, value) for attribute, value in identity.items()]
+        if not groups:
+            return ()
+        # The shortest first: of all the rules of a group, few have the range that is asked for.
+        shortest, *others = sorted(groups, key=len)
+        return tuple(address for address in shortest if all(address in group for group in others))
+
+    def _having(self, resource_type: str, attribute: str, value: str) -> Mapping[str, None]:
+        return self._table(resource_type, attribute).get(value, {}) if value else {}
 
     def _table(self, resource_type: str, attribute: str) -> _Table:
         table = self._tables.get((resource_type, attribute))
         if table is None:
-            built: dict[str, list[str]] = {}
+            built: dict[str, dict[str, None]] = {}
             for address in self._addresses.get(resource_type, ()):
-                text = as_text(self._attributes(address).get(attribute))
+                text = as_text(AttributePath(attribute).value_at(self._attributes(address)))
                 if text:
-                    built.setdefault(text, []).append(address)
-            table = {value: tuple(addresses) for value, addresses in built.items()}
+                    built.setdefault(text, {})[address] = None
+            table = built
             if resource_type in self._addresses:
                 self._tables[resource_type, attribute] = table
         return table

@@ -1,52 +1,30 @@
 """The stacks that Sentinel protects: Terraform code, contracts and state, looked up by address and reloaded when files change."""
 
 import hashlib
-import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from gateway.errors import Ambiguous, CodeInvalid
 from gateway.model.contract import Contract
 from gateway.model.facts import Dependant
 from gateway.model.json import Json
+from gateway.model.masking import PER_RUN, Masker
 from gateway.model.mutation import WHOLE
 from gateway.model.path import AttributePath
 from gateway.model.verdict import Mode
-from gateway.terraform.code import Code, code_files, load_code
+from gateway.terraform.code import Code
 from gateway.terraform.config.instance import attributes, declared
 from gateway.terraform.contracts.conditions import CodeConditions
 from gateway.terraform.contracts.resolve import Contracts
 from gateway.terraform.graph import Graph
 from gateway.terraform.identity_index import IdentityIndex, only_match
 from gateway.terraform.lang.evaluate import Unknown
-from gateway.terraform.state import State, StateLookup, masked_like, parse_state
-
-
-class StackSource(Protocol):
-    """The location of a stack; `gateway.settings.StackSettings` is one."""
-
-    @property
-    def name(self) -> str:
-        """Unique name."""
-
-    @property
-    def path(self) -> Path:
-        """Directory of the root module."""
-
-    @property
-    def state(self) -> Path | None:
-        """State file, `terraform.tfstate` in `path` if None."""
-
-    @property
-    def mode(self) -> Mode:
-        """Whether verdicts are enforced or only observed."""
-
-    @property
-    def account(self) -> str:
-        """AWS account id; empty matches any."""
+from gateway.terraform.origin import CodeOrigin, StackSource, Version, code_origin, fingerprint
+from gateway.terraform.places import Place, Places
+from gateway.terraform.secrets import masked
+from gateway.terraform.state import State, StateLookup, parse_state
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -67,8 +45,8 @@ class Stack:
     """Resources that the code declares and the state does not have yet, by identity."""
     graph: Graph = field(repr=False)
     contracts: Contracts = field(repr=False)
-    accounts: frozenset[str] = frozenset()
-    """The AWS accounts of the recorded resources, by their ARNs."""
+    places: Places = field(repr=False)
+    """In which account and region each resource is."""
     _dependants: dict[str, tuple[Dependant, ...]] = field(default_factory=dict, repr=False)
 
     def knows(self, address: str) -> bool:
@@ -90,12 +68,12 @@ class Stack:
         return self.recorded_index.find(resource_type, attribute, value)
 
     def recorded(self, address: str) -> Mapping[str, Json] | None:
-        """The attributes in the state, secrets as `{"sha256": …}`; None if the state does not have the address."""
+        """The attributes in the state, secrets masked; None if the state does not have the address."""
         resource = self.state.resources.get(address)
         return None if resource is None else resource.attributes
 
     def declared(self, address: str, attribute: str) -> Json:
-        """The declared value of an attribute, secrets as `{"sha256": …}`; None if it is not declared or not known."""
+        """The declared value of an attribute, secrets masked; None if it is not declared or not known."""
         instance = None if attribute == WHOLE else self.code.instance(address)
         if instance is None:
             return None
@@ -104,7 +82,8 @@ class Stack:
         except Unknown:
             return None
         recorded = AttributePath(attribute).value_at(self.recorded(address) or {})
-        return masked_like(value, resource_type=instance.resource_type, attribute=attribute, recorded=recorded)
+        kind, masker = instance.resource_type, self.state.masker
+        return masked(value, resource_type=kind, attribute=attribute, masker=masker, recorded=recorded)
 
     def contract(self, address: str) -> Contract:
         """All contracts for the address in one; an empty contract if there is none."""
@@ -134,48 +113,53 @@ class Stack:
         )
 
 
-_ATTEMPTS = 5
-_ARN = re.compile(r"arn:[\w-]+:[\w-]+:[\w-]*:(\d{12}):")
-
-_Fingerprint = tuple[tuple[str, int, int, int], ...]
-"""Name, modification time, size and inode of each file: they change with the file, so a change is seen without reading it."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Loaded:
-    """The last valid version of a stack, and the fingerprint of the last version that was checked."""
+    """The last valid version of a stack, and the last version that was checked."""
 
     source: StackSource
+    origin: CodeOrigin
     stack: Stack
-    code_fingerprint: _Fingerprint
-    state_fingerprint: _Fingerprint
+    code_version: Version
+    state_version: Version
     problem: str = ""
-    """Why the last version on disk could not be loaded; empty if it was."""
-    loaded_code: _Fingerprint = ()
-    """The fingerprint of the code in `stack`."""
+    """Why the last version could not be loaded; empty if it was."""
+    loaded_code: Version = ()
+    """The version of the code in `stack`."""
 
 
 class Stacks:
     """All stacks. A reload replaces the whole set at once, so a snapshot stays one version."""
 
-    def __init__(self, loaded: Sequence[_Loaded], *, default_mode: Mode) -> None:
+    def __init__(self, loaded: Sequence[_Loaded], *, default_mode: Mode, default_region: str = "") -> None:
         """Use `load` instead, which reads the stacks from disk."""
         self._loaded = tuple(loaded)
+        self._default_region = default_region
         self._default_mode = default_mode
         self._reloading = threading.Lock()
 
     @classmethod
-    def load(cls, settings: Sequence[StackSource], *, default_mode: Mode) -> "Stacks":
-        """Read every stack. Raises `errors.CodeInvalid` with file and line: Sentinel does not run without contracts."""
+    def load(
+        cls, settings: Sequence[StackSource], *, default_mode: Mode, default_region: str = "", masker: Masker = PER_RUN
+    ) -> "Stacks":
+        """Read every stack and mask the secrets in it. `default_region` is the region of resources for which nothing else says it.
+
+        Raises `errors.CodeInvalid` with file and line: Sentinel does not run without contracts.
+        """
         names = [source.name for source in settings]
         for name in names:
             if names.count(name) > 1:
                 raise CodeInvalid(f"Two stacks have the name {name!r}; give each its own.")
-        return cls([_load(source) for source in settings], default_mode=default_mode)
+        origins = [code_origin(source.path, source.protected_branch) for source in settings]
+        loaded = [
+            _load(source, default_region, origin, masker=masker)
+            for source, origin in zip(settings, origins, strict=True)
+        ]
+        return cls(loaded, default_mode=default_mode, default_region=default_region)
 
     def snapshot(self) -> "Stacks":
         """An immutable snapshot, for callers that need several lookups against the same version; later refreshes do not affect it."""
-        return Stacks(self._loaded, default_mode=self._default_mode)
+        return Stacks(self._loaded, default_mode=self._default_mode, default_region=self._default_region)
 
     @property
     def all(self) -> tuple[Stack, ...]:
@@ -199,7 +183,7 @@ class Stacks:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Why versions on disk could not be loaded, one sentence per stack. Such a stack keeps its last valid version."""
+        """Why newer versions could not be loaded, one sentence per stack. Such a stack keeps its last valid version."""
         return tuple(f"{loaded.stack.name}: {loaded.problem}" for loaded in self._loaded if loaded.problem)
 
     @property
@@ -217,6 +201,16 @@ class Stacks:
                 seen[address] = stack.name
         return (*(f"{stack.name}: {warning}" for stack in stacks for warning in stack.warnings), *sorted(shared))
 
+    @property
+    def origins(self) -> Mapping[str, str]:
+        """Where the code and contracts of each stack are read, by the stack's name."""
+        return {loaded.stack.name: loaded.origin.description for loaded in self._loaded}
+
+    @property
+    def origin_warnings(self) -> tuple[str, ...]:
+        """Which stacks' contracts are not protected, and which files do not count."""
+        return tuple(f"{each.stack.name}: {warning}" for each in self._loaded for warning in each.origin.warnings())
+
     def declaring(self, address: str) -> Stack | None:
         """The stack that has the address in its code or state. Raises `errors.Ambiguous` if several have."""
         having = [stack for stack in self.all if stack.knows(address)]
@@ -227,16 +221,20 @@ class Stacks:
             )
         return having[0] if having else None
 
-    def locate(self, resource_type: str, identity: Mapping[str, str], account: str = "") -> str | None:
-        """The address of the resource in any stack of the account, or of any account if that is empty; None if no stack has it.
+    def locate(
+        self, resource_type: str, identity: Mapping[str, str], account: str = "", region: str = ""
+    ) -> str | None:
+        """The address of the resource in this account and region, each of which may be empty for any; None if no stack has it.
 
         Raises `errors.Ambiguous` if several match.
         """
-        stacks = [stack for stack in self.all if not account or stack.account in ("", account)]
-        matching = [hit for stack in stacks for hit in stack.recorded_index.matching(resource_type, identity)]
-        if not matching:
-            matching = [hit for stack in stacks for hit in stack.pending_index.matching(resource_type, identity)]
-        return only_match(tuple(matching), resource_type, identity)
+        for pending in (False, True):
+            indexes = [(stack, stack.pending_index if pending else stack.recorded_index) for stack in self.all]
+            matching = [(stack, hit) for stack, index in indexes for hit in index.matching(resource_type, identity)]
+            here = tuple(hit for stack, hit in matching if stack.places.of(hit).may_be(account, region))
+            if here:
+                return only_match(here, resource_type, identity)
+        return None
 
     def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
         """The recorded addresses in any stack whose attribute has this value."""
@@ -247,9 +245,18 @@ class Stacks:
         stack = self.declaring(address)
         return None if stack is None else stack.recorded(address)
 
+    def place(self, address: str) -> Place:
+        """The account and region of the resource at this address. Raises `errors.Ambiguous`."""
+        stack = self.declaring(address)
+        return Place() if stack is None else stack.places.of(address)
+
+    def accounts(self) -> frozenset[str]:
+        """The AWS accounts of the recorded resources, by their ARNs, and those of the settings."""
+        return frozenset[str]().union(*(stack.places.accounts for stack in self.all))
+
     def account(self) -> str:
-        """The AWS account of all recorded resources, by their ARNs; empty if there is none or more than one."""
-        accounts = frozenset[str]().union(*(stack.accounts for stack in self.all))
+        """The one AWS account of all recorded resources and settings; empty if there is none or more than one."""
+        accounts = self.accounts()
         return next(iter(accounts)) if len(accounts) == 1 else ""
 
     def refresh(self) -> bool:
@@ -258,17 +265,25 @@ class Stacks:
         A version that cannot be loaded becomes one of `problems`, and the last valid version stays. Thread-safe.
         """
         with self._reloading:
-            fresh = [_reloaded(loaded) for loaded in self._loaded]
+            fresh = [_reloaded(loaded, self._default_region) for loaded in self._loaded]
             changed = any(new is not old for new, old in zip(fresh, self._loaded, strict=True))
             self._loaded = tuple(fresh)
         return changed
 
 
-def _load(source: StackSource, code: Code | None = None, code_fingerprint: _Fingerprint = ()) -> _Loaded:
-    """Read a stack, reusing `code` if it is known to be unchanged. Fingerprints are taken before files are read, so no change is missed."""
-    state_fingerprint = _fingerprint([_state_file(source)])
+def _load(
+    source: StackSource,
+    region: str,
+    origin: CodeOrigin,
+    code: Code | None = None,
+    code_version: Version = (),
+    *,
+    masker: Masker,
+) -> _Loaded:
+    """Read a stack, reusing `code` if it is known to be unchanged. Versions are taken before files are read, so no change is missed."""
+    state_version = fingerprint([_state_file(source)])
     if code is None:
-        code, code_fingerprint = _load_stable_code(source.path, (".",))
+        code, code_version = origin.load()
     state_file = _state_file(source)
     try:
         content = state_file.read_bytes()
@@ -276,29 +291,19 @@ def _load(source: StackSource, code: Code | None = None, code_fingerprint: _Fing
         content = b""
     except OSError as error:
         raise CodeInvalid(f"{state_file.name}:1: The state file cannot be read: {error.strerror}.") from error
-    state = parse_state(content, state_file.name) if content else State()
+    state = parse_state(content, state_file.name, masker) if content else State(masker=masker)
     revision = hashlib.sha256(code.digest.encode() + hashlib.sha256(content).digest()).hexdigest()
     return _Loaded(
         source=source,
-        stack=_stack(source, code, state, revision),
-        code_fingerprint=code_fingerprint,
-        state_fingerprint=state_fingerprint,
-        loaded_code=code_fingerprint,
+        origin=origin,
+        stack=_stack(source, region, code, state, revision),
+        code_version=code_version,
+        state_version=state_version,
+        loaded_code=code_version,
     )
 
 
-def _load_stable_code(root: Path, directories: tuple[str, ...]) -> tuple[Code, _Fingerprint]:
-    """The code, and the fingerprint of its files taken before they were read. Only the code says which directories it has, so this may take two attempts."""
-    for _ in range(_ATTEMPTS):
-        code_fingerprint = _fingerprint_of_code(root, directories)
-        code = load_code(root)
-        if code.directories == directories:
-            return code, code_fingerprint
-        directories = code.directories
-    raise CodeInvalid(f"{root}: The code keeps changing while it is read.")
-
-
-def _stack(source: StackSource, code: Code, state: State, revision: str) -> Stack:
+def _stack(source: StackSource, region: str, code: Code, state: State, revision: str) -> Stack:
     pending = {address: it for address, it in code.instances.items() if address not in state.resources}
 
     def declares(address: str) -> Mapping[str, Json]:
@@ -325,29 +330,22 @@ def _stack(source: StackSource, code: Code, state: State, revision: str) -> Stac
             declared=declares,
             code_conditions=CodeConditions(StateLookup(state)),
         ),
-        accounts=frozenset(_accounts(state)),
+        places=Places(state, code, account=source.account, region=source.region or region),
     )
 
 
-def _accounts(state: State) -> Iterator[str]:
-    for resource in state.resources.values():
-        arn = resource.attributes.get("arn")
-        if isinstance(arn, str) and (found := _ARN.match(arn)):
-            yield found[1]
-
-
-def _reloaded(loaded: _Loaded) -> _Loaded:
-    """The stack read again if its files changed, else the same object."""
-    source = loaded.source
-    directories = loaded.stack.code.directories
-    code_fingerprint = _fingerprint_of_code(source.path, directories)
-    state_fingerprint = _fingerprint([_state_file(source)])
-    if (code_fingerprint, state_fingerprint) == (loaded.code_fingerprint, loaded.state_fingerprint):
+def _reloaded(loaded: _Loaded, region: str) -> _Loaded:
+    """The stack read again if its code or state changed, else the same object."""
+    source, origin = loaded.source, loaded.origin
+    code_version = origin.version(loaded.stack.code.directories)
+    state_version = fingerprint([_state_file(source)])
+    if (code_version, state_version) == (loaded.code_version, loaded.state_version):
         return loaded
     try:
-        if code_fingerprint == loaded.loaded_code:
-            return _load(source, loaded.stack.code, code_fingerprint)
-        return _load(source)
+        masker = loaded.stack.state.masker
+        if code_version == loaded.loaded_code:
+            return _load(source, region, origin, loaded.stack.code, code_version, masker=masker)
+        return _load(source, region, origin, masker=masker)
     except CodeInvalid as error:
         problem = str(error)
     except Exception as error:  # noqa: BLE001  whatever is wrong with the new version, the last valid one stays
@@ -356,9 +354,10 @@ def _reloaded(loaded: _Loaded) -> _Loaded:
         )
     return _Loaded(
         source=source,
+        origin=origin,
         stack=loaded.stack,
-        code_fingerprint=code_fingerprint,
-        state_fingerprint=state_fingerprint,
+        code_version=code_version,
+        state_version=state_version,
         problem=problem,
         loaded_code=loaded.loaded_code,
     )
@@ -366,18 +365,3 @@ def _reloaded(loaded: _Loaded) -> _Loaded:
 
 def _state_file(source: StackSource) -> Path:
     return source.state or source.path / "terraform.tfstate"
-
-
-def _fingerprint_of_code(root: Path, directories: Sequence[str]) -> _Fingerprint:
-    return _fingerprint([path for directory in directories for path in code_files(root, directory)])
-
-
-def _fingerprint(paths: Sequence[Path]) -> _Fingerprint:
-    found = []
-    for path in paths:
-        try:
-            status = path.stat()
-        except OSError:
-            continue
-        found.append((str(path), status.st_mtime_ns, status.st_size, status.st_ino))
-    return tuple(found)

@@ -3,32 +3,18 @@
 Source of the format: the state file, version 4, of Terraform 0.12 and later (`internal/states/statefile/version4.go`).
 """
 
-import functools
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from typing import Any
 
 from gateway.errors import CodeInvalid
-from gateway.model.json import Json, digest
-from gateway.model.path import AttributePath
+from gateway.model.json import Json
+from gateway.model.masking import PER_RUN, Masker, is_masked
 from gateway.terraform.address import Address, parse_address, written_key
+from gateway.terraform.secrets import masked
 
 _VERSION = 4
-_SECRET_NAME = re.compile(
-    r"(.*_)?(password|passwd|secret|secret_key|secret_string|secret_binary|private_key|private_key_pem|auth_token"
-    r"|access_token|client_secret|ses_smtp_password_v4|encrypted_secret|plaintext)"
-)
-"""Names of secret attributes. The state marks secrets too, but older versions of Terraform mark only those that the code marks."""
-_SECRET_ATTRIBUTES = {
-    "aws_ssm_parameter": {"value"},
-    "random_password": {"result", "bcrypt_hash"},
-    "aws_iam_access_key": {"secret"},
-    "aws_secretsmanager_secret_version": {"secret_string", "secret_binary"},
-    "tls_private_key": {"private_key_pem", "private_key_openssh", "private_key_pem_pkcs8"},
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +25,9 @@ class Recorded:
     where: Address
     """The parsed address."""
     attributes: Mapping[str, Json]
-    """By the names of the provider's schema. A secret is masked as `{"sha256": digest of its JSON}`."""
+    """By the names of the provider's schema. Secrets are masked, see `gateway.terraform.secrets`."""
+    provider: str = ""
+    """The provider configuration that manages it, e.g. `provider["registry.terraform.io/hashicorp/aws"].west`."""
     dependencies: tuple[str, ...] = ()
     """The blocks it depends on, directly or not, as addresses without any key."""
 
@@ -53,6 +41,8 @@ class State:
     """Managed resources by address, without deposed objects, which Terraform is about to delete."""
     data: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
     """Attributes of data sources by address."""
+    masker: Masker = field(default=PER_RUN, repr=False)
+    """What masked the secrets in it."""
 
 
 class StateLookup:
@@ -90,8 +80,8 @@ def _insert(names: dict[str, Any], where: Address, attributes: Mapping[str, Json
         names.setdefault(where.name, {})[str(where.key)] = attributes
 
 
-def parse_state(source: bytes, name: str) -> State:
-    """The state in `source`, the bytes of the file called `name`. Raises `errors.CodeInvalid`."""
+def parse_state(source: bytes, name: str, masker: Masker = PER_RUN) -> State:
+    """The state in `source`, the bytes of the file called `name`, with secrets masked. Raises `errors.CodeInvalid`."""
     try:
         document = json.loads(source)
     except json.JSONDecodeError as error:
@@ -105,29 +95,29 @@ def parse_state(source: bytes, name: str) -> State:
             "Run `terraform state pull` with Terraform 0.12 or later to bring it up to date."
         )
     try:
-        return _state(document)
+        return _state(document, masker)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise CodeInvalid(f"{name}:1: The state file is not a complete version 4 state: {error!r}.") from error
 
 
-def _state(document: Mapping[str, Any]) -> State:
+def _state(document: Mapping[str, Any], masker: Masker) -> State:
     resources: dict[str, Recorded] = {}
     data: dict[str, Mapping[str, Json]] = {}
     for block in document.get("resources") or []:
         for instance in block["instances"]:
             if "deposed" in instance:
                 continue
-            recorded = _recorded(block, instance)
+            recorded = _recorded(block, instance, masker)
             if recorded.address in resources or recorded.address in data:
                 raise ValueError(f"{recorded.address} is in it twice")
             if block["mode"] == "data":
                 data[recorded.address] = recorded.attributes
             else:
                 resources[recorded.address] = recorded
-    return State(serial=int(document.get("serial") or 0), resources=resources, data=data)
+    return State(serial=int(document.get("serial") or 0), resources=resources, data=data, masker=masker)
 
 
-def _recorded(block: Mapping[str, Any], instance: Mapping[str, Any]) -> Recorded:
+def _recorded(block: Mapping[str, Any], instance: Mapping[str, Any], masker: Masker) -> Recorded:
     module = f"{block['module']}." if block.get("module") else ""
     mode = {"managed": "", "data": "data."}[block["mode"]]
     address = f"{module}{mode}{block['type']}.{block['name']}{written_key(instance.get('index_key'))}"
@@ -140,46 +130,24 @@ def _recorded(block: Mapping[str, Any], instance: Mapping[str, Any]) -> Recorded
     return Recorded(
         address=address,
         where=where,
-        attributes=_with_masked_secrets(block["type"], attributes, instance.get("sensitive_attributes") or []),
+        attributes=_with_masked_secrets(block["type"], attributes, instance.get("sensitive_attributes") or [], masker),
+        provider=str(block.get("provider") or ""),
         dependencies=tuple(sorted(set(instance.get("dependencies") or []))),
     )
 
 
-def _with_masked_secrets(resource_type: str, attributes: dict[str, Any], marked: Sequence[Any]) -> Mapping[str, Json]:
-    """The attributes with secrets masked, by their names and by the paths that the state marks. Changes its argument."""
-    named = _SECRET_ATTRIBUTES.get(resource_type, set())
-    for attribute, value in attributes.items():
-        if value and isinstance(value, str) and (attribute in named or _is_secret(attribute)):
-            attributes[attribute] = _mask(value)
+def _with_masked_secrets(
+    resource_type: str, attributes: dict[str, Any], marked: Sequence[Any], masker: Masker
+) -> Mapping[str, Json]:
+    """The attributes with secrets masked, by `secrets.masked` and by the paths that the state marks."""
+    known: dict[str, Any] = {
+        name: masked(value, resource_type=resource_type, attribute=name, masker=masker)
+        for name, value in attributes.items()
+    }
     for path in marked:
         # Older versions of Terraform wrote a path of one step as that step, not as a list.
-        _mask_at(attributes, [_step(step) for step in (path if isinstance(path, list) else [path])])
-    return attributes
-
-
-def masked_like(value: Json, *, resource_type: str, attribute: str, recorded: Json) -> Json:
-    """A declared value with its secrets masked: those masked at the same place in the state, and those secret by name.
-
-    `attribute` is the value's path and `recorded` the value that the state has there.
-    """
-    path = AttributePath(attribute)
-    secret = path.top in _SECRET_ATTRIBUTES.get(resource_type, ()) or _is_secret(path.last)
-    return _mask(value) if secret and value is not None else _masked_where_recorded(value, recorded)
-
-
-def _masked_where_recorded(value: Json, recorded: Json) -> Json:
-    if _is_masked(recorded) and value is not None:
-        return _mask(value)
-    if isinstance(value, Mapping) and isinstance(recorded, Mapping):
-        return {key: _masked_where_recorded(item, recorded.get(key)) for key, item in value.items()}
-    if isinstance(value, list) and isinstance(recorded, list):
-        return [_masked_where_recorded(item, other) for item, other in zip_longest(value, recorded[: len(value)])]
-    return value
-
-
-@functools.lru_cache(maxsize=16384)
-def _is_secret(attribute: str) -> bool:
-    return _SECRET_NAME.fullmatch(attribute) is not None
+        _mask_at(known, [_step(step) for step in (path if isinstance(path, list) else [path])], masker)
+    return known
 
 
 def _step(step: Mapping[str, Any]) -> str | int:
@@ -189,30 +157,22 @@ def _step(step: Mapping[str, Any]) -> str | int:
     return int(value) if step.get("type") == "index" and not isinstance(value, str) else str(value)
 
 
-def _mask_at(container: Any, path: list[str | int]) -> None:
+def _mask_at(container: Any, path: list[str | int], masker: Masker) -> None:
     """Mask the value at the path. If the path leads nowhere (into a set, or to nothing), mask the nearest value above it."""
     head, rest = path[0], path[1:]
     try:
         inner = container[head]
     except (KeyError, IndexError, TypeError):
         return
-    if _is_masked(inner) or inner is None:
+    if is_masked(inner) or inner is None:
         return
     if rest and _has(inner, rest[0]):
-        _mask_at(inner, rest)
+        _mask_at(inner, rest, masker)
     else:
-        container[head] = _mask(inner)
+        container[head] = masker.mask(inner)
 
 
 def _has(container: Any, step: str | int) -> bool:
     return (isinstance(container, dict) and step in container) or (
         isinstance(container, list) and isinstance(step, int) and 0 <= step < len(container)
     )
-
-
-def _mask(value: Json) -> Json:
-    return {"sha256": digest(value)}
-
-
-def _is_masked(value: Any) -> bool:
-    return isinstance(value, dict) and set(value) == {"sha256"}

@@ -14,14 +14,17 @@ result := {
 	"evaluated": evaluated,
 	"findings": findings,
 	"supersedes": supersedes,
-	"obligations": {"claim_seconds": claim_seconds},
+	"on_approval": on_approval,
+	"obligations": {"claim_seconds": claim_seconds, "claims_limit": claims_limit},
 }
 
 # Every rival claim has exactly one outcome. If a score is undefined, so is this rule, and the gateway refuses the change.
 evaluated if {
 	is_number(incoming)
+	is_number(claim_seconds)
+	is_number(claims_limit)
 	every id, _ in rivals {
-		outcome[id] in {"wins", "close", "loses"}
+		outcome[id] in {"wins", "close", "loses", "unsettled"}
 	}
 }
 
@@ -92,24 +95,80 @@ findings contains {
 findings contains {
 	"id": "SEN-A004",
 	"verdict": {"loses": "deny", "close": "hold"}[standing(id)],
-	"message": concat("", [effect.address, " is needed by ", claim.address, ", and ", claim.actor, " holds its ", claim.attribute, " for ", motive_text(claim), until_text(claim), ". It cannot be deleted until then."]),
-	"address": effect.address,
-	"attribute": effect.attribute,
+	"message": concat("", [deleted_text, " is needed by ", claim.address, ", and ", claim.actor, " holds its ", claim.attribute, " for ", motive_text(claim), until_text(claim), ". It cannot be deleted until then."]),
+	"address": first_deleted,
+	"attribute": "*",
 	"holder": claim.actor,
 	"retry_after_ns": claim.until_ns,
 } if {
-	some effect in changing
-	effect.action == "delete"
 	some id, claim in guarding
 	standing(id) in {"loses", "close"}
+}
+
+# METADATA
+# title: Another change of the attribute is not settled
+# description: |
+#   While a change is in flight or in doubt nobody knows the attribute's value, so nobody else sets it, whatever their rank and
+#   whatever value they ask for.
+# custom:
+#   id: SEN-A005
+#   severity: high
+findings contains {
+	"id": "SEN-A005",
+	"verdict": "deny",
+	"message": concat("", [claim.actor, " is changing ", claim.attribute, " of ", claim.address, " for ", motive_text(claim), ", and the outcome is not known yet. Nobody else can set it until then, so ask again in a moment; if AWS gave no answer, the value must be read back first."]),
+	"address": claim.address,
+	"attribute": claim.attribute,
+	"holder": claim.actor,
+	"retry_after_ns": null,
+} if {
+	some id, claim in rivals
+	outcome[id] == "unsettled"
+}
+
+# METADATA
+# title: Too many claims
+# custom:
+#   id: SEN-A006
+#   severity: medium
+findings contains {
+	"id": "SEN-A006",
+	"verdict": "deny",
+	"message": sprintf(
+		"%s holds %v claims and would take %v more, but may hold no more than %v. Release claims that you no longer need, or ask again when some have ended.",
+		[input.caller.actor, input.caller.open_claims - count(replaced), count(taking), claims_limit],
+	),
+	"address": "",
+	"attribute": "",
+} if {
+	count(taking) > 0
+	(input.caller.open_claims - count(replaced)) + count(taking) > claims_limit
+}
+
+# METADATA
+# title: A claim for too long
+# custom:
+#   id: SEN-A007
+#   severity: medium
+findings contains {
+	"id": "SEN-A007",
+	"verdict": "deny",
+	"message": sprintf(
+		"The change is wanted for %v seconds, but a claim may last no longer than %v. Ask for it for a shorter time.",
+		[input.motive.wanted_seconds, longest_seconds],
+	),
+	"address": "",
+	"attribute": "",
+} if {
+	count(taking) > 0
+	input.motive.wanted_seconds > longest_seconds
 }
 
 # The actor's own earlier claims on the attributes it sets now, and the claims of others that it outranks.
 supersedes contains claim.id if {
 	some claim in input.claims
 	claim.actor == input.caller.actor
-	some effect in setting
-	overlaps(claim, effect)
+	touched(claim, set_attributes)
 }
 
 supersedes contains id if {
@@ -117,12 +176,18 @@ supersedes contains id if {
 	outcome[id] == "wins"
 }
 
-# Duration of the claim: that of the motivation, but no longer than the change is wanted. null: until superseded.
-claim_seconds := min(limits) if count(limits) > 0
+# The claims of others that end too if a human approves the change: approving it decides between the two.
+on_approval contains id if {
+	some id, _ in rivals
+	outcome[id] == "close"
+}
 
-claim_seconds := null if count(limits) == 0
+# Duration of the claim: that of the motivation, but no longer than the change is wanted and than any claim may last.
+claim_seconds := min({seconds | some seconds in [usual_seconds, wanted_seconds, longest_seconds]; seconds != null})
 
-limits := {seconds | some seconds in [usual_seconds, wanted_seconds]; seconds != null}
+longest_seconds := priorities.longest_claim_seconds[input.caller.kind]
+
+claims_limit := priorities.claims_per_actor[input.caller.kind]
 
 usual_seconds := priorities.claim_seconds_without_motive if input.motive == null
 
@@ -142,46 +207,84 @@ invokes_whole(effect) if {
 
 changing := [effect | some effect in setting; effect.changes]
 
-# The claims of others on attributes that this mutation changes, by id.
+# The attributes that this mutation claims if it is carried out. Setting a value that nobody disputes claims nothing.
+taking := {[effect.address, effect.attribute] | some effect in changing; effect.action in {"set", "delete"}}
+
+# The actor's own claims that a new one replaces.
+replaced contains claim.id if {
+	some claim in input.claims
+	claim.actor == input.caller.actor
+	touched(claim, changed_attributes)
+}
+
+# The claims of others on attributes that this mutation sets, by id. The value does not matter: two actors that set one
+# attribute are in contest even if the last known value is the one asked for, because the holder may be about to change it.
 rivals[claim.id] := claim if {
 	some claim in input.claims
 	claim.actor != input.caller.actor
-	overlaps_any(claim)
+	touched(claim, set_attributes)
 }
+
+deleted := {effect.address | some effect in changing; effect.action == "delete"}
+
+first_deleted := min(deleted) if count(deleted) > 0
+
+deleted_text := first_deleted if count(deleted) == 1
+
+deleted_text := sprintf("%s, or one of %v other resources deleted with it,", [first_deleted, count(deleted) - 1]) if count(deleted) > 1
 
 # The urgent claims of others on other attributes or dependants of a resource that this mutation deletes, by id.
 guarding[claim.id] := claim if {
-	"delete" in {effect.action | some effect in changing}
+	count(deleted) > 0
 	some claim in input.claims
 	claim.actor != input.caller.actor
 	claim.relation in {"resource", "dependant"}
 	claim.motivation in priorities.urgent
-	not overlaps_any(claim)
+	not touched(claim, changed_attributes)
 }
 
-overlaps_any(claim) if {
-	some effect in changing
-	overlaps(claim, effect)
+set_attributes := attributes(setting)
+
+changed_attributes := attributes(changing)
+
+# The attributes of some effects, arranged so that finding the claims on them takes time in proportion to both, not to their product.
+# A look-up (`found.exact[…]`) does; `… in found.exact` compares with every member in Wasm.
+attributes(effects) := {
+	"exact": {[effect.address, effect.attribute] | some effect in effects},
+	"around": {[effect.address, outer] | some effect in effects; some outer in enclosing(effect.attribute)},
+	"addresses": {effect.address | some effect in effects},
 }
 
-overlaps(claim, effect) if {
-	claim.address == effect.address
-	nested(claim.attribute, effect.attribute)
+# Whether a claim is on one of the attributes, on a part of it, or on what it is a part of. `*` is the whole resource.
+touched(claim, found) if {
+	claim.attribute == "*"
+	found.addresses[claim.address]
 }
 
-overlaps(claim, effect) if {
-	claim.address == effect.address
-	nested(effect.attribute, claim.attribute)
+touched(claim, found) if found.exact[[claim.address, "*"]]
+
+touched(claim, found) if found.around[[claim.address, claim.attribute]]
+
+touched(claim, found) if {
+	some outer in enclosing(claim.attribute)
+	found.exact[[claim.address, outer]]
 }
 
-# Whether the attribute path `inner` is `outer` or nested in it.
-nested(_, "*")
+# The path itself and those it is nested in: `a.b` and `a` for `a.b`.
+enclosing(attribute) := {concat(".", array.slice(steps, 0, index + 1)) |
+	steps := split(attribute, ".")
+	some index, _ in steps
+}
 
-nested(inner, outer) if inner == outer
+outcome[id] := "unsettled" if {
+	some id, claim in rivals
+	claim.unsettled
+}
 
-nested(inner, outer) if startswith(inner, concat("", [outer, "."]))
-
-outcome[id] := standing(id) if some id, _ in rivals
+outcome[id] := standing(id) if {
+	some id, claim in rivals
+	not claim.unsettled
+}
 
 standing(id) := "wins" if incoming - strength[id] >= priorities.close_call
 
@@ -228,9 +331,9 @@ flips(effect) := object.get(input.flips, concat(".", [effect.address, effect.att
 
 # The holder of the attribute may set it, and so may an actor that clearly outranks every holder.
 may_set_frozen(effect) if {
-	some claim in input.claims
+	some claim in on_address[effect.address]
 	claim.actor == input.caller.actor
-	overlaps(claim, effect)
+	touched(claim, attributes([effect]))
 }
 
 may_set_frozen(effect) if {
@@ -241,7 +344,14 @@ may_set_frozen(effect) if {
 	}
 }
 
-holders(effect) := {id | some id, claim in rivals; overlaps(claim, effect)}
+holders(effect) := {id |
+	found := attributes([effect])
+	some id, claim in on_address[effect.address]
+	rivals[id]
+	touched(claim, found)
+}
+
+on_address[claim.address][claim.id] := claim if some claim in input.claims
 
 # The actors with the highest-ranked claims on the attribute; empty if there is no claim.
 best_holders(effect) := concat(", ", sort({rivals[id].actor |

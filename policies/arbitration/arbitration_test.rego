@@ -22,6 +22,7 @@ claim(id, actor, kind, intent, motivation) := {
 	"since_ns": 1,
 	"until_ns": 2000000000000,
 	"until": "1970-01-01T00:33:20Z",
+	"unsettled": false,
 	"relation": "same",
 }
 
@@ -120,10 +121,67 @@ test_every_claim_in_the_way_must_be_outranked if {
 	found.supersedes == {"clm_r"}
 }
 
-test_an_effect_without_change_contests_nothing if {
-	found := answer(request("pipeline", fixtures.motive("consistency", "routine"), [unchanged], [incident], {}))
-	count(found.findings) == 0
-	count(found.supersedes) == 0
+test_restating_the_known_value_contests_the_claims_on_it if {
+	loses := answer(request("pipeline", fixtures.motive("consistency", "routine"), [unchanged], [incident], {}))
+	fixtures.verdicts(loses.findings) == {"SEN-A001 deny"}
+	close := answer(request("agent", fixtures.motive("availability", "incident"), [unchanged], [incident], {}))
+	fixtures.verdicts(close.findings) == {"SEN-A002 hold"}
+	beside := answer(request("pipeline", fixtures.motive("consistency", "routine"), [unchanged], [changed(incident, "/attribute", "max_size")], {}))
+	count(beside.findings) == 0
+}
+
+unsettled(claim) := json.patch(claim, [
+	{"op": "replace", "path": "/unsettled", "value": true},
+	{"op": "replace", "path": "/until", "value": null},
+	{"op": "replace", "path": "/until_ns", "value": null},
+])
+
+test_nobody_sets_an_attribute_whose_change_is_not_settled if {
+	routine := unsettled(claim("clm_r", "terraform", "pipeline", "consistency", "routine"))
+	every effect in [set_capacity, unchanged, delete, fixtures.effect("aws_autoscaling_group", "invoke", "desired_capacity", null)] {
+		found := answer(request("human", fixtures.motive("availability", "incident"), [effect], [routine], {}))
+		fixtures.verdicts(found.findings) == {"SEN-A005 deny"}
+		count(found.supersedes) + count(found.on_approval) == 0
+	}
+	part := answer(request("human", fixtures.motive("availability", "incident"), [set_capacity], [changed(routine, "/attribute", "desired_capacity.0")], {}))
+	fixtures.verdicts(part.findings) == {"SEN-A005 deny"}
+	another := answer(request("human", fixtures.motive("availability", "incident"), [set_capacity], [changed(routine, "/attribute", "max_size")], {}))
+	count(another.findings) == 0
+}
+
+test_an_approval_of_a_close_call_ends_the_claim_that_it_was_about if {
+	other := changed(claim("clm_o", "saver", "agent", "cost", "experiment"), "/attribute", "desired_capacity.x")
+	found := answer(request("agent", fixtures.motive("availability", "incident"), [set_capacity], [incident, other], {}))
+	found.on_approval == {"clm_i"}
+	found.supersedes == {"clm_o"}
+}
+
+holding(open, effects, claims) := object.union(
+	request("agent", fixtures.motive("availability", "incident"), effects, claims, {}),
+	{"caller": {"actor": "some-agent", "kind": "agent", "roles": [], "on_behalf_of": "", "open_claims": open}},
+)
+
+test_the_number_of_claims_is_limited if {
+	limit := data.data.priorities.claims_per_actor.agent
+	count(answer(holding(limit - 1, [set_capacity], [])).findings) == 0
+	fixtures.verdicts(answer(holding(limit, [set_capacity], [])).findings) == {"SEN-A006 deny"}
+	fixtures.verdicts(answer(holding(limit, [delete], [])).findings) == {"SEN-A006 deny"}
+	restated := answer(holding(limit, [unchanged], []))
+	count(restated.findings) == 0
+	own := changed(incident, "/actor", "some-agent")
+	replaced := answer(holding(limit, [set_capacity], [own]))
+	count(replaced.findings) == 0
+	answer(holding(0, [set_capacity], [])).obligations.claims_limit == limit
+}
+
+test_the_length_of_a_claim_is_limited if {
+	longest := data.data.priorities.longest_claim_seconds.agent
+
+	count(answer(request("agent", wanted(longest), [set_capacity], [], {})).findings) == 0
+	long := answer(request("agent", wanted(longest + 1), [set_capacity], [], {}))
+	fixtures.verdicts(long.findings) == {"SEN-A007 deny"}
+	restated := answer(request("agent", wanted(longest + 1), [unchanged], [], {}))
+	count(restated.findings) == 0
 }
 
 test_invoking_an_attribute_contests_the_claims_on_it if {
@@ -162,6 +220,9 @@ test_deleting_what_an_urgent_claim_depends_on if {
 	count(wins.findings) == 0
 	calm := answer(request("agent", fixtures.motive("cost", "budget"), [delete], [changed(near, "/motivation", "schedule")], {}))
 	count(calm.findings) == 0
+	both := answer(request("agent", fixtures.motive("cost", "budget"), [delete, changed(delete, "/address", "aws_autoscaling_group.y")], [near], {}))
+	some finding in both.findings
+	contains(finding.message, "one of 1 other resources")
 	setting := answer(request("agent", fixtures.motive("cost", "budget"), [set_capacity], [near], {}))
 	count(setting.findings) == 0
 }
@@ -207,7 +268,7 @@ granted(why) := found.obligations.claim_seconds if {
 
 test_the_duration_of_a_claim if {
 	granted(fixtures.motive("availability", "incident")) == data.data.priorities.claim_seconds.incident
-	granted(fixtures.motive("cost", "budget")) == null
+	granted(fixtures.motive("cost", "budget")) == data.data.priorities.longest_claim_seconds.agent
 	granted(null) == data.data.priorities.claim_seconds_without_motive
 	short := changed(fixtures.motive("availability", "incident"), "/wanted_seconds", 60)
 	granted(short) == 60
@@ -221,3 +282,5 @@ test_a_claim_without_rank_leaves_evaluated_undefined if {
 	document := request("agent", fixtures.motive("cost", "budget"), [set_capacity], [object.remove(incident, ["intent"])], {})
 	count([answer | answer := arbitration.evaluated with input as document]) == 0
 }
+
+wanted(seconds) := changed(fixtures.motive("security", "vulnerability"), "/wanted_seconds", seconds)

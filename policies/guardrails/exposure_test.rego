@@ -54,7 +54,7 @@ test_narrow_policies_pass if {
 }
 
 test_a_policy_that_cannot_be_read if {
-	every value in ["no JSON", "[]", "{}", {"sha256": "x"}, 7, "{\"Statement\": [1]}"] {
+	every value in ["no JSON", "[]", "{}", {"hmac_sha256": "x"}, 7, "{\"Statement\": [1]}"] {
 		"SEN-X002 deny" in fixtures.verdicts(found("agent", fixtures.effect("aws_s3_bucket_policy", "create", "policy", value)))
 	}
 }

@@ -63,7 +63,8 @@ def applied_mutation(record: Record, approvers: Mapping[str, str]) -> AppliedMut
         on_behalf_of=str(caller.get("on_behalf_of") or ""),
         at=record.at,
         operation=f"{call['service']}:{call['operation']}",
-        effects=tuple(_effect_from_json(effect) for effect in effects),
+        # What the call only implied is read from AWS if it is to be written: nobody asked for it.
+        effects=tuple(_effect_from_json(effect) for effect in effects if not effect.get("implied")),
         before={_key(effect): effect.get("before") for effect in effects},
         restated=frozenset(
             _key(effect) for effect in effects if effect.get("changes") is False and effect.get("declared") is None

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gateway.model.mutation import WHOLE, EffectAction
+from gateway.model.mutation import WHOLE, Effect, EffectAction
 from gateway.model.path import AttributePath
+from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
 from reconciler.drift.applied import AppliedMutation
 from reconciler.model import Drift, DriftOrigin, Left, Wanted
 from reconciler.terraform.plan import ResourceChange, TerraformPlan
@@ -19,6 +20,9 @@ _CONTROLLED = {
 
 CloudFormation's drift-aware change sets keep them out too.
 """
+
+_STAYS_OUT = "The value is a secret and stays out of code."
+_BY_HAND = "The value may hold a secret, and Sentinel writes no secret into code. Declare it by hand, with a reference to where the secret is kept."
 
 _TERRAFORM = "pipeline"
 """The kind of caller that runs Terraform: the code already says what it creates and deletes."""
@@ -57,11 +61,15 @@ def classify_mutation(applied: AppliedMutation, *, superseded: Mapping[tuple[str
         if effect.action is not EffectAction.SET or effect.attribute == WHOLE:
             left.append(Left(wanted=want, reason=_reason_to_leave_resource(effect.action, effect.address)))
         elif not effect.declared:
-            left.append(Left(wanted=want, reason=f"No block in the code declares {effect.address}."))
+            left.append(
+                Left(wanted=_without_secret(want, effect), reason=f"No block in the code declares {effect.address}.")
+            )
+        elif applied.kind != _TERRAFORM and _may_hold_secret(effect):
+            left.append(Left(wanted=replace(want, value=None), reason=_BY_HAND))
         elif reason := _reason_to_keep_out(
-            applied, want, effect.resource_type, sensitive=effect.sensitive, superseded=superseded
+            applied, want, effect.resource_type, sensitive=_is_secret(effect), superseded=superseded
         ):
-            kept_out.append(Left(wanted=replace(want, value=None) if effect.sensitive else want, reason=reason))
+            kept_out.append(Left(wanted=_without_secret(want, effect), reason=reason))
         else:
             wanted.append(want)
     return ClassifiedDrift(wanted=tuple(wanted), kept_out=tuple(kept_out), left=tuple(left))
@@ -95,6 +103,21 @@ def all_left(wanted: Sequence[Wanted], reason: str) -> tuple[Left, ...]:
     return tuple(Left(wanted=want, reason=reason) for want in wanted)
 
 
+def _is_secret(effect: Effect) -> bool:
+    """Whether the value is a secret or shows one. Records of earlier versions may hold values that are masked today."""
+    return effect.sensitive or shows_secret(
+        effect.value, resource_type=effect.resource_type, attribute=effect.attribute
+    )
+
+
+def _may_hold_secret(effect: Effect) -> bool:
+    return _is_secret(effect) and not is_secret(effect.resource_type, effect.attribute)
+
+
+def _without_secret(want: Wanted, effect: Effect) -> Wanted:
+    return replace(want, value=None) if _is_secret(effect) else want
+
+
 def _controlled_by(resource_type: str, attribute: str) -> str:
     """Which controller owns this attribute, or why it does; empty if none does."""
     return _CONTROLLED.get((resource_type, AttributePath(attribute).top), "")
@@ -116,7 +139,7 @@ def _reason_to_keep_out(
 ) -> str:
     """Why a value does not belong in code; empty if it does."""
     if sensitive:
-        return "The value is a secret and stays out of code."
+        return _STAYS_OUT
     if applied.wanted_seconds is not None:
         return f"It is wanted for {applied.wanted_seconds:g} seconds only, so it is not written into code."
     if later := superseded.get(want.key):
@@ -134,7 +157,7 @@ def _reason_to_leave(change: ResourceChange, drifted: set[tuple[str, str]], orig
     if change.attribute == WHOLE:
         return f"The plan would {' and '.join(change.actions)} {change.address}, which is not drift of a value."
     if change.sensitive:
-        return "The value is a secret and stays out of code."
+        return _BY_HAND if may_hold_secret(change.resource_type, change.attribute) else _STAYS_OUT
     if change.top_key not in drifted:
         return "The state agrees with what is live, so this did not drift: the code is ahead of what is applied, or the drift was accepted into the state before."
     if reason := _controlled_by(change.resource_type, change.attribute):

@@ -57,7 +57,7 @@ def read_events(path: Path) -> Events:
     Source: "CloudTrail record contents" in the AWS CloudTrail user guide.
     """
     events, bad = [], []
-    for index, record in enumerate(_records(path)):
+    for index, record in enumerate(read_records(path)):
         try:
             event = _event(record)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -128,7 +128,8 @@ _EVENT_SOURCES = {"cloudwatch": "monitoring"}
 """By the service in an ARN: the event source, if it has another name."""
 
 
-def _records(path: Path) -> list[Any]:
+def read_records(path: Path) -> list[Any]:
+    """The raw records of a file; None for a line that is not JSON. Raises `errors.EventsInvalid`."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

@@ -1,13 +1,18 @@
-"""Commits to a branch of the stack's repository, in our own worktree: the user's checkout and index never change."""
+"""Commits to a branch of the stack's repository, in our own worktree: the user's checkout and index never change.
+
+Anyone with write access to the repository can move the branch. So its commits are checked before one of their files is
+read, the worktree stands on the checked commit and not on the branch, and the branch moves only from that commit.
+"""
 
 import asyncio
 import os
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from reconciler.errors import BranchConflict, GitFailed
+from reconciler.errors import BranchConflict, ForeignCommit, GitFailed
+from reconciler.publish.own_commits import OwnCommits
 
 _SAFE = (
     "core.hooksPath=/dev/null",  # do not run the repository's hooks
@@ -22,15 +27,21 @@ _SAFE = (
 _BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*")
 _TRAILER = "Sentinel-Mutation"
 _IDENTITY = re.compile(r"[A-Za-z0-9_-]{1,80}")
+_INHERITED = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "USER", "LOGNAME")
+"""The variables that git gets from our environment: no credential is among them."""
+_SHOWN = 5
+"""How many foreign commits a message names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branch:
-    """A branch of the repository that holds the stack, checked out in our own worktree."""
+    """A branch of the repository that holds the stack, with its checked commit in our own worktree."""
 
     name: str
     source: Path
-    """The stack's directory in the user's checkout of the protected branch."""
+    """The stack's directory in the user's checkout."""
+    protected: str = "HEAD"
+    """The ref of the protected branch."""
     worktree: Path
     prefix: Path
     """The stack's directory relative to the top of the repository."""
@@ -51,7 +62,7 @@ class Branch:
             "--fixed-strings",
             f"--grep={_TRAILER}: {mutation_id}",
             f"--format=%H %(trailers:key={_TRAILER},valueonly,separator=%x20)",
-            self.ref,
+            "HEAD",
             "--",
         )
         for line in listed.splitlines():
@@ -61,7 +72,11 @@ class Branch:
         return ""
 
     async def commit(self, files: Mapping[Path, bytes], message: str) -> str:
-        """Write `files` (relative to the stack), commit only those, and return the commit. Raises `errors.GitFailed`."""
+        """Write `files` (relative to the stack), commit only those, and return the commit.
+
+        Raises `errors.GitFailed`, also if the branch was moved since it was checked; it then stays where it was moved to.
+        """
+        before = await self.head()
         for path, content in files.items():
             _inside(self.root, path).write_bytes(content)
         names = [str(self.prefix / path) for path in files]
@@ -69,7 +84,14 @@ class Branch:
         await git(
             self.worktree, "commit", "--quiet", "--cleanup=verbatim", "--file=-", "--only", "--", *names, stdin=message
         )
+        await self.advance(before)
         return await self.head()
+
+    async def advance(self, before: str) -> None:
+        """Move the branch from `before` to the worktree's commit, which is listed as our own first. Raises `errors.GitFailed`."""
+        commit = await self.head()
+        self.own.add(commit)
+        await git(self.worktree, "update-ref", "--no-deref", self.ref, commit, before)
 
     async def tracked(self, paths: Sequence[Path]) -> frozenset[Path]:
         """The subset of `paths` (relative to the stack) that git tracks."""
@@ -82,12 +104,12 @@ class Branch:
         return await git(self.worktree, "show", "--format=", "--no-ext-diff", "--no-textconv", commit, "--")
 
     async def head(self) -> str:
-        """The branch's commit."""
+        """The checked commit of the branch, on which the worktree stands."""
         return (await git(self.worktree, "rev-parse", "HEAD")).strip()
 
     async def is_merged(self) -> bool:
         """Whether the protected branch has the same code as this branch."""
-        protected = (await git(self.source, "rev-parse", "--verify", "HEAD^{commit}")).strip()
+        protected = await protected_head(self.source, self.protected)
         return not (await git(self.worktree, "diff", "--name-only", protected, "HEAD", "--")).strip()
 
     async def clean(self) -> None:
@@ -99,36 +121,55 @@ class Branch:
         """The branch's full ref name."""
         return f"refs/heads/{self.name}"
 
+    @property
+    def own(self) -> OwnCommits:
+        """The list of the commits that we made; it lies beside our worktree, outside of the repository."""
+        return OwnCommits(path=self.worktree.with_name(f"{self.worktree.name}.commits"))
 
-async def open_branch(*, source: Path, worktree: Path, name: str) -> Branch:
+
+async def open_branch(
+    *, source: Path, worktree: Path, name: str, protected: str = "HEAD", recorded: Collection[str] = ()
+) -> Branch:
     """The branch; created at the protected branch's commit if it does not exist, else with the protected branch merged into it.
 
-    `source` is the stack's directory in the user's checkout; its HEAD is the protected branch.
-    Raises `errors.GitFailed` (no repository, a bad name), `errors.BranchConflict`.
+    `source` is the stack's directory in the user's checkout, `protected` the protected branch's ref, and `recorded` are the
+    commits that the ledger says are ours.
+    Raises `errors.GitFailed` (no repository, a bad name), `errors.BranchConflict`, and `errors.ForeignCommit` if the branch
+    has a commit that is neither ours nor in the protected branch: nothing of it was checked out, and the branch is untouched.
     """
     if not _BRANCH.fullmatch(name) or ".." in name or name.endswith((".lock", ".")):
         message = f"{name!r} cannot be the name of a git branch; change `reconcile.branch`."
         raise GitFailed(message)
     top = Path((await git(source, "rev-parse", "--show-toplevel")).strip())
-    head = (await git(source, "rev-parse", "--verify", "HEAD^{commit}")).strip()
-    branch = _branch(name, source, worktree, top)
-    if not await _is_worktree(branch, top):
-        await _add_worktree(branch, top, head)
-    await _unlock(branch)
-    await branch.clean()
-    await _merge_protected(branch, head)
+    head = await protected_head(source, protected)
+    branch = replace(_branch(name, source, worktree, top), protected=protected)
+    await _refuse_own_as_protected(branch)
+    tip = await _tip(branch, top, head)
+    await _refuse_foreign(branch, top, tip, head, recorded)
+    await _check_out(branch, top, tip)
+    await _merge_protected(branch, tip, head)
     return branch
 
 
-async def protected_head(source: Path) -> str:
-    """The commit of the user's checkout. Raises `errors.GitFailed`."""
-    return (await git(source, "rev-parse", "--verify", "HEAD^{commit}")).strip()
+async def open_protected(*, source: Path, worktree: Path, protected: str = "HEAD") -> Branch:
+    """The protected branch's commit in a worktree of its own, in which nothing is committed. Raises `errors.GitFailed`."""
+    top = Path((await git(source, "rev-parse", "--show-toplevel")).strip())
+    branch = _branch("HEAD", source, worktree, top)
+    await _check_out(branch, top, await protected_head(source, protected))
+    return branch
 
 
-async def mutations_in(source: Path) -> frozenset[str]:
+async def protected_head(source: Path, protected: str = "HEAD") -> str:
+    """The protected branch's commit. Raises `errors.GitFailed`."""
+    return (await git(source, "rev-parse", "--verify", f"{protected}^{{commit}}")).strip()
+
+
+async def mutations_in(source: Path, protected: str = "HEAD") -> frozenset[str]:
     """The ids of the mutations that have a trailer in the protected branch's commits, however they were merged. Raises `errors.GitFailed`."""
     form = f"--format=%(trailers:key={_TRAILER},valueonly,separator=%x20)"
-    return frozenset((await git(source, "log", "--fixed-strings", f"--grep={_TRAILER}: ", form, "HEAD", "--")).split())
+    return frozenset(
+        (await git(source, "log", "--fixed-strings", f"--grep={_TRAILER}: ", form, protected, "--")).split()
+    )
 
 
 def _branch(name: str, source: Path, worktree: Path, top: Path) -> Branch:
@@ -136,29 +177,68 @@ def _branch(name: str, source: Path, worktree: Path, top: Path) -> Branch:
     return Branch(name=name, source=source, worktree=worktree.absolute(), prefix=source.relative_to(top.resolve()))
 
 
+async def _refuse_own_as_protected(branch: Branch) -> None:
+    """Raise `GitFailed` if the protected branch is our branch: whatever is put there would then count as protected."""
+    current = await git(branch.source, "rev-parse", "--symbolic-full-name", branch.protected)
+    if current.strip() == branch.ref:
+        message = (
+            f"The protected branch of {branch.source} is {branch.name}, Sentinel's own branch, so nothing says what is "
+            "protected. Nothing was planned or written; check out the protected branch there, or set `protected_branch`."
+        )
+        raise GitFailed(message)
+
+
+async def _tip(branch: Branch, top: Path, head: str) -> str:
+    """The branch's commit; the branch is created at `head` if there is none. Raises `GitFailed` for a ref that only points to another."""
+    listed = await git(top, "for-each-ref", "--format=%(objectname) %(symref) %(refname)", branch.ref)
+    rows = [row.split(" ") for row in listed.splitlines()]
+    found = [(commit, target) for commit, target, name in rows if name == branch.ref]
+    if not found:
+        await git(top, "update-ref", "--no-deref", branch.ref, head, "")
+        return head
+    ((commit, target),) = found
+    if target:
+        message = f"The branch {branch.name} is only another name of {target}, so nothing was planned or written. Delete it; then Sentinel continues."
+        raise GitFailed(message)
+    return commit
+
+
+async def _refuse_foreign(branch: Branch, top: Path, tip: str, head: str, recorded: Collection[str]) -> None:
+    """Raise `ForeignCommit` if the branch has a commit that is neither ours nor reachable from the protected branch."""
+    listed = (await git(top, "rev-list", tip, "--not", head, "--")).split()
+    foreign = [commit for commit in listed if commit not in recorded and commit not in branch.own.all()]
+    if foreign:
+        raise ForeignCommit.on(branch.name, tuple(foreign[:_SHOWN]), count=len(foreign))
+
+
+async def _check_out(branch: Branch, top: Path, commit: str) -> None:
+    """Put a commit into our worktree without a branch, so that nobody can move what is planned; changes there are discarded."""
+    if not await _is_worktree(branch, top):
+        await _add_worktree(branch, top, commit)
+    await _unlock(branch)
+    await git(branch.worktree, "checkout", "--quiet", "--force", "--detach", commit, "--")
+    await branch.clean()
+
+
 async def _is_worktree(branch: Branch, top: Path) -> bool:
-    """Whether our worktree exists, belongs to this repository, and has the branch checked out."""
+    """Whether our worktree exists and belongs to this repository."""
     if not (branch.worktree / ".git").is_file():
         return False
     try:
         common = await git(branch.worktree, "rev-parse", "--path-format=absolute", "--git-common-dir")
-        head = await git(branch.worktree, "symbolic-ref", "HEAD")
     except GitFailed:
         return False
     own = await git(top, "rev-parse", "--path-format=absolute", "--git-common-dir")
-    return common.strip() == own.strip() and head.strip() == branch.ref
+    return common.strip() == own.strip()
 
 
-async def _add_worktree(branch: Branch, top: Path, head: str) -> None:
+async def _add_worktree(branch: Branch, top: Path, commit: str) -> None:
     if branch.worktree.exists() and any(branch.worktree.iterdir()):
         message = f"{branch.worktree} is in the way of Sentinel's git worktree; move it away. Nothing was written."
         raise GitFailed(message)
     await git(top, "worktree", "prune")
-    exists = await git(top, "for-each-ref", "--format=%(refname)", branch.ref)
-    if exists.strip() != branch.ref:
-        await git(top, "branch", "--no-track", "--", branch.name, head)
     branch.worktree.parent.mkdir(parents=True, exist_ok=True)
-    await git(top, "worktree", "add", "--quiet", "--", str(branch.worktree), branch.name)
+    await git(top, "worktree", "add", "--quiet", "--detach", "--", str(branch.worktree), commit)
 
 
 async def _unlock(branch: Branch) -> None:
@@ -168,7 +248,7 @@ async def _unlock(branch: Branch) -> None:
         (directory / name).unlink(missing_ok=True)
 
 
-async def _merge_protected(branch: Branch, head: str) -> None:
+async def _merge_protected(branch: Branch, tip: str, head: str) -> None:
     """Merge the protected branch into ours if it moved on."""
     behind = await git(branch.worktree, "rev-list", "--count", f"HEAD..{head}", "--")
     if behind.strip() == "0":
@@ -181,9 +261,10 @@ async def _merge_protected(branch: Branch, head: str) -> None:
         await branch.clean()
         message = (
             f"The branch {branch.name} and the protected branch changed the same lines, so nothing was written. "
-            f"Merge {head[:12]} into {branch.name} by hand, or merge or delete the branch; then Sentinel continues."
+            f"Merge {branch.name} into the protected branch by hand, or delete it; then Sentinel continues."
         )
         raise BranchConflict(message) from error
+    await branch.advance(tip)
 
 
 def _inside(root: Path, path: Path) -> Path:
@@ -197,8 +278,9 @@ def _inside(root: Path, path: Path) -> Path:
 
 async def git(directory: Path, *argv: str, stdin: str = "") -> str:
     """Run git in `directory` and return what it printed. Raises `errors.GitFailed`."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "SENTINEL_"))}
-    environment |= {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"}
+    environment = {name: os.environ[name] for name in _INHERITED if name in os.environ}
+    # Replacement objects would show another content under the id of a commit that we checked.
+    environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_NO_REPLACE_OBJECTS": "1", "LC_ALL": "C.UTF-8"}
     options = [part for setting in _SAFE for part in ("-c", setting)]
     try:
         process = await asyncio.create_subprocess_exec(

@@ -1,4 +1,7 @@
-"""Copies the untracked files that a plan needs into our worktree: the lock file, built archives, variable files."""
+"""Copies the untracked files that a plan needs into our worktree: the lock file, built archives, variable files.
+
+Untracked code is not copied: only code that was committed is planned.
+"""
 
 import shutil
 from pathlib import Path
@@ -6,6 +9,7 @@ from pathlib import Path
 from reconciler.publish.git import Branch, git
 
 _EXCLUDED = (".terraform/", "*.tfstate", "*.tfstate.*", "crash.log", ".*.lock.info")
+_CODE = (".tf", ".tf.json", ".tofu", ".tofu.json")
 _LARGEST = 64 * 1024 * 1024
 """Larger files, in bytes, are assumed not to be input of a plan."""
 
@@ -20,7 +24,13 @@ async def add_untracked_files(branch: Branch) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    if source.is_symlink() or not source.is_file() or source.stat().st_size > _LARGEST or target.exists():
+    if (
+        source.name.lower().endswith(_CODE)
+        or source.is_symlink()
+        or not source.is_file()
+        or source.stat().st_size > _LARGEST
+        or target.exists()
+    ):
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy2(source, target)

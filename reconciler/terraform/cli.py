@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from reconciler.errors import TerraformFailed, TerraformMissing
+from reconciler.terraform.code_guard import CodeGuard
+from reconciler.terraform.refreshed import Refreshed, messages, read_refreshed
 
 _LAST_LINES = 30
 _NEEDS_INIT = ("terraform init", "Required plugins are not installed", "Inconsistent dependency lock file")
@@ -40,6 +42,8 @@ class Terraform:
     """Timeout of one command."""
     shared_data: Path | None = None
     """The user's own `.terraform`, used while it fits the code; only read."""
+    guard: CodeGuard | None = None
+    """Checks code before each command that reads it; None for code that the user runs on their own machine anyway."""
 
     async def version(self) -> str:
         """Terraform's version, e.g. `1.11.4`. Raises `errors.TerraformMissing`, `errors.TerraformFailed`."""
@@ -56,18 +60,36 @@ class Terraform:
 
         Returns None if the plan is empty (exit code 0), else the plan file (exit code 2). `state` is an absolute path;
         None lets the code's own backend find it. Initialises plug-ins and modules first if needed.
-        Raises `errors.TerraformMissing`, `errors.TerraformFailed`.
+        Raises `errors.TerraformMissing`, `errors.TerraformFailed`, and `errors.CodeRefused` before anything runs.
         """
         file = self._plan_file()
         argv = ["plan", "-detailed-exitcode", "-lock=false", "-no-color", "-compact-warnings", f"-out={file}"]
         argv += [f"-state={state}"] if state else []
         argv += [f"-target={target}" for target in targets]
         completed = await self._with_plugins(root, argv)
-        if completed.code not in {0, 2}:
-            raise TerraformFailed.saying("plan", _last_lines(completed))
         if completed.code == 2:  # noqa: PLR2004  documented for -detailed-exitcode
             return file
+        _remove(file)
+        if completed.code:
+            raise TerraformFailed.saying("plan", _last_lines(completed))
         return None
+
+    async def refresh(self, root: Path, *, state: Path | None, targets: Sequence[str]) -> Refreshed:
+        """Read the live attributes of resources; nothing is changed, not even the state.
+
+        Raises as `plan`.
+        """
+        file = self._plan_file()
+        argv = ["plan", "-refresh-only", "-json", "-lock=false", f"-out={file}"]
+        argv += [f"-state={state}"] if state else []
+        argv += [f"-target={target}" for target in targets]
+        completed = await self._with_plugins(root, argv)
+        if completed.code:
+            _remove(file)
+            raise TerraformFailed.saying(
+                "plan -refresh-only", "\n".join(messages(completed.out)) or _last_lines(completed)
+            )
+        return read_refreshed(completed.out, await self.show(root, file))
 
     async def show(self, root: Path, plan: Path) -> dict[str, Any]:
         """The JSON of a plan file ("JSON Output Format"). Removes the file, which may hold secrets.
@@ -80,7 +102,11 @@ class Terraform:
             _remove(plan)
 
     async def init(self, root: Path) -> None:
-        """Install plug-ins and modules for `root` into our own working directory. Raises `errors.TerraformFailed`."""
+        """Install plug-ins and modules for `root` into our own working directory.
+
+        Raises `errors.TerraformFailed`, `errors.CodeRefused`.
+        """
+        await self._check(root, None)
         completed = await self._run("init", "-no-color", "-lock=false", root=root, data=self._own_data)
         if completed.code:
             raise TerraformFailed.saying("init", _last_lines(completed))
@@ -88,11 +114,19 @@ class Terraform:
     async def _with_plugins(self, root: Path, argv: Sequence[str]) -> Completed:
         """Run with our plug-in data or the user's; if it does not fit the code, initialise ours and run again."""
         for data in self._data_directories():
+            await self._check(root, data)
             completed = await self._run(*argv, root=root, data=data)
-            if completed.code in {0, 2} or not any(text in completed.err for text in _NEEDS_INIT):
+            output = completed.err + completed.out.decode(errors="replace")
+            if completed.code in {0, 2} or not any(text in output for text in _NEEDS_INIT):
                 return completed
         await self.init(root)
+        await self._check(root, self._own_data)
         return await self._run(*argv, root=root, data=self._own_data)
+
+    async def _check(self, root: Path, data: Path | None) -> None:
+        """Check the code, and the modules that were downloaded into `data`. Raises `errors.CodeRefused`."""
+        if self.guard is not None:
+            await asyncio.to_thread(self.guard.check, root, data)
 
     def _plan_file(self) -> Path:
         """A new name each time: a terraform whose parent was killed may still be writing the last file."""

@@ -9,6 +9,7 @@ from gateway.model.json import Json
 from gateway.model.mutation import WHOLE
 from gateway.model.path import AttributePath
 from gateway.terraform.address import parse_address
+from gateway.terraform.secrets import may_hold_secret, shows_secret
 from reconciler.terraform.compare import differences
 
 _KEY = re.compile(r'\[(?:[0-9]+|"(?:[^"\\]|\\.)*")\]')
@@ -30,6 +31,7 @@ class ResourceChange:
     other: Json = None
     """The value that the code declares; in `TerraformPlan.drift`, the value in the state."""
     sensitive: bool = False
+    """Whether the plan marks it as sensitive, or the value is or may hold a secret; then no value of it is shown or written."""
     actions: tuple[str, ...] = ("update",)
 
     @property
@@ -105,7 +107,12 @@ def _planned(entry: Mapping[str, Any]) -> list[ResourceChange]:
         names = [name for name in sorted({*before, *after}) if before.get(name) != after.get(name)] or [WHOLE]
         found = [
             ResourceChange(
-                address=entry["address"], attribute=name, live=before.get(name), other=after.get(name), actions=actions
+                address=entry["address"],
+                attribute=name,
+                live=before.get(name),
+                other=after.get(name),
+                sensitive=any(_is_secret(entry["address"], name, side.get(name)) for side in (before, after)),
+                actions=actions,
             )
             for name in names
         ]
@@ -131,9 +138,18 @@ def _changes(entry: Mapping[str, Any], *, live: str, other: str) -> Iterator[Res
                 attribute=".".join(path),
                 live=one,
                 other=two,
-                sensitive=any(_marked(_marks(change, side).get(name)) for side in ("before", "after")),
+                sensitive=any(_marked(_marks(change, side).get(name)) for side in ("before", "after"))
+                or any(_is_secret(entry["address"], ".".join(path), value) for value in (one, two)),
                 actions=actions,
             )
+
+
+def _is_secret(address: str, attribute: str, value: Json) -> bool:
+    parsed = parse_address(address)
+    resource_type = parsed.resource_type if parsed else ""
+    return may_hold_secret(resource_type, attribute) or shows_secret(
+        value, resource_type=resource_type, attribute=attribute
+    )
 
 
 def _marks(change: Mapping[str, Any], side: str) -> Mapping[str, Any]:

@@ -22,8 +22,7 @@ def clean(gate: Gate) -> Iterator[None]:
     gate.upstream.behaviour = "ok"
     yield
     gate.upstream.behaviour = "ok"
-    for claim in gate.run(gate.ledger.claims()):
-        httpx.post(f"{gate.url}/v1/mutations/{claim.mutation_id}/release", headers=gate.bearer("human"))
+    gate.release_all()
 
 
 def _refused(call: Any, **parameters: Any) -> ClientError:

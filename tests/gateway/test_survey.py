@@ -1,6 +1,6 @@
 """The facts: values joined from state and ledger, before and after the change, claims by relation, all from one version of the code."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from gateway.survey import Survey, nothing_known
 from gateway.terraform.stacks import Stacks
 from tests.kit.doubles import AGENT, CALL, NOW, FixedClock, LedgerDouble, PolicyDouble
 from tests.kit.gate import STACK
+from tests.kit.growth import assert_linear, finish
 
 ASG = "aws_autoscaling_group.kafka_consumer"
 POLICY = "aws_autoscaling_policy.scale_up_lag"
@@ -216,3 +217,19 @@ async def test_what_is_judged_and_what_is_recorded_as_judged_are_one_version(tmp
     facts = await survey.of(mutation(effect("aws_sqs_queue.one", "name")))
     assert facts.code == before != stacks.revision
     assert facts.subjects[0].declared == "one"
+
+
+@pytest.mark.parametrize("same", [True, False], ids=["one resource", "many resources"])
+async def test_the_survey_is_linear_in_effects_values_and_claims(stacks: Stacks, same: bool) -> None:
+    def make(count: int) -> Callable[[], object]:
+        addresses = [ASG if same else f"aws_sqs_queue{{name={number}}}" for number in range(count)]
+        effects = [effect(address, f"tags.k{number}", "v") for number, address in enumerate(addresses)]
+        view = LedgerView(
+            claims=tuple(claim(address, f"tags.k{number}") for number, address in enumerate(addresses)),
+            values={(address, f"tags.k{number}"): "w" for number, address in enumerate(addresses)},
+        )
+        survey = Survey(stacks=stacks, ledger=LedgerDouble(known=view), policy=PolicyDouble(), clock=FixedClock())
+        asked = mutation(*effects)
+        return lambda: finish(survey.of(asked))
+
+    assert_linear(make, 60)

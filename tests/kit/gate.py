@@ -3,6 +3,7 @@
 import asyncio
 import shutil
 import threading
+import uuid
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -12,23 +13,28 @@ from typing import Any, Self, TypeVar
 import boto3
 import uvicorn
 from botocore.config import Config
+from sqlalchemy import delete
 
 from gateway.app import running
 from gateway.clock import SystemClock
 from gateway.doors.timeouts import TimeoutProtocol
 from gateway.keyring.keys import SqlKeyRing
-from gateway.keyring.master_key import master_key
-from gateway.ledger.ledger import SqlLedger, open_ledger
+from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
+from gateway.ledger.ledger import SqlLedger
+from gateway.ledger.statements import Statement
+from gateway.ledger.tables import CLAIMS, VALUES
+from gateway.ledger.transaction import Transaction
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.record import Record
 from gateway.model.verdict import Mode
 from gateway.ports import Key, RecordQuery
-from gateway.settings import Settings, StackSettings, UpstreamSettings
+from gateway.settings import ServerSettings, Settings, StackSettings, UpstreamSettings
 from tests.kit.upstream import UpstreamStub
 
 STACK = Path(__file__).parent.parent / "cases" / "stacks" / "kafka"
 ASG = "kafka-consumer-processor-asg"
 T = TypeVar("T")
+_FORGET = (Statement(delete(VALUES)), Statement(delete(CLAIMS).where(CLAIMS.c.ended_at.is_not(None))))
 
 KEYS: dict[str, tuple[ActorKind, tuple[str, ...]]] = {
     "agent": (ActorKind.AGENT, ()),
@@ -36,6 +42,11 @@ KEYS: dict[str, tuple[ActorKind, tuple[str, ...]]] = {
     "human": (ActorKind.HUMAN, ("approver",)),
     "pipeline": (ActorKind.PIPELINE, ()),
 }
+
+
+def _forget(transaction: Transaction) -> None:
+    for statement in _FORGET:
+        transaction.change(statement, {})
 
 
 @dataclass
@@ -47,6 +58,9 @@ class Gate:
     upstream: UpstreamStub = field(default_factory=UpstreamStub)
     keys: dict[str, Key] = field(default_factory=dict)
     url: str = ""
+    server: ServerSettings = field(default_factory=ServerSettings)
+    data: Path | None = None
+    """Another gateway's data directory, to share its ledger; default: one of its own."""
 
     def __post_init__(self) -> None:
         self.stack = self.directory / "stack"
@@ -78,10 +92,11 @@ class Gate:
         return list(self.run(self.ledger.records(RecordQuery(newest_first=False, limit=1000, **query))))
 
     def release_all(self) -> None:
-        """Release every open claim, so that the next test starts without claims."""
+        """Release every open claim, and forget the claims and applied values of before, so that the next test starts as the first did."""
         human = Caller(actor="human", kind=ActorKind.HUMAN, key_id=self.keys["human"].id, roles=("approver",))
         for mutation in {claim.mutation_id for claim in self.run(self.ledger.claims())}:
             self.run(self.ledger.release(mutation, caller=human, at=SystemClock().now()))
+        self.run(self.ledger.write(_forget))
 
     def client(
         self,
@@ -100,9 +115,13 @@ class Gate:
             aws_secret_access_key=more.pop("secret", key.secret),
             config=Config(retries={"total_max_attempts": 1}, **more),
         )
-        if motive:
-            headers = {"x-sentinel-intent": motive[0], "x-sentinel-motivation": motive[1]}
-            client.meta.events.register("before-call", lambda params, **_: params["headers"].update(headers))
+        headers = {"x-sentinel-intent": motive[0], "x-sentinel-motivation": motive[1]} if motive else {}
+
+        def add_headers(params: dict[str, Any], **_: Any) -> None:
+            # A signature is spent once and names no moment finer than a second, so tests that repeat a call make it unique.
+            params["headers"].update(headers, **{"x-test-call": uuid.uuid4().hex})
+
+        client.meta.events.register("before-call", add_headers)
         return client
 
     def bearer(self, actor: str = "agent") -> dict[str, str]:
@@ -123,15 +142,16 @@ class Gate:
         try:
             runner = await self.upstream.start()
             settings = Settings(
-                data=self.directory / "data",
+                data=self.data or self.directory / "data",
                 mode=self.mode,
+                server=self.server,
                 upstream=UpstreamSettings(simulated=f"http://127.0.0.1:{self.upstream.port}", reply_seconds=5),
                 stacks=(StackSettings(name="kafka", path=self.stack, mode=self.mode),),
             )
-            async with running(settings) as app, open_ledger(settings.ledger_url) as self.ledger:
+            async with running(settings) as self.app, open_sealed_ledger(settings) as self.ledger:
                 await self._issue(settings, self.ledger)
                 self._server = uvicorn.Server(
-                    uvicorn.Config(app, port=0, http=TimeoutProtocol, log_level="error", lifespan="off")
+                    uvicorn.Config(self.app, port=0, http=TimeoutProtocol, log_level="error", lifespan="off")
                 )
                 self._server.config.load()
                 listening = self._server.config.bind_socket()
@@ -145,6 +165,6 @@ class Gate:
             raise
 
     async def _issue(self, settings: Settings, ledger: SqlLedger) -> None:
-        self.ring = SqlKeyRing(ledger, master=master_key("", settings.data), clock=SystemClock())
+        self.ring = SqlKeyRing(ledger, master=master_key_of(settings), clock=SystemClock())
         for actor, (kind, roles) in KEYS.items():
             self.keys[actor] = await self.ring.issue(actor=actor, kind=kind, roles=roles, lasts=timedelta(days=1))

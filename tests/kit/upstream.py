@@ -19,10 +19,12 @@ class UpstreamStub:
     headers: list[Mapping[str, str]] = field(default_factory=list)
     bodies: list[bytes] = field(default_factory=list)
     behaviour: str = "ok"
-    """ok, refuse (an AWS error), echo (an error that repeats the request), cut (the connection is closed), html (a captive portal), slow."""
+    """ok, null and empty (a success with such a body), refuse (an AWS error), echo (an error that repeats the request), cut (the connection is
+    closed), html (a captive portal), slow, wait (until `release`)."""
     port: int = 0
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the first request has arrived."""
+    release: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def start(self) -> web.AppRunner:
         """Listen on a free port of loopback; call `cleanup` on the returned runner to stop."""
@@ -52,8 +54,12 @@ class UpstreamStub:
                 return web.Response(
                     text="<html><body>Sign in to the guest network</body></html>", content_type="text/html"
                 )
+            case "wait":
+                await self.release.wait()
             case "slow":
                 await asyncio.sleep(0.5)
+            case "null" | "empty":
+                return _response("null" if self.behaviour == "null" else "", "application/x-amz-json-1.0", 200)
             case "echo":
                 return _query(operation, "refuse", said=parse_qs(body.decode("latin-1")))
         if "/s3/aws4_request" in request.headers.get("Authorization", ""):

@@ -22,8 +22,11 @@ from gateway.model.motive import Intent, Motivation, Motive
 from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
 from gateway.model.outcome import Applied, Failed, InDoubt, Reply
 from gateway.model.record import Stage
+from gateway.model.resolution import Resolution, SettledBy
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.ports import RecordQuery
+from tests.kit.bindings import BOUND
+from tests.kit.sealed import KEYS
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -71,7 +74,7 @@ def facts(change: Mutation, *, before: Json = 4, now: datetime = NOW, seen: Sequ
 def decision(verdict: Verdict = Verdict.ALLOW, **members: Any) -> Decision:
     """A decision of one finding."""
     finding = Finding(check="bounds", verdict=verdict, rule="bounds.max", reason="Because.")
-    return Decision(findings=(finding,), **members)
+    return Decision(findings=(finding,), **{"binding": BOUND, **members})
 
 
 async def execute(
@@ -105,13 +108,15 @@ async def test_a_mutation_leaves_decided_then_settled_and_its_claim_and_value(le
     assert await ledger.verify() == 2
 
 
-async def test_the_decided_record_names_parameters_and_holds_no_value_of_them(ledger: SqlLedger) -> None:
-    secret = effect({"sha256": "ab"}, "password", sensitive=True)
+async def test_the_decided_record_holds_the_call_whole_with_its_secrets_masked(ledger: SqlLedger) -> None:
+    secret = effect({"hmac_sha256": "ab"}, "password", sensitive=True)
     change = mutation(secret, effect())
     await ledger.record_decision(change, facts(change, before="hunter3"), decision())
     [record] = await ledger.records(RecordQuery())
     body: Any = record.body
-    assert body["call"]["parameters"] == ["Name", "Secret", "Value"]
+    values = ["{'hmac_sha256': 'ab'}", "6"]
+    assert body["call"]["parameters"] == {"Name": "kafka", "Secret": "***", "Value": values}
+    assert body["call"]["whole"] is True
     assert [each["before"] for each in body["effects"]] == [None, "hunter3"]
     assert "hunter2" not in str(body)
 
@@ -141,10 +146,15 @@ async def test_which_effects_take_a_claim(ledger: SqlLedger, given: Effect, befo
     assert [claim.attribute for claim in claims] == keys
 
 
-async def test_an_unchanged_attribute_beside_a_change_takes_no_claim(ledger: SqlLedger) -> None:
+async def test_a_restated_attribute_is_claimed_only_while_the_call_is_under_way(ledger: SqlLedger) -> None:
     change = mutation(effect(6), effect(4, "min_size"))
     claims = await ledger.record_decision(change, facts(change, before=4), decision())
-    assert [claim.attribute for claim in claims] == ["desired_capacity"]
+    assert sorted(claim.attribute for claim in claims) == ["desired_capacity", "min_size"]
+    assert len(await held_claims(ledger)) == 2
+    await ledger.record_outcome(change, APPLIED, NOW)
+    assert [claim.attribute for claim in await held_claims(ledger)] == ["desired_capacity"]
+    [settled] = await ledger.records(RecordQuery(stage=Stage.SETTLED))
+    assert settled.body["claims_ended"] == [claim.id for claim in claims if claim.attribute == "min_size"]
 
 
 @pytest.mark.parametrize(
@@ -218,7 +228,8 @@ async def test_a_claim_in_flight_or_in_doubt_cannot_be_superseded_and_does_not_e
         assert [held.id for held in await held_claims(ledger, later)] == [claim.id]
         if (await ledger.records(RecordQuery()))[0].stage is Stage.DECIDED:
             await ledger.record_outcome(change, InDoubt(reason="cut off"), NOW)
-    await ledger.resolve(change.id, APPLIED, later)
+    truth = Resolution(carried_out=True, by=SettledBy.READ_BACK, reason="The live value is the asked one.")
+    await ledger.resolve(change.id, truth, later)
     assert await held_claims(ledger, later) == ()
     assert (await ledger.view(addresses=[GROUP], actor="", call_digest="", now=later, flip_window=DAY)).values == {
         (GROUP, "desired_capacity"): 6
@@ -275,7 +286,7 @@ async def test_a_repeated_idempotency_key_gets_the_first_reply(ledger: SqlLedger
 @pytest.mark.parametrize(
     ("change", "size"),
     [
-        (mutation(effect({"sha256": "ab"}, "password", sensitive=True), key="k"), 10),
+        (mutation(effect({"hmac_sha256": "ab"}, "password", sensitive=True), key="k"), 10),
         (replace(mutation(key="k"), effects=()), 10),
         (mutation(key="k"), 256 * 1024 + 1),
     ],
@@ -361,7 +372,7 @@ async def test_flips_are_counted_among_the_latest_claims(ledger: SqlLedger) -> N
     held: Sequence[Claim] = ()
     seen = []
     for number in range(FLIP_CLAIMS + 2):
-        change = mutation(effect(number), actor="b" if number == 1 else "a")
+        change = mutation(effect(100 + number), actor="b" if number == 1 else "a")
         now = NOW + timedelta(seconds=number)
         held = await execute(ledger, change, now=now, supersedes=tuple(one.id for one in held))
         if number >= FLIP_CLAIMS - 1:
@@ -384,9 +395,9 @@ async def test_a_deletion_removes_values_and_later_values_come_after_earlier_one
 
 async def test_recovery_marks_what_was_in_flight_as_in_doubt(store_url: str) -> None:
     change = mutation(key="k")
-    async with open_ledger(store_url) as ledger:
+    async with open_ledger(store_url, KEYS) as ledger:
         [claim] = await ledger.record_decision(change, facts(change), decision())
-    async with open_ledger(store_url) as ledger:
+    async with open_ledger(store_url, KEYS) as ledger:
         assert await ledger.recover(NOW) == 1
         assert await ledger.recover(NOW) == 0
         attempt = await ledger.attempt("agent", "k")
@@ -397,7 +408,7 @@ async def test_recovery_marks_what_was_in_flight_as_in_doubt(store_url: str) -> 
 
 
 async def test_ten_thousand_claims_on_five_hundred_attributes_have_one_winner_each(store_url: str) -> None:
-    async with open_ledger(store_url) as one, open_ledger(store_url) as two:
+    async with open_ledger(store_url, KEYS) as one, open_ledger(store_url, KEYS) as two:
 
         async def contend(number: int) -> bool:
             change = mutation(effect(f"v{number}", address=f"aws_sqs_queue.q{number % 500}"), actor=f"a{number}")
@@ -425,7 +436,7 @@ async def test_a_value_that_aws_chose_itself_is_unknown(ledger: SqlLedger) -> No
 async def test_a_message_of_aws_is_kept_only_where_it_cannot_repeat_a_secret(
     ledger: SqlLedger, sensitive: bool
 ) -> None:
-    change = mutation(effect({"sha256": "ab"}, "password", sensitive=sensitive))
+    change = mutation(effect({"hmac_sha256": "ab"}, "password", sensitive=sensitive))
     reply = Reply(status=400, headers=(), body=b"")
     await execute(ledger, change, Failed(code="ValidationError", message="'hunter2' is too short", reply=reply))
     settled = (await ledger.records(RecordQuery()))[0]

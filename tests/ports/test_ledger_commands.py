@@ -9,11 +9,12 @@ import pytest
 
 from gateway.errors import NotAllowed, NotFound
 from gateway.ledger.ledger import SqlLedger
-from gateway.ledger.states import HoldState
+from gateway.model.binding import binding_from_json
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim, ClaimEnd
 from gateway.model.contract import Contract
 from gateway.model.facts import Facts, Subject
+from gateway.model.hold import HoldState
 from gateway.model.ids import new_id
 from gateway.model.json import Json
 from gateway.model.motive import Intent, Motivation, Motive
@@ -23,6 +24,7 @@ from gateway.model.record import Stage
 from gateway.model.refusal import Refusal
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.ports import RecordQuery
+from tests.kit.bindings import BOUND
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -60,7 +62,9 @@ async def decide(
     )
     facts = Facts(now=at, stack="shop", mode=Mode.ENFORCE, subjects=subjects)
     finding = Finding(check="policy", verdict=verdict, rule="SEN-1", reason="Because.")
-    return tuple(await ledger.record_decision(change, facts, Decision(findings=(finding,), **members)))
+    return tuple(
+        await ledger.record_decision(change, facts, Decision(findings=(finding,), **{"binding": BOUND, **members}))
+    )
 
 
 async def execute(
@@ -93,6 +97,52 @@ async def test_one_approval_permits_one_call_however_often_it_was_held(ledger: S
     with pytest.raises(NotAllowed, match="used"):
         await ledger.approve(second.id, approver=ALICE, at=NOW, lasts=HOUR)
     assert len(await ledger.records(RecordQuery(stage=Stage.APPROVED))) == 1
+
+
+async def test_approving_the_same_call_in_other_circumstances_replaces_the_approval(ledger: SqlLedger) -> None:
+    first, second, third = mutation(), mutation(), mutation()
+    later = replace(BOUND, code="t2")
+    await decide(ledger, first, Verdict.HOLD)
+    await decide(ledger, second, Verdict.HOLD, binding=later)
+    await decide(ledger, third, Verdict.HOLD, binding=later)
+    old = await ledger.approve(first.id, approver=ALICE, at=NOW, lasts=HOUR)
+    assert old.binding == BOUND
+    assert {hold.mutation_id for hold in await ledger.holds()} == {second.id, third.id}
+    new = await ledger.approve(second.id, approver=ALICE, at=NOW, lasts=HOUR)
+    assert (new.binding, await approval_seen(ledger, first)) == (later, new.id)
+    assert await ledger.approve(third.id, approver=ALICE, at=NOW, lasts=HOUR) == new
+    assert await ledger.holds() == ()
+    with pytest.raises(NotAllowed, match="replaced"):
+        await ledger.approve(first.id, approver=ALICE, at=NOW, lasts=HOUR)
+    records = await ledger.records(RecordQuery(stage=Stage.APPROVED, newest_first=False))
+    assert [binding_from_json(record.body["binding"]) for record in records] == [BOUND, later]  # type: ignore[arg-type]  # JSON
+
+
+async def test_what_an_approver_cannot_have_seen_is_not_approved(ledger: SqlLedger) -> None:
+    old, large, many = mutation(), mutation(call="x" * 70_000), mutation(["x" * 200_000], call="z")
+    await decide(ledger, old, Verdict.HOLD, binding=None)
+    await decide(ledger, large, Verdict.HOLD)
+    await decide(ledger, many, Verdict.HOLD)
+    for change, says in ((old, "older version"), (large, "too large"), (many, "too large")):
+        with pytest.raises(NotAllowed, match=says):
+            await ledger.approve(change.id, approver=ALICE, at=NOW, lasts=HOUR)
+        await ledger.reject(change.id, approver=ALICE, reason="unseen", at=NOW)
+
+
+async def test_holds_are_listed_by_state_actor_and_mutation(ledger: SqlLedger) -> None:
+    mine, yours = mutation(call="m"), mutation(caller=replace(AGENT, actor="rival", on_behalf_of=""))
+    await decide(ledger, mine, Verdict.HOLD)
+    await decide(ledger, yours, Verdict.HOLD, at=NOW + HOUR)
+    assert [hold.mutation_id for hold in await ledger.holds()] == [yours.id, mine.id]
+    assert [hold.mutation_id for hold in await ledger.holds(limit=1)] == [yours.id]
+    assert [hold.mutation_id for hold in await ledger.holds(actor="agent")] == [mine.id]
+    assert await ledger.holds(actor="rival", mutation_id=mine.id) == ()
+    await ledger.approve(mine.id, approver=ALICE, at=NOW, lasts=HOUR)
+    assert [hold.mutation_id for hold in await ledger.holds(state=HoldState.APPROVED)] == [mine.id]
+    [hold] = await ledger.holds(state=None, mutation_id=mine.id)
+    summary: Any = hold.summary
+    assert (hold.actor, hold.on_behalf_of, hold.at, hold.state) == ("agent", "carol", NOW, HoldState.APPROVED)
+    assert summary["call"]["parameters"] == {"Call": "m"}
 
 
 async def test_an_approval_expires_and_can_be_given_again(ledger: SqlLedger) -> None:

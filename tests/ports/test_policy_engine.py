@@ -178,6 +178,7 @@ def _claim(dice: random.Random, number: int, subjects: tuple[Subject, ...]) -> S
         motive=_motive(dice),
         since=NOW - timedelta(hours=1),
         until=dice.choice([None, NOW + timedelta(hours=1, microseconds=1)]),
+        unsettled=dice.random() < 0.1,
     )
     return StandingClaim(claim=claim, relation=Relation.SAME if near else Relation.DEPENDANT)
 
@@ -201,7 +202,16 @@ def random_document(seed: int) -> Json:
     flips = {f"{each.effect.address}.{each.effect.attribute}": dice.randrange(8) for each in subjects}
     claims = tuple(_claim(dice, number, subjects) for number in range(dice.choice([0, 1, 2, 8])))
     return policy_input(
-        mutation, Facts(now=NOW, stack="s", mode=Mode.ENFORCE, subjects=subjects, claims=claims, flips=flips)
+        mutation,
+        Facts(
+            now=NOW,
+            stack="s",
+            mode=Mode.ENFORCE,
+            subjects=subjects,
+            claims=claims,
+            flips=flips,
+            open_claims=dice.choice([0, 3, 49, 50, 10_001]),
+        ),
     )
 
 

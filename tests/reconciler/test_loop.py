@@ -204,6 +204,22 @@ async def test_another_mutation_that_is_not_in_code_does_not_stand_in_the_way(
     assert len(_log(line)) == 2
 
 
+async def test_live_values_are_read_with_the_protected_code_and_one_plan(line: Line, committed: Any) -> None:
+    committed.client("logs").delete_log_group(logGroupName="/team/red")
+    try:
+        live = await line.read_live([GROUP, 'aws_cloudwatch_log_group.team["red"]', "aws_sqs_queue.nowhere"])
+    finally:
+        logs = committed.client("logs")
+        logs.create_log_group(logGroupName="/team/red")
+        logs.put_retention_policy(logGroupName="/team/red", retentionInDays=7)
+
+    assert live.objects[GROUP]["desired_capacity"] == 6
+    assert live.exists('aws_cloudwatch_log_group.team["red"]') is False
+    assert live.exists("aws_sqs_queue.nowhere") is None
+    assert live.exists("aws_cloudwatch_log_group.app") is None
+    assert not list(line.terraform.workdir.glob("plan-*"))
+
+
 async def test_a_branch_that_conflicts_with_the_protected_one_is_left_to_a_human(
     ledger: SqlLedger, applied: Apply, repository: Path, tmp_path: Path, git: Callable[..., str]
 ) -> None:

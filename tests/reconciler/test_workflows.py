@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -12,16 +13,21 @@ import pytest
 from gateway.clock import SystemClock
 from gateway.ledger.ledger import SqlLedger
 from gateway.model.json import Json
+from gateway.model.outcome import InDoubt
 from gateway.model.record import Stage
 from gateway.ports import RecordQuery
 from reconciler.backlog import Backlog
+from reconciler.doubt.read_back import ReadBack
+from reconciler.doubt.verdict import DoubtVerdict
 from reconciler.drift.applied import AppliedMutation
 from reconciler.errors import TerraformFailed
 from reconciler.loop import Line
 from reconciler.proof.undeclared import DeclaredCache
 from reconciler.proposal import Proposal
 from reconciler.terraform.cli import Terraform
+from reconciler.terraform.refreshed import Refreshed
 from reconciler.workflows import Worker, durable, serve, terraform_is_applying
+from tests.kit.decided import effect, record_mutation
 
 Apply = Callable[..., Awaitable[str]]
 
@@ -136,6 +142,87 @@ async def test_a_killed_workflow_continues_where_it_was(
 
     assert _line(worker).began == [mutation]
     assert len(await ledger.records(RecordQuery(stage=Stage.RECONCILED))) == 1
+
+
+async def test_a_doubt_seen_by_a_killed_process_is_recorded_by_the_next_and_once(
+    worker: Worker, ledger: SqlLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await record_mutation(
+        ledger,
+        [(effect("aws_sqs_queue.a", "delay_seconds", 1), 0)],
+        outcome=InDoubt(reason="cut off"),
+        at=datetime.now(UTC) - timedelta(hours=1),
+    )
+    stuck = threading.Event()
+    read: list[list[str]] = []
+
+    async def read_live(targets: list[str]) -> Refreshed:
+        read.append(targets)
+        return Refreshed(read=frozenset(targets), objects={"aws_sqs_queue.a": {"delay_seconds": 1}})
+
+    async def never(self: ReadBack, mutation_id: str, verdict: DoubtVerdict) -> None:
+        stuck.set()
+        await asyncio.sleep(3600)
+
+    def doubting() -> Worker:
+        read_back = ReadBack(
+            ledger=ledger,
+            queries=ledger,
+            clock=SystemClock(),
+            concerns=lambda stack: stack == "shop",
+            read_live=read_live,
+            first_look=timedelta(0),
+            settle_after=timedelta(minutes=16),
+        )
+        return Worker(line=worker.line, backlog=Backlog(stack="shop"), read_back=read_back)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ReadBack, "settle", never)
+        first = doubting()
+        async with durable({"shop": first}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+            running = asyncio.ensure_future(first.run_once(runner))
+            assert await asyncio.to_thread(stuck.wait, 10)
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+    assert len(await ledger.in_doubt()) == 1
+
+    second = doubting()
+    async with durable({"shop": second}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+        while await ledger.in_doubt():
+            await second.run_once(runner)
+        await second.run_once(runner)
+
+    settled = await ledger.records(RecordQuery(stage=Stage.SETTLED, newest_first=False))
+    assert [record.body["outcome"] for record in settled] == ["in_doubt", "applied"]
+    assert read
+
+
+async def test_a_doubt_of_no_stack_is_left_to_a_human(worker: Worker, ledger: SqlLedger, tmp_path: Path) -> None:
+    await record_mutation(
+        ledger,
+        [(effect("aws_sqs_queue.a", "delay_seconds", 1), 0)],
+        outcome=InDoubt(reason="cut off"),
+        at=datetime.now(UTC) - timedelta(hours=1),
+        stack="",
+    )
+    stop = asyncio.Event()
+    elsewhere = ReadBack(
+        ledger=ledger,
+        queries=ledger,
+        clock=SystemClock(),
+        concerns=lambda stack: stack != "shop",
+        read_live=None,
+        first_look=timedelta(0),
+        settle_after=timedelta(minutes=16),
+    )
+    serving = asyncio.ensure_future(
+        serve({"shop": worker}, database=_database(tmp_path), poll_seconds=0.1, stop=stop, elsewhere=elsewhere)
+    )
+    while not (await ledger.in_doubt())[0].left_to_human:
+        assert not serving.done()
+        await asyncio.sleep(0.05)
+    stop.set()
+    await asyncio.wait_for(serving, 15)
 
 
 async def test_it_reacts_within_a_second_and_ends_at_the_stop_event(

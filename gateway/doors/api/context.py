@@ -9,7 +9,7 @@ from fastapi import Request as HttpRequest
 from gateway.doors.api.decoder import ApiDecoder
 from gateway.doors.api.response import reply_to_json
 from gateway.doors.api.schemas import SessionBody
-from gateway.doors.asgi import RequestBody, inbound_of
+from gateway.doors.asgi import RequestBody, declared_length, inbound_of
 from gateway.doors.serialize import time_to_json
 from gateway.errors import NotAllowed, NotFound
 from gateway.model.caller import Caller
@@ -100,4 +100,5 @@ class Context:
 
     def inbound(self, request: HttpRequest) -> Inbound:
         """The request as it arrived; its body is not read yet."""
-        return inbound_of(request.scope, RequestBody(request.receive, self.max_body_bytes), self.clock)
+        body = RequestBody(request.receive, self.max_body_bytes, declared=declared_length(request.scope))
+        return inbound_of(request.scope, body, self.clock)

@@ -1,5 +1,6 @@
 """The JSON API's `ports.RequestDecoder`: decodes one proposal strictly, after the caller is authenticated."""
 
+from functools import partial
 from typing import Any
 
 from gateway.doors.api.parameters import parameters
@@ -10,6 +11,7 @@ from gateway.errors import Malformed, UnknownOperation
 from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
 from gateway.model.mutation import Call
+from gateway.off_loop import off_loop
 from gateway.ports import Request
 from gateway.service_models import ServiceModels
 
@@ -55,10 +57,12 @@ class ApiDecoder:
                 f"The region {region!r} is not one that this Sentinel may call. It may call {', '.join(sorted(self._regions))}."
             )
         shape = await self._models.input_of(body.service, body.operation)
+        size = len(await inbound.read_body())
+        given = await off_loop(size, partial(parameters, shape, body.parameters))
         call = Call(
             service=body.service,
             operation=body.operation,
-            parameters=parameters(shape, body.parameters),
+            parameters=given,
             account=self._account,
             region=region,
         )

@@ -8,10 +8,10 @@ from typing import Any
 
 from botocore.validate import ParamValidator
 
+from gateway.doors.api.problems import MAX_ERRORS
+from gateway.doors.aws.value_limits import MAX_DEPTH, path_below
 from gateway.errors import Malformed
 from gateway.service_models import Shape
-
-_MAX_DEPTH = 64
 
 
 def parameters(shape: Shape | None, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -32,27 +32,35 @@ def parameters(shape: Shape | None, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _validation_messages(report: Any) -> str:
     """Botocore's validation errors in one line: name and kind of each, without the values that its own text quotes, which may be secrets."""
-    found = report._errors  # noqa: SLF001  the public report contains the values
+    found = report._errors[:MAX_ERRORS]  # noqa: SLF001  the public report contains the values
     return "; ".join(
-        f"{name or 'the parameters'}: {reason}" + (f" {more['required_name']}" if "required_name" in more else "")
+        f"{str(name or 'the parameters')[:200]}: {reason}"
+        + (f" {more['required_name']}" if "required_name" in more else "")
         for reason, name, more in found
     )
 
 
 def _convert(shape: Shape, value: Any, path: str, depth: int) -> Any:
-    if depth > _MAX_DEPTH:
-        raise Malformed(f"{path} is nested deeper than {_MAX_DEPTH} levels.")
+    if depth > MAX_DEPTH:
+        raise Malformed(f"{path} is nested deeper than {MAX_DEPTH} levels.")
     match shape.type_name:
         case "structure" if isinstance(value, Mapping) and not shape.is_document_type:
             if unknown := sorted(set(value) - set(shape.members)):
-                raise Malformed(f"{path} has no member {unknown[0]!r}.", code="unknown_parameter")
+                raise Malformed(f"{path} has no member {unknown[0][:100]!r}.", code="unknown_parameter")
             return {
-                name: _convert(shape.members[name], item, f"{path}.{name}", depth + 1) for name, item in value.items()
+                name: _convert(shape.members[name], item, path_below(path, f".{name}"), depth + 1)
+                for name, item in value.items()
             }
         case "list" if isinstance(value, list):
-            return [_convert(shape.member, item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)]
+            return [
+                _convert(shape.member, item, path_below(path, f"[{index}]"), depth + 1)
+                for index, item in enumerate(value)
+            ]
         case "map" if isinstance(value, Mapping):
-            return {key: _convert(shape.value, item, f"{path}[{key!r}]", depth + 1) for key, item in value.items()}
+            return {
+                key: _convert(shape.value, item, path_below(path, f"[{key!r}]"), depth + 1)
+                for key, item in value.items()
+            }
         case "blob" if isinstance(value, str):
             return _bytes(value, path)
         case "timestamp" | "integer" | "long" | "float" | "double" if isinstance(value, bool):

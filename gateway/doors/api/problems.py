@@ -29,13 +29,18 @@ STATUS: dict[type[errors.SentinelError], int] = {
     errors.ApprovalSpent: 409,
     errors.AttemptInFlight: 409,
     errors.AttemptMismatch: 409,
+    errors.SignatureSpent: 409,
+    errors.Overloaded: 503,
     errors.LedgerUnavailable: 503,
     errors.PolicyUnavailable: 503,
     errors.NotSendable: 502,
 }
 """HTTP status by error class; a subclass without an entry has its nearest parent's. 5xx only if nothing was sent to AWS."""
 
-RETRY_SAFE = {errors.ClaimTaken, errors.LedgerUnavailable, errors.PolicyUnavailable}
+MAX_ERRORS = 10
+"""How many mistakes of one request are named in its answer."""
+
+RETRY_SAFE = {errors.ClaimTaken, errors.LedgerUnavailable, errors.Overloaded, errors.PolicyUnavailable}
 """Errors after which the client can safely send the same request again."""
 
 
@@ -69,7 +74,10 @@ async def on_error(_request: Request, error: Exception) -> JSONResponse:
     """Handle a `SentinelError`."""
     if not isinstance(error, errors.SentinelError):
         raise error
-    return problem(status_of(error), error.code, str(error), retry_safe=type(error) in RETRY_SAFE)
+    reply = problem(status_of(error), error.code, str(error), retry_safe=type(error) in RETRY_SAFE)
+    if isinstance(error, errors.Overloaded):
+        reply.headers["retry-after"] = str(error.retry_after)
+    return reply
 
 
 async def on_validation_error(_request: Request, error: Exception) -> JSONResponse:
@@ -101,5 +109,7 @@ async def on_unexpected_error(request: Request, error: Exception) -> JSONRespons
 
 
 def validation_messages(found: Sequence[Mapping[str, Any]]) -> str:
-    """Pydantic's errors in one line, each with its location; never with the value, which may be a secret."""
-    return "; ".join(f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in found)
+    """Pydantic's first errors in one line, each with its location; never with the value, which may be a secret."""
+    return "; ".join(
+        f"{'.'.join(str(part)[:100] for part in one['loc'])}: {one['msg'][:200]}" for one in found[:MAX_ERRORS]
+    )

@@ -1,6 +1,6 @@
 """The JSON API under `/v1`: propose a change, follow it, approve or reject it, and query the ledger."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import structlog
@@ -10,11 +10,22 @@ from fastapi.security import HTTPBearer
 
 from gateway.doors.api.context import Context
 from gateway.doors.api.problems import problem
-from gateway.doors.api.schemas import ApproveBody, MutationBody, RejectBody, SessionBody, body_of, openapi_body
+from gateway.doors.api.schemas import (
+    ApproveBody,
+    HoldFilter,
+    MutationBody,
+    RejectBody,
+    SessionBody,
+    SettleBody,
+    body_of,
+    openapi_body,
+)
+from gateway.doors.in_doubt import in_doubt_text
 from gateway.doors.refusal import refusal_text
 from gateway.doors.serialize import (
     claim_to_json,
     decision_to_json,
+    hold_to_json,
     mutation_to_json,
     outcome_to_json,
     record_to_json,
@@ -22,9 +33,11 @@ from gateway.doors.serialize import (
 )
 from gateway.errors import Malformed, NotFound, SentinelError
 from gateway.model.caller import Caller
+from gateway.model.hold import HoldState
 from gateway.model.outcome import Applied, Failed, InDoubt, Refused
 from gateway.model.record import Stage
 from gateway.model.verdict import Verdict
+from gateway.off_loop import off_loop
 from gateway.pipeline import MutationResult
 from gateway.ports import RecordQuery
 
@@ -33,6 +46,8 @@ log = structlog.get_logger()
 _BEARER = HTTPBearer(auto_error=False, description="`<key id>.<secret>` of a key that this gateway issued.")
 """For the OpenAPI description only; `Context.caller` authenticates."""
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+_BYTES_OF_AN_EFFECT = 160
+"""Size that an effect counts as, to decide whether an answer is built in a thread."""
 _MAX_INTEGER = 2**63 - 1
 """The largest integer that the ledger's database can store."""
 
@@ -118,6 +133,24 @@ def _add_approval_routes(router: APIRouter, context: Context) -> None:
         ended = await context.commands.release(mutation_id, caller=caller, at=context.clock.now())
         return {"mutation_id": mutation_id, "released": [claim_to_json(claim) for claim in ended]}
 
+    @router.post(
+        "/mutations/{mutation_id}/settle",
+        openapi_extra=openapi_body(SettleBody),
+        summary="Settle a mutation in doubt by hand, with the reason",
+    )
+    async def settle(
+        request: Request, caller: Annotated[Caller, Depends(context.caller)], mutation_id: str
+    ) -> dict[str, Any]:
+        body = await body_of(context.inbound(request), SettleBody)
+        await context.commands.settle_by_hand(
+            mutation_id,
+            approver=caller,
+            carried_out=body.outcome == "applied",
+            reason=body.reason,
+            at=context.clock.now(),
+        )
+        return {"mutation_id": mutation_id, "outcome": body.outcome, "settled_by": caller.actor}
+
 
 def _add_query_routes(router: APIRouter, context: Context) -> None:
     @router.get("/records", summary="What was requested, decided and done")
@@ -157,6 +190,24 @@ def _add_query_routes(router: APIRouter, context: Context) -> None:
         found = await context.queries.claims(address=address, actor=actor, open_only=not every)
         return {"claims": [claim_to_json(claim) for claim in found if _may_see(caller, claim.actor)]}
 
+    @router.get(
+        "/holds", summary="What waits for a human: the call, what it changes, why it is held, who asks, since when"
+    )
+    async def holds(
+        caller: Annotated[Caller, Depends(context.caller)],
+        *,
+        state: HoldFilter = HoldFilter.OPEN,
+        mutation_id: str = "",
+        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    ) -> dict[str, Any]:
+        found = await context.queries.holds(
+            state=None if state is HoldFilter.ALL else HoldState(state),
+            actor="" if caller.sees_all else caller.actor,
+            mutation_id=mutation_id,
+            limit=limit,
+        )
+        return {"holds": [hold_to_json(hold) for hold in found]}
+
     @router.get("/blame", summary="Who set an attribute, for what goal, and why at that time")
     async def blame(caller: Annotated[Caller, Depends(context.caller)], address: str, attribute: str) -> dict[str, Any]:
         return await context.blame(caller, address, attribute)
@@ -176,11 +227,15 @@ def _add_not_found_route(router: APIRouter) -> None:
 async def _response(context: Context, result: MutationResult) -> JSONResponse:
     """The mutation, decision and outcome of one proposal; a refusal or failure as a problem document with the same members."""
     mutation, decision, outcome = result.mutation, result.decision, result.outcome
-    members = {
-        "mutation": mutation_to_json(mutation),
-        "decision": None if decision is None else decision_to_json(decision),
-        "outcome": outcome_to_json(outcome),
-    }
+    size = _BYTES_OF_AN_EFFECT * len(mutation.effects)
+    members: dict[str, Any] = await off_loop(
+        size,
+        lambda: {
+            "mutation": mutation_to_json(mutation),
+            "decision": None if decision is None else decision_to_json(decision),
+            "outcome": outcome_to_json(outcome),
+        },
+    )
     match outcome:
         case None:
             return JSONResponse({**members, "dry_run": True})
@@ -200,19 +255,19 @@ async def _response(context: Context, result: MutationResult) -> JSONResponse:
             detail = f"AWS refused the call: {outcome.code}: {outcome.message} Nothing changed."
             return problem(422, "aws_refused", detail, **members)
         case InDoubt():
-            return problem(409, "outcome_unknown", in_doubt(outcome), **members, retry_safe=False)
-
-
-def in_doubt(outcome: InDoubt) -> str:
-    """The explanation for a caller whose call AWS may or may not have carried out."""
-    return f"Whether AWS carried this out is not known: {outcome.reason} It is not sent again and its claim stands until the truth is read back."
+            return problem(409, "outcome_unknown", in_doubt_text(mutation, outcome), **members, retry_safe=False)
 
 
 def _aware(time: datetime | None) -> datetime | None:
-    """The same time. Raises `errors.Malformed` if it has no time zone."""
-    if time is not None and time.tzinfo is None:
+    """The same time in UTC. Raises `errors.Malformed` if it has no time zone, or is outside the calendar there."""
+    if time is None:
+        return None
+    if time.tzinfo is None:
         raise Malformed("A time needs a zone, e.g. 2026-11-21T09:00:00Z.")
-    return time
+    try:
+        return time.astimezone(UTC)
+    except OverflowError:
+        raise Malformed("A time lies outside the calendar, which has the years 1 to 9999 in UTC.") from None
 
 
 def _may_see(caller: Caller, actor: str) -> bool:

@@ -1,16 +1,19 @@
 """The JSON API's request bodies as pydantic models, which refuse unknown members, and the strict parser for them."""
 
 from datetime import timedelta
-from typing import Annotated, Any, TypeVar
+from enum import StrEnum
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from gateway.doors.api.problems import validation_messages
 from gateway.doors.aws.strict_parsers import json_value
 from gateway.doors.motive import duration, motive_of
 from gateway.errors import Malformed
+from gateway.model.hold import HoldState
 from gateway.model.inbound import Inbound
 from gateway.model.motive import Intent, Motivation, Motive
+from gateway.off_loop import off_loop
 
 
 class _Body(BaseModel):
@@ -60,6 +63,22 @@ class RejectBody(_Body):
     reason: Annotated[str, Field(max_length=1000)] = ""
 
 
+class SettleBody(_Body):
+    """What a human found out about a mutation in doubt."""
+
+    outcome: Annotated[Literal["applied", "failed"], Field(description="Whether AWS carried it out.")]
+    reason: Annotated[str, Field(min_length=1, max_length=1000, description="How you found out.")]
+
+    @field_validator("reason")
+    @classmethod
+    def _printable(cls, reason: str) -> str:
+        """Raises `ValueError` for text that is blank or would steer a terminal."""
+        if not reason.strip() or not reason.isprintable():
+            message = "must be one line of printable text"
+            raise ValueError(message)
+        return reason
+
+
 class ApproveBody(_Body):
     """How long an approval waits for the identical call."""
 
@@ -68,6 +87,15 @@ class ApproveBody(_Body):
     def duration(self) -> timedelta:
         """The duration, capped at one day. Raises `errors.Malformed`."""
         return min(duration(self.lasts), timedelta(days=1))
+
+
+class HoldFilter(StrEnum):
+    """Which held mutations to list: those in one state, or all."""
+
+    OPEN = HoldState.OPEN
+    APPROVED = HoldState.APPROVED
+    REJECTED = HoldState.REJECTED
+    ALL = "all"
 
 
 class SessionBody(_Body):
@@ -94,6 +122,10 @@ async def body_of(inbound: Inbound, model: type[Model], *, what: str = "body", d
         return default
     if (inbound.header("content-type") or "").partition(";")[0].strip().lower() != "application/json":
         raise Malformed(f"Send the {what} as application/json.", code="content_type")
+    return await off_loop(len(raw), lambda: _validated(raw, model, what))
+
+
+def _validated(raw: bytes, model: type[Model], what: str) -> Model:
     try:
         return model.model_validate(json_value(raw))
     except ValidationError as error:

@@ -36,7 +36,7 @@ READ = {
     "iot": "TestAuthorization ValidateSecurityProfileBehaviors",
     "kendra": "Retrieve",
     "lightsail": "IsVpcPeered",
-    "logs": "FilterLogEvents StartLiveTail StartQuery StopQuery TestMetricFilter TestTransformer",
+    "logs": "FilterLogEvents StartLiveTail StartQuery TestMetricFilter TestTransformer",
     "rds": "DownloadDBLogFilePortion DescribeServerlessV2PlatformVersions",
     "rekognition": "CompareFaces DetectFaces DetectLabels DetectModerationLabels DetectProtectiveEquipment DetectText RecognizeCelebrities",
     "route53": "TestDNSAnswer ListResourceRecordSetProtections",
@@ -94,7 +94,6 @@ READ = {
     "sagemaker": "GetEndpointPolicy",
     "secretsmanager": "ListResourcePolicies",
     "securityhub": "GetFindingStatisticsV2 GetFindingsV2",
-    "timestream-query": "Query",
     # IAM's access level is Write, but the operations only read.
     "glue ": "DescribeConnectionType ListConnectionTypes",
     "route53globalresolver": "ListTagsForResource",
@@ -102,29 +101,52 @@ READ = {
 }
 """Reads that the rule does not recognize. A service that is listed for two reasons has a space after its second key, which is stripped."""
 
+NEVER_READ = {
+    # Each takes a message or a task from other consumers.
+    "sqs": "ReceiveMessage",
+    "stepfunctions": "GetActivityTask",
+    # They make a key pair, start a job, or send a code to somebody's telephone.
+    "cognito-idp": "GetUserAttributeVerificationCode",
+    "deadline": "StartSessionsStatisticsAggregation",
+    "payment-cryptography": "GetParametersForExport GetParametersForImport",
+    "sagemaker": "GetScalingConfigurationRecommendation",
+    # It ends a query that somebody else may have started.
+    "logs": "StopQuery",
+}
+"""Mutations, although by IAM's access level or their verb they would be reads."""
+
 CREDENTIAL = {
     "appstream": "CreateStreamingURL",
     "athena": "GetSessionEndpoint",
+    "auditmanager": "GetEvidenceFileUploadUrl",
     "bedrock-agentcore": "GetResourceApiKey GetResourceOauth2Token GetResourcePaymentToken GetWorkloadAccessToken GetWorkloadAccessTokenForJWT "
     "GetWorkloadAccessTokenForUserId",
     "codeartifact": "GetAuthorizationToken",
     "codecatalyst": "CreateAccessToken",
     "cognito-identity": "GetCredentialsForIdentity GetOpenIdToken GetOpenIdTokenForDeveloperIdentity",
+    "cognito-idp": "DescribeUserImportJob ListUserImportJobs",
     "connect": "GetFederationToken",
+    "dataexchange": "GetJob ListJobs",
     "datazone": "GetIamPortalLoginUrl ListConnections",
+    "devicefarm": "GetRemoteAccessSession GetUpload ListRemoteAccessSessions ListUploads",
     "ecr": "GetAuthorizationToken",
     "ecr-public": "GetAuthorizationToken",
     "emr": "GetClusterSessionCredentials GetOnClusterAppUIPresignedURL GetPersistentAppUIPresignedURL GetSessionEndpoint",
     "emr-containers": "GetManagedEndpointSessionCredentials",
-    "emr-serverless": "GetSessionEndpoint",
+    "emr-serverless": "GetDashboardForJobRun GetSessionEndpoint",
     "gamelift": "GetComputeAuthToken GetInstanceAccess",
-    "glue": "GetSessionEndpoint",
+    "gameliftstreams": "GetStreamUrl ListStreamUrls",
+    "glue": "GetDashboardUrl GetSessionEndpoint",
     "iam": "CreateServiceSpecificCredential ResetServiceSpecificCredential",
+    "kinesis-video-archived-media": "GetDASHStreamingSessionURL GetHLSStreamingSessionURL",
+    "kinesis-video-signaling": "GetIceServerConfig",
     "license-manager": "CreateToken GetAccessToken",
     "lightsail": "GetInstanceAccessDetails",
-    "kinesis-video-signaling": "GetIceServerConfig",
+    "mailmanager": "GetAddressListImportJob ListAddressListImportJobs",
+    "marketplace-reporting": "GetBuyerDashboard",
     "mwaa": "CreateCliToken CreateWebLoginToken",
     "pca-connector-scep": "GetChallengePassword",
+    "quicksight": "GetDashboardEmbedUrl GetSessionEmbedUrl",
     "redshift": "GetClusterCredentials GetClusterCredentialsWithIAM GetIdentityCenterAuthToken",
     "redshift-serverless": "GetCredentials GetIdentityCenterAuthToken",
     "sagemaker": "CreatePresignedDomainUrl CreatePresignedMlflowTrackingServerUrl CreatePresignedNotebookInstanceUrl",
@@ -133,23 +155,102 @@ CREDENTIAL = {
     "sts": "AssumeRole AssumeRoleWithSAML AssumeRoleWithWebIdentity AssumeRoot GetDelegatedAccessToken GetFederationToken GetSessionToken "
     "GetWebIdentityToken",
 }
-"""Operations whose reply lets the caller bypass Sentinel. Those whose output shape has a secret access key are found by the generator."""
+"""Operations whose reply lets the caller bypass Sentinel: credentials, and URLs that open a session or take an upload. Those whose output shape has a secret access key are found by the generator."""
 
 SECRET = {
-    "acm": "ExportCertificate",
+    "acm": "ExportCertificate GetAcmeExternalAccountBindingCredentials",
+    "amplify": "GetApp GetBranch ListApps ListBranches",
+    "amplifybackend": "GetBackendAuth GetToken",
     "apigateway": "GetApiKey GetApiKeys GetUsagePlanKey GetUsagePlanKeys",
-    "cognito-idp": "DescribeUserPoolClient",
-    "directconnect": "DescribeRouterConfiguration",
-    "ec2": "DescribeVerifiedAccessTrustProviders DescribeVpnConnections ExportClientVpnClientConfiguration GetPasswordData GetVpnConnectionDeviceSampleConfiguration",
-    "glue": "GetConnection GetConnections",
-    "iot": "GetTopicRuleDestination ListTopicRuleDestinations",
-    "lightsail": "DownloadDefaultKeyPair GetRelationalDatabaseMasterUserPassword",
+    "appflow": "DescribeConnectorProfiles",
+    "apprunner": "DescribeService",
+    "appsync": "GetGraphqlApiEnvironmentVariables ListApiKeys",
+    "autoscaling": "DescribeLaunchConfigurations",
+    "batch": "DescribeJobDefinitions DescribeJobs",
+    "bedrock-agentcore-control": "GetAgentRuntime GetGatewayTarget GetHarness",
+    "chime": "GetBot ListBots",
+    "chime-sdk-identity": "DescribeAppInstanceUserEndpoint",
+    "chime-sdk-meetings": "GetAttendee ListAttendees",
+    "cleanroomsml": "GetTrainedModel GetTrainedModelInferenceJob",
+    "cloudcontrol": "GetResource GetResourceRequestStatus ListResourceRequests ListResources",
+    "cloudfront": "GetDistribution GetDistributionConfig ListDistributions ListDistributionsByAnycastIpListId ListDistributionsByConnectionFunction "
+    "ListDistributionsByConnectionMode ListDistributionsByRealtimeLogConfig ListDistributionsByTrustStore ListDistributionsByWebACLId",
+    "cloudhsmv2": "DescribeClusters",
+    "codebuild": "BatchGetBuildBatches BatchGetBuilds BatchGetCommandExecutions BatchGetProjects BatchGetSandboxes ListCommandExecutionsForSandbox",
+    "codepipeline": "ListWebhooks",
+    "cognito-idp": "DescribeIdentityProvider DescribeUserPoolClient ListUserPoolClientSecrets",
+    "config": "BatchGetAggregateResourceConfig BatchGetResourceConfig GetAggregateResourceConfig GetResourceConfigHistory "
+    "SelectAggregateResourceConfig SelectResourceConfig",
+    "connecthealth": "GetPatientInsightsJob",
+    "datasync": "DescribeLocationFsxOntap DescribeLocationFsxOpenZfs",
+    "devops-agent": "GetService ListServices",
+    "directconnect": "DescribeRouterConfiguration DescribeVirtualInterfaces",
+    "ds": "DescribeDirectories",
+    "ebs": "GetSnapshotBlock",
+    "ec2": "DescribeBundleTasks DescribeConversionTasks DescribeFleets DescribeInstanceAttribute DescribeLaunchTemplateVersions "
+    "DescribeSpotFleetRequestHistory DescribeSpotFleetRequests DescribeSpotInstanceRequests DescribeVerifiedAccessTrustProviders "
+    "DescribeVpnConnections ExportClientVpnClientConfiguration GetConsoleOutput GetConsoleScreenshot GetLaunchTemplateData "
+    "GetPasswordData GetVpnConnectionDeviceSampleConfiguration",
+    "ecs": "DescribeDaemonTaskDefinition DescribeExpressGatewayService DescribeTaskDefinition DescribeTasks",
+    "eks": "DescribeEksAnywhereSubscription ListEksAnywhereSubscriptions",
+    "elasticbeanstalk": "DescribeConfigurationSettings",
+    "emr": "DescribeNotebookExecution",
+    "emr-containers": "DescribeJobRun DescribeJobTemplate DescribeManagedEndpoint ListJobRuns ListJobTemplates ListManagedEndpoints",
+    "emr-serverless": "GetApplication GetJobRun GetSession",
+    "events": "DescribeConnection",
+    "evs": "GetDepotUrl GetEnvironment",
+    "firehose": "DescribeDeliveryStream",
+    "gamelift": "GetPlayerConnectionDetails",
+    "gameliftstreams": "GetStreamSession",
+    "glue": "BatchGetDevEndpoints BatchGetJobs GetConnection GetConnections GetDevEndpoint GetDevEndpoints GetJob GetJobRun GetJobRuns GetJobs",
+    "grafana": "DescribeWorkspace ListWorkspaces",
+    "imagebuilder": "GetImage GetImageRecipe",
+    "interconnect": "GetConnection",
+    "invoicing": "GetProcurementPortalPreference",
+    "iot": "GetTopicRule GetTopicRuleDestination ListTopicRuleDestinations",
+    "iot-managed-integrations": "GetManagedThing ListDiscoveredDevices",
+    "iotsitewise": "DescribePipeline DescribePipelineExecution DescribeTask",
+    "iotwireless": "GetWirelessDevice",
+    "ivs": "BatchGetChannel BatchGetStreamKey GetChannel GetStreamKey GetStreamSession",
+    "ivs-realtime": "GetIngestConfiguration",
+    "kafkaconnect": "DescribeConnector",
+    "lambda": "GetFunction GetFunctionConfiguration ListFunctions ListVersionsByFunction",
+    "lambda-microvms": "GetMicrovmImageVersion ListMicrovmImageVersions",
+    "lambda-web": "GetWebFunctionRevision",
+    "lexv2-models": "DescribeBotRecommendation",
+    "lightsail": "DownloadDefaultKeyPair GetContainerServiceDeployments GetContainerServices GetRelationalDatabase "
+    "GetRelationalDatabaseMasterUserPassword GetRelationalDatabases",
+    "location": "DescribeKey",
+    "managedblockchain": "GetAccessor",
+    "marketplace-agreement": "GetAgreementEntitlements",
+    "mediapackage": "DescribeChannel ListChannels",
+    "mwaa": "GetEnvironment",
+    "mwaa-serverless": "GetWorkflow GetWorkflowRun",
+    "pinpoint": "GetBaiduChannel GetGcmChannel",
+    "pipes": "DescribePipe",
+    "proton": "GetEnvironment GetService",
+    "quicksight": "DescribeAssetBundleImportJob",
+    "route53globalresolver": "GetAccessToken",
+    "sagemaker": "BatchDescribeModelPackage DescribeAIRecommendationJob DescribeAlgorithm DescribeAppImageConfig DescribeAutoMLJob "
+    "DescribeAutoMLJobV2 DescribeDataQualityJobDefinition DescribeHyperParameterTuningJob DescribeInferenceComponent DescribeModel "
+    "DescribeModelBiasJobDefinition DescribeModelExplainabilityJobDefinition DescribeModelPackage DescribeModelQualityJobDefinition "
+    "DescribeMonitoringSchedule DescribeNotebookInstanceLifecycleConfig DescribeProcessingJob DescribeStudioLifecycleConfig "
+    "DescribeTrainingJob DescribeTransformJob ListAppImageConfigs ListCandidatesForAutoMLJob ListPipelineExecutionSteps Search",
     "secretsmanager": "BatchGetSecretValue GetSecretValue",
-    "ssm": "GetParameter GetParameterHistory GetParameters GetParametersByPath",
+    "securityhub": "GetFindings",
+    "ssm": "DescribeAssociation DescribeMaintenanceWindowExecutionTaskInvocations DescribeMaintenanceWindowTasks "
+    "GetMaintenanceWindowExecutionTask GetMaintenanceWindowExecutionTaskInvocation GetMaintenanceWindowTask GetParameter "
+    "GetParameterHistory GetParameters GetParametersByPath ListAssociationVersions ListCommands",
     "sso-admin": "GetApplicationGrant ListApplicationGrants",
-    "wickr": "GetOidcInfo",
+    "storagegateway": "DescribeChapCredentials",
+    "taxsettings": "GetTaxRegistration ListTaxRegistrations",
+    "wafv2": "ListAPIKeys",
+    "wickr": "GetOidcInfo GetOpentdfConfig",
+    "workspaces-thin-client": "GetEnvironment ListEnvironments",
+    "workspaces-web": "GetIdentityProvider",
 }
-"""Reads whose reply contains, or may contain, a secret value."""
+"""Reads whose reply contains, or may contain, a secret value: keys, tokens and passwords, and configuration that people put them into
+(environment variables, user data, command lines, request headers, connection strings, whole resources of any type)."""
 
 EXECUTE = {
     "athena": "StartCalculationExecution StartQueryExecution",
@@ -175,6 +276,8 @@ EXECUTE = {
     "sagemaker-runtime": "InvokeEndpoint InvokeEndpointAsync InvokeEndpointWithResponseStream",
     "ssm": "ResumeSession SendCommand StartAutomationExecution StartSession",
     "stepfunctions": "StartExecution StartSyncExecution",
+    # `SELECT` reads, `UNLOAD` writes to any bucket: the statement decides, so a person does.
+    "timestream-query": "Query",
 }
 """Operations that run code, or pass a document or statement that AWS executes."""
 

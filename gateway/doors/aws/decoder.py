@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gateway.authn import chunks
+from gateway.authn.payload import PayloadKind
 from gateway.doors.aws import call_classes, routing_index
 from gateway.doors.aws.motive import motive_of_head
 from gateway.doors.aws.operation_router import OperationRouter, Routed
@@ -12,15 +14,20 @@ from gateway.doors.aws.parse import parse
 from gateway.doors.aws.request_head import RequestHead, head_of
 from gateway.doors.aws.routing_index import Protocol, RoutingIndex, Service
 from gateway.doors.aws.strict_parsers import form, gunzipped, unique
-from gateway.errors import Malformed
+from gateway.errors import Malformed, SentinelError
 from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
 from gateway.model.mutation import Call
+from gateway.off_loop import SMALL, off_loop
 from gateway.ports import Request
-from gateway.service_models import ServiceModels
+from gateway.service_models import ServiceModels, Shape
 
 _INVOCATION = "amz-sdk-invocation-id"
+MAX_UNVERIFIED_BYTES = 16 * 1024 * 1024
+"""Largest body of a read that must be read to verify the signature: no AWS API in JSON accepts more."""
 _MAX_KEY_LENGTH = 255
+_BYTES_OF_A_FIELD = 64
+"""Size that a form field counts as, to decide whether a form is parsed in a thread."""
 _CHARSETS = frozenset({"", "utf-8", "utf8", '"utf-8"'})
 
 
@@ -33,6 +40,7 @@ class AwsDecoder:
         account: str,
         regions: tuple[str, ...],
         max_body_bytes: int,
+        max_upload_bytes: int = 0,
         index: RoutingIndex | None = None,
         classes: call_classes.CallClassTable | None = None,
         models: ServiceModels | None = None,
@@ -40,6 +48,7 @@ class AwsDecoder:
         self._account = account
         self._regions = frozenset(regions)
         self._max_body = max_body_bytes
+        self._max_upload = max(max_body_bytes, max_upload_bytes)
         self._classes = classes or call_classes.shipped()
         self._router = OperationRouter(index or routing_index.shipped(), self._classes)
         self._models = models or ServiceModels()
@@ -57,19 +66,45 @@ class AwsDecoder:
         parameters: Mapping[str, Any] = {}
         if call_class.changes_state or routed.operation in routed.service.labelled_hosts:
             parameters = await self._parameters(inbound, head, routed, fields)
+        call = Call(
+            service=routed.service.name,
+            operation=routed.operation,
+            parameters=parameters,
+            account=self._account,
+            region=head.scope.region,
+            protocol=routed.protocol.value,
+        )
         return Request(
-            call=Call(
-                service=routed.service.name,
-                operation=routed.operation,
-                parameters=parameters,
-                account=self._account,
-                region=head.scope.region,
-                protocol=routed.protocol.value,
-            ),
+            call=call,
             call_class=call_class,
             motive=motive_of_head(head),
             idempotency_key=_idempotency_key(head, caller),
+            signature=head.signature,
         )
+
+    async def limit_of_large(self, inbound: Inbound) -> int:
+        """The largest body of this request, decided by its head alone: more than the usual for a read, and for an upload of one blob.
+
+        A body whose hash only the signature knows is read before the signature is verified, so its limit is lower.
+        """
+        try:
+            head = head_of(inbound)
+            candidates = self._router.candidates(head)
+            if self._router.needs_form(head, candidates):
+                return self._max_body
+            routed = self._router.route(head, candidates, None)
+            if self._classes.of(routed.service.name, routed.operation).changes_state:
+                return self._max_upload if await self._is_upload(routed, head) else self._max_body
+        except SentinelError:
+            return self._max_body
+        unverified = head.payload is PayloadKind.BODY
+        return min(self._max_upload, MAX_UNVERIFIED_BYTES) if unverified else self._max_upload
+
+    async def _is_upload(self, routed: Routed, head: RequestHead) -> bool:
+        shape = await self._models.input_of(routed.service.name, routed.operation)
+        payload = shape.serialization.get("payload") if shape is not None else None
+        is_blob = shape is not None and payload is not None and shape.members[payload].type_name == "blob"
+        return is_blob and head.payload is not PayloadKind.BODY
 
     async def _routed(
         self, inbound: Inbound, head: RequestHead, candidates: tuple[Service, ...]
@@ -83,7 +118,8 @@ class AwsDecoder:
                     code="duplicate_parameter",
                 )
             _check_charset(head)
-            fields = form(await self._body(inbound, head, None))
+            body = await self._body(inbound, head, None)
+            fields = await off_loop(len(body), partial(form, body))
         routed = self._router.route(head, candidates, fields)
         if fields is None and routed.protocol in (Protocol.EC2, Protocol.QUERY):
             fields = await self._query_form(inbound, head)
@@ -107,10 +143,9 @@ class AwsDecoder:
         _check_charset(head)
         _check_payload(head)
         body = b"" if fields is not None else await self._body(inbound, head, routed)
-        if head.payload.chunked:
-            head, body = _unchunked(head, body)
         shape = await self._models.input_of(routed.service.name, routed.operation)
-        return parse(routed, shape, head, body, fields)
+        size = len(body) if fields is None else _BYTES_OF_A_FIELD * len(fields)
+        return await off_loop(size, partial(_parse, routed, shape, head, body, fields))
 
     async def _body(self, inbound: Inbound, head: RequestHead, routed: Routed | None) -> bytes:
         """The body, decompressed if the operation accepts compression. `routed` is None if the body names the operation."""
@@ -128,7 +163,8 @@ class AwsDecoder:
             )
         if routed is not None:
             _check_compressible(routed)
-        return gunzipped(body, self._max_body)
+        # Always in a thread: a small body can be large when it is decompressed.
+        return await off_loop(SMALL + 1, partial(gunzipped, body, self._max_body))
 
     def _check_region(self, region: str) -> None:
         if region not in self._regions:
@@ -139,11 +175,19 @@ class AwsDecoder:
             )
 
 
+def _parse(
+    routed: Routed, shape: Shape | None, head: RequestHead, body: bytes, fields: Mapping[str, str] | None
+) -> dict[str, Any]:
+    if head.payload.chunked:
+        head, body = _unchunked(head, body)
+    return parse(routed, shape, head, body, fields)
+
+
 def _idempotency_key(head: RequestHead, caller: Caller) -> str:
     """The SDK's invocation id, which is the same for every attempt of one call; without one, the signature.
 
-    The invocation id is not signed, so it is combined with the id of the signing key. The signature ensures that the same signed bytes
-    are never applied twice.
+    The invocation id is not signed: anyone who saw the request can change it, or leave it out. That the same signed bytes are never
+    applied twice is ensured by the ledger, which spends the signature.
     """
     invocation = head.headers.get(_INVOCATION)
     if invocation is None:

@@ -3,16 +3,18 @@
 Reads are signed with the gateway's credentials and streamed. Every other call goes through `gateway.pipeline`.
 """
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 import structlog
 
 from gateway import errors
 from gateway.authn.sigv4 import is_presigned, read_signature
-from gateway.doors.asgi import Receive, RequestBody, Scope, Send, inbound_of, send_response
+from gateway.doors.asgi import Receive, RequestBody, Scope, Send, declared_length, inbound_of, send_response
 from gateway.doors.aws import errors as aws_errors
 from gateway.doors.aws.request_head import split_service
 from gateway.doors.aws.stream import Reads
+from gateway.doors.in_doubt import in_doubt_text
 from gateway.doors.refusal import refusal_text
 from gateway.model.caller import Caller
 from gateway.model.ids import new_id
@@ -39,13 +41,20 @@ class AwsDoor:
     reads: Reads
     clock: Clock
     max_body_bytes: int
+    limit_of_large: Callable[[Inbound], Awaitable[int]]
+    """The limit of a request whose body has more than `max_body_bytes`; larger than those only for reads and uploads."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request. The caller always gets a valid AWS response.
 
         Raises `ConnectionResetError` only if AWS breaks off the body of a read: the server then closes the client's connection.
         """
-        body = RequestBody(receive, self.max_body_bytes)
+        body = RequestBody(
+            receive,
+            self.max_body_bytes,
+            declared=declared_length(scope),
+            limit_of_large=lambda: self.limit_of_large(inbound),
+        )
         inbound = inbound_of(scope, body, self.clock)
         try:
             caller, request = await self.pipeline.admit(inbound, self.authenticator, self.decoder)
@@ -54,6 +63,8 @@ class AwsDoor:
                 return
             await self._refuse_presigned(inbound, caller)
             await self._reply(send, inbound, await self.pipeline.execute(caller, request))
+        except errors.Overloaded as error:
+            await self._refuse(send, inbound, error, (("retry-after", str(error.retry_after)),))
         except errors.SentinelError as error:
             await self._refuse(send, inbound, error)
         except ConnectionResetError:
@@ -114,12 +125,12 @@ class AwsDoor:
                     inbound, message=refusal_text(mutation, outcome.decision), request_id=mutation.id
                 )
             case InDoubt():
-                message = (
-                    f"Sentinel does not know whether AWS carried out {mutation.call.service}:{mutation.call.operation} "
-                    f"(mutation {mutation.id}): {outcome.reason} It is not sent again; its claim stands until the truth is read back."
-                )
                 response = aws_errors.error_response(
-                    inbound, code="OutcomeUnknown", message=message, status=409, request_id=mutation.id
+                    inbound,
+                    code="OutcomeUnknown",
+                    message=in_doubt_text(mutation, outcome),
+                    status=409,
+                    request_id=mutation.id,
                 )
             case _:
                 reason = outcome.message if isinstance(outcome, Failed) else ""
@@ -143,6 +154,8 @@ _AWS_CODES: dict[type[errors.SentinelError], str] = {
     errors.ApprovalSpent: "Conflict",
     errors.AttemptInFlight: "ConcurrentRequest",
     errors.AttemptMismatch: "IdempotentParameterMismatch",
+    errors.SignatureSpent: "ThrottlingException",
+    errors.Overloaded: "ServiceUnavailable",
     errors.LedgerUnavailable: "ServiceUnavailable",
     errors.PolicyUnavailable: "ServiceUnavailable",
     errors.UpstreamUnavailable: "ServiceUnavailable",

@@ -75,6 +75,7 @@ _STATUS = {
     "RequestUriTooLong": 414,
     "ServiceUnavailable": 503,
     "SignatureDoesNotMatch": 403,
+    "ThrottlingException": 400,
     "UnsupportedMediaTypeException": 415,
     "XAmzContentSHA256Mismatch": 400,
 }

@@ -4,7 +4,11 @@ Run it with `python -m gateway.doors.aws.generate_call_classes`.
 
 The rule fails closed. An operation is a READ only in three cases: IAM's access level of its action is Read or List *and* its name begins
 with a read verb or its model says `readonly`; or IAM has no such action, and both the verb and the model say read; or it is in the curated
-list of reads. Otherwise it is a MUTATION. The curated lists of CREDENTIAL, SECRET, EXECUTE and CRYPTO take precedence over this rule.
+list of reads. Otherwise it is a MUTATION. The curated lists of CREDENTIAL, SECRET, EXECUTE, CRYPTO and NEVER_READ take precedence over
+this rule.
+
+A READ whose reply carries a `sensitive` trait or a secret's name, or whose request carries a statement, ends the generation unless
+`reviewed_reads` lists it: an update of botocore is complete when each new one is decided.
 """
 
 import json
@@ -16,8 +20,9 @@ from typing import Any
 
 import botocore
 
-from gateway.doors.aws import curated_classes
+from gateway.doors.aws import curated_classes, reviewed_reads
 from gateway.doors.aws.call_classes import SHIPPED
+from gateway.doors.aws.read_review import unreviewed
 from gateway.doors.aws.routing_index import models
 from gateway.model.mutation import CallClass
 
@@ -26,8 +31,6 @@ _READ_VERB = re.compile(
 )
 _SECRET_KEY = re.compile(r"(aws)?_?secret_?access_?key", re.IGNORECASE)
 _READ_LEVELS = frozenset({"Read", "List"})
-_NEVER_READ = {("sqs", "ReceiveMessage"), ("stepfunctions", "GetActivityTask")}
-"""Mutations, although IAM calls the first one Read and the second has a read verb: each takes a message or a task from other consumers."""
 
 
 def build() -> dict[str, Any]:
@@ -40,10 +43,16 @@ def build() -> dict[str, Any]:
         CallClass.SECRET: _names(curated_classes.SECRET),
         CallClass.EXECUTE: _names(curated_classes.EXECUTE),
         CallClass.CRYPTO: _names(curated_classes.CRYPTO),
+        CallClass.MUTATION: _names(curated_classes.NEVER_READ),
         CallClass.READ: _names(curated_classes.READ),
     }
-    services = {name: _service(name, model, levels, lists) for name, model in models()}
+    services: dict[str, dict[str, list[str]]] = {}
+    open_questions: dict[str, list[str]] = {}
+    for name, model in models():
+        services[name] = _service(name, model, levels, lists)
+        open_questions |= _open_questions(name, model, services[name].get(CallClass.READ.value, []))
     _check_names(services, lists)
+    _check_reviewed(open_questions)
     return {"botocore": botocore.__version__, "services": services}
 
 
@@ -65,8 +74,6 @@ def _derived(
     level = levels.of(name, model["metadata"], operation)
     verb = _READ_VERB.match(operation) is not None
     trait = bool(definition.get("readonly"))
-    if (name, operation) in _NEVER_READ:
-        return CallClass.MUTATION
     says_read = (verb and trait) if level is None else (level in _READ_LEVELS and (verb or trait))
     return CallClass.READ if says_read else CallClass.MUTATION
 
@@ -126,6 +133,24 @@ def _check_names(
     known = {(name, operation) for name, table in services.items() for group in table.values() for operation in group}
     if unknown := sorted(name for names in lists.values() for name in names - known):
         sys.exit(f"The curated lists name operations that botocore {botocore.__version__} does not have: {unknown}")
+
+
+def _open_questions(service: str, model: Mapping[str, Any], reads: list[str]) -> dict[str, list[str]]:
+    """Operation → the members that nobody has reviewed, for the reads of a service that have any."""
+    reviewed = {"outputs": reviewed_reads.OUTPUTS, "statements": reviewed_reads.STATEMENTS}
+    found = {
+        operation: unreviewed(service, model["shapes"], model["operations"][operation], reviewed) for operation in reads
+    }
+    return {f"{service}:{operation}": sorted(members) for operation, members in found.items() if members}
+
+
+def _check_reviewed(open_questions: Mapping[str, list[str]]) -> None:
+    if open_questions:
+        listed = "\n".join(f"  {operation}: {', '.join(members)}" for operation, members in open_questions.items())
+        sys.exit(
+            "These reads may reply with a secret, or carry a statement that writes. Curate each as SECRET, CREDENTIAL or EXECUTE in "
+            f"curated_classes.py, or list its members in reviewed_reads.py. No table was written.\n{listed}"
+        )
 
 
 def table_text(data: dict[str, Any]) -> str:

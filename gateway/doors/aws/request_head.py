@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gateway.authn.canonical import LITERAL_PATHS
-from gateway.authn.sigv4 import AUTH_PARAMETERS, PayloadKind, read_signature
+from gateway.authn.payload import PayloadKind
+from gateway.authn.sigv4 import AUTH_PARAMETERS, read_signature
 from gateway.doors.aws.strict_parsers import pairs
 from gateway.errors import Malformed
 from gateway.model.inbound import Inbound

@@ -9,7 +9,8 @@ from hashlib import sha256
 from typing import Protocol
 from urllib.parse import unquote
 
-from gateway.authn.sigv4 import AUTH_PARAMETERS, PayloadKind, Signature
+from gateway.authn.payload import PayloadKind
+from gateway.authn.sigv4 import AUTH_PARAMETERS, Signature
 from gateway.doors.asgi import Receive, Send
 from gateway.errors import Malformed, UpstreamUnavailable
 from gateway.model.inbound import Inbound

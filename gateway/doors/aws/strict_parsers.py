@@ -15,14 +15,24 @@ from xml.etree import ElementTree as ET
 
 from botocore.parsers import ResponseParserError, RpcV2CBORParser
 
+from gateway.doors.aws.value_limits import (
+    MAX_DEPTH,
+    MAX_ITEMS,
+    MAX_VALUES,
+    check_json_text,
+    check_values,
+    refuse_depth,
+    refuse_values,
+)
 from gateway.errors import BodyTooLarge, Malformed
 
-MAX_DEPTH = 64
 MAX_FIELDS = 1000
 _ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _XML_HEAD = re.compile(
     r"""\s*<\?xml\s+version=["']1\.0["'](\s+encoding=["']([A-Za-z0-9_-]+)["'])?(\s+standalone=["'](yes|no)["'])?\s*\?>"""
 )
+_MAX_CBOR_READS = 6 * MAX_VALUES
+"""A value takes at most three reads (type, length, content), and so does its key."""
 _GZIP_WINDOW_BITS = 31
 
 
@@ -88,27 +98,17 @@ def _refuse_form(reason: str, code: str) -> NoReturn:
 def json_value(body: bytes) -> Any:
     """The value of a JSON body."""
     text = utf8(body)
-    if text.count("[") + text.count("{") > MAX_DEPTH:
-        _check_nesting(text)
+    check_json_text(text)
     try:
         value = json.loads(text, object_pairs_hook=_members, parse_constant=_refuse_constant, parse_float=_finite)
     except RecursionError:
-        _refuse_depth()
+        refuse_depth()
     except ValueError as error:
         refuse_body(f"The body is not JSON that Sentinel accepts: {error}.", code="json")
+    check_values(value)
     if "\\u" in text:
         _check_strings(value)
     return value
-
-
-def _check_nesting(text: str) -> None:
-    """Refuse JSON nested deeper than `MAX_DEPTH`. Counts the brackets outside strings, without recursion."""
-    depth = 0
-    for match in re.finditer(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', text):
-        lexeme = match[0]
-        depth += (lexeme in "[{") - (lexeme in "]}")
-        if depth > MAX_DEPTH:
-            _refuse_depth()
 
 
 def _members(members: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -158,10 +158,6 @@ def _check_nul(text: str) -> None:
         refuse_body("The body contains a NUL character.", code="control_character")
 
 
-def _refuse_depth() -> NoReturn:
-    refuse_body(f"The body is nested more than {MAX_DEPTH} levels deep.", code="depth")
-
-
 def xml_root(body: bytes) -> ET.Element:
     """The root of an XML body in UTF-8. Refuses document types, entities, processing instructions and other declared encodings."""
     text = utf8(body)
@@ -171,21 +167,31 @@ def xml_root(body: bytes) -> ET.Element:
         text = text[head.end() :]
     if "<!DOCTYPE" in text.upper() or "<!ENTITY" in text.upper() or "<?" in text:
         refuse_body("The XML contains a document type, an entity or a processing instruction.", code="doctype")
-    parser: ET.XMLPullParser[Any] = ET.XMLPullParser(events=("start", "end"))
-    depth = 0
-    root: ET.Element | None = None
     try:
-        parser.feed(text)
-        parser.close()
-        for event, element in cast(Iterator[tuple[str, ET.Element]], parser.read_events()):
-            depth += 1 if event == "start" else -1
-            root = element if root is None else root
-            if depth > MAX_DEPTH:
-                _refuse_depth()
+        root = _elements(text)
     except ET.ParseError as error:
         refuse_body(f"The body is not well-formed XML: {error}.", code="xml")
     if root is None:
         refuse_body("The body contains no XML element.", code="xml")
+    return root
+
+
+def _elements(text: str) -> ET.Element | None:
+    """The root element of XML text. Raises `ET.ParseError`. Tags and attributes are counted before the parser builds anything of them."""
+    if text.count("<") > 2 * MAX_VALUES or text.count('="') + text.count("='") > MAX_VALUES:
+        refuse_values()
+    parser: ET.XMLPullParser[Any] = ET.XMLPullParser(events=("start", "end"))
+    parser.feed(text)
+    parser.close()
+    depth = 0
+    root: ET.Element | None = None
+    for event, element in cast("Iterator[tuple[str, ET.Element]]", parser.read_events()):
+        depth += 1 if event == "start" else -1
+        root = element if root is None else root
+        if depth > MAX_DEPTH:
+            refuse_depth()
+        if len(element) > MAX_ITEMS:
+            refuse_values()
     return root
 
 
@@ -196,11 +202,12 @@ class _StrictCborParser(RpcV2CBORParser):
         super().__init__()  # type: ignore[no-untyped-call] # botocore is untyped
         self._size = len(body)
         self._depth = 0
+        self._reads = 0
 
     def parse_data_item(self, stream: Any) -> Any:
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            _refuse_depth()
+            refuse_depth()
         value = super().parse_data_item(stream)  # type: ignore[no-untyped-call] # botocore is untyped
         self._depth -= 1
         if isinstance(value, float) and not math.isfinite(value):
@@ -218,6 +225,9 @@ class _StrictCborParser(RpcV2CBORParser):
         items[key] = value
 
     def _read_from_stream(self, stream: Any, length: int) -> Any:
+        self._reads += 1
+        if self._reads > _MAX_CBOR_READS:
+            refuse_values()
         if length > self._size:
             refuse_body("A CBOR item is longer than the body.", code="cbor")
         return super()._read_from_stream(stream, length)  # type: ignore[no-untyped-call] # botocore is untyped
@@ -234,6 +244,7 @@ def cbor_value(body: bytes) -> Any:
         refuse_body(f"The body is not CBOR that Sentinel accepts ({type(error).__name__}).", code="cbor")
     if rest:
         refuse_body("Bytes follow the CBOR value.", code="cbor")
+    check_values(value)
     return value
 
 

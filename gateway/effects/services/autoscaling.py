@@ -7,12 +7,13 @@ belongs to, so they are not understood. Operations that change the capacity to a
 
 from collections.abc import Mapping
 
+from gateway.effects.arguments import Argument, carried
 from gateway.effects.context import CallContext, Target
 from gateway.effects.interpreter import attributes
 from gateway.effects.operation import Identify, Operation, Translate, controls
 from gateway.effects.translators import added, comma_list, recorded_list, removed
 from gateway.effects.values import NotUnderstood
-from gateway.model.json import Json
+from gateway.model.json import Json, to_json
 from gateway.model.mutation import Effect, EffectAction
 
 _GROUP = "aws_autoscaling_group"
@@ -83,6 +84,8 @@ def _execute_policy(context: CallContext) -> tuple[Effect, ...]:
     context.allow_only("AutoScalingGroupName", "PolicyName", "HonorCooldown", "MetricValue", "BreachThreshold")
     given = context.call.parameters.get("AutoScalingGroupName")
     identity = {"autoscaling_group_name": str(given or ""), **_policy_name(context, context.text("PolicyName"))}
+    if given and identity["autoscaling_group_name"] != given:
+        raise NotUnderstood("a policy of another group than the call names")
     group = identity["autoscaling_group_name"]
     return (
         context.target("aws_autoscaling_policy", identity).whole(EffectAction.INVOKE),
@@ -96,7 +99,20 @@ def _refresh(context: CallContext) -> tuple[Effect, ...]:
     target = context.target(_GROUP, {"name": context.text("AutoScalingGroupName")})
     wanted = context.call.parameters.get("DesiredConfiguration") or {}
     configured = attributes(_REFRESHED, target, wanted) if isinstance(wanted, Mapping) else ()
-    return (target.whole(EffectAction.INVOKE), *(target.put(name, value) for name, value in configured))
+    how = {name: to_json(context.call.parameters.get(name)) for name in ("Strategy", "Preferences")}
+    asked = {name: value for name, value in how.items() if value is not None}
+    return (
+        target.whole(EffectAction.INVOKE, asked or None),
+        *(target.put(name, value) for name, value in configured),
+    )
+
+
+def _declared_instances(context: CallContext, _target: Target, value: object) -> Json:
+    """The ids of instances that the state records. Any other one would bring somebody's machine into the group."""
+    for each in value if isinstance(value, (list, tuple)) else [value]:
+        if not context.inventory.find("aws_instance", "id", str(each)):
+            raise NotUnderstood("an instance that nothing declares")
+    return to_json(value)
 
 
 _GROUP_ATTRIBUTES: Mapping[str, str | Translate] = {
@@ -119,17 +135,33 @@ _SCHEDULE = {"AutoScalingGroupName": "autoscaling_group_name", "ScheduledActionN
 _HOOK = {"AutoScalingGroupName": "autoscaling_group_name", "LifecycleHookName": "name"}
 
 
-def _invoked(*after_unknown: str) -> Operation:
-    return Operation(resource_type=_GROUP, identity=_NAME, action=EffectAction.INVOKE, after_unknown=after_unknown)
+def _invoked(*after_unknown: str, **arguments: Argument) -> Operation:
+    return Operation(
+        resource_type=_GROUP,
+        identity=_NAME,
+        action=EffectAction.INVOKE,
+        after_unknown=after_unknown,
+        arguments=arguments,
+    )
 
 
 OPERATIONS: Mapping[str, Operation] = {
     "CreateAutoScalingGroup": Operation(
         resource_type=_GROUP, identity=_NAME, action=EffectAction.CREATE, attributes=_GROUP_ATTRIBUTES
     ),
-    "UpdateAutoScalingGroup": Operation(resource_type=_GROUP, identity=_NAME, attributes=_GROUP_ATTRIBUTES),
+    "UpdateAutoScalingGroup": Operation(
+        resource_type=_GROUP,
+        identity=_NAME,
+        attributes=_GROUP_ATTRIBUTES,
+        overwrites={"LaunchTemplate": {"launch_template.version": "$Default"}},
+    ),
     "SetDesiredCapacity": Operation(resource_type=_GROUP, identity=_NAME, controls=controls("HonorCooldown")),
-    "DeleteAutoScalingGroup": Operation(resource_type=_GROUP, identity=_NAME, action=EffectAction.DELETE),
+    "DeleteAutoScalingGroup": Operation(
+        resource_type=_GROUP,
+        identity=_NAME,
+        action=EffectAction.DELETE,
+        arguments={"ForceDelete": carried},
+    ),
     "CreateOrUpdateTags": Operation(resource_type=_GROUP, handler=_tags),
     "DeleteTags": Operation(resource_type=_GROUP, handler=_tags),
     "SuspendProcesses": Operation(resource_type=_GROUP, handler=_processes),
@@ -164,17 +196,18 @@ OPERATIONS: Mapping[str, Operation] = {
     "DeleteWarmPool": Operation(
         resource_type=_GROUP, identity=_NAME, constants={"warm_pool": []}, controls=controls("ForceDelete")
     ),
-    "AttachInstances": _invoked(_CAPACITY),
-    "DetachInstances": _invoked(_CAPACITY),
-    "EnterStandby": _invoked(_CAPACITY),
-    "ExitStandby": _invoked(_CAPACITY),
+    "AttachInstances": _invoked(_CAPACITY, InstanceIds=_declared_instances),
+    "DetachInstances": _invoked(_CAPACITY, InstanceIds=carried, ShouldDecrementDesiredCapacity=carried),
+    "EnterStandby": _invoked(_CAPACITY, InstanceIds=carried, ShouldDecrementDesiredCapacity=carried),
+    "ExitStandby": _invoked(_CAPACITY, InstanceIds=carried),
     "StartInstanceRefresh": Operation(resource_type=_GROUP, handler=_refresh),
-    "CancelInstanceRefresh": _invoked(),
+    "CancelInstanceRefresh": _invoked(WaitForTransitioningInstances=carried),
     "RollbackInstanceRefresh": _invoked("launch_template"),
     "PutScalingPolicy": Operation(
         resource_type="aws_autoscaling_policy",
         identity=_POLICY,
         upserts=True,
+        overwrites={"TargetTrackingConfiguration": {"target_tracking_configuration.disable_scale_in": False}},
         attributes={
             "TargetTrackingConfiguration.CustomizedMetricSpecification.Dimensions": (
                 "target_tracking_configuration.customized_metric_specification.metric_dimension"

@@ -6,6 +6,7 @@ caller that wants to change one attribute and keep the others must send them all
 
 from collections.abc import Mapping
 
+from gateway.effects.arguments import carried
 from gateway.effects.naming import arn_of
 from gateway.effects.operation import Operation
 from gateway.effects.tags import drop_tags, set_tags
@@ -22,10 +23,19 @@ _DEFAULTS: Mapping[str, Json] = {
     "alarm_description": "",
     "datapoints_to_alarm": 0,
     "dimensions": {},
+    "evaluate_low_sample_count_percentiles": "",
+    "extended_statistic": "",
     "insufficient_data_actions": [],
+    "metric_name": "",
     "metric_query": [],
+    "namespace": "",
     "ok_actions": [],
+    "period": 0,
+    "statistic": "",
+    "threshold": None,
+    "threshold_metric_id": "",
     "treat_missing_data": "missing",
+    "unit": "",
 }
 """Attribute → its value if `PutMetricAlarm` omits it (CloudWatch API reference, PutMetricAlarm)."""
 
@@ -50,7 +60,13 @@ OPERATIONS: Mapping[str, Operation] = {
     "DisableAlarmActions": Operation(
         resource_type=_ALARM, identity={"AlarmNames": "alarm_name"}, constants={"actions_enabled": False}
     ),
-    "SetAlarmState": Operation(resource_type=_ALARM, identity={"AlarmName": "alarm_name"}, action=EffectAction.INVOKE),
+    "SetAlarmState": Operation(
+        resource_type=_ALARM,
+        identity={"AlarmName": "alarm_name"},
+        action=EffectAction.INVOKE,
+        arguments={"StateValue": carried},
+        content=frozenset({"StateReason", "StateReasonData"}),
+    ),
     "TagResource": Operation(resource_type=_ALARM, identity=_BY_ARN, attributes={"Tags": set_tags}),
     "UntagResource": Operation(resource_type=_ALARM, identity=_BY_ARN, attributes={"TagKeys": drop_tags}),
     "PutDashboard": Operation(

@@ -80,6 +80,7 @@ def _index_updates(target: Target, value: object) -> Mapping[str, Json]:
 
 def _batch(context: CallContext) -> tuple[Effect, ...]:
     """BatchWriteItem, in which the keys of a map name the tables."""
+    context.allow_only("RequestItems", *_METRICS)
     tables = context.call.parameters.get("RequestItems")
     if not isinstance(tables, Mapping):
         raise NotUnderstood("requests that are not a map")
@@ -88,6 +89,7 @@ def _batch(context: CallContext) -> tuple[Effect, ...]:
 
 def _transaction(context: CallContext) -> tuple[Effect, ...]:
     """TransactWriteItems, in which every request names its table."""
+    context.allow_only("TransactItems", "ClientRequestToken", *_METRICS)
     items = context.call.parameters.get("TransactItems")
     requests = [request for item in items for request in item.values()] if isinstance(items, (list, tuple)) else []
     return tuple(_table(context, str(request["TableName"])).whole(EffectAction.INVOKE) for request in requests)
@@ -128,8 +130,16 @@ _UPDATE = Operation(
         "AttributeDefinitions": _definitions,
         "GlobalSecondaryIndexUpdates": _index_updates,
     },
+    # Without a key, AWS's own key encrypts the table.
+    overwrites={"SSESpecification": {"server_side_encryption.kms_key_arn": ""}},
 )
-_INVOKED = Operation(resource_type=_TABLE, identity=_NAME, action=EffectAction.INVOKE)
+_ITEM = frozenset({
+    "AttributeUpdates", "ConditionExpression", "ConditionalOperator", "Expected", "ExpressionAttributeNames",
+    "ExpressionAttributeValues", "Item", "Key", "ReturnConsumedCapacity", "ReturnItemCollectionMetrics", "ReturnValues",
+    "ReturnValuesOnConditionCheckFailure", "UpdateExpression",
+})  # fmt: skip
+_INVOKED = Operation(resource_type=_TABLE, identity=_NAME, action=EffectAction.INVOKE, content=_ITEM)
+_METRICS = ("ReturnConsumedCapacity", "ReturnItemCollectionMetrics")
 
 OPERATIONS: Mapping[str, Operation] = {
     "CreateTable": Operation(resource_type=_TABLE, identity=_NAME, action=EffectAction.CREATE, attributes=_ATTRIBUTES),
@@ -150,12 +160,13 @@ OPERATIONS: Mapping[str, Operation] = {
             "PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled": "point_in_time_recovery.enabled",
             "PointInTimeRecoverySpecification.RecoveryPeriodInDays": "point_in_time_recovery.recovery_period_in_days",
         },
+        defaults={"point_in_time_recovery.recovery_period_in_days": 35},
     ),
     "TagResource": Operation(resource_type=_TABLE, identity=_BY_ARN, attributes={"Tags": set_tags}),
     "UntagResource": Operation(resource_type=_TABLE, identity=_BY_ARN, attributes={"TagKeys": drop_tags}),
     "PutItem": _INVOKED,
     "UpdateItem": _INVOKED,
     "DeleteItem": _INVOKED,
-    "BatchWriteItem": Operation(resource_type=_TABLE, handler=_batch),
-    "TransactWriteItems": Operation(resource_type=_TABLE, handler=_transaction),
+    "BatchWriteItem": Operation(resource_type=_TABLE, handler=_batch, content=frozenset({"RequestItems"})),
+    "TransactWriteItems": Operation(resource_type=_TABLE, handler=_transaction, content=frozenset({"TransactItems"})),
 }

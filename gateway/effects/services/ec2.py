@@ -4,6 +4,7 @@ import base64
 from collections.abc import Mapping
 from dataclasses import replace
 
+from gateway.effects.arguments import Argument, as_recorded, carried
 from gateway.effects.context import CallContext, Target
 from gateway.effects.interpreter import effects_on
 from gateway.effects.operation import Operation, Translate, controls
@@ -105,6 +106,8 @@ def _template(context: CallContext) -> Target:
         for name, key in _TEMPLATE_ID.items()
         if context.call.parameters.get(name)
     }
+    if len(identity) > 1:
+        raise NotUnderstood("a launch template by both id and name")
     return context.target(_TEMPLATE, identity)
 
 
@@ -120,15 +123,18 @@ def _create_and_delete(
             attributes={"TagSpecifications": specified_tags(kind), **attributes},
             controls=_REQUEST_CONTROLS,
         ),
-        f"Delete{noun}": Operation(resource_type=resource_type, identity={parameter: "id"}, action=_DELETE),
+        f"Delete{noun}": Operation(
+            resource_type=resource_type, identity={parameter: "id"}, action=_DELETE, controls=_REQUEST_CONTROLS
+        ),
     }
 
 
-def _on_instances(action: EffectAction, **constants: Json) -> Operation:
+def _on_instances(action: EffectAction, *arguments: str, **constants: Json) -> Operation:
     return Operation(
         resource_type=_INSTANCE,
         identity={"InstanceIds": "id"},
         action=action,
+        arguments=dict.fromkeys(arguments, carried),
         constants=constants,
         controls=_REQUEST_CONTROLS,
     )
@@ -157,9 +163,11 @@ _TEMPLATE_OPTIONS: Mapping[str, str | Translate] = {
     "VersionDescription": "description",
 }
 _TEMPLATE_ID = {"LaunchTemplateId": "id", "LaunchTemplateName": "name"}
+_ONE_TEMPLATE = frozenset(_TEMPLATE_ID)
 _VERSION = Operation(
     resource_type=_TEMPLATE,
     identity=_TEMPLATE_ID,
+    one_of=_ONE_TEMPLATE,
     attributes=_TEMPLATE_OPTIONS,
     controls=_REQUEST_CONTROLS | controls("SourceVersion"),
 )
@@ -171,8 +179,14 @@ _NOT_IN_VERSIONS = {
 _BY_ROUTE = {
     "DestinationCidrBlock": "destination_cidr_block",
     "DestinationIpv6CidrBlock": "destination_ipv6_cidr_block",
+    "DestinationPrefixListId": "destination_prefix_list_id",
     "RouteTableId": "route_table_id",
 }
+_ROUTE_TARGETS = (
+    "carrier_gateway_id", "core_network_arn", "egress_only_gateway_id", "gateway_id", "local_gateway_id",
+    "nat_gateway_id", "network_interface_id", "transit_gateway_id", "vpc_endpoint_id", "vpc_peering_connection_id",
+)  # fmt: skip
+"""A route has one of them, and the one that a call gives takes the place of the one before."""
 _METADATA_NAMES = {
     "HttpEndpoint": "http_endpoint", "HttpProtocolIpv6": "http_protocol_ipv6", "HttpTokens": "http_tokens",
     "HttpPutResponseHopLimit": "http_put_response_hop_limit", "InstanceMetadataTags": "instance_metadata_tags",
@@ -182,6 +196,7 @@ _TAGGING = Operation(
     other_types=(*_TYPE_BY_PREFIX.values(), *security_groups.RULE_BY_DIRECTION.values()),
     handler=_tags,
 )
+_FORCED: Mapping[str, Argument] = {"Force": as_recorded("force_detach")}
 _ATTACHMENT_ID = {"VolumeId": "volume_id", "InstanceId": "instance_id", "Device": "device_name"}
 
 OPERATIONS: Mapping[str, Operation] = {
@@ -193,9 +208,9 @@ OPERATIONS: Mapping[str, Operation] = {
         controls=_REQUEST_CONTROLS | controls("MaxCount", "MinCount"),
     ),
     "StartInstances": _on_instances(_INVOKE),
-    "StopInstances": _on_instances(_INVOKE),
+    "StopInstances": _on_instances(_INVOKE, "Force", "Hibernate", "SkipOsShutdown"),
     "RebootInstances": _on_instances(_INVOKE),
-    "TerminateInstances": _on_instances(_DELETE),
+    "TerminateInstances": _on_instances(_DELETE, "Force", "SkipOsShutdown"),
     "MonitorInstances": _on_instances(_SET, monitoring=True),
     "UnmonitorInstances": _on_instances(_SET, monitoring=False),
     "ModifyInstanceAttribute": Operation(
@@ -225,8 +240,16 @@ OPERATIONS: Mapping[str, Operation] = {
         controls=_REQUEST_CONTROLS,
     ),
     "CreateLaunchTemplateVersion": replace(_VERSION, handler=_new_version),
-    "ModifyLaunchTemplate": Operation(resource_type=_TEMPLATE, identity=_TEMPLATE_ID, controls=_REQUEST_CONTROLS),
-    "DeleteLaunchTemplate": Operation(resource_type=_TEMPLATE, identity=_TEMPLATE_ID, action=_DELETE),
+    "ModifyLaunchTemplate": Operation(
+        resource_type=_TEMPLATE, identity=_TEMPLATE_ID, one_of=_ONE_TEMPLATE, controls=_REQUEST_CONTROLS
+    ),
+    "DeleteLaunchTemplate": Operation(
+        resource_type=_TEMPLATE,
+        identity=_TEMPLATE_ID,
+        one_of=_ONE_TEMPLATE,
+        action=_DELETE,
+        controls=_REQUEST_CONTROLS,
+    ),
     **_create_and_delete(_VOLUME, "VolumeId", "volume", VolumeType="type"),
     "ModifyVolume": Operation(
         resource_type=_VOLUME,
@@ -244,6 +267,8 @@ OPERATIONS: Mapping[str, Operation] = {
         resource_type="aws_volume_attachment",
         identity=_ATTACHMENT_ID,
         action=_DELETE,
+        arguments=_FORCED,
+        controls=_REQUEST_CONTROLS,
     ),
     **_create_and_delete(_VPC, "VpcId", "vpc", AmazonProvidedIpv6CidrBlock="assign_generated_ipv6_cidr_block"),
     "ModifyVpcAttribute": Operation(resource_type=_VPC, identity={"VpcId": "id"}),
@@ -270,9 +295,14 @@ OPERATIONS: Mapping[str, Operation] = {
         controls=_REQUEST_CONTROLS,
     ),
     "DisassociateRouteTable": Operation(
-        resource_type="aws_route_table_association", identity={"AssociationId": "id"}, action=_DELETE
+        resource_type="aws_route_table_association",
+        identity={"AssociationId": "id"},
+        action=_DELETE,
+        controls=_REQUEST_CONTROLS,
     ),
     "CreateRoute": Operation(resource_type=_ROUTE, identity=_BY_ROUTE, action=_CREATE, controls=_REQUEST_CONTROLS),
-    "ReplaceRoute": Operation(resource_type=_ROUTE, identity=_BY_ROUTE, controls=_REQUEST_CONTROLS),
-    "DeleteRoute": Operation(resource_type=_ROUTE, identity=_BY_ROUTE, action=_DELETE),
+    "ReplaceRoute": Operation(
+        resource_type=_ROUTE, identity=_BY_ROUTE, controls=_REQUEST_CONTROLS, defaults=dict.fromkeys(_ROUTE_TARGETS, "")
+    ),
+    "DeleteRoute": Operation(resource_type=_ROUTE, identity=_BY_ROUTE, action=_DELETE, controls=_REQUEST_CONTROLS),
 }

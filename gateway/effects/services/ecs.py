@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 
+from gateway.effects.arguments import as_recorded
 from gateway.effects.context import CallContext, Target
 from gateway.effects.naming import name_or_arn
 from gateway.effects.operation import Operation, Translate, controls
@@ -18,14 +19,38 @@ _TASK = "aws_ecs_task_definition"
 _ASSIGN_PUBLIC_IP: Mapping[str, Json] = {"ENABLED": True, "DISABLED": False}
 
 
-def _last(text: str) -> str:
-    """The name at the end of an ARN, or the name itself."""
-    return text.rpartition("/")[2]
+_DEFAULT = "default"
+"""The cluster of a call that names none."""
+
+
+def _cluster_name(context: CallContext, text: str) -> str:
+    """The cluster's name, from a name or an ARN; empty if `text` is. Raises `NotUnderstood`."""
+    name = name_or_arn("name", "cluster")(context, text)["name"] if text else ""
+    if "/" in name:
+        raise NotUnderstood("not a valid cluster name")
+    return name
+
+
+def _cluster_and_name(context: CallContext, text: str) -> tuple[str, str]:
+    """Cluster and name of a service, from a name or either form of its ARN; the cluster is empty if `text` does not say it."""
+    if not text.startswith("arn:"):
+        cluster, name = "", text
+    else:
+        kind, _, rest = context.arn(text).resource.partition("/")
+        cluster, _, name = rest.rpartition("/")
+        if kind != "service":
+            raise NotUnderstood(f"a {kind} where a service is expected")
+    if not name or "/" in cluster + name:
+        raise NotUnderstood("not a valid service name")
+    return cluster, name
 
 
 def _service(context: CallContext, name: str, cluster: str) -> Target:
     def fits(recorded: Mapping[str, Json]) -> bool:
-        return _last(str(recorded.get("cluster") or "default")) == cluster
+        try:
+            return _cluster_name(context, str(recorded.get("cluster") or _DEFAULT)) == cluster
+        except NotUnderstood:
+            return False
 
     return context.target_where(_SERVICE, {"name": name, "cluster": cluster}, "name", fits)
 
@@ -34,11 +59,11 @@ def _of_service(parameter: str, action: EffectAction) -> Operation:
     """A row for the service that `parameter` and `cluster` name."""
 
     def find_target(context: CallContext) -> Target:
-        name, cluster = context.text(parameter), str(context.call.parameters.get("cluster") or "")
-        for text in (name, cluster):
-            if text.startswith("arn:"):
-                context.arn(text)
-        return _service(context, _last(name), _last(cluster or "default"))
+        cluster, name = _cluster_and_name(context, context.text(parameter))
+        given = _cluster_name(context, str(context.call.parameters.get("cluster") or ""))
+        if cluster and given and cluster != given:
+            raise NotUnderstood("a service of another cluster than the call names")
+        return _service(context, name, cluster or given or _DEFAULT)
 
     return Operation(
         resource_type=_SERVICE,
@@ -46,6 +71,10 @@ def _of_service(parameter: str, action: EffectAction) -> Operation:
         find_target=find_target,
         action=action,
         attributes=_ATTRIBUTES,
+        overwrites={
+            _AWSVPC: {"network_configuration.assign_public_ip": False, "network_configuration.security_groups": []}
+        },
+        arguments={"force": as_recorded("force_delete")},
         controls=controls("clientToken", "cluster"),
     )
 
@@ -55,14 +84,14 @@ def _tagging(parameter: str, change: Translate) -> Operation:
 
     def handler(context: CallContext) -> tuple[Effect, ...]:
         context.allow_only("resourceArn", parameter)
-        kind, _, rest = context.arn(context.text("resourceArn")).resource.partition("/")
-        if kind == "cluster":
-            target = context.target(_CLUSTER, {"name": rest})
-        elif kind == "service" and "/" in rest:
-            cluster, name = rest.split("/", 1)
-            target = _service(context, name, cluster)
+        text = context.text("resourceArn")
+        if context.arn(text).resource.startswith("cluster/"):
+            target = context.target(_CLUSTER, {"name": _cluster_name(context, text)})
         else:
-            raise NotUnderstood(f"tags of a {kind}")
+            cluster, name = _cluster_and_name(context, text)
+            if not cluster:
+                raise NotUnderstood("the ARN of a service that does not say its cluster")
+            target = _service(context, name, cluster)
         return target.put_all(change(target, context.call.parameters.get(parameter)))
 
     return Operation(resource_type=_SERVICE, other_types=(_CLUSTER,), handler=handler)
@@ -89,9 +118,19 @@ def _compact(value: Json) -> str:
 
 def _family(context: CallContext, text: str) -> dict[str, str]:
     """The family of a task definition, from `family:revision` or an ARN that ends with it."""
-    name = context.arn(text).resource.rpartition("/")[2] if text.startswith("arn:") else text
+    kind, _, name = context.arn(text).resource.partition("/") if text.startswith("arn:") else ("", "", text)
+    if kind not in ("", "task-definition") or "/" in name:
+        raise NotUnderstood("not a valid task definition")
     return {"family": name.partition(":")[0]}
 
+
+_REVISION: Mapping[str, Json] = {
+    "cpu": "", "enable_fault_injection": False, "ephemeral_storage": [], "execution_role_arn": "",
+    "inference_accelerator": [], "ipc_mode": "", "memory": "", "network_mode": "bridge", "pid_mode": "",
+    "placement_constraints": [], "proxy_configuration": [], "requires_compatibilities": [], "runtime_platform": [],
+    "task_role_arn": "", "volume": [],
+}  # fmt: skip
+"""Attribute → its value in a new revision of a task definition that omits it (ECS API reference, RegisterTaskDefinition)."""
 
 OPERATIONS: Mapping[str, Operation] = {
     "CreateService": _of_service("serviceName", EffectAction.CREATE),
@@ -101,6 +140,7 @@ OPERATIONS: Mapping[str, Operation] = {
         resource_type=_TASK,
         identity={"family": "family"},
         upserts=True,
+        defaults=_REVISION,
         attributes={
             "containerDefinitions": as_json_text("container_definitions", _compact),
             "tags": set_tags,

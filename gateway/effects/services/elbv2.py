@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from gateway.effects.arguments import carried
 from gateway.effects.context import CallContext, Target
 from gateway.effects.keyed import keyed
 from gateway.effects.naming import arn
@@ -9,7 +10,7 @@ from gateway.effects.operation import Operation, Translate, controls
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.translators import first_of, mapped
 from gateway.effects.values import NotUnderstood
-from gateway.model.json import Json
+from gateway.model.json import Json, to_json
 from gateway.model.mutation import Effect, EffectAction
 
 _BALANCER = "aws_lb"
@@ -122,6 +123,27 @@ def _resource(context: CallContext, text: str) -> Target:
     return context.target(_TYPE_BY_KIND[kind], {"arn": text})
 
 
+_TARGETS = (
+    ("aws_instance", "id"), ("aws_instance", "private_ip"), ("aws_network_interface", "private_ip"),
+    ("aws_lambda_function", "arn"), (_BALANCER, "arn"),
+)  # fmt: skip
+"""What a target group may send requests to: resource type, and the attribute by which a target names it."""
+
+
+def _declared_targets(context: CallContext, _target: Target, value: object) -> Json:
+    """The targets. Raises `NotUnderstood` for one that nothing declares: the group would send its requests to a stranger."""
+    if not isinstance(value, (list, tuple)):
+        raise NotUnderstood("targets that are not a list")
+    for target in value:
+        if not isinstance(target, Mapping) or set(target) - {"Id", "Port"}:
+            # An availability zone is given for addresses outside the VPC.
+            raise NotUnderstood("a target in an unknown form")
+        name = str(target.get("Id") or "")
+        if not any(context.inventory.find(resource_type, by, name) for resource_type, by in _TARGETS):
+            raise NotUnderstood("a target that nothing declares")
+    return to_json(value)
+
+
 _SCHEME: Mapping[str, Json] = {"internal": True, "internet-facing": False}
 _BALANCER_ATTRIBUTES: Mapping[str, str | Translate] = {
     "Attributes": keyed(_BALANCER_KEYS),
@@ -183,8 +205,12 @@ OPERATIONS: Mapping[str, Operation] = {
     "ModifyTargetGroup": Operation(resource_type=_GROUP, identity=_BY_GROUP, attributes=_GROUP_ATTRIBUTES),
     "ModifyTargetGroupAttributes": Operation(resource_type=_GROUP, identity=_BY_GROUP, attributes=_GROUP_ATTRIBUTES),
     "DeleteTargetGroup": Operation(resource_type=_GROUP, identity=_BY_GROUP, action=_DELETE),
-    "RegisterTargets": Operation(resource_type=_GROUP, identity=_BY_GROUP, action=_INVOKE),
-    "DeregisterTargets": Operation(resource_type=_GROUP, identity=_BY_GROUP, action=_INVOKE),
+    "RegisterTargets": Operation(
+        resource_type=_GROUP, identity=_BY_GROUP, action=_INVOKE, arguments={"Targets": _declared_targets}
+    ),
+    "DeregisterTargets": Operation(
+        resource_type=_GROUP, identity=_BY_GROUP, action=_INVOKE, arguments={"Targets": carried}
+    ),
     "CreateListener": _create_in(_LISTENER, "LoadBalancerArn", "load_balancer_arn", "Port", _LISTENER_ATTRIBUTES),
     "ModifyListener": Operation(resource_type=_LISTENER, identity=_BY_LISTENER, attributes=_LISTENER_ATTRIBUTES),
     "DeleteListener": Operation(resource_type=_LISTENER, identity=_BY_LISTENER, action=_DELETE),

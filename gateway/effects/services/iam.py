@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from gateway.effects.arguments import carried
 from gateway.effects.context import CallContext
 from gateway.effects.operation import Operation, Translate
 from gateway.effects.tags import drop_tags, set_tags
@@ -72,7 +73,8 @@ def _principal(kind: str, parameter: str, name: Mapping[str, str], create: Mappi
 OPERATIONS: Mapping[str, Operation] = {
     **_principal("role", "RoleName", _ROLE, {"AssumeRolePolicyDocument": "assume_role_policy"}),
     **_principal("user", "UserName", _USER, {}),
-    "UpdateRole": Operation(resource_type="aws_iam_role", identity=_ROLE),
+    # A call without the longest session sets it to an hour (IAM API reference, UpdateRole).
+    "UpdateRole": Operation(resource_type="aws_iam_role", identity=_ROLE, defaults={"max_session_duration": 3600}),
     "UpdateRoleDescription": Operation(resource_type="aws_iam_role", identity=_ROLE),
     "UpdateAssumeRolePolicy": Operation(
         resource_type="aws_iam_role", identity=_ROLE, attributes={"PolicyDocument": "assume_role_policy"}
@@ -85,8 +87,16 @@ OPERATIONS: Mapping[str, Operation] = {
     ),
     "DeletePolicy": Operation(resource_type=_POLICY, identity=_BY_ARN, action=_DELETE),
     "CreatePolicyVersion": Operation(resource_type=_POLICY, handler=_create_version),
-    "SetDefaultPolicyVersion": Operation(resource_type=_POLICY, identity=_BY_ARN, action=EffectAction.INVOKE),
-    "DeletePolicyVersion": Operation(resource_type=_POLICY, identity=_BY_ARN, action=EffectAction.INVOKE),
+    "SetDefaultPolicyVersion": Operation(
+        resource_type=_POLICY,
+        identity=_BY_ARN,
+        action=EffectAction.INVOKE,
+        after_unknown=("policy",),
+        arguments={"VersionId": carried},
+    ),
+    "DeletePolicyVersion": Operation(
+        resource_type=_POLICY, identity=_BY_ARN, action=EffectAction.INVOKE, arguments={"VersionId": carried}
+    ),
     "TagPolicy": Operation(resource_type=_POLICY, identity=_BY_ARN, attributes={"Tags": set_tags}),
     "UntagPolicy": Operation(resource_type=_POLICY, identity=_BY_ARN, attributes={"TagKeys": drop_tags}),
     "CreateInstanceProfile": Operation(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from gateway.effects.arguments import carried
 from gateway.effects.naming import kms_key
 from gateway.effects.operation import Operation, controls
 from gateway.effects.tags import drop_tags, set_tags
@@ -23,7 +24,9 @@ OPERATIONS: Mapping[str, Operation] = {
             "Tags": set_tags,
         },
     ),
-    "ScheduleKeyDeletion": Operation(resource_type=_KEY, identity=_ID, action=EffectAction.DELETE),
+    "ScheduleKeyDeletion": Operation(
+        resource_type=_KEY, identity=_ID, action=EffectAction.DELETE, arguments={"PendingWindowInDays": carried}
+    ),
     "CancelKeyDeletion": Operation(resource_type=_KEY, identity=_ID, action=EffectAction.INVOKE),
     "EnableKeyRotation": Operation(resource_type=_KEY, identity=_ID, constants={"enable_key_rotation": True}),
     "DisableKeyRotation": Operation(resource_type=_KEY, identity=_ID, constants={"enable_key_rotation": False}),

@@ -4,7 +4,9 @@ import base64
 import hashlib
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
+from gateway.effects.arguments import carried
 from gateway.effects.context import CallContext, Target
 from gateway.effects.operation import Operation, Translate, controls
 from gateway.effects.tags import drop_tags, set_tags
@@ -18,9 +20,14 @@ _ALIAS = "aws_lambda_alias"
 _MAPPING = "aws_lambda_event_source_mapping"
 _URL = "aws_lambda_function_url"
 _PROVISIONED = "aws_lambda_provisioned_concurrency_config"
+_QUALIFIER = {"Qualifier": "qualifier"}
 _FUNCTION_NAME = re.compile(
-    r"(?:arn:[\w-]+:lambda:)?(?:[a-z]{2}-[\w-]+:)?(?:\d{12}:)?(?:function:)?([\w-]+)(?::([\w$-]+))?"
+    r"(?:arn:aws[a-zA-Z-]*:lambda:)?"
+    r"(?:(?P<region>(?:eusc-)?[a-z]{2}(?:-gov|-iso[a-z]?)?-[a-z]+-\d):)?(?:(?P<account>\d{12}):)?(?:function:)?"
+    r"(?P<name>[a-zA-Z0-9._-]+)(?::(?P<qualifier>\$LATEST(?:\.PUBLISHED)?|[a-zA-Z0-9_-]+))?",
+    re.ASCII,
 )
+"""AWS's own pattern of FunctionName: each part before the name may be left out, and what is there says where the function is."""
 
 
 def _name_and_qualifier(context: CallContext, text: str) -> tuple[str, str]:
@@ -28,13 +35,20 @@ def _name_and_qualifier(context: CallContext, text: str) -> tuple[str, str]:
     if text.startswith("arn:"):
         context.arn(text)
     found = _FUNCTION_NAME.fullmatch(text)
-    if found is None or (context.account and text[:12].isdigit() and not text.startswith(context.account)):
-        raise NotUnderstood("not a valid function name, or in another account than the call")
-    return found[1], found[2] or ""
+    if found is None:
+        raise NotUnderstood("not a valid function name")
+    context.require_here(found["account"] or "", found["region"] or "")
+    return found["name"], found["qualifier"] or ""
 
 
 def _function(context: CallContext, text: str) -> dict[str, str]:
     return {"function_name": _name_and_qualifier(context, text)[0]}
+
+
+def _as_given(context: CallContext, text: str) -> dict[str, str]:
+    """The function as the call writes it, which is how a mapping's state records it."""
+    _name_and_qualifier(context, text)
+    return {"function_name": text}
 
 
 def _unqualified(context: CallContext, text: str) -> dict[str, str]:
@@ -44,16 +58,26 @@ def _unqualified(context: CallContext, text: str) -> dict[str, str]:
     return {"function_name": name}
 
 
+def _qualifier(context: CallContext, _target: Target, value: object) -> Json:
+    """The version or alias. Raises `NotUnderstood` if the function's name carries another one."""
+    named = _name_and_qualifier(context, context.text("FunctionName"))[1]
+    if not isinstance(value, str) or named not in ("", value):
+        raise NotUnderstood("two different qualifiers")
+    return value
+
+
 def _code_hash(_target: Target, value: object) -> Mapping[str, Json]:
     if not isinstance(value, (bytes, bytearray)):
         raise NotUnderstood("code that is not bytes")
     return {"source_code_hash": base64.b64encode(hashlib.sha256(value).digest()).decode()}
 
 
-def _is_function(recorded: Json, name: str) -> bool:
-    """Whether a recorded name or ARN is that of the function `name`."""
-    found = _FUNCTION_NAME.fullmatch(str(recorded))
-    return found is not None and found[1] == name
+def _is_function(context: CallContext, recorded: Json, name: str) -> bool:
+    """Whether a recorded name or ARN is that of the function `name` where the call goes."""
+    try:
+        return _name_and_qualifier(context, str(recorded))[0] == name
+    except NotUnderstood:
+        return False
 
 
 def _child(context: CallContext, resource_type: str, members: Mapping[str, str]) -> Target:
@@ -63,16 +87,23 @@ def _child(context: CallContext, resource_type: str, members: Mapping[str, str])
     """
     name, qualifier = _name_and_qualifier(context, context.text("FunctionName"))
     identity = {attribute: context.text(parameter) for parameter, attribute in members.items()}
-    if qualifier and identity.get("qualifier", qualifier) != qualifier:
+    given = str(context.call.parameters.get("Qualifier") or qualifier)
+    if qualifier and given != qualifier:
         raise NotUnderstood("two different qualifiers")
+    if resource_type == _ALIAS:
+        if qualifier:
+            raise NotUnderstood("an alias of a version")
+    elif given:
+        # What belongs to an alias or version is another resource than what belongs to the function.
+        identity["qualifier"] = given
 
     def fits(recorded: Mapping[str, Json]) -> bool:
         matches = all(str(recorded.get(attribute)) == value for attribute, value in identity.items())
-        return matches and _is_function(recorded.get("function_name"), name)
+        same = resource_type == _ALIAS or str(recorded.get("qualifier") or "") == given
+        return matches and same and _is_function(context, recorded.get("function_name"), name)
 
-    if not identity:
-        return context.target(resource_type, {"function_name": name})
-    return context.target_where(resource_type, {**identity, "function_name": name}, next(iter(identity)), fits)
+    whole = {**identity, "function_name": name}
+    return context.target_where(resource_type, whole, next(iter(whole)), fits)
 
 
 def _child_row(
@@ -86,7 +117,7 @@ def _child_row(
     """A row for a resource that belongs to a function, see `_child` for `members`."""
     return Operation(
         resource_type=resource_type,
-        identity={"FunctionName": "function_name", **members},
+        identity={"FunctionName": "function_name", **members, **({} if resource_type == _ALIAS else _QUALIFIER)},
         find_target=lambda context: _child(context, resource_type, members),
         action=action,
         attributes=attributes or {},
@@ -99,6 +130,13 @@ _CREATE, _SET, _DELETE, _INVOKE = EffectAction.CREATE, EffectAction.SET, EffectA
 _UNQUALIFIED = {"FunctionName": _unqualified}
 _ANY_QUALIFIER = {"FunctionName": _function}
 _BY_ARN = {"Resource": _unqualified}
+_INVOKED = Operation(
+    resource_type=_FUNCTION,
+    identity=_ANY_QUALIFIER,
+    action=_INVOKE,
+    arguments={"InvocationType": carried, "Qualifier": _qualifier},
+    content=frozenset({"ClientContext", "InvokeArgs", "LogType", "Payload"}),
+)
 _ATTRIBUTES: Mapping[str, str | Translate] = {
     "Code.ZipFile": _code_hash,
     "FileSystemConfigs.Arn": "file_system_config.arn",
@@ -113,12 +151,27 @@ _MAPPING_ATTRIBUTES: Mapping[str, str | Translate] = {
 _STATEMENT = {"StatementId": "statement_id"}
 _NAME = {"Name": "name"}
 _AUTH = {"AuthType": "authorization_type"}
-_QUALIFIER = {"Qualifier": "qualifier"}
+
+_CORS: Mapping[str, Json] = {
+    "cors.allow_credentials": False, "cors.allow_headers": [], "cors.allow_methods": [], "cors.allow_origins": [],
+    "cors.expose_headers": [], "cors.max_age": 0,
+}  # fmt: skip
 
 OPERATIONS: Mapping[str, Operation] = {
     "CreateFunction": Operation(resource_type=_FUNCTION, identity=_UNQUALIFIED, action=_CREATE, attributes=_ATTRIBUTES),
     "UpdateFunctionConfiguration": Operation(
-        resource_type=_FUNCTION, identity=_UNQUALIFIED, attributes=_ATTRIBUTES, controls=controls("RevisionId")
+        resource_type=_FUNCTION,
+        identity=_UNQUALIFIED,
+        attributes=_ATTRIBUTES,
+        controls=controls("RevisionId"),
+        overwrites={
+            "ImageConfig": {
+                "image_config.command": [],
+                "image_config.entry_point": [],
+                "image_config.working_directory": "",
+            },
+            "VpcConfig": {"vpc_config.security_group_ids": [], "vpc_config.subnet_ids": []},
+        },
     ),
     "UpdateFunctionCode": Operation(
         resource_type=_FUNCTION,
@@ -126,15 +179,22 @@ OPERATIONS: Mapping[str, Operation] = {
         attributes=_ATTRIBUTES,
         controls=controls("RevisionId", "DryRun"),
     ),
-    "DeleteFunction": Operation(resource_type=_FUNCTION, identity=_ANY_QUALIFIER, action=_DELETE),
+    "DeleteFunction": Operation(
+        resource_type=_FUNCTION, identity=_ANY_QUALIFIER, action=_DELETE, arguments={"Qualifier": _qualifier}
+    ),
     "PutFunctionConcurrency": Operation(resource_type=_FUNCTION, identity=_UNQUALIFIED),
     "DeleteFunctionConcurrency": Operation(
         resource_type=_FUNCTION, identity=_UNQUALIFIED, constants={"reserved_concurrent_executions": -1}
     ),
-    "PublishVersion": Operation(resource_type=_FUNCTION, identity=_UNQUALIFIED, action=_INVOKE),
-    "Invoke": Operation(resource_type=_FUNCTION, identity=_ANY_QUALIFIER, action=_INVOKE),
-    "InvokeAsync": Operation(resource_type=_FUNCTION, identity=_ANY_QUALIFIER, action=_INVOKE),
-    "InvokeWithResponseStream": Operation(resource_type=_FUNCTION, identity=_ANY_QUALIFIER, action=_INVOKE),
+    "PublishVersion": Operation(
+        resource_type=_FUNCTION,
+        identity=_UNQUALIFIED,
+        action=_INVOKE,
+        controls=controls("CodeSha256", "Description", "RevisionId"),
+    ),
+    "Invoke": _INVOKED,
+    "InvokeAsync": _INVOKED,
+    "InvokeWithResponseStream": _INVOKED,
     "TagResource": Operation(resource_type=_FUNCTION, identity=_BY_ARN, attributes={"Tags": set_tags}),
     "UntagResource": Operation(resource_type=_FUNCTION, identity=_BY_ARN, attributes={"TagKeys": drop_tags}),
     "AddPermission": _child_row(_PERMISSION, _CREATE, _STATEMENT),
@@ -145,11 +205,11 @@ OPERATIONS: Mapping[str, Operation] = {
     "PutProvisionedConcurrencyConfig": _child_row(_PROVISIONED, _SET, _QUALIFIER, upserts=True),
     "DeleteProvisionedConcurrencyConfig": _child_row(_PROVISIONED, _DELETE, _QUALIFIER),
     "CreateFunctionUrlConfig": _child_row(_URL, _CREATE, {}, _AUTH),
-    "UpdateFunctionUrlConfig": _child_row(_URL, _SET, {}, _AUTH),
+    "UpdateFunctionUrlConfig": replace(_child_row(_URL, _SET, {}, _AUTH), overwrites={"Cors": _CORS}),
     "DeleteFunctionUrlConfig": _child_row(_URL, _DELETE, {}),
     "CreateEventSourceMapping": Operation(
         resource_type=_MAPPING,
-        identity={"EventSourceArn": "event_source_arn", "FunctionName": "function_name"},
+        identity={"EventSourceArn": "event_source_arn", "FunctionName": _as_given},
         action=_CREATE,
         attributes=_MAPPING_ATTRIBUTES,
     ),

@@ -37,7 +37,12 @@ OPERATIONS: Mapping[str, Operation] = {
     "UntagLogGroup": Operation(resource_type=_GROUP, identity=_NAME, attributes={"tags": drop_tags}),
     "CreateLogStream": Operation(resource_type="aws_cloudwatch_log_stream", identity=_STREAM, action=_CREATE),
     "DeleteLogStream": Operation(resource_type="aws_cloudwatch_log_stream", identity=_STREAM, action=_DELETE),
-    "PutLogEvents": Operation(resource_type=_GROUP, identity=_NAME, action=_INVOKE),
+    "PutLogEvents": Operation(
+        resource_type=_GROUP,
+        identity=_NAME,
+        action=_INVOKE,
+        content=frozenset({"logStreamName", "logEvents", "sequenceToken", "entity"}),
+    ),
     "PutMetricFilter": Operation(
         resource_type="aws_cloudwatch_log_metric_filter",
         identity=_FILTER,
@@ -54,6 +59,7 @@ OPERATIONS: Mapping[str, Operation] = {
         resource_type="aws_cloudwatch_log_subscription_filter",
         identity=_FILTER,
         upserts=True,
+        defaults={"distribution": "ByLogStream", "role_arn": ""},
     ),
     "DeleteSubscriptionFilter": Operation(
         resource_type="aws_cloudwatch_log_subscription_filter",

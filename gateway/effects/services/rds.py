@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 
+from gateway.effects.arguments import Argument, as_recorded, carried
 from gateway.effects.context import Target
 from gateway.effects.naming import arn_of, plain
 from gateway.effects.operation import Operation, Translate, controls
 from gateway.effects.tags import drop_tags, set_tags
-from gateway.effects.translators import recorded_list
+from gateway.effects.translators import joined, recorded_list, without
 from gateway.effects.values import NotUnderstood
 from gateway.model.json import Json
 from gateway.model.mutation import EffectAction
@@ -25,9 +26,8 @@ def _log_exports(target: Target, value: object) -> Mapping[str, Json]:
     """The recorded log exports with those of the call enabled and disabled."""
     if not isinstance(value, Mapping) or set(value) - {"EnableLogTypes", "DisableLogTypes"}:
         raise NotUnderstood("log exports in an unknown form")
-    disabled, enabled = value.get("DisableLogTypes") or [], value.get("EnableLogTypes") or []
-    kept = [log for log in recorded_list(target, _EXPORTS) if log not in disabled]
-    return {_EXPORTS: kept + [log for log in enabled if log not in kept]}
+    kept = without(recorded_list(target, _EXPORTS), value.get("DisableLogTypes") or [])
+    return {_EXPORTS: joined(kept, value.get("EnableLogTypes") or [])}
 
 
 _EXPORTS = "enabled_cloudwatch_logs_exports"
@@ -61,6 +61,22 @@ _CLUSTER_ATTRIBUTES: Mapping[str, str | Translate] = {
     "Tags": set_tags,
 }
 
+_LAST_SNAPSHOT: Mapping[str, Argument] = {
+    "DeleteAutomatedBackups": as_recorded("delete_automated_backups"),
+    "FinalDBSnapshotIdentifier": carried,
+    "SkipFinalSnapshot": as_recorded("skip_final_snapshot"),
+}
+
+
+def _invoked(*arguments: str) -> Operation:
+    return Operation(
+        resource_type=_INSTANCE,
+        identity=_NAME,
+        action=EffectAction.INVOKE,
+        arguments=dict.fromkeys(arguments, carried),
+    )
+
+
 OPERATIONS: Mapping[str, Operation] = {
     "CreateDBInstance": Operation(
         resource_type=_INSTANCE,
@@ -76,10 +92,10 @@ OPERATIONS: Mapping[str, Operation] = {
         controls=controls("ApplyImmediately"),
         secrets=frozenset({"password"}),
     ),
-    "DeleteDBInstance": Operation(resource_type=_INSTANCE, identity=_NAME, action=_DELETE),
-    "RebootDBInstance": Operation(resource_type=_INSTANCE, identity=_NAME, action=EffectAction.INVOKE),
-    "StartDBInstance": Operation(resource_type=_INSTANCE, identity=_NAME, action=EffectAction.INVOKE),
-    "StopDBInstance": Operation(resource_type=_INSTANCE, identity=_NAME, action=EffectAction.INVOKE),
+    "DeleteDBInstance": Operation(resource_type=_INSTANCE, identity=_NAME, action=_DELETE, arguments=_LAST_SNAPSHOT),
+    "RebootDBInstance": _invoked("ForceFailover"),
+    "StartDBInstance": _invoked(),
+    "StopDBInstance": _invoked("DBSnapshotIdentifier"),
     "AddTagsToResource": Operation(resource_type=_INSTANCE, identity=_BY_ARN, attributes={"Tags": set_tags}),
     "RemoveTagsFromResource": Operation(resource_type=_INSTANCE, identity=_BY_ARN, attributes={"TagKeys": drop_tags}),
     "ModifyDBCluster": Operation(
@@ -89,7 +105,9 @@ OPERATIONS: Mapping[str, Operation] = {
         controls=controls("ApplyImmediately"),
         secrets=frozenset({"master_password"}),
     ),
-    "DeleteDBCluster": Operation(resource_type=_CLUSTER, identity=_CLUSTER_NAME, action=_DELETE),
+    "DeleteDBCluster": Operation(
+        resource_type=_CLUSTER, identity=_CLUSTER_NAME, action=_DELETE, arguments=_LAST_SNAPSHOT
+    ),
     "CreateDBSubnetGroup": Operation(
         resource_type=_SUBNETS,
         identity=_SUBNETS_NAME,

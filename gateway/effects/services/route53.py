@@ -16,6 +16,12 @@ _ROUTING = {"Weight": ("weighted_routing_policy", "weight"), "Region": ("latency
             "Failover": ("failover_routing_policy", "type")}  # fmt: skip
 _ATTRIBUTES = {"TTL": "ttl", "HealthCheckId": "health_check_id", "SetIdentifier": "set_identifier",
           "MultiValueAnswer": "multivalue_answer_routing_policy"}  # fmt: skip
+_REMOVED: Mapping[str, Json] = {
+    "alias": [], "cidr_routing_policy": [], "failover_routing_policy": [], "geolocation_routing_policy": [],
+    "geoproximity_routing_policy": [], "health_check_id": "", "latency_routing_policy": [],
+    "multivalue_answer_routing_policy": False, "records": [], "ttl": 0, "weighted_routing_policy": [],
+}  # fmt: skip
+"""Attribute → its value in a record that omits it."""
 _GEO = {"ContinentCode": "continent", "CountryCode": "country", "SubdivisionCode": "subdivision"}
 
 
@@ -27,8 +33,9 @@ def _change_records(context: CallContext) -> tuple[Effect, ...]:
         raise NotUnderstood("a change batch in an unknown form")
     deleted: dict[str, Effect] = {}
     effects: list[Effect] = []
+    records = _Records(context, zone)
     for change in batch["Changes"]:
-        target = _record(context, zone, change["ResourceRecordSet"])
+        target = records.target(change["ResourceRecordSet"])
         if change["Action"] == "DELETE":
             deleted[target.address] = target.whole(EffectAction.DELETE)
         elif change["Action"] in ("CREATE", "UPSERT"):
@@ -45,8 +52,10 @@ def _set(target: Target, record: Mapping[str, object], may_exist: bool) -> Itera
     action = EffectAction.CREATE if creates else EffectAction.SET
     if creates:
         yield target.whole(action)
-    for attribute, value in _attributes(record):
-        yield target.put(attribute, value, action=action)
+    given = dict(_attributes(record))
+    # The record of the call takes the place of the recorded one, so that what it omits is gone.
+    gone = {name: value for name, value in _REMOVED.items() if name not in given and target.recorded.get(name)}
+    yield from target.put_all({**given, **({} if creates else gone)}, action=action)
 
 
 def _attributes(record: Mapping[str, object]) -> Iterator[tuple[str, Json]]:
@@ -81,22 +90,31 @@ def _alias(value: Mapping[str, object]) -> Mapping[str, Json]:
     }
 
 
-def _record(context: CallContext, zone: str, record: Mapping[str, object]) -> Target:
-    """The record set in its zone. The code may write its name with or without the zone's name."""
-    name = str(record["Name"]).rstrip(".").lower().replace("\\052", "*")
-    if "\\" in name:
-        # Any character can be escaped as an octal code, so one name has many spellings.
-        raise NotUnderstood("a record name with escapes")
-    identity = {"zone_id": zone, "name": name, "type": str(record["Type"])}
-    if record.get("SetIdentifier"):
-        identity["set_identifier"] = str(record["SetIdentifier"])
+class _Records:
+    """The record sets of one zone. The code may write a record's name with or without the zone's name."""
 
-    def fits(recorded: Mapping[str, Json]) -> bool:
-        names = {str(recorded.get(key) or "").rstrip(".").lower() for key in ("fqdn", "name")}
-        is_same_name = recorded.get("type") == identity["type"] and name in names
-        return is_same_name and (recorded.get("set_identifier") or "") == identity.get("set_identifier", "")
+    def __init__(self, context: CallContext, zone: str) -> None:
+        self._context = context
+        self._zone = zone
+        self._ids: dict[tuple[str, str, str], dict[str, None]] = {}
+        for address in context.inventory.find(_RECORD, "zone_id", zone):
+            recorded = context.inventory.recorded(address) or {}
+            for key in ("fqdn", "name"):
+                name = str(recorded.get(key) or "").rstrip(".").lower()
+                which = (name, str(recorded.get("type")), str(recorded.get("set_identifier") or ""))
+                self._ids.setdefault(which, {})[address] = None
 
-    return context.target_where(_RECORD, identity, "zone_id", fits)
+    def target(self, record: Mapping[str, object]) -> Target:
+        """The record set that a change is about. Raises `NotUnderstood`."""
+        name = str(record["Name"]).rstrip(".").lower().replace("\\052", "*")
+        if "\\" in name:
+            # Any character can be escaped as an octal code, so one name has many spellings.
+            raise NotUnderstood("a record name with escapes")
+        identity = {"zone_id": self._zone, "name": name, "type": str(record["Type"])}
+        if record.get("SetIdentifier"):
+            identity["set_identifier"] = str(record["SetIdentifier"])
+        fitting = self._ids.get((name, identity["type"], identity.get("set_identifier", "")), {})
+        return self._context.target_among(_RECORD, identity, tuple(fitting))
 
 
 def _change_tags(context: CallContext) -> tuple[Effect, ...]:

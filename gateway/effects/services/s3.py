@@ -1,13 +1,15 @@
 """The operations of S3. Most settings of a bucket are a resource type of their own; writing objects is an INVOKE of the bucket."""
 
 from collections.abc import Mapping
+from urllib.parse import unquote
 
-from gateway.effects.context import CallContext
-from gateway.effects.naming import plain
+from gateway.effects.arguments import Argument, account_for, carried, only
+from gateway.effects.context import CallContext, Target
+from gateway.effects.naming import kms_key, plain
 from gateway.effects.operation import Operation, Translate, controls
 from gateway.effects.tags import all_tags, tag_map
 from gateway.effects.values import NotUnderstood
-from gateway.model.json import Json
+from gateway.model.json import Json, to_json
 from gateway.model.mutation import Effect, EffectAction
 
 _BUCKET = "aws_s3_bucket"
@@ -15,25 +17,91 @@ _NAME = {"Bucket": plain("bucket")}
 _CONTROLS = controls(
     "ChecksumAlgorithm", "ConfirmRemoveSelfBucketAccess", "ContentMD5", "ExpectedBucketOwner", "MFA",
 )  # fmt: skip
+_CONTENT = frozenset({
+    "Body", "CacheControl", "ContentDisposition", "ContentEncoding", "ContentLanguage", "ContentLength", "ContentType",
+    "Expires", "IfMatch", "IfMatchInitiatedTime", "IfMatchLastModifiedTime", "IfMatchSize", "IfNoneMatch", "Metadata",
+    "MetadataDirective", "MpuObjectSize", "MultipartUpload", "PartNumber", "RequestPayer", "ServerSideEncryption",
+    "StorageClass", "Tagging", "TaggingDirective", "UploadId", "WriteOffsetBytes", "ChecksumType", "BucketKeyEnabled",
+    "CopySourceIfMatch", "CopySourceIfModifiedSince", "CopySourceIfNoneMatch", "CopySourceIfUnmodifiedSince",
+    "CopySourceRange", "ExpectedSourceBucketOwner",
+    *(f"Checksum{kind}" for kind in ("CRC32", "CRC32C", "CRC64NVME", "MD5", "SHA1", "SHA256", "SHA512")),
+    *(f"ChecksumXXHASH{kind}" for kind in ("128", "3", "64")),
+})  # fmt: skip
+"""What an object is made of, and the conditions under which it is written. Nothing here reaches beyond the object.
+
+Not among them, so that the call is held: grants and ACLs, locks and holds (they can last for a century), a customer's own encryption
+key (it locks the owner out), a redirect, and a deletion that overrides a lock.
+"""
 _OBJECTS = (
     "PutObject", "DeleteObject", "DeleteObjects", "CopyObject", "CreateMultipartUpload", "UploadPart", "UploadPartCopy",
     "CompleteMultipartUpload", "AbortMultipartUpload", "PutObjectTagging", "DeleteObjectTagging", "RestoreObject",
 )  # fmt: skip
-_GRANTS = ("GrantFullControl", "GrantRead", "GrantReadACP", "GrantWrite", "GrantWriteACP")
 
 
 def _object(context: CallContext) -> tuple[Effect, ...]:
-    """An object is content, not infrastructure, unless the code declares it. A call that also grants access to it is not understood."""
-    if grants := {"ACL", *_GRANTS} & {name for name, value in context.call.parameters.items() if value is not None}:
-        raise NotUnderstood(f"parameter {', '.join(sorted(grants))}")
-    bucket = context.text("Bucket")
-    effects = [context.target(_BUCKET, plain("bucket")(context, bucket)).whole(EffectAction.INVOKE)]
-    key = context.call.parameters.get("Key")
-    if isinstance(key, str) and key:
-        target = context.target("aws_s3_object", {"bucket": bucket, "key": key})
-        action = EffectAction.DELETE if context.call.operation == "DeleteObject" else EffectAction.INVOKE
-        effects += [target.whole(action)] if target.declared else []
+    """An object is content, not infrastructure, unless the code declares it."""
+    bucket = context.target(_BUCKET, plain("bucket")(context, context.text("Bucket")))
+    accounted = (frozenset({"Bucket", "Key"}), _CONTROLS, _CONTENT)
+    effects = [bucket.whole(EffectAction.INVOKE, account_for(_OBJECT_ARGUMENTS, accounted, context, bucket))]
+    deletes = context.call.operation in ("DeleteObject", "DeleteObjects")
+    for key in _keys(context):
+        target = context.target("aws_s3_object", {"bucket": bucket.identity["bucket"], "key": key})
+        if target.declared:
+            effects.append(target.whole(EffectAction.DELETE if deletes else EffectAction.INVOKE))
     return tuple(effects)
+
+
+def _keys(context: CallContext) -> tuple[str, ...]:
+    """The keys of all objects that the call is about. Raises `NotUnderstood` if it does not say."""
+    if context.call.operation != "DeleteObjects":
+        return (context.text("Key"),)
+    deletion = context.call.parameters.get("Delete")
+    objects = deletion.get("Objects") if isinstance(deletion, Mapping) else None
+    if not isinstance(objects, (list, tuple)) or not all(
+        isinstance(each, Mapping) and each.get("Key") for each in objects
+    ):
+        raise NotUnderstood("objects without keys")
+    return tuple(dict.fromkeys(str(each["Key"]) for each in objects))
+
+
+def _copied_from(context: CallContext, target: Target, value: object) -> Json:
+    """The source of a copy: the same bucket or a declared one. From any other one, the gateway's rights would fetch what is a stranger's."""
+    source = value if isinstance(value, str) else ""
+    bucket, _, key = unquote(source).removeprefix("/").partition("/")
+    if not key or bucket.startswith("arn:"):
+        raise NotUnderstood("a copy from an access point")
+    if bucket != target.identity["bucket"] and not context.target(_BUCKET, {"bucket": bucket}).declared:
+        raise NotUnderstood("a copy from a bucket that nothing declares")
+    return source
+
+
+def _encrypted_with(context: CallContext, _target: Target, value: object) -> Json:
+    """The key, if it is declared. With another account's key, that account would decide who may read the object."""
+    if not isinstance(value, str) or not context.target("aws_kms_key", kms_key(context, value)).declared:
+        raise NotUnderstood("encryption with a key that nothing declares")
+    return value
+
+
+def _restored(_context: CallContext, _target: Target, value: object) -> Json:
+    """The request to restore an object in place. One with an output location writes it into another bucket, with its own grants."""
+    if not isinstance(value, Mapping) or set(value) - {"Days", "Description", "GlacierJobParameters", "Tier"}:
+        raise NotUnderstood("a restoration that does more than restore in place")
+    return to_json(value)
+
+
+def _deleted(_context: CallContext, _target: Target, value: object) -> Json:
+    """How many objects are deleted."""
+    return {"Objects": len(value["Objects"])} if isinstance(value, Mapping) else None
+
+
+_OBJECT_ARGUMENTS: Mapping[str, Argument] = {
+    "BypassGovernanceRetention": only(False),
+    "CopySource": _copied_from,
+    "Delete": _deleted,
+    "RestoreRequest": _restored,
+    "SSEKMSKeyId": _encrypted_with,
+    "VersionId": carried,
+}
 
 
 def _untag(context: CallContext) -> tuple[Effect, ...]:
@@ -71,7 +139,7 @@ def _put(
 
 
 def _delete(resource_type: str) -> Operation:
-    return Operation(resource_type=resource_type, identity=_NAME, action=EffectAction.DELETE)
+    return Operation(resource_type=resource_type, identity=_NAME, action=EffectAction.DELETE, controls=_CONTROLS)
 
 
 _VERSIONING = "aws_s3_bucket_versioning"
@@ -95,7 +163,7 @@ OPERATIONS: Mapping[str, Operation] = {
         attributes={"ObjectLockEnabledForBucket": "object_lock_enabled"},
         controls=controls("CreateBucketConfiguration.LocationConstraint"),
     ),
-    "DeleteBucket": Operation(resource_type=_BUCKET, identity=_NAME, action=EffectAction.DELETE),
+    "DeleteBucket": _delete(_BUCKET),
     "PutBucketTagging": Operation(
         resource_type=_BUCKET, identity=_NAME, attributes={"Tagging.TagSet": all_tags}, controls=_CONTROLS
     ),
@@ -120,6 +188,7 @@ OPERATIONS: Mapping[str, Operation] = {
             f"{_RULES}.Filter.Tag": _one_tag,
             f"{_RULES}.Filter.And.Tags": _tags("tags"),
         },
+        {"transition_default_minimum_object_size": "all_storage_classes_128K"},
     ),
     "DeleteBucketLifecycle": _delete(_LIFECYCLE),
     "PutBucketOwnershipControls": _put(_OWNERSHIP, {"OwnershipControls.Rules": "rule"}),
@@ -127,7 +196,15 @@ OPERATIONS: Mapping[str, Operation] = {
     "PutBucketAcl": _put("aws_s3_bucket_acl", {"ACL": "acl"}),
     "PutBucketCors": _put(_CORS, {"CORSConfiguration.CORSRules": "cors_rule"}),
     "DeleteBucketCors": _delete(_CORS),
-    "PutBucketLogging": _put("aws_s3_bucket_logging"),
+    "PutBucketLogging": _put("aws_s3_bucket_logging", defaults={"target_grant": [], "target_object_key_format": []}),
     "PutBucketAccelerateConfiguration": _put("aws_s3_bucket_accelerate_configuration"),
-    **{name: Operation(resource_type=_BUCKET, other_types=("aws_s3_object",), handler=_object) for name in _OBJECTS},
+    **dict.fromkeys(
+        _OBJECTS,
+        Operation(
+            resource_type=_BUCKET,
+            other_types=("aws_s3_object", "aws_kms_alias", "aws_kms_key"),
+            handler=_object,
+            content=_CONTENT,
+        ),
+    ),
 }

@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gateway.effects.context import CallContext
+from gateway.effects.arguments import carried
+from gateway.effects.context import CallContext, Target
 from gateway.effects.interpreter import interpret
 from gateway.effects.naming import secret_id
 from gateway.effects.operation import Identify, Operation, controls
 from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.values import NotUnderstood
 from gateway.model.json import Json, to_json
 from gateway.model.mutation import Effect, EffectAction
 
@@ -49,6 +51,13 @@ def _value(context: CallContext, name: str) -> tuple[Effect, ...]:
     return (*whole, *(target.put(key, value, action=action, secret=True) for key, value in given.items()))
 
 
+def _for_good(_context: CallContext, target: Target, value: object) -> Json:
+    """Whether the secret is deleted at once and for good, which its code must say: a recovery window of no days."""
+    if value is not False and target.recorded.get("recovery_window_in_days") != 0:
+        raise NotUnderstood("a deletion for good of a secret whose code has a recovery window")
+    return to_json(value)
+
+
 def _create(context: CallContext) -> tuple[Effect, ...]:
     return (*interpret(_CREATE, context), *_value(context, context.text("Name")))
 
@@ -77,7 +86,12 @@ OPERATIONS: Mapping[str, Operation] = {
     "CreateSecret": replace(_CREATE, handler=_create, other_types=(_VERSION,)),
     "UpdateSecret": replace(_UPDATE, handler=_update, other_types=(_VERSION,)),
     "PutSecretValue": Operation(resource_type=_VERSION, other_types=(_SECRET,), handler=_put_value),
-    "DeleteSecret": Operation(resource_type=_SECRET, identity=_ID, action=EffectAction.DELETE),
+    "DeleteSecret": Operation(
+        resource_type=_SECRET,
+        identity=_ID,
+        action=EffectAction.DELETE,
+        arguments={"ForceDeleteWithoutRecovery": _for_good, "RecoveryWindowInDays": carried},
+    ),
     "RestoreSecret": Operation(resource_type=_SECRET, identity=_ID, action=EffectAction.INVOKE),
     "RotateSecret": Operation(
         resource_type=_ROTATION,

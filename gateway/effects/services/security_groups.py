@@ -6,10 +6,10 @@ state does not have yet, it carries only the rules of the call.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from gateway.effects.context import CallContext, Target
 from gateway.effects.operation import Operation
+from gateway.effects.services.inline_rules import SingleRule, ports_of, protocol_of, with_rules, without_rules
 from gateway.effects.tags import specified_tags
 from gateway.effects.translators import as_list, recorded_list
 from gateway.effects.values import NotUnderstood
@@ -19,7 +19,6 @@ from gateway.model.mutation import Effect, EffectAction
 GROUP = "aws_security_group"
 LEGACY_RULE = "aws_security_group_rule"
 RULE_BY_DIRECTION = {"ingress": "aws_vpc_security_group_ingress_rule", "egress": "aws_vpc_security_group_egress_rule"}
-_PROTOCOLS = {"1": "icmp", "6": "tcp", "17": "udp", "58": "icmpv6", "all": "-1"}
 _FLAT = ("CidrIp", "FromPort", "IpProtocol", "ToPort")
 _SOURCES = {
     "IpRanges": ("CidrIp", "cidr_blocks"),
@@ -34,26 +33,6 @@ _SOURCE_ATTRIBUTE = {
     "security_groups": "referenced_security_group_id",
     "self": "referenced_security_group_id",
 }
-_INLINE_SOURCES = ("cidr_blocks", "ipv6_cidr_blocks", "prefix_list_ids", "security_groups")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SingleRule:
-    """One protocol, one port range, one source or destination. An inline rule of the provider may have several sources."""
-
-    protocol: str
-    from_port: int
-    to_port: int
-    kind: str
-    """`cidr_blocks`, `ipv6_cidr_blocks`, `prefix_list_ids`, `security_groups`, or `self`."""
-    source: str
-    """The CIDR range, prefix list id or group id; for `self`, the id of the group itself."""
-    description: str = ""
-
-    @property
-    def ports(self) -> tuple[str, int, int]:
-        """Protocol, first port, last port."""
-        return self.protocol, self.from_port, self.to_port
 
 
 def single_rules(permissions: object, group_id: str) -> tuple[SingleRule, ...]:
@@ -66,7 +45,7 @@ def single_rules(permissions: object, group_id: str) -> tuple[SingleRule, ...]:
 def _single_rules(permission: Mapping[str, object], group_id: str) -> Iterator[SingleRule]:
     if set(permission) - {"IpProtocol", "FromPort", "ToPort", *_SOURCES}:
         raise NotUnderstood("a permission in an unknown form")
-    protocol = _protocol(permission.get("IpProtocol"))
+    protocol = protocol_of(permission.get("IpProtocol"))
     ports = (0, 0) if protocol == "-1" else (_port(permission, "FromPort"), _port(permission, "ToPort"))
     given = [(member, source) for member in _SOURCES for source in _sources(permission.get(member))]
     if not given:
@@ -99,65 +78,11 @@ def _source(member: str, source: object, group_id: str) -> tuple[str, str, str]:
     return "self" if value == group_id else kind, value, str(source.get("Description") or "")
 
 
-def _protocol(value: object) -> str:
-    if not isinstance(value, str) or not value:
-        raise NotUnderstood("a permission without a protocol")
-    return _PROTOCOLS.get(value.lower(), value.lower())
-
-
 def _port(permission: Mapping[str, object], name: str) -> int:
     value = permission.get(name, -1)
     if isinstance(value, bool) or not isinstance(value, int):
         raise NotUnderstood("a port that is not a number")
     return value
-
-
-def with_rules(blocks: Sequence[Json], added: Iterable[SingleRule]) -> list[Json]:
-    """The recorded blocks with the rules added, each to the block with the same protocol, ports and description if there is one."""
-    result = [dict(block) for block in blocks if isinstance(block, Mapping)]
-    for rule in added:
-        same = (block for block in result if _ports(block) == rule.ports and _description(block) == rule.description)
-        block = next(same, None)
-        if block is None:
-            block = _empty_block(rule)
-            result.append(block)
-        sources = as_list(block.get(rule.kind))
-        block[rule.kind] = (
-            True if rule.kind == "self" else [*sources, *([rule.source] if rule.source not in sources else [])]
-        )
-    return list(result)
-
-
-def _empty_block(rule: SingleRule) -> dict[str, Json]:
-    return {
-        **{kind: [] for kind in _INLINE_SOURCES},
-        "description": rule.description,
-        "from_port": rule.from_port,
-        "protocol": rule.protocol,
-        "self": False,
-        "to_port": rule.to_port,
-    }
-
-
-def without_rules(blocks: Sequence[Json], removed: Iterable[SingleRule]) -> list[Json]:
-    """The recorded blocks without these rules and without blocks that have no source left. Like AWS, it ignores the description."""
-    result = [dict(block) for block in blocks if isinstance(block, Mapping)]
-    for rule in removed:
-        for block in result:
-            if _ports(block) == rule.ports:
-                left = [source for source in as_list(block.get(rule.kind)) if source != rule.source]
-                block[rule.kind] = False if rule.kind == "self" else left
-    return [block for block in result if block.get("self") or any(as_list(block.get(kind)) for kind in _INLINE_SOURCES)]
-
-
-def _ports(recorded: Mapping[str, Json]) -> tuple[str, Json, Json]:
-    """Protocol, first port, last port of a recorded block or rule."""
-    protocol = _protocol(str(recorded.get("protocol") or "-1"))
-    return (protocol, 0, 0) if protocol == "-1" else (protocol, recorded.get("from_port"), recorded.get("to_port"))
-
-
-def _description(block: Mapping[str, Json]) -> str:
-    return str(block.get("description") or "")
 
 
 def _group(context: CallContext) -> Target:
@@ -255,36 +180,71 @@ def _revoke(direction: str) -> Operation:
             return tuple(effects)
         rules = _rules_of_call(context, group_id)
         if _rule_resource_type(context, direction, group_id):
-            return (*effects, *(_revoke_rule(context, direction, group_id, rule) for rule in rules))
+            return (*effects, *_RuleResources(context, direction, group_id).revoke(rules))
         return (*effects, group.put(direction, without_rules(recorded_list(group, direction), rules)))
 
     return Operation(resource_type=GROUP, other_types=(LEGACY_RULE, *RULE_BY_DIRECTION.values()), handler=handler)
 
 
-def _revoke_rule(context: CallContext, direction: str, group_id: str, rule: SingleRule) -> Effect:
-    """The deletion of the rule resource; for a legacy resource with several sources, the list without this one."""
-    resource_type = RULE_BY_DIRECTION[direction]
-    for address in context.inventory.find(resource_type, "security_group_id", group_id):
-        recorded = context.inventory.recorded(address) or {}
-        if all(recorded.get(key) == value for key, value in _rule_attributes(rule).items() if key != "description"):
-            return context.target(resource_type, {"id": str(recorded.get("id"))}).whole(EffectAction.DELETE)
-    for address in context.inventory.find(LEGACY_RULE, "security_group_id", group_id):
-        recorded = context.inventory.recorded(address) or {}
-        if recorded.get("type") == direction and _ports(recorded) == rule.ports and _holds(recorded, rule):
-            target = context.target(LEGACY_RULE, {"id": str(recorded.get("id"))})
-            left = [source for source in as_list(recorded.get(rule.kind)) if source != rule.source]
-            return target.put(rule.kind, left) if left else target.whole(EffectAction.DELETE)
-    values = {"security_group_id": group_id, **_rule_attributes(rule)}
-    identity = {key: str(value) for key, value in values.items() if key != "description"}
-    return context.target(resource_type, identity).whole(EffectAction.DELETE)
+class _RuleResources:
+    """The rule resources that the state records for one group, found by what they allow."""
+
+    def __init__(self, context: CallContext, direction: str, group_id: str) -> None:
+        self._context = context
+        self._group_id = group_id
+        self._resource_type = RULE_BY_DIRECTION[direction]
+        self._rules: dict[tuple[object, ...], str] = {}
+        self._legacy: dict[tuple[object, ...], tuple[str, Mapping[str, Json]]] = {}
+        for recorded in self._recorded(self._resource_type):
+            for source in ("cidr_ipv4", "cidr_ipv6", "prefix_list_id", "referenced_security_group_id"):
+                if recorded.get(source):
+                    ports = _rule_ports(recorded)
+                    self._rules.setdefault((*ports, source, recorded[source]), str(recorded.get("id")))
+        for recorded in self._recorded(LEGACY_RULE):
+            if recorded.get("type") == direction:
+                for kind, source in _legacy_sources(recorded, group_id):
+                    key = (*ports_of(recorded), kind, source)
+                    self._legacy.setdefault(key, (str(recorded.get("id")), recorded))
+
+    def _recorded(self, resource_type: str) -> Iterator[Mapping[str, Json]]:
+        for address in self._context.inventory.find(resource_type, "security_group_id", self._group_id):
+            yield self._context.inventory.recorded(address) or {}
+
+    def revoke(self, rules: Iterable[SingleRule]) -> Iterator[Effect]:
+        """The deletion of each rule's resource; for a legacy resource with several sources, the list without those revoked."""
+        left: dict[str, tuple[Target, str, dict[str, None]]] = {}
+        for rule in rules:
+            attributes = _rule_attributes(rule)
+            rule_id = self._rules.get((*_rule_ports(attributes), _SOURCE_ATTRIBUTE[rule.kind], rule.source))
+            legacy = None if rule_id else self._legacy.get((*rule.ports, rule.kind, rule.source))
+            if rule_id is not None:
+                yield self._context.target(self._resource_type, {"id": rule_id}).whole(EffectAction.DELETE)
+            elif legacy is not None:
+                target = self._context.target(LEGACY_RULE, {"id": legacy[0]})
+                sources = dict.fromkeys(map(str, as_list(legacy[1].get(rule.kind))))
+                left.setdefault(target.address, (target, rule.kind, sources))[2].pop(rule.source, None)
+            else:
+                values = {"security_group_id": self._group_id, **attributes}
+                identity = {name: str(value) for name, value in values.items() if name != "description"}
+                yield self._context.target(self._resource_type, identity).whole(EffectAction.DELETE)
+        for target, kind, sources in left.values():
+            yield target.put(kind, list(sources)) if sources else target.whole(EffectAction.DELETE)
 
 
-def _holds(recorded: Mapping[str, Json], rule: SingleRule) -> bool:
-    if rule.kind == "self":
-        return recorded.get("self") is True
-    if rule.kind == "security_groups":
-        return recorded.get("source_security_group_id") == rule.source
-    return rule.source in as_list(recorded.get(rule.kind))
+def _rule_ports(rule: Mapping[str, Json]) -> tuple[Json, Json, Json]:
+    """Protocol, first port, last port of a rule resource; a rule for every protocol has no ports."""
+    protocol = rule.get("ip_protocol")
+    return (protocol, None, None) if protocol == "-1" else (protocol, rule.get("from_port"), rule.get("to_port"))
+
+
+def _legacy_sources(recorded: Mapping[str, Json], group_id: str) -> Iterator[tuple[str, str]]:
+    """Kind and value of each source of a recorded `aws_security_group_rule`."""
+    if recorded.get("self") is True:
+        yield "self", group_id
+    if recorded.get("source_security_group_id"):
+        yield "security_groups", str(recorded["source_security_group_id"])
+    for kind in ("cidr_blocks", "ipv6_cidr_blocks", "prefix_list_ids"):
+        yield from ((kind, str(source)) for source in as_list(recorded.get(kind)))
 
 
 def rule_by_id(context: CallContext, rule_id: str) -> Target:
@@ -345,6 +305,10 @@ OPERATIONS: Mapping[str, Operation] = {
         controls=frozenset({"DryRun"}),
     ),
     "DeleteSecurityGroup": Operation(
-        resource_type=GROUP, identity={"GroupId": "id", "GroupName": "name"}, action=EffectAction.DELETE
+        resource_type=GROUP,
+        identity={"GroupId": "id", "GroupName": "name"},
+        one_of=frozenset({"GroupId", "GroupName"}),
+        action=EffectAction.DELETE,
+        controls=frozenset({"DryRun"}),
     ),
 }

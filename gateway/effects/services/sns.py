@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from gateway.effects.context import CallContext
 from gateway.effects.keyed import keyed, keyed_value
-from gateway.effects.naming import arn, name_or_arn
+from gateway.effects.naming import arn, topic
 from gateway.effects.operation import Operation, controls
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.model.mutation import Effect, EffectAction
@@ -12,17 +12,17 @@ from gateway.model.mutation import Effect, EffectAction
 _TOPIC = "aws_sns_topic"
 _SUBSCRIPTION = "aws_sns_topic_subscription"
 _POLICY = "aws_sns_topic_policy"
-_ARN = {"TopicArn": name_or_arn("name")}
+_ARN = {"TopicArn": topic}
 _NAMES = {"SubscriptionRoleArn": "subscription_role_arn"}
 
 
 def _set_topic(context: CallContext) -> tuple[Effect, ...]:
     context.allow_only("TopicArn", "AttributeName", "AttributeValue")
-    topic = context.text("TopicArn")
+    topic_arn = context.text("TopicArn")
     key, value = context.text("AttributeName"), context.call.parameters.get("AttributeValue", "")
-    target = context.target(_TOPIC, {"name": context.arn(topic).name})
-    if key == "Policy" and context.inventory.find(_POLICY, "arn", topic):
-        target = context.target(_POLICY, {"arn": topic})
+    target = context.target(_TOPIC, topic(context, topic_arn))
+    if key == "Policy" and context.inventory.find(_POLICY, "arn", topic_arn):
+        target = context.target(_POLICY, {"arn": topic_arn})
     return (target.put(*keyed_value(target, _NAMES, key, value)),)
 
 
@@ -33,6 +33,17 @@ def _set_subscription(context: CallContext) -> tuple[Effect, ...]:
     return (target.put(*keyed_value(target, _NAMES, key, value)),)
 
 
+_PUBLISHED = Operation(
+    resource_type=_TOPIC,
+    identity=_ARN,
+    action=EffectAction.INVOKE,
+    # A phone number or another target beside the topic is no content.
+    content=frozenset({
+        "Message", "MessageAttributes", "MessageDeduplicationId", "MessageGroupId", "MessageStructure",
+        "PublishBatchRequestEntries", "Subject",
+    }),
+)  # fmt: skip
+
 OPERATIONS: Mapping[str, Operation] = {
     "CreateTopic": Operation(
         resource_type=_TOPIC,
@@ -42,11 +53,9 @@ OPERATIONS: Mapping[str, Operation] = {
     ),
     "DeleteTopic": Operation(resource_type=_TOPIC, identity=_ARN, action=EffectAction.DELETE),
     "SetTopicAttributes": Operation(resource_type=_TOPIC, other_types=(_POLICY,), handler=_set_topic),
-    "TagResource": Operation(
-        resource_type=_TOPIC, identity={"ResourceArn": name_or_arn("name")}, attributes={"Tags": set_tags}
-    ),
+    "TagResource": Operation(resource_type=_TOPIC, identity={"ResourceArn": topic}, attributes={"Tags": set_tags}),
     "UntagResource": Operation(
-        resource_type=_TOPIC, identity={"ResourceArn": name_or_arn("name")}, attributes={"TagKeys": drop_tags}
+        resource_type=_TOPIC, identity={"ResourceArn": topic}, attributes={"TagKeys": drop_tags}
     ),
     "Subscribe": Operation(
         resource_type=_SUBSCRIPTION,
@@ -59,6 +68,6 @@ OPERATIONS: Mapping[str, Operation] = {
         resource_type=_SUBSCRIPTION, identity={"SubscriptionArn": arn}, action=EffectAction.DELETE
     ),
     "SetSubscriptionAttributes": Operation(resource_type=_SUBSCRIPTION, handler=_set_subscription),
-    "Publish": Operation(resource_type=_TOPIC, identity=_ARN, action=EffectAction.INVOKE),
-    "PublishBatch": Operation(resource_type=_TOPIC, identity=_ARN, action=EffectAction.INVOKE),
+    "Publish": _PUBLISHED,
+    "PublishBatch": _PUBLISHED,
 }

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from gateway.effects.arguments import carried
 from gateway.effects.context import CallContext, Target
 from gateway.effects.keyed import keyed, keyed_value
 from gateway.effects.naming import queue_url
@@ -50,7 +51,18 @@ def _set_attributes(context: CallContext) -> tuple[Effect, ...]:
     return tuple(effects)
 
 
-_INVOKED = Operation(resource_type=_QUEUE, identity=_URL, action=EffectAction.INVOKE)
+_MESSAGES = frozenset({
+    "AttributeNames", "DelaySeconds", "Entries", "MaxNumberOfMessages", "MessageAttributeNames", "MessageAttributes",
+    "MessageBody", "MessageDeduplicationId", "MessageGroupId", "MessageSystemAttributeNames", "MessageSystemAttributes",
+    "ReceiptHandle", "ReceiveRequestAttemptId", "WaitTimeSeconds",
+})  # fmt: skip
+_INVOKED = Operation(
+    resource_type=_QUEUE,
+    identity=_URL,
+    action=EffectAction.INVOKE,
+    arguments={"VisibilityTimeout": carried},
+    content=_MESSAGES,
+)
 
 OPERATIONS: Mapping[str, Operation] = {
     "CreateQueue": Operation(

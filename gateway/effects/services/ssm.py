@@ -8,7 +8,9 @@ from gateway.effects.interpreter import interpret
 from gateway.effects.operation import Operation, controls
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.translators import ignored_if
+from gateway.effects.values import NotUnderstood
 from gateway.model.mutation import Effect, EffectAction
+from gateway.terraform.secrets import masked_text
 
 _PARAMETER = "aws_ssm_parameter"
 _PLAIN_TEXT = frozenset({"String", "StringList"})
@@ -18,7 +20,10 @@ def _name(context: CallContext, text: str) -> dict[str, str]:
     """The parameter's name, from a name or an ARN: `parameter/a/b` is `/a/b`, `parameter/a` is `a`."""
     if not text.startswith("arn:"):
         return {"name": text}
-    path = context.arn(text).resource.removeprefix("parameter")
+    kind, slash, rest = context.arn(text).resource.partition("/")
+    if kind != "parameter" or not rest:
+        raise NotUnderstood(f"a {kind} where a parameter is expected")
+    path = slash + rest
     return {"name": path if path.count("/") > 1 else path.removeprefix("/")}
 
 
@@ -33,7 +38,10 @@ _PUT = Operation(
 
 
 def _put(context: CallContext) -> tuple[Effect, ...]:
-    """PutParameter. The provider marks every value as sensitive; the effect carries the value if its type is known to be plain text."""
+    """PutParameter. The provider marks every value as sensitive; the effect carries the value if its type is known to be plain text.
+
+    A connection string with a password is masked in plain text too.
+    """
     value = context.text("Value")
     target = context.target(_PARAMETER, _name(context, context.text("Name")))
     kind = context.call.parameters.get("Type") or target.recorded.get("type")
@@ -41,8 +49,11 @@ def _put(context: CallContext) -> tuple[Effect, ...]:
     if kind not in _PLAIN_TEXT:
         return effects
     attribute = "insecure_value" if target.recorded.get("insecure_value") is not None else "value"
+    shown = masked_text(value, context.masker)
     return tuple(
-        replace(effect, attribute=attribute, value=value, sensitive=False) if effect.attribute == "value" else effect
+        replace(effect, attribute=attribute, value=shown, sensitive=shown != value)
+        if effect.attribute == "value"
+        else effect
         for effect in effects
     )
 

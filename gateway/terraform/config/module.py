@@ -11,6 +11,7 @@ from tree_sitter import Node
 from gateway.model.json import Json
 from gateway.terraform.config.instance import ResourceInstance, attributes, declared, iterate
 from gateway.terraform.config.source import Source, load_sources
+from gateway.terraform.files import FileTree
 from gateway.terraform.lang import types, values
 from gateway.terraform.lang.evaluate import EvaluationScope, Visiting, value_of
 from gateway.terraform.lang.expression import Expression
@@ -294,7 +295,9 @@ def expand(
     return ((None, module.scope),)
 
 
-def load_module(root: Path, sources: Mapping[Path, bytes] | None = None, known: Module | None = None) -> Module:
+def load_module(
+    root: Path | FileTree, sources: Mapping[Path, bytes] | None = None, known: Module | None = None
+) -> Module:
     """The root module of the stack at a directory, with all its local modules.
 
     `sources`, by path relative to the root, replace or add to the files on disk. Files with the same bytes as in `known`,

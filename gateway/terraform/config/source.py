@@ -10,6 +10,7 @@ from tree_sitter import Node
 
 from gateway.errors import CodeInvalid
 from gateway.model.json import Json
+from gateway.terraform.files import FileTree, file_tree
 from gateway.terraform.lang.expression import LiteralValue, bare
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document, parse
@@ -65,12 +66,14 @@ class Source:
         return posixpath.normpath(posixpath.join(self.directory, written.value))
 
 
-def load_sources(root: Path, overlay: Mapping[Path, bytes], known: Mapping[Path, Document]) -> dict[str, Source]:
+def load_sources(
+    root: Path | FileTree, overlay: Mapping[Path, bytes], known: Mapping[Path, Document]
+) -> dict[str, Source]:
     """The root's directory (`.`) and those of all local modules it calls. Raises `CodeInvalid`.
 
     A document in `known` is reused if its file still has the same bytes.
     """
-    files = _Files(root, overlay, known)
+    files = _Files(file_tree(root), overlay, known)
     loaded: dict[str, Source] = {}
     todo = ["."]
     while todo:
@@ -108,18 +111,16 @@ def _refuse_cycles(loaded: Mapping[str, Source]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Files:
-    """The files of a stack on disk; those in the overlay replace or add to them."""
+    """The files of a stack; those in the overlay replace or add to them."""
 
-    root: Path
+    base: FileTree
     overlay: Mapping[Path, bytes]
     known: Mapping[Path, Document]
 
     def names(self, directory: str) -> Iterator[str]:
-        """Names of the Terraform files in a directory, on disk or in the overlay."""
-        folder = self.root / directory
-        on_disk = {item.name for item in folder.iterdir() if item.is_file()} if folder.is_dir() else set()
+        """Names of the Terraform files in a directory, of the stack or in the overlay."""
         overlaid = {path.name for path in self.overlay if posixpath.normpath(path.parent.as_posix()) == directory}
-        for name in sorted(on_disk | overlaid):
+        for name in sorted({*self.base.names(directory), *overlaid}):
             ignored = name.startswith(".") or name.endswith("~") or (name.startswith("#") and name.endswith("#"))
             if not ignored and name.endswith((".tf", ".tf.json", ".tfvars", ".tfvars.json")):
                 yield name
@@ -129,10 +130,7 @@ class _Files:
         for overlaid, source in self.overlay.items():
             if posixpath.normpath(overlaid.as_posix()) == path.as_posix():
                 return source
-        try:
-            return (self.root / path).read_bytes()
-        except OSError as error:
-            raise CodeInvalid(f"{path}: The file cannot be read: {error.strerror}.") from None
+        return self.base.read(path.as_posix())
 
     def document(self, path: Path) -> Document:
         """The document of a file. Raises `CodeInvalid`."""

@@ -1,19 +1,15 @@
 """The bounds of a contract: the limits that each takes, the values that break it, and the nearest legal value."""
 
-import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Annotated, Any
-
-from pydantic import Field, TypeAdapter, ValidationError
-from pydantic_core import SchemaError
 
 from gateway.model.contract import Bound
 from gateway.model.equality import equal
 from gateway.model.json import Json
 from gateway.model.numeric import number, written
 from gateway.terraform.contracts.network import Unreadable, covers_world, network, networks, outside, ports_outside
+from gateway.terraform.contracts.pattern import MOST_TEXT, NotAPattern, check_pattern, matches_whole
 
 NAMES = ("min", "max", "max_step", "one_of", "matches", "cidr_within", "ports", "forbid_world", "max_items")
 """Every bound that an attribute may have."""
@@ -21,7 +17,6 @@ CONDITION = "condition"
 """The name of a bound that is an author's own condition, true or false."""
 
 _NUMERIC = ("min", "max", "max_step")
-_LONGEST_TEXT = 4096
 _HIGHEST_PORT = 65535
 _MAX_LISTED = 5
 
@@ -139,12 +134,13 @@ def _not_listed(limit: Json, wanted: Json, _before: Json) -> str:
 
 
 def _mismatch(limit: Json, wanted: Json, _before: Json) -> str:
-    checked = _pattern(str(limit))
+    pattern = str(limit)
     values = _items(wanted) if isinstance(wanted, Sequence) and not isinstance(wanted, str) else (wanted,)
-    for value in values:
-        if not isinstance(value, str) or len(value) > _LONGEST_TEXT or not _fits(checked, value):
-            return f"does not match {shown(limit)}"
-    return ""
+    texts = [value for value in values if isinstance(value, str)]
+    if sum(map(len, texts)) > MOST_TEXT:
+        return f"has more than the {MOST_TEXT} characters that are held against {shown(limit)}"
+    fits = len(texts) == len(values) and all(matches_whole(pattern, value) for value in texts)
+    return "" if fits else f"does not match {shown(limit)}"
 
 
 def _outside(limit: Json, wanted: Json, _before: Json) -> str:
@@ -215,9 +211,9 @@ def _needs_pattern(limit: Json) -> str:
     if not isinstance(limit, str):
         return f"it takes a regular expression as text, not {shown(limit)}"
     try:
-        _pattern(limit)
-    except Unreadable as error:
-        return str(error)
+        check_pattern(limit)
+    except NotAPattern as error:
+        return f"{shown(limit)}: {error}"
     return ""
 
 
@@ -254,26 +250,6 @@ _LIMITS: Mapping[str, Callable[[Json], str]] = {
     "max_items": _needs_count,
     CONDITION: _needs_truth,
 }
-
-
-@functools.lru_cache(maxsize=1024)
-def _pattern(text: str) -> TypeAdapter[Any]:
-    """A validator for values that match the regular expression as a whole. pydantic uses Rust's `regex`, which takes linear time for every pattern."""
-    try:
-        TypeAdapter(Annotated[str, Field(pattern=text)])  # on its own first, so that `a)|(.*` cannot escape the anchors
-        return TypeAdapter(Annotated[str, Field(pattern=rf"\A(?:{text})\z")])
-    except SchemaError as error:
-        raise Unreadable(
-            f"{shown(text)} is not a regular expression that can be matched in linear time (RE2, Rust)"
-        ) from error
-
-
-def _fits(checked: TypeAdapter[Any], value: str) -> bool:
-    try:
-        checked.validate_python(value)
-    except ValidationError:
-        return False
-    return True
 
 
 def _number(value: Json) -> Fraction:

@@ -10,6 +10,7 @@ from gateway.errors import CodeInvalid
 from gateway.model.numeric import number
 from gateway.terraform.contracts.bounds import NAMES, limit_problem
 from gateway.terraform.contracts.expression import WrittenExpression
+from gateway.terraform.contracts.operations import operation_problem
 from gateway.terraform.contracts.text import ContractAttribute, ContractBlock, ContractBody, parse_body
 from gateway.terraform.lang.expression import NOT_LITERAL, NotLiteral, Unsupported, walk
 from gateway.terraform.lang.grammar import TOO_DEEP
@@ -17,6 +18,10 @@ from gateway.terraform.lang.grammar import TOO_DEEP
 SUFFIX = ".sentinel.hcl"
 
 _ROOTS = ("self", "before", "var", "local")
+_OF_A_RESOURCE = (
+    *("managed_by_agent", "critical", "prevent_delete", "mutable", "immutable"),
+    *("allow_delete", "allow_invoke"),
+)
 _PATH = re.compile(r"[A-Za-z_][\w-]*(\.[^\s.*?]+)*")
 _TYPE = re.compile(r"[a-z0-9_*?]+")
 
@@ -57,6 +62,9 @@ class ResourceRule:
     managed_by_agent: bool = False
     mutable: tuple[str, ...] = ()
     immutable: tuple[str, ...] = ()
+    allow_delete: bool = False
+    allow_invoke: frozenset[str] = frozenset()
+    """Operations, each as `Operation` or `service:Operation`."""
     critical: bool = False
     prevent_delete: bool = False
     bounds: tuple[BoundRule, ...] = ()
@@ -111,10 +119,7 @@ def _resource(block: ContractBlock, contract: str, owner: str, shared: tuple[Con
         raise _wrong(
             block.source, f'"{types}" is not a resource type or a pattern of one, such as "aws_sqs_queue" or "aws_*".'
         )
-    flags = ("managed_by_agent", "critical", "prevent_delete")
-    _check_names(
-        block.body, attributes=(*flags, "mutable", "immutable"), blocks=("attribute", "enforce"), within="a resource"
-    )
+    _check_names(block.body, attributes=_OF_A_RESOURCE, blocks=("attribute", "enforce"), within="a resource")
     mutable, immutable = _paths(block.body, "mutable"), _paths(block.body, "immutable")
     bounds = _bounds(block.body)
     for path in immutable:
@@ -129,6 +134,8 @@ def _resource(block: ContractBlock, contract: str, owner: str, shared: tuple[Con
         names=names,
         source=block.source,
         managed_by_agent=_flag(block.body, "managed_by_agent"),
+        allow_delete=_delete(block.body),
+        allow_invoke=_operations(block.body),
         critical=_flag(block.body, "critical"),
         prevent_delete=_flag(block.body, "prevent_delete"),
         mutable=mutable,
@@ -247,6 +254,31 @@ def _flag(body: ContractBody, name: str) -> bool:
     if not isinstance(value, bool):
         raise _wrong(body.attributes[name].source, f"{name} must be true or false, written out.")
     return value
+
+
+def _delete(body: ContractBody) -> bool:
+    """Whether agents may delete the resource. A block that also prevents every deletion contradicts itself."""
+    allowed = _flag(body, "allow_delete")
+    if allowed and _flag(body, "prevent_delete"):
+        raise _wrong(body.attributes["allow_delete"].source, "allow_delete and prevent_delete contradict each other.")
+    return allowed
+
+
+def _operations(body: ContractBody) -> frozenset[str]:
+    """The operations that agents may invoke. Each is written out, so that a reader of the file sees all of them."""
+    attribute = body.attributes.get("allow_invoke")
+    value = [] if attribute is None else attribute.literal
+    source = "" if attribute is None else attribute.source
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise _wrong(
+            source, 'allow_invoke must be a list of operations in quotes, such as ["PurgeQueue"], written out.'
+        )
+    for name in value:
+        if problem := operation_problem(name):
+            raise _wrong(source, f"allow_invoke: {problem}")
+    if len(set(value)) != len(value):
+        raise _wrong(source, "allow_invoke names an operation twice.")
+    return frozenset(value)
 
 
 def _owner(body: ContractBody) -> str:

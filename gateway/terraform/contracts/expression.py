@@ -1,13 +1,15 @@
 """An expression as written in a contract or in Terraform code: its text, its place, and its value or why it has none."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gateway.model.json import Json
-from gateway.terraform.lang.evaluate import EvaluationScope, evaluate
+from gateway.terraform.lang.evaluate import EvaluationScope, Steps, evaluate
 from gateway.terraform.lang.expression import Expression, root_references
 from gateway.terraform.lang.values import Unknown
 
 _MOST_SHOWN = 80
+_MOST_STEPS = 20_000
+"""Some 50 ms. An author's nested loops over lists of a caller's may not take as long as the caller likes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +27,7 @@ class WrittenExpression:
 
     def evaluate(self, scope: EvaluationScope) -> tuple[Json, str]:
         """The value and an empty text, or None and the reason why it cannot be evaluated. Never raises."""
-        return self.constant or _outcome(self.parsed, self.text, scope)
+        return self.constant or _outcome(self.parsed, self.text, replace(scope, steps=Steps(_MOST_STEPS)))
 
 
 def written_expression(parsed: Expression, *, text: str, source: str) -> WrittenExpression:

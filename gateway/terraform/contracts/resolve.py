@@ -1,12 +1,11 @@
 """Resolves a stack's contract rules to the `Contract` of any address, evaluated in the context of the module that has them."""
 
 import functools
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gateway.errors import CodeInvalid
-from gateway.model.contract import Bound, Contract
+from gateway.model.contract import AgentGrant, Bound, Contract
 from gateway.model.json import Json
 from gateway.model.path import AttributePath
 from gateway.terraform.address import Address, parse_address, written_key
@@ -108,18 +107,22 @@ class Contracts:
             immutable=_joined(rule.immutable for rule in rules),
             critical=any(rule.critical for rule in rules),
             prevent_delete=any(rule.prevent_delete for rule in rules),
+            grants=tuple(_grant(rule) for rule in rules),
             source=source,
             evaluate=evaluate,
         )
 
 
+def _grant(rule: ResourceRule) -> AgentGrant:
+    return AgentGrant(source=rule.source, allow_delete=rule.allow_delete, allow_invoke=rule.allow_invoke)
+
+
 def matches(rule: ResourceRule, where: Address) -> bool:
     """Whether the rule's patterns match the resource; `where` is relative to the rule's module."""
-    if where.data or not _glob(rule.types).fullmatch(where.resource_type):
+    if where.data or not _fits(rule.types, where.resource_type):
         return False
-    pattern = _glob(rule.names)
     if not any(mark in rule.names for mark in ".["):
-        return pattern.fullmatch(where.name) is not None
+        return _fits(rule.names, where.name)
     resource = f"{where.name}{written_key(where.key)}"
     forms = (
         str(where),
@@ -128,14 +131,29 @@ def matches(rule: ResourceRule, where: Address) -> bool:
         f"{where.resource_type}.{where.name}",
         resource,
     )
-    return any(pattern.fullmatch(form) for form in forms)
+    return any(_fits(rule.names, form) for form in forms)
 
 
-@functools.lru_cache(maxsize=4096)
-def _glob(pattern: str) -> re.Pattern[str]:
-    """A glob of `*` and `?` only: brackets are literal, because addresses contain them."""
-    marks = {"*": ".*", "?": "."}
-    return re.compile("".join(marks.get(character, re.escape(character)) for character in pattern), re.DOTALL)
+def _fits(pattern: str, text: str) -> bool:
+    """Whether the text fits a glob of `*` and `?` only: brackets are literal, because addresses contain them.
+
+    Takes at most pattern times text steps: only the last `*` is ever tried again, whereas a regular expression would try them all.
+    """
+    if pattern == "*" or not ("*" in pattern or "?" in pattern):
+        return pattern in ("*", text)
+    at, place, star, resumed = 0, 0, -1, 0
+    while place < len(text):
+        mark = pattern[at] if at < len(pattern) else ""
+        if mark == "*":
+            star, resumed, at = at, place, at + 1
+        elif mark in ("?", text[place]):
+            at, place = at + 1, place + 1
+        elif star >= 0:
+            resumed += 1
+            at, place = star + 1, resumed
+        else:
+            return False
+    return not pattern[at:].strip("*")
 
 
 def _evaluated(match: _Match, after: Attributes, before: Attributes) -> Iterator[Bound]:

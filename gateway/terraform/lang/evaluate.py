@@ -4,7 +4,7 @@ The rules are those of hashicorp/hcl `hclsyntax` and Terraform. The only assumpt
 """
 
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Protocol
@@ -16,6 +16,9 @@ from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.values import EvaluationFailed, Opaque, SetOf, Unknown, Value
 
 __all__ = ["EvaluationScope", "Unknown", "evaluate", "find", "value_of"]
+
+_LINE = 100
+"""Characters of text that count as one step."""
 
 Visiting = frozenset[tuple[int, str]]
 
@@ -31,6 +34,19 @@ class Names(Protocol):
 
     def outputs(self, name: str, visiting: Visiting) -> Value:
         """The value of `module.name`: its outputs, by key if it has `count` or `for_each`."""
+
+
+@dataclass(slots=True)
+class Steps:
+    """What evaluating an expression may still cost: one step for each part that is evaluated and each item that a function reads."""
+
+    left: int
+
+    def take(self, count: int) -> None:
+        """Use up some steps. Raises `Unknown` if no more are left."""
+        self.left -= count
+        if self.left < 0:
+            raise Unknown("evaluating it takes too many steps; simplify the expression or make its lists shorter")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +66,8 @@ class EvaluationScope:
     """Variables of the enclosing `for` expressions."""
     visiting: Visiting = frozenset()
     """Definitions that are being evaluated, to detect cycles."""
+    steps: "Steps | None" = None
+    """How much more may be evaluated; None for code that is evaluated apart from any call."""
 
 
 def evaluate(expression: Expression, scope: EvaluationScope) -> Json:
@@ -63,10 +81,11 @@ def find(value: Value, path: Sequence[str]) -> Value:
         return value
     values.known(value)
     if isinstance(value, Mapping):
-        for length in range(1, len(path) + 1):
-            key = ".".join(path[:length])
-            if key in value:
-                return find(value[key], path[length:])
+        written = ".".join(path)
+        keys = [key for key in value if written == key or written.startswith(f"{key}.")]
+        if keys:
+            key = min(keys, key=len)
+            return find(value[key], path[key.count(".") + 1 :])
     elif values.is_list(value) and path[0].isdecimal():
         each = values.items(value, "an index")
         if int(path[0]) < len(each):
@@ -76,6 +95,8 @@ def find(value: Value, path: Sequence[str]) -> Value:
 
 def value_of(expression: Expression, scope: EvaluationScope) -> Value:
     """The value of an expression. Unknown items of a collection are `Opaque` in it. Raises `Unknown`."""
+    if scope.steps is not None:
+        scope.steps.take(1)
     try:
         return _value_of(expression, scope)
     except RecursionError:
@@ -192,6 +213,7 @@ def _splat(expression: e.Splat, scope: EvaluationScope) -> Value:
     if source is None:
         return []
     row = values.items(source, "a splat") if values.is_list(source) else [source]
+    _take_for((row,), scope)
     result: list[Value] = []
     for item in row:
         value = item
@@ -210,6 +232,7 @@ def _call(expression: e.FunctionCall, scope: EvaluationScope) -> Value:
     arguments = [value_of(argument, scope) for argument in expression.arguments]
     if expression.expand:
         arguments = arguments[:-1] + list(values.items(arguments[-1], "..."))
+    _take_for(arguments, scope)
     return functions.call(expression.name, arguments)
 
 
@@ -223,6 +246,23 @@ def _attempt(expression: e.FunctionCall, scope: EvaluationScope) -> Value:
             continue
         return True if expression.name == "can" else value
     raise EvaluationFailed("every argument of try() fails")
+
+
+def _take_for(arguments: Iterable[Value], scope: EvaluationScope) -> None:
+    """Use up a step for every item in the arguments, at every depth, and one for every line's length of text."""
+    if scope.steps is None:
+        return
+    todo = list(arguments)
+    while todo:
+        value = todo.pop()
+        if isinstance(value, str):
+            scope.steps.take(len(value) // _LINE)
+        elif isinstance(value, Mapping):
+            scope.steps.take(len(value))
+            todo += value.values()
+        elif isinstance(value, Sequence):
+            scope.steps.take(len(value))
+            todo += value
 
 
 _ARITHMETIC: Mapping[str, Callable[[Decimal, Decimal], Decimal | bool]] = {
@@ -241,6 +281,7 @@ def _binary(expression: e.Binary, scope: EvaluationScope) -> Value:
     if operator in ("&&", "||"):
         return _logical(expression, scope)
     left, right = value_of(expression.left, scope), value_of(expression.right, scope)
+    _take_for((left, right), scope)
     if operator in ("==", "!="):
         return values.hcl_equal(left, right) == (operator == "==")
     one, other = values.decimal(left), values.decimal(right)
@@ -303,16 +344,16 @@ def _for(expression: e.For, scope: EvaluationScope) -> Value:
     if expression.key is None:
         return [value for _, value in rows]
     result: dict[str, Value] = {}
+    groups: dict[str, list[Value]] = {}
     for key, value in rows:
         name = values.text(key)
         if expression.grouped:
-            group = result.setdefault(name, [])
-            result[name] = [*values.items(group, "..."), value]
+            groups.setdefault(name, []).append(value)
         elif name in result:
             raise EvaluationFailed(f"two items have the key {name}")
         else:
             result[name] = value
-    return result
+    return {**groups} if expression.grouped else result
 
 
 def _pairs(source: Value, names: int) -> list[tuple[Value, Value]]:

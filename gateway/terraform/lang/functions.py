@@ -174,13 +174,11 @@ def _split(separator: Value, source: Value) -> Value:
 
 
 def _distinct(source: Value) -> Value:
-    found: list[Value] = []
-    for item in unified(items(source, "distinct()")):
-        if isinstance(item, Mapping) or is_list(item):
-            raise Unknown("distinct() of collections")
-        if not any(hcl_equal(item, other) for other in found):
-            found.append(item)
-    return found
+    each = unified(items(source, "distinct()"))
+    if any(isinstance(item, Mapping) or is_list(item) for item in each):
+        raise Unknown("distinct() of collections")
+    # Items of a list are of one type, so that equal items have equal hashes and unequal ones do not.
+    return list({item: None for item in each if isinstance(item, str | bool | int | float | None)})
 
 
 def _range(*limits: Value) -> Value:

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import hmac
+import inspect
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -17,8 +18,9 @@ import botocore.awsrequest
 import botocore.credentials
 import pytest
 
-from gateway.authn import canonical
-from gateway.authn.sigv4 import PayloadKind, SigV4, is_presigned, read_signature, signature_for
+from gateway.authn import canonical, sigv4
+from gateway.authn.payload import PayloadKind
+from gateway.authn.sigv4 import SigV4, is_presigned, read_signature, signature_for
 from gateway.errors import Malformed, NotAuthenticated, SentinelError
 
 BOTO: Any = botocore
@@ -221,11 +223,15 @@ def without(request: dict[str, Any], name: str) -> dict[str, Any]:
 
 ROWS: dict[str, tuple[Any, str]] = {
     "1 no proof": (lambda _: {"headers": [("host", "gw")]}, "MissingAuthenticationToken"),
-    "2 unknown key": (lambda c: signed(c, key_id="SNTL9999999999999999"), "InvalidClientTokenId"),
+    "2 unknown key": (lambda c: signed(c, key_id="SNTL9999999999999999"), "SignatureDoesNotMatch"),
+    "2 unknown key, s3": (lambda c: signed(c, service="s3", key_id="SNTL9999999999999999"), "SignatureDoesNotMatch"),
+    "2 unknown key, old": (lambda c: signed(c, service="s3", key_id="SNTL9999999999999999", offset=-360), "RequestTimeTooSkewed"),
     "3 wrong secret": (lambda c: signed(c, secret="another"), "SignatureDoesNotMatch"),
     "4 revoked key": (lambda c: signed(c, key_id="REVOKED"), "InvalidClientTokenId"),
     "4 expired key": (lambda c: signed(c, key_id="EXPIRED"), "InvalidClientTokenId"),
-    "5 a key of AWS": (lambda c: signed(c, key_id="AKIAIOSFODNN7EXAMPLE"), "InvalidClientTokenId"),
+    "4 revoked key, wrong secret": (lambda c: signed(c, key_id="REVOKED", secret="another"), "SignatureDoesNotMatch"),
+    "4 expired key, wrong secret": (lambda c: signed(c, key_id="EXPIRED", secret="another"), "SignatureDoesNotMatch"),
+    "5 a key of AWS": (lambda c: signed(c, key_id="AKIAIOSFODNN7EXAMPLE"), "SignatureDoesNotMatch"),
     "6 six minutes old": (lambda c: signed(c, offset=-360), "SignatureDoesNotMatch"),
     "6 six minutes ahead": (lambda c: signed(c, offset=360), "SignatureDoesNotMatch"),
     "6 six minutes old, s3": (lambda c: signed(c, service="s3", offset=-360), "RequestTimeTooSkewed"),
@@ -310,17 +316,63 @@ async def test_an_ambiguous_path_is_refused(door: SigV4, clock: Any, inbound_of:
         await door.authenticate(inbound_of(**signed(clock, service="lambda", target=target)))
 
 
-async def test_the_body_is_not_read_if_the_key_is_unknown(door: SigV4, clock: Any, inbound_of: Any) -> None:
+async def test_the_body_is_not_read_if_the_time_is_wrong(door: SigV4, clock: Any, inbound_of: Any) -> None:
     async def never() -> bytes:
-        raise AssertionError("read before the key was known")
+        raise AssertionError("read before the time was checked")
 
-    for request in (
-        signed(clock, key_id="SNTL9999999999999999"),
-        signed(clock, key_id="REVOKED"),
-        signed(clock, offset=-900),
-    ):
+    for request in (signed(clock, offset=-900), signed(clock, key_id="SNTL9999999999999999", offset=-900)):
         with pytest.raises(NotAuthenticated):
             await door.authenticate(inbound_of(**request, read_body=never))
+
+
+STRANGERS: dict[str, dict[str, Any]] = {
+    "a form": {},
+    "a stated hash": {"headers": {"X-Amz-Content-SHA256": _hash(b"Action=A")}},
+    "another stated hash": {"headers": {"X-Amz-Content-SHA256": _hash(b"Action=B")}},
+    "no payload signed": {"service": "s3", "headers": {"X-Amz-Content-SHA256": "UNSIGNED-PAYLOAD"}},
+    "signed chunks": {"service": "s3", "headers": {"X-Amz-Content-SHA256": "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"}},
+    "six minutes old": {"offset": -360},
+    "six minutes ahead": {"offset": 360, "service": "s3"},
+    "an ambiguous path": {"service": "lambda", "target": "/a/../b"},
+}
+
+
+@pytest.mark.parametrize("case", STRANGERS)
+async def test_an_unknown_key_is_told_from_a_wrong_secret_by_nothing(
+    door: SigV4, clock: Any, inbound_of: Any, case: str
+) -> None:
+    async def answer(**changes: Any) -> tuple[Any, ...]:
+        steps: list[str] = []
+        request = signed(clock, **{**STRANGERS[case], **changes})
+
+        async def body() -> bytes:
+            steps.append("body")
+            return bytes(request["body"])
+
+        find = door._keys.find
+
+        async def found(key_id: str) -> Any:
+            steps.append("key")
+            return await find(key_id)
+
+        door._keys.find = found  # type: ignore[method-assign]  # it only takes note
+        with pytest.raises((NotAuthenticated, Malformed)) as refused:
+            await door.authenticate(inbound_of(**request, read_body=body))
+        door._keys.find = find  # type: ignore[method-assign]
+        return type(refused.value), str(refused.value), getattr(refused.value, "aws_code", ""), tuple(steps)
+
+    wrong = await answer(secret="another")
+    assert await answer(key_id="SNTL9999999999999999") == wrong
+    assert await answer(key_id="AKIAIOSFODNN7EXAMPLE") == wrong
+    assert await answer(key_id="REVOKED", secret="another") == wrong
+    assert await answer(key_id="EXPIRED", secret="another") == wrong
+
+
+async def test_the_dummy_secret_opens_nothing_and_is_in_no_source(door: SigV4, clock: Any, inbound_of: Any) -> None:
+    for key_id in ("SNTL9999999999999999", "REVOKED", KEY_ID):
+        with pytest.raises(NotAuthenticated):
+            await door.authenticate(inbound_of(**signed(clock, key_id=key_id, secret=sigv4._DUMMY_SECRET)))
+    assert sigv4._DUMMY_SECRET not in inspect.getsource(sigv4)
 
 
 async def test_the_body_is_not_read_if_the_signature_is_wrong(door: SigV4, clock: Any, inbound_of: Any) -> None:

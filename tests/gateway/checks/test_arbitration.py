@@ -76,7 +76,7 @@ async def test_the_stronger_motive_supersedes_and_gets_a_time_limit(arbitration:
     opinion = await arbitration.examine(mutation("other", ActorKind.AGENT, INCIDENT), facts(ROUTINE))
     assert [finding.verdict for finding in opinion.findings] == [Verdict.ALLOW]
     assert opinion.supersedes == ("clm_1",)
-    assert opinion.obligations == {"claim_seconds": 14400}
+    assert opinion.obligations == {"claim_seconds": 14400, "claims_limit": 50}
     assert len(opinion.bundle) == 64
 
 
@@ -85,13 +85,28 @@ async def test_equal_motives_are_held(arbitration: ArbitrationCheck) -> None:
     assert [(finding.verdict, finding.rule) for finding in opinion.findings] == [(Verdict.HOLD, "SEN-A002")]
 
 
+async def test_the_claim_of_a_close_call_ends_if_a_human_approves(arbitration: ArbitrationCheck) -> None:
+    opinion = await arbitration.examine(mutation("other", ActorKind.AGENT, INCIDENT), facts(INCIDENT))
+    assert (opinion.supersedes, opinion.on_approval) == ((), ("clm_1",))
+
+
+async def test_a_valid_answer_is_taken() -> None:
+    opinion = await ArbitrationCheck(Answers(GOOD)).examine(
+        mutation("other", ActorKind.AGENT, INCIDENT), facts(ROUTINE)
+    )
+    assert opinion.obligations == LIMITS
+
+
 async def test_the_holder_of_a_claim_may_change_its_value(arbitration: ArbitrationCheck) -> None:
     opinion = await arbitration.examine(mutation("rescuer", ActorKind.AGENT, BUDGET), facts(INCIDENT))
     assert [finding.verdict for finding in opinion.findings] == [Verdict.ALLOW]
     assert opinion.supersedes == ("clm_1",)
 
 
-GOOD: dict[str, Json] = {"evaluated": True, "findings": [], "supersedes": [], "obligations": {"claim_seconds": None}}
+LIMITS: dict[str, Json] = {"claim_seconds": 60, "claims_limit": 5}
+GOOD: dict[str, Json] = {
+    "evaluated": True, "findings": [], "supersedes": [], "on_approval": [], "obligations": LIMITS
+}  # fmt: skip
 
 
 class Answers:
@@ -111,8 +126,10 @@ class Answers:
     "answer",
     [
         None, {}, [], {**GOOD, "more": 1}, {**GOOD, "evaluated": False}, {**GOOD, "evaluated": 1}, {**GOOD, "findings": None}, {**GOOD, "supersedes": ["clm_unseen"]},
-        {**GOOD, "supersedes": [1]}, {**GOOD, "supersedes": "clm_1"}, {**GOOD, "obligations": {}}, {**GOOD, "obligations": None}, {**GOOD, "obligations": {"claim_seconds": 0}},
-        {**GOOD, "obligations": {"claim_seconds": "1"}}, {**GOOD, "obligations": {"claim_seconds": True}}, {**GOOD, "obligations": {"claim_seconds": 1, "more": 1}},
+        {**GOOD, "supersedes": [1]}, {**GOOD, "supersedes": "clm_1"}, {**GOOD, "obligations": {}}, {**GOOD, "obligations": None}, {**GOOD, "obligations": {**LIMITS, "claim_seconds": 0}},
+        {**GOOD, "obligations": {**LIMITS, "claim_seconds": "1"}}, {**GOOD, "obligations": {**LIMITS, "claim_seconds": True}}, {**GOOD, "obligations": {**LIMITS, "more": 1}},
+        {**GOOD, "obligations": {"claim_seconds": 1}}, {**GOOD, "obligations": {**LIMITS, "claims_limit": 0}}, {**GOOD, "obligations": {**LIMITS, "claims_limit": None}},
+        {**GOOD, "on_approval": ["clm_unseen"]}, {**GOOD, "on_approval": None},
     ],
 )  # fmt: skip
 async def test_an_invalid_answer_raises(answer: Json) -> None:

@@ -1,6 +1,7 @@
 """The check `bounds`: who may set what, within which limits, and with which reason anything else is refused."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -8,13 +9,14 @@ import pytest
 
 from gateway.checks.bounds import BoundsCheck
 from gateway.model.caller import ActorKind, Caller
-from gateway.model.contract import Bound, Contract
+from gateway.model.contract import AgentGrant, Bound, Contract
 from gateway.model.facts import Dependant, Facts, Subject
 from gateway.model.json import Json
 from gateway.model.mutation import WHOLE, Call, CallClass, Effect, EffectAction, Mutation
 from gateway.model.verdict import Finding, Mode, Verdict
 from gateway.settings import StackSettings
 from gateway.terraform.stacks import Stacks
+from tests.kit.growth import assert_linear
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 GROUP = "aws_autoscaling_group.kafka"
@@ -29,16 +31,26 @@ def bound(
     )
 
 
-def law(*bounds: Bound, managed: bool = True, mutable: tuple[str, ...] = (), immutable: tuple[str, ...] = (), prevent_delete: bool = False) -> Contract:  # fmt: skip
+def law(*bounds: Bound, managed: bool = True, mutable: tuple[str, ...] = (), immutable: tuple[str, ...] = (), prevent_delete: bool = False, grants: tuple[AgentGrant, ...] = ()) -> Contract:  # fmt: skip
     return Contract(
         managed_by_agent=managed,
         mutable=mutable,
         immutable=immutable,
         bounded=tuple(dict.fromkeys(each.attribute for each in bounds if each.attribute)),
         prevent_delete=prevent_delete,
+        grants=grants,
         source="kafka.sentinel.hcl:5",
         evaluate=lambda _after, _before: bounds,
     )
+
+
+def grant(*invoke: str, delete: bool = False, line: int = 5) -> AgentGrant:
+    return AgentGrant(source=f"kafka.sentinel.hcl:{line}", allow_delete=delete, allow_invoke=frozenset(invoke))
+
+
+DELETES = (grant(delete=True),)
+INVOKES = (grant("SetDesiredCapacity"),)
+OTHERS = (grant("ExecutePolicy", "sqs:SetDesiredCapacity", "setdesiredcapacity", delete=True),)
 
 
 def subject(
@@ -90,8 +102,12 @@ ALLOWED: dict[str, tuple[Subject, ActorKind]] = {
     "an agent on what is mutable": (subject("x", attribute="tags.owner", before="y", contract=law(mutable=("tags",))), ActorKind.AGENT),
     "an agent that changes nothing": (subject(4, contract=law(bound("max", 3))), ActorKind.AGENT),
     "a human that changes nothing": (subject(4, contract=law(bound("max", 3), immutable=("desired_capacity",))), ActorKind.HUMAN),
-    "an agent that invokes": (subject(None, attribute=WHOLE, action=INVOKE), ActorKind.AGENT),
-    "an agent that deletes what it manages": (subject(None, attribute=WHOLE, action=DELETE), ActorKind.AGENT),
+    "an agent that invokes what is granted": (subject(None, attribute=WHOLE, action=INVOKE, contract=law(grants=INVOKES)), ActorKind.AGENT),
+    "an agent that invokes what is granted by service": (subject(None, attribute=WHOLE, action=INVOKE, contract=law(grants=(grant("autoscaling:SetDesiredCapacity"),))), ActorKind.AGENT),
+    "an agent that deletes what is granted": (subject(None, attribute=WHOLE, action=DELETE, contract=law(grants=DELETES)), ActorKind.AGENT),
+    "an agent that deletes what every block grants": (subject(None, attribute=WHOLE, action=DELETE, contract=law(grants=(*DELETES, grant(delete=True, line=9)))), ActorKind.AGENT),
+    "a human that invokes": (subject(None, attribute=WHOLE, action=INVOKE), ActorKind.HUMAN),
+    "a pipeline that deletes": (subject(None, attribute=WHOLE, action=DELETE), ActorKind.PIPELINE),
     "an agent that creates what it manages": (subject(None, attribute=WHOLE, action=CREATE, after={"desired_capacity": 5}, exists=False), ActorKind.AGENT),
     "an agent that creates as declared": (subject("n", attribute="name", action=CREATE, in_code="n", exists=False, before=None), ActorKind.AGENT),
     "a human without a contract": (subject(600, contract=Contract()), ActorKind.HUMAN),
@@ -100,7 +116,7 @@ ALLOWED: dict[str, tuple[Subject, ActorKind]] = {
     "a pipeline that creates without the attribute": (subject(None, attribute=WHOLE, action=CREATE, after={"name": "n"}, exists=False), ActorKind.PIPELINE),
     "a bound on another attribute": (subject(9, attribute="cooldown", contract=law(bound("max", 16), mutable=("cooldown",))), ActorKind.AGENT),
     "a condition that holds": (subject(6, contract=law(bound("max", 16), bound("condition", True, ""))), ActorKind.AGENT),
-    "delete with a false condition": (subject(None, attribute=WHOLE, action=DELETE, contract=law(bound("condition", False, ""))), ActorKind.AGENT),
+    "delete with a false condition": (subject(None, attribute=WHOLE, action=DELETE, contract=law(bound("condition", False, ""), grants=DELETES)), ActorKind.AGENT),
 }  # fmt: skip
 
 
@@ -114,8 +130,8 @@ async def test_what_the_contract_allows_passes(subject_: Subject, kind: ActorKin
 EVERYONE = tuple(ActorKind)
 AGENT = (ActorKind.AGENT,)
 REFUSED: dict[str, tuple[Subject, tuple[ActorKind, ...], str, str]] = {
-    "moving what is immutable": (subject(None, action=INVOKE, contract=law(immutable=("desired_capacity",), mutable=("desired_capacity",))), EVERYONE, "immutable", "is immutable"),
-    "moving what nobody named": (subject(None, attribute="launch_template", action=INVOKE), AGENT, "not_mutable", "launch_template"),
+    "moving what is immutable": (subject(None, action=INVOKE, contract=law(immutable=("desired_capacity",), mutable=("desired_capacity",), grants=INVOKES)), EVERYONE, "immutable", "is immutable"),
+    "moving what nobody named": (subject(None, attribute="launch_template", action=INVOKE, contract=law(grants=INVOKES)), AGENT, "not_mutable", "launch_template"),
     "restating the skeleton": (subject(4, contract=Contract()), AGENT, "immutable_skeleton", "no contract names it"),
     "restating what nobody named": (subject(4, attribute="max_size"), AGENT, "not_mutable", "neither bounds it"),
     "no contract": (subject(6, contract=Contract()), AGENT, "immutable_skeleton", "no contract names it"),
@@ -123,6 +139,15 @@ REFUSED: dict[str, tuple[Subject, tuple[ActorKind, ...], str, str]] = {
     "delete of the skeleton": (subject(None, attribute=WHOLE, action=DELETE, contract=Contract()), AGENT, "immutable_skeleton", "no contract"),
     "create of the skeleton": (subject(None, attribute=WHOLE, action=CREATE, contract=Contract(), exists=False), AGENT, "immutable_skeleton", "no contract"),
     "invoke of the skeleton": (subject(None, attribute=WHOLE, action=INVOKE, contract=Contract()), AGENT, "immutable_skeleton", "no contract"),
+    "delete where no block says so": (subject(None, attribute=WHOLE, action=DELETE), AGENT, "delete_not_allowed", f"Agents may not delete {GROUP}: the block at kafka.sentinel.hcl:5 does not say so. Its owners would have to add `allow_delete = true` there"),
+    "delete where one of two blocks says so": (subject(None, attribute=WHOLE, action=DELETE, contract=law(grants=(*DELETES, grant(line=9)))), AGENT, "delete_not_allowed", "the block at kafka.sentinel.hcl:9 does not say so"),
+    "delete where only invoking is granted": (subject(None, attribute=WHOLE, action=DELETE, contract=law(grants=INVOKES)), AGENT, "delete_not_allowed", "may not delete"),
+    "delete of one attribute": (subject(None, action=DELETE, contract=law(mutable=("desired_capacity",))), AGENT, "delete_not_allowed", "may not delete"),
+    "invoke where no block says so": (subject(None, attribute=WHOLE, action=INVOKE), AGENT, "invoke_not_allowed", f'Agents may not invoke autoscaling:SetDesiredCapacity on {GROUP}: the block at kafka.sentinel.hcl:5 does not say so. Its owners would have to add `allow_invoke = ["SetDesiredCapacity"]` there'),
+    "invoke where other operations are granted": (subject(None, attribute=WHOLE, action=INVOKE, contract=law(grants=OTHERS)), AGENT, "invoke_not_allowed", "may not invoke"),
+    "invoke where neither of two blocks says so": (subject(None, attribute=WHOLE, action=INVOKE, contract=law(grants=(grant(), grant(line=9)))), AGENT, "invoke_not_allowed", "the blocks at kafka.sentinel.hcl:5, kafka.sentinel.hcl:9 do not say so"),
+    "invoke where two blocks grant different operations": (subject(None, attribute=WHOLE, action=INVOKE, contract=law(grants=(*INVOKES, *OTHERS))), AGENT, "invoke_not_allowed", "may not invoke"),
+    "moving what is mutable without the operation": (subject(None, action=INVOKE, contract=law(mutable=("desired_capacity",))), AGENT, "invoke_not_allowed", "may not invoke"),
     "an attribute nobody named": (subject(9, attribute="max_size"), AGENT, "not_mutable", "neither bounds it nor lists it in `mutable`. Agents may set desired_capacity."),
     "more than what is bounded": (subject({"owner": 1}, attribute="tags", contract=law(mutable=("tags.owner",))), AGENT, "not_mutable", "tags"),
     "an attribute that only begins alike": (subject(1, attribute="tags_all", contract=law(mutable=("tags",))), AGENT, "not_mutable", "tags_all"),
@@ -145,7 +170,7 @@ REFUSED: dict[str, tuple[Subject, tuple[ActorKind, ...], str, str]] = {
     "what it holds is taken away": (subject({}, attribute="tags", before={"owner": "a"}, contract=law(bound("one_of", ["a"], "tags.owner"), mutable=("tags",))), EVERYONE, "one_of", "tags.owner is not one of"),
     "a condition": (subject(6, contract=law(bound("max", 16), bound("condition", False, "", message="RFC-12 ends at 32."))), EVERYONE, "condition", "RFC-12 ends at 32. (kafka.sentinel.hcl:9)"),
     "a condition that is not known": (subject(6, contract=law(bound("max", 16), bound("condition", None, "", unknown="data.x is not known"))), EVERYONE, "condition", "data.x is not known"),
-    "a secret under a bound": (subject({"sha256": "0" * 64}, attribute="password", before=None, contract=law(bound("matches", ".*", "password"))), EVERYONE, "matches", "password does not match"),
+    "a secret under a bound": (subject({"hmac_sha256": "0" * 64}, attribute="password", before=None, contract=law(bound("matches", ".*", "password"))), EVERYONE, "matches", "password does not match"),
     "a new thing over max": (subject(99, action=CREATE, before=None, exists=False, contract=law(bound("max", 16))), EVERYONE, "max", "over max = 16"),
 }  # fmt: skip
 
@@ -176,10 +201,11 @@ async def test_every_broken_bound_is_reported_with_a_value_that_all_allow() -> N
 
 @pytest.mark.parametrize("kind", EVERYONE)
 async def test_setting_a_bounded_attribute_to_an_unknown_value_is_held(kind: ActorKind) -> None:
-    finding = await one(subject(None, action=INVOKE), kind=kind)
+    bounded, mutable = law(bound("max", 16), grants=INVOKES), law(mutable=("desired_capacity",), grants=INVOKES)
+    finding = await one(subject(None, action=INVOKE, contract=bounded), kind=kind)
 
     assert (finding.verdict, finding.rule) == (Verdict.HOLD, "bounds.unforeseeable")
-    assert (await one(subject(None, action=INVOKE, contract=law(mutable=("desired_capacity",))), kind=kind)).verdict is Verdict.ALLOW  # fmt: skip
+    assert (await one(subject(None, action=INVOKE, contract=mutable), kind=kind)).verdict is Verdict.ALLOW
 
 
 async def test_an_agent_may_repeat_current_values_beside_a_change() -> None:
@@ -291,3 +317,48 @@ async def test_the_case_stack_answers_an_agent(address: str, attribute: str, val
     )
 
     assert [finding.reason for finding in told if finding.verdict is Verdict.DENY] == expected
+
+
+GROWING: dict[str, Callable[[int], list[Subject]]] = {
+    "many broken bounds of many resources": lambda size: [_of(f"aws_x.y{at}", 20) for at in range(size)],
+    "many attributes nobody named": lambda size: [subject(1, attribute=f"a{at}") for at in range(size)],
+    "many tags of one resource": lambda size: _tags(size, law(bound("max_items", 5, "tags"), bound("one_of", ["x"], "tags.0"), mutable=("tags",))),
+    "many invokes": lambda size: [subject(None, attribute=WHOLE, action=INVOKE) for _ in range(size)],
+    "many deletes": lambda size: [_of(f"aws_x.y{at}", None, attribute=WHOLE, action=DELETE) for at in range(size)],
+}  # fmt: skip
+
+
+def _of(address: str, value: Json, attribute: str = "desired_capacity", action: EffectAction = SET) -> Subject:
+    one = subject(value, attribute=attribute, action=action)
+    return replace(one, effect=replace(one.effect, address=address))
+
+
+def _tags(size: int, contract: Contract) -> list[Subject]:
+    after: dict[str, Json] = {"tags": {str(at): "v" for at in range(size)}}
+    each = [subject("v", attribute=f"tags.{at}", contract=contract, after=dict(after)) for at in range(size)]
+    return [replace(one, attributes_before={"tags": {}}) for one in each]
+
+
+@pytest.mark.parametrize("make", GROWING.values(), ids=GROWING.keys())
+def test_the_cost_of_the_check_grows_with_the_effects(make: Callable[[int], list[Subject]]) -> None:
+    def examine(subjects: list[Subject]) -> None:
+        with pytest.raises(StopIteration):
+            findings(*subjects).send(None)
+
+    def call(size: int) -> Callable[[], None]:
+        subjects = make(size)
+        return lambda: examine(subjects)
+
+    assert_linear(call, 50)
+
+
+async def test_the_bounds_of_a_resource_are_evaluated_once_for_all_its_attributes() -> None:
+    evaluated: list[Mapping[str, Json]] = []
+
+    def evaluate(after: Mapping[str, Json], _before: Mapping[str, Json]) -> tuple[Bound, ...]:
+        evaluated.append(after)
+        return (bound("max_items", 1, "tags"),)
+
+    contract = replace(law(mutable=("tags",)), evaluate=evaluate)
+    told = await findings(*_tags(5, contract))
+    assert (len(evaluated), [finding.rule for finding in told]) == (1, ["bounds.max_items"])

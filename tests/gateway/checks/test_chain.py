@@ -1,6 +1,6 @@
 """The chain: every check runs, one that raises or finds nothing denies, and an observed change supersedes the claims on it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import pytest
@@ -89,16 +89,14 @@ async def test_a_check_without_findings_denies() -> None:
     assert (decision.verdict, decision.findings[0].rule) == (Verdict.DENY, "a.silent")
 
 
-async def test_an_approval_lifts_a_hold() -> None:
-    facts = Facts(
-        now=NOW,
-        stack="s",
-        mode=Mode.ENFORCE,
-        subjects=(),
-        approval=Approval(id="apr_1", mutation_id="m", approver="h", until=NOW),
-    )
-    decision = await CheckChain([Says(name="a", opinion=_opinion(Verdict.HOLD))]).decide(MUTATION, facts)
+async def test_an_approval_lifts_the_hold_it_was_given_for_and_ends_the_contested_claims() -> None:
+    chain = CheckChain([Says(name="a", opinion=_opinion(Verdict.HOLD, on_approval=("clm_2",), supersedes=("clm_1",)))])
+    held = await chain.decide(MUTATION, FACTS)
+    assert (held.verdict, held.approval, held.supersedes) == (Verdict.HOLD, "", ("clm_1",))
+    approval = Approval(id="apr_1", mutation_id="m", approver="h", until=NOW, binding=held.binding)
+    decision = await chain.decide(MUTATION, replace(FACTS, approval=approval))
     assert (decision.verdict, decision.approval) == (Verdict.ALLOW, "apr_1")
+    assert decision.supersedes == ("clm_1", "clm_2")
 
 
 async def test_observing_supersedes_the_claims_on_what_it_changes_and_no_others() -> None:

@@ -1,5 +1,6 @@
 """The check `dependencies`: a resource in use is not deleted, and changes below critical resources need a person."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -11,6 +12,7 @@ from gateway.model.contract import Contract
 from gateway.model.facts import Dependant, Facts, Subject
 from gateway.model.mutation import WHOLE, Call, CallClass, Effect, EffectAction, Mutation
 from gateway.model.verdict import Finding, Mode, Verdict
+from tests.kit.growth import assert_linear, finish
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ROLE = "aws_iam_role.r"
@@ -121,3 +123,16 @@ async def test_everything_else_passes(asked: Subject, kind: ActorKind) -> None:
     (finding,) = await findings(asked, kind=kind)
 
     assert (finding.verdict, finding.rule) == (Verdict.ALLOW, "dependencies.passed")
+
+
+@pytest.mark.parametrize("action", [EffectAction.SET, EffectAction.DELETE])
+@pytest.mark.parametrize("same", [True, False], ids=["one resource", "many resources"])
+def test_the_work_is_linear_in_effects(action: EffectAction, same: bool) -> None:
+    dependants = [Dependant(address=f"aws_sqs_queue.q{number}", direct=True, critical=True) for number in range(240)]
+
+    def make(count: int) -> Callable[[], object]:
+        own = dependants[: count if same else 1]
+        subjects = [subject(*own, action=action, address=ROLE if same else f"{ROLE}{n}") for n in range(count)]
+        return lambda: finish(findings(*subjects))
+
+    assert_linear(make, 60)

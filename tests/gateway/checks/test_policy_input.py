@@ -29,7 +29,7 @@ def made(
     dependants: tuple[Dependant, ...] = (),
 ) -> Any:
     effect = Effect(
-        address="aws_x.a", attribute="v", action=EffectAction.SET, value={"sha256": "ab"} if sensitive else 2, resource_type="aws_x", sensitive=sensitive
+        address="aws_x.a", attribute="v", action=EffectAction.SET, value={"hmac_sha256": "ab"} if sensitive else 2, resource_type="aws_x", sensitive=sensitive
     )  # fmt: skip
     subject = Subject(
         effect=effect, before="hunter2", declared="hunter2", attributes_before={"v": "hunter2"}, attributes_after={"v": "hunter2"},
@@ -70,7 +70,7 @@ def test_the_fields_are_those_of_the_readme() -> None:
         "flips",
         "signals",
     }
-    assert given["caller"] == {"actor": "a", "kind": "agent", "roles": ["r"], "on_behalf_of": ""}
+    assert given["caller"] == {"actor": "a", "kind": "agent", "roles": ["r"], "on_behalf_of": "", "open_claims": 0}
     assert given["motive"] == {
         "intent": "cost",
         "motivation": "budget",
@@ -80,7 +80,7 @@ def test_the_fields_are_those_of_the_readme() -> None:
     }
     assert given["mutation"]["effects"][0] == {
         "address": "aws_x.a", "attribute": "v", "action": "set", "value": 2, "before": "hunter2", "declared_value": "hunter2", "resource_type": "aws_x", "identity": {},
-        "declared": True, "exists": True, "changes": True, "contract": {"managed_by_agent": True, "critical": True, "prevent_delete": False, "owner": "o"},
+        "declared": True, "implied": False, "exists": True, "changes": True, "contract": {"managed_by_agent": True, "critical": True, "prevent_delete": False, "owner": "o"},
     }  # fmt: skip
     assert (given["flips"], given["signals"], given["stack"], given["mode"]) == (
         {"aws_x.a.v": 3},
@@ -98,7 +98,7 @@ def test_secrets_and_keys_are_left_out() -> None:
     text = json.dumps(made(sensitive=True))
     assert "hunter2" not in text
     assert "SNTLKEY" not in text
-    assert '{"sha256": "ab"}' in text
+    assert '{"hmac_sha256": "ab"}' in text
 
 
 def test_no_motive_is_null() -> None:
@@ -115,7 +115,8 @@ def test_claims_with_and_without_motive_and_end() -> None:
     first, second = made(claims=(standing(MOTIVE, NOW + timedelta(hours=1), 1), standing(None, None, None)))["claims"]
     assert first == {
         "id": "clm_1", "address": "aws_x.a", "attribute": "v", "value": 1, "actor": "b", "kind": "human", "intent": "cost", "motivation": "budget", "evidence": ["T-1"],
-        "since_ns": 1772355600123456000, "until_ns": 1772359200123456000, "until": "2026-03-01T10:00:00.123456Z", "relation": "resource",
+        "since_ns": 1772355600123456000, "until_ns": 1772359200123456000, "until": "2026-03-01T10:00:00.123456Z", "unsettled": False,
+        "relation": "resource",
     }  # fmt: skip
     assert [second[name] for name in ("intent", "motivation", "evidence", "until_ns", "until")] == [
         None,

@@ -114,6 +114,7 @@ def test_a_rejected_call_cannot_be_approved(
 def test_released_claims_are_counted(
     gate: Gate, speak_as: Speak, sentinel: Callable[..., Any], document: Document, propose: Sequence[str]
 ) -> None:
+    gate.release_all()
     speak_as(gate, "agent")
     _, reply = document(*propose)
     speak_as(gate, "human")

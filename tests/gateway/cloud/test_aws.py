@@ -51,7 +51,7 @@ async def test_the_request_is_serialised_by_us_and_says_which_mutation_it_is(aws
 REPLIES = {
     "HTML page": ((200, b"<html><body>Please log in</body></html>"), {}, InDoubt),
     "HTML page with a request id": ((200, b"<html><body>hi</body></html>"), {"x_amzn_requestid": "r"}, InDoubt),
-    "empty body": ((200, b""), {"x_amzn_requestid": "r"}, InDoubt),
+    "empty body": ((200, b""), {"x_amzn_requestid": "r"}, Applied),
     "empty root": ((200, b"<a/>"), {"x_amzn_requestid": "r"}, InDoubt),
     "another operation's reply": ((200, DONE.replace(b"SetDesiredCapacity", b"DeletePolicy")), {}, InDoubt),
     "no request id": ((200, b"<SetDesiredCapacityResponse/>"), {}, InDoubt),

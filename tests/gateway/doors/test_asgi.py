@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gateway.doors.asgi import Message, RequestBody, inbound_of, send_response
+from gateway.doors.asgi import Message, RequestBody, declared_length, inbound_of, send_response
 from gateway.errors import BodyTooLarge, Malformed
 
 
@@ -40,6 +40,46 @@ async def test_a_body_over_the_limit_is_refused_before_it_is_whole() -> None:
     with pytest.raises(BodyTooLarge, match="3 bytes"):
         await RequestBody(wire.receive, 3).read()
     assert len(wire.messages) == 1
+
+
+async def test_a_declared_length_over_the_limit_is_read_and_not_kept() -> None:
+    body = RequestBody(Wire(_part(b"ab", more=True), _part(b"cd")).receive, 3, declared=4)
+    with pytest.raises(BodyTooLarge, match="3 bytes"):
+        await body.read()
+    lying = RequestBody(Wire(_part(b"ab", more=True), _part(b"c")).receive, 3, declared=4)
+    with pytest.raises(BodyTooLarge):
+        await lying.read()
+
+
+@pytest.mark.parametrize("declared", [0, 4])
+async def test_a_large_body_asks_once_for_its_own_limit(declared: int) -> None:
+    asked = []
+
+    async def larger() -> int:
+        asked.append(True)
+        return 4
+
+    wire = Wire(_part(b"ab", more=True), _part(b"cd"))
+    assert await RequestBody(wire.receive, 1, declared=declared, limit_of_large=larger).read() == b"abcd"
+    with pytest.raises(BodyTooLarge, match="4 bytes"):
+        await RequestBody(Wire(_part(b"abcde")).receive, 1, declared=declared, limit_of_large=larger).read()
+    assert len(asked) == 2
+
+
+async def test_the_own_limit_is_never_lower_than_the_usual_one() -> None:
+    async def lower() -> int:
+        return 1
+
+    with pytest.raises(BodyTooLarge, match="3 bytes"):
+        await RequestBody(Wire(_part(b"abcd")).receive, 3, limit_of_large=lower).read()
+
+
+@pytest.mark.parametrize(
+    ("headers", "length"),
+    [([(b"content-length", b"12")], 12), ([(b"host", b"x")], 0), ([(b"content-length", b"9" * 5000)], 0)],
+)
+def test_the_declared_length_is_read(headers: list[tuple[bytes, bytes]], length: int) -> None:
+    assert declared_length({"headers": headers}) == length
 
 
 async def test_a_client_that_hangs_up_leaves_no_half_request() -> None:

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from gateway.doors.asgi import Message, Scope
+from gateway.doors.body_budget import BodyBudget
 from gateway.doors.router import DoorRouter, signed_for_aws
-from gateway.errors import LedgerUnavailable, Malformed
+from gateway.errors import LedgerUnavailable, Malformed, Overloaded
 from tests.kit.doubles import CloudDouble, FixedClock, LedgerDouble, line
 
 HOST = (b"host", b"localhost")
@@ -52,9 +53,11 @@ class Door:
         self.served: list[str] = []
         self.turned_away: list[str] = []
 
-    async def __call__(self, scope: Scope, _receive: Any, _send: Any) -> None:
-        """Serve a request."""
+    async def __call__(self, scope: Scope, receive: Any, _send: Any) -> None:
+        """Serve a request, its body read."""
         self.served.append(str(scope.get("path")))
+        if scope["type"] == "http":
+            await receive()
 
     async def turn_away(self, _scope: Scope, _receive: Any, _send: Any, error: Malformed) -> None:
         """Refuse a request."""
@@ -69,16 +72,23 @@ class Fixture:
         self.aws, self.app = Door(), Door()
         self.sent: list[Message] = []
         pipeline = line(self.ledger, CloudDouble(events=[]))
-        self.router = DoorRouter(self.app, aws=self.aws, pipeline=pipeline, clock=FixedClock())  # type: ignore[arg-type]  # a double
+        self.budget = BodyBudget(10)
+        self.router = DoorRouter(
+            self.app,
+            aws=self.aws,  # type: ignore[arg-type]  # a double
+            pipeline=pipeline,
+            clock=FixedClock(),
+            budget=self.budget,
+        )
 
-    async def request(self, scope: Scope) -> None:
+    async def request(self, scope: Scope, body: bytes = b"") -> None:
         """One request."""
 
         async def send(message: Message) -> None:
             self.sent.append(message)
 
         async def receive() -> Message:
-            return {"type": "http.request", "body": b""}
+            return {"type": "http.request", "body": body}
 
         await self.router(scope, receive, send)
 
@@ -120,3 +130,14 @@ async def test_what_cannot_be_recorded_is_503() -> None:
     fixture = Fixture(LedgerDouble(refusal_fails=LedgerUnavailable("down")))
     await fixture.request(_scope("/v1/records", BEARER))
     assert fixture.sent[0]["status"] == 503
+
+
+@pytest.mark.parametrize("proof", [SIGNED, BEARER])
+async def test_the_bodies_of_all_requests_share_one_budget(proof: tuple[bytes, bytes]) -> None:
+    fixture = Fixture()
+    for _ in range(20):
+        await fixture.request(_scope("/v1/mutations", HOST, proof), b"12345")
+    assert fixture.budget.used == 0
+    with pytest.raises(Overloaded):
+        await fixture.request(_scope("/v1/mutations", HOST, proof), b"12345678901")
+    assert fixture.budget.used == 0

@@ -25,7 +25,7 @@ MOTIVE = Motive(
     wanted_for=timedelta(hours=1),
 )
 EFFECT = Effect(
-    address="aws_x.y", attribute="size", action=EffectAction.SET, value={"sha256": "00"}, resource_type="aws_x"
+    address="aws_x.y", attribute="size", action=EffectAction.SET, value={"hmac_sha256": "00"}, resource_type="aws_x"
 )
 MUTATION = Mutation(
     id="mut_1",

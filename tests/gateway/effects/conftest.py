@@ -13,7 +13,10 @@ from gateway.effects.resolver import EffectResolver
 from gateway.effects.schema import read_schemas
 from gateway.errors import Ambiguous
 from gateway.model.json import Json
+from gateway.model.masking import Masker
 from gateway.model.mutation import Call, Effect
+from gateway.model.path import AttributePath
+from gateway.terraform.places import Place, place_of
 
 CASES = Path(__file__).parents[2] / "cases" / "effects"
 ACCOUNT, REGION = "123456789012", "eu-west-1"
@@ -29,12 +32,14 @@ class FakeInventory:
         return tuple(
             address
             for address, attributes in self._resources.items()
-            if address.split(".")[0] == resource_type and attributes.get(attribute) == value
+            if address.split(".")[0] == resource_type and AttributePath(attribute).value_at(attributes) == value
         )
 
-    def locate(self, resource_type: str, identity: Mapping[str, str], account: str = "") -> str | None:
+    def locate(
+        self, resource_type: str, identity: Mapping[str, str], account: str = "", region: str = ""
+    ) -> str | None:
         groups = [set(self.find(resource_type, attribute, value)) for attribute, value in identity.items()]
-        found = sorted(set.intersection(*groups))
+        found = sorted(each for each in set.intersection(*groups) if self.place(each).may_be(account, region))
         if len(found) > 1:
             raise Ambiguous(f"several resources match: {found}")
         return found[0] if found else None
@@ -42,10 +47,11 @@ class FakeInventory:
     def recorded(self, address: str) -> Mapping[str, Json] | None:
         return self._resources.get(address)
 
-    def account(self) -> str:
-        arns = [str(attributes["arn"]).split(":") for attributes in self._resources.values() if attributes.get("arn")]
-        accounts = {arn[4] for arn in arns} - {""}
-        return accounts.pop() if len(accounts) == 1 else ""
+    def place(self, address: str) -> Place:
+        return place_of(address.split(".", maxsplit=1)[0], self._resources.get(address, {}))
+
+    def accounts(self) -> frozenset[str]:
+        return frozenset(self.place(address).account for address in self._resources) - {""}
 
 
 def real(value: Any) -> Any:
@@ -74,8 +80,8 @@ def stack(recording: dict[str, Any]) -> Mapping[str, Mapping[str, Json]]:
 
 @pytest.fixture(scope="session")
 def resolver_for() -> Callable[[Mapping[str, Mapping[str, Json]]], EffectResolver]:
-    """Makes an `EffectResolver` over these resources."""
-    return lambda resources: EffectResolver(FakeInventory(resources))
+    """Makes an `EffectResolver` over these resources, whose masks are the same in every run."""
+    return lambda resources: EffectResolver(FakeInventory(resources), masker=Masker(key=b"cases"))
 
 
 @pytest.fixture
@@ -104,8 +110,10 @@ def context() -> Callable[..., CallContext]:
         parameters: Mapping[str, Any] | None = None,
         resources: Mapping[str, Any] | None = None,
         types: tuple[str, ...] = ("aws_sqs_queue", "aws_kms_alias", "aws_secretsmanager_secret", "aws_ssm_parameter"),
+        service: str = "x",
+        region: str = REGION,
     ) -> CallContext:
-        call = Call(service="x", operation="Y", parameters=parameters or {}, account=ACCOUNT, region=REGION)
+        call = Call(service=service, operation="Y", parameters=parameters or {}, account=ACCOUNT, region=region)
         return CallContext(call=call, inventory=FakeInventory(resources or {}), schemas=read_schemas(types))
 
     return make

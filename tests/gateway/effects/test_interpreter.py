@@ -5,10 +5,13 @@ from typing import Any
 
 import pytest
 
+from gateway.effects.arguments import carried
 from gateway.effects.interpreter import interpret
 from gateway.effects.operation import Operation, controls
 from gateway.effects.values import NotUnderstood
+from gateway.model.json import Json
 from gateway.model.mutation import EffectAction
+from gateway.model.path import AttributePath
 
 QUEUE = "aws_sqs_queue"
 SET = Operation(resource_type=QUEUE, identity={"Name": "name"}, controls=controls("Token"))
@@ -45,10 +48,24 @@ def test_an_upsert_creates_only_if_none_is_recorded(context: Callable[..., Any])
     assert changed.action is EffectAction.SET
 
 
-def test_a_deletion_concerns_the_whole_resource_whatever_its_parameters(context: Callable[..., Any]) -> None:
-    row = Operation(resource_type=QUEUE, identity={"Name": "name"}, action=EffectAction.DELETE)
-    (effect,) = interpret(row, context({"Name": "q", "Unheard": 1}))
-    assert (effect.attribute, effect.action) == ("*", EffectAction.DELETE)
+@pytest.mark.parametrize("action", [EffectAction.DELETE, EffectAction.INVOKE])
+def test_the_parameters_of_a_deletion_are_carried_ignored_or_not_understood(
+    context: Callable[..., Any], action: EffectAction
+) -> None:
+    row = Operation(
+        resource_type=QUEUE,
+        identity={"Name": "name"},
+        action=action,
+        arguments={"Force": carried},
+        controls=frozenset({"Token"}),
+        content=frozenset({"Body"}),
+    )
+    (effect,) = interpret(row, context({"Name": "q", "Force": True, "Token": "t", "Body": "b", "Left": None}))
+    assert (effect.attribute, effect.action, effect.value) == ("*", action, {"Force": True})
+    (plain,) = interpret(row, context({"Name": "q"}))
+    assert plain.value is None
+    with pytest.raises(NotUnderstood, match="Unheard"):
+        interpret(row, context({"Name": "q", "Unheard": 1}))
 
 
 def test_secrets_of_a_row_are_masked(context: Callable[..., Any]) -> None:
@@ -64,3 +81,135 @@ def test_a_row_can_find_its_target_itself(context: Callable[..., Any]) -> None:
     )
     (effect,) = interpret(row, context({"Name": "q", "DelaySeconds": 3}))
     assert effect.address == "aws_sqs_queue{name=other}"
+
+
+OVERWRITTEN: dict[str, tuple[str, str, dict[str, Any], dict[str, dict[str, Json]], dict[str, Json]]] = {
+    "an alarm": (
+        "cloudwatch",
+        "PutMetricAlarm",
+        {"AlarmName": "a", "EvaluationPeriods": 1, "ComparisonOperator": "LessThanThreshold", "Threshold": 5},
+        {"aws_cloudwatch_metric_alarm.a": {
+            "alarm_name": "a", "evaluation_periods": 1, "comparison_operator": "LessThanThreshold", "threshold": 5,
+            "unit": "Bytes", "statistic": "Sum", "extended_statistic": "p99", "period": 60, "metric_name": "m",
+            "namespace": "n", "treat_missing_data": "breaching", "datapoints_to_alarm": 2, "alarm_description": "d",
+            "evaluate_low_sample_count_percentiles": "ignore", "ok_actions": ["x"], "actions_enabled": False,
+        }},
+        {
+            "unit": "", "statistic": "", "extended_statistic": "", "period": 0, "metric_name": "", "namespace": "",
+            "treat_missing_data": "missing", "datapoints_to_alarm": 0, "alarm_description": "",
+            "evaluate_low_sample_count_percentiles": "", "ok_actions": [], "actions_enabled": True,
+        },
+    ),
+    "a revision of a task": (
+        "ecs",
+        "RegisterTaskDefinition",
+        {"family": "f", "containerDefinitions": []},
+        {"aws_ecs_task_definition.f": {"family": "f", "task_role_arn": "r", "network_mode": "awsvpc", "cpu": "256"}},
+        {"task_role_arn": "", "network_mode": "bridge", "cpu": ""},
+    ),
+    "the network of a service": (
+        "ecs",
+        "UpdateService",
+        {"service": "s", "cluster": "c", "networkConfiguration": {"awsvpcConfiguration": {"subnets": ["n"]}}},
+        {"aws_ecs_service.s": {
+            "name": "s", "cluster": "c",
+            "network_configuration": [{"subnets": ["n"], "security_groups": ["sg-1"], "assign_public_ip": False}],
+        }},
+        {"network_configuration.security_groups": []},
+    ),
+    "a role": (
+        "iam",
+        "UpdateRole",
+        {"RoleName": "r", "Description": "d"},
+        {"aws_iam_role.r": {"name": "r", "description": "d", "max_session_duration": 43200}},
+        {"max_session_duration": 3600},
+    ),
+    "a subscription": (
+        "logs",
+        "PutSubscriptionFilter",
+        {"logGroupName": "g", "filterName": "f", "filterPattern": "", "destinationArn": "d"},
+        {"aws_cloudwatch_log_subscription_filter.f": {
+            "log_group_name": "g", "name": "f", "destination_arn": "d", "filter_pattern": "", "role_arn": "r", "distribution": "Random",
+        }},
+        {"role_arn": "", "distribution": "ByLogStream"},
+    ),
+    "a route": (
+        "ec2",
+        "ReplaceRoute",
+        {"RouteTableId": "rtb-1", "DestinationCidrBlock": "0.0.0.0/0", "GatewayId": "igw-1"},
+        {"aws_route.r": {
+            "route_table_id": "rtb-1", "destination_cidr_block": "0.0.0.0/0", "nat_gateway_id": "nat-1", "gateway_id": "igw-1",
+        }},
+        {"nat_gateway_id": ""},
+    ),
+    "a record": (
+        "route53",
+        "ChangeResourceRecordSets",
+        {"HostedZoneId": "Z1", "ChangeBatch": {"Changes": [{"Action": "UPSERT", "ResourceRecordSet": {
+            "Name": "a.b", "Type": "A", "TTL": 60, "ResourceRecords": [{"Value": "10.0.0.1"}],
+        }}]}},
+        {"aws_route53_record.a": {
+            "zone_id": "Z1", "fqdn": "a.b", "type": "A", "ttl": 60, "records": ["10.0.0.1"], "health_check_id": "h",
+        }},
+        {"health_check_id": ""},
+    ),
+    "the template of a group": (
+        "autoscaling",
+        "UpdateAutoScalingGroup",
+        {"AutoScalingGroupName": "a", "LaunchTemplate": {"LaunchTemplateId": "lt-1"}},
+        {"aws_autoscaling_group.a": {"name": "a", "launch_template": [{"id": "lt-1", "version": "7"}]}},
+        {"launch_template.version": "$Default"},
+    ),
+    "the origins of a function's URL": (
+        "lambda",
+        "UpdateFunctionUrlConfig",
+        {"FunctionName": "f", "Cors": {"AllowMethods": ["GET"]}},
+        {"aws_lambda_function_url.f": {
+            "function_name": "f", "cors": [{"allow_methods": ["GET"], "allow_origins": ["https://a"], "max_age": 5}],
+        }},
+        {"cors.allow_origins": [], "cors.max_age": 0},
+    ),
+    "the key of a table": (
+        "dynamodb",
+        "UpdateTable",
+        {"TableName": "t", "SSESpecification": {"Enabled": True}},
+        {"aws_dynamodb_table.t": {"name": "t", "server_side_encryption": [{"enabled": True, "kms_key_arn": "k"}]}},
+        {"server_side_encryption.kms_key_arn": ""},
+    ),
+    "the days of recovery": (
+        "dynamodb",
+        "UpdateContinuousBackups",
+        {"TableName": "t", "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True}},
+        {"aws_dynamodb_table.t": {
+            "name": "t", "point_in_time_recovery": [{"enabled": True, "recovery_period_in_days": 7}],
+        }},
+        {"point_in_time_recovery.recovery_period_in_days": 35},
+    ),
+    "scale-in of a policy": (
+        "autoscaling",
+        "PutScalingPolicy",
+        {"AutoScalingGroupName": "a", "PolicyName": "p", "TargetTrackingConfiguration": {"TargetValue": 5.0}},
+        {"aws_autoscaling_policy.p": {
+            "name": "p", "autoscaling_group_name": "a",
+            "target_tracking_configuration": [{"target_value": 5, "disable_scale_in": True}],
+        }},
+        {"target_tracking_configuration.disable_scale_in": False},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", OVERWRITTEN.values(), ids=OVERWRITTEN.keys())
+def test_what_an_overwriting_call_leaves_out_falls_back_to_its_default(
+    effects_of: Callable[..., Any],
+    case: tuple[str, str, dict[str, Any], dict[str, dict[str, Json]], dict[str, Json]],
+) -> None:
+    service, operation, parameters, state, reset = case
+    (address,) = state
+    effects = [each for each in effects_of(service, operation, parameters, state) if each.address == address]
+    changed = {
+        each.attribute: each.value
+        for each in effects
+        if AttributePath(each.attribute).value_at(state[address]) != each.value
+    }
+    changed.pop("container_definitions", None)  # the call must have it, and its form is masked
+    assert changed == reset

@@ -15,6 +15,7 @@ from gateway.model.json import Json
 from gateway.model.mutation import Call, EffectAction
 from gateway.model.verdict import Mode
 from gateway.settings import StackSettings
+from gateway.terraform.places import Place
 from gateway.terraform.stacks import Stacks
 
 KAFKA = Path(__file__).parents[2] / "cases" / "stacks" / "kafka"
@@ -79,7 +80,9 @@ def test_an_unknown_service_has_no_effects(resolver_for: Callable[..., EffectRes
 
 def test_an_inventory_that_raises_means_not_understood() -> None:
     class Broken:
-        def locate(self, resource_type: str, identity: Mapping[str, str], account: str = "") -> str | None:
+        def locate(
+            self, resource_type: str, identity: Mapping[str, str], account: str = "", region: str = ""
+        ) -> str | None:
             raise RuntimeError("hush")
 
         def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
@@ -88,7 +91,10 @@ def test_an_inventory_that_raises_means_not_understood() -> None:
         def recorded(self, address: str) -> Mapping[str, Json] | None:
             raise RuntimeError("hush")
 
-        def account(self) -> str:
+        def place(self, address: str) -> Place:
+            raise RuntimeError("hush")
+
+        def accounts(self) -> frozenset[str]:
             raise RuntimeError("hush")
 
     call = Call(service="sqs", operation="PurgeQueue", parameters={"QueueUrl": "https://q/123456789012/x"})
@@ -143,7 +149,9 @@ def test_current_attributes_override_the_state() -> None:
 
 
 class _OneGroup:
-    def locate(self, resource_type: str, identity: Mapping[str, str], account: str = "") -> str | None:
+    def locate(
+        self, resource_type: str, identity: Mapping[str, str], account: str = "", region: str = ""
+    ) -> str | None:
         return f"{resource_type}.{identity['name']}"
 
     def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
@@ -152,8 +160,11 @@ class _OneGroup:
     def recorded(self, address: str) -> Mapping[str, Json] | None:
         return {"name": "a", "target_group_arns": ["old"]}
 
-    def account(self) -> str:
-        return ""
+    def place(self, address: str) -> Place:
+        return Place()
+
+    def accounts(self) -> frozenset[str]:
+        return frozenset()
 
 
 def test_two_effects_that_contradict_each_other_are_not_understood(effects_of: Callable[..., Any]) -> None:

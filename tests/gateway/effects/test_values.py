@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gateway.effects.values import NotUnderstood, in_kind, masked
-from gateway.model.json import Json, digest
+from gateway.effects.values import NotUnderstood, in_kind
+from gateway.model.json import Json
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,3 @@ def test_values_take_the_form_of_their_kind(value: object, kind: str, expected: 
 def test_values_that_do_not_fit_are_not_understood(value: object, kind: str) -> None:
     with pytest.raises(NotUnderstood):
         in_kind(value, kind)
-
-
-def test_a_secret_is_masked_as_the_state_reader_masks_it() -> None:
-    assert masked("hush") == {"sha256": digest("hush")}
-    assert masked(None) is None

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import SettingsInvalid
-from gateway.keyring.master_key import FILE_NAME, master_key
+from gateway.keyring.master_key import FILE_NAME, derived_key, master_key
 
 
 def test_it_is_created_once_with_mode_0600(tmp_path: Path) -> None:
@@ -25,6 +25,21 @@ def test_two_places_have_different_keys(tmp_path: Path) -> None:
 def test_the_given_key_wins_and_makes_no_file(tmp_path: Path) -> None:
     assert master_key("g" * 32, tmp_path) == b"g" * 32
     assert list(tmp_path.iterdir()) == []
+
+
+def test_each_purpose_has_a_key_of_its_own() -> None:
+    """The vector is what another library makes of it: HKDF-SHA256 (RFC 5869) with the salt `sentinel` and the purpose as info."""
+    master = b"m" * 32
+    keys = {
+        derived_key(master, "masking"),
+        derived_key(master, "call digest"),
+        derived_key(b"n" * 32, "masking"),
+        master,
+    }
+    assert len(keys) == 4
+    assert derived_key(master, "masking") == bytes.fromhex(
+        "d41e0ed5e328ed8792519fbc6a915fee62521c2d3a0c21b104802c2d668f5090"
+    )
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o644, 0o601])

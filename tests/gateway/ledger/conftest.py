@@ -18,6 +18,8 @@ from gateway.model.json import Json
 from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
 from gateway.model.outcome import Applied, Reply, Sent
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
+from tests.kit.bindings import BOUND
+from tests.kit.sealed import KEYS
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 APPLIED = Applied(reply=Reply(status=200, headers=(), body=b"ok"), request_id="r-1")
@@ -61,7 +63,7 @@ class Scene:
     def decision(self, verdict: Verdict = Verdict.ALLOW, **members: Any) -> Decision:
         """A decision of one finding."""
         finding = Finding(check="policy", verdict=verdict, rule="SEN-1", reason="Because.")
-        return Decision(findings=(finding,), **members)
+        return Decision(findings=(finding,), **{"binding": BOUND, **members})
 
     async def execute(self, change: Mutation, outcome: Sent = APPLIED, **members: Any) -> Sequence[Claim]:
         """Decide and settle; the claims taken."""
@@ -72,6 +74,7 @@ class Scene:
 
 @pytest.fixture
 async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
-    """A scene on a new ledger."""
-    async with open_ledger(f"sqlite:///{tmp_path / 'scene.db'}") as ledger:
+    """A scene on a new ledger. Whatever a test did with it, all its tables must follow from its records."""
+    async with open_ledger(f"sqlite:///{tmp_path / 'scene.db'}", KEYS) as ledger:
         yield Scene(ledger=ledger)
+        await ledger.verify()

@@ -1,7 +1,7 @@
 """The transaction of DECIDED is all or nothing, and in observe mode no claim blocks it."""
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,10 @@ import pytest
 from gateway.errors import ClaimTaken
 from gateway.ledger import decision
 from gateway.ledger.decision import write_set
+from gateway.model.claim import Relation, StandingClaim
+from gateway.model.mutation import EffectAction
 from gateway.model.verdict import Mode, Verdict
+from tests.kit.growth import assert_linear
 
 
 def test_of_two_effects_on_one_attribute_the_last_is_claimed(scene: Any) -> None:
@@ -45,7 +48,9 @@ def _counts(scene: Any) -> Mapping[str, int]:
         connection.close()
 
 
-@pytest.mark.parametrize("step", ["_end_replaced", "_use_approval", "_append", "_take_claims", "_insert_attempt"])
+@pytest.mark.parametrize(
+    "step", ["_end_replaced", "_use_approval", "_append", "_take_claims", "_refuse_too_many", "_insert_attempt"]
+)
 async def test_if_any_step_fails_nothing_is_stored(scene: Any, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     def fails(*_arguments: object) -> None:
         raise RuntimeError("broke")
@@ -75,3 +80,74 @@ async def test_in_observe_mode_even_a_claim_in_flight_is_superseded(scene: Any) 
     observed = scene.decision(Verdict.DENY, mode=Mode.OBSERVE, supersedes=(old.id,))
     [new] = await scene.ledger.record_decision(second, scene.facts(second, Mode.OBSERVE), observed)
     assert [claim.id for claim in await scene.ledger.claims()] == [new.id]
+
+
+@pytest.mark.parametrize(("standing", "wanted"), [("tags", "tags.owner"), ("tags.owner", "tags"), ("delay", "delay")])
+@pytest.mark.parametrize("value", [4, 7], ids=["restated", "changed"])
+async def test_a_claim_that_another_actor_took_since_the_survey_is_in_the_way(
+    scene: Any, standing: str, wanted: str, value: int
+) -> None:
+    await scene.execute(scene.mutation(9, standing, actor="other"))
+    before, change = _counts(scene), scene.mutation(value, wanted)
+    with pytest.raises(ClaimTaken, match="is held by other"):
+        await scene.ledger.record_decision(change, scene.facts(change), scene.decision())
+    assert _counts(scene) == before
+
+
+@pytest.mark.parametrize("actor", ["agent", "rival"])
+@pytest.mark.parametrize("wanted", ["tags", "tags.owner", "tags.owner.x"])
+@pytest.mark.parametrize("value", [4, 7], ids=["restated", "changed"])
+async def test_nothing_is_set_over_an_unsettled_claim_whoever_asks(
+    scene: Any, actor: str, wanted: str, value: int
+) -> None:
+    first = scene.mutation(9, "tags.owner")
+    claims = await scene.ledger.record_decision(first, scene.facts(first), scene.decision())
+    change = scene.mutation(value, wanted, actor=actor)
+    seen = tuple(StandingClaim(claim=claim, relation=Relation.SAME) for claim in claims)
+    facts = replace(scene.facts(change), claims=seen)
+    with pytest.raises(ClaimTaken, match="is being changed, or is in doubt"):
+        await scene.ledger.record_decision(change, facts, scene.decision())
+
+
+async def test_an_invoked_or_created_attribute_is_refused_over_an_unsettled_claim_too(scene: Any) -> None:
+    first = scene.mutation(9)
+    await scene.ledger.record_decision(first, scene.facts(first), scene.decision())
+    for action in (EffectAction.INVOKE, EffectAction.CREATE):
+        change = scene.mutation(None, actor="rival", action=action)
+        with pytest.raises(ClaimTaken):
+            await scene.ledger.record_decision(change, scene.facts(change), scene.decision())
+    whole = scene.mutation(None, "*", actor="rival", action=EffectAction.INVOKE)
+    await scene.ledger.record_decision(whole, scene.facts(whole), scene.decision())
+
+
+async def test_an_actor_takes_no_more_claims_than_its_limit(scene: Any) -> None:
+    limit = {"claims_limit": 2}
+    for attribute in ("a", "b"):
+        await scene.execute(scene.mutation(9, attribute), obligations=limit)
+    before, third = _counts(scene), scene.mutation(9, "c")
+    with pytest.raises(ClaimTaken, match="no more than 2 claims"):
+        await scene.ledger.record_decision(third, scene.facts(third), scene.decision(obligations=limit))
+    assert _counts(scene) == before
+    restated = scene.mutation(4, "c")
+    await scene.execute(restated, obligations=limit)
+    await scene.execute(scene.mutation(9, "c", actor="another"), obligations=limit)
+
+
+def test_a_denied_call_is_kept_in_few_characters_and_a_held_one_whole(scene: Any) -> None:
+    change = scene.mutation("x" * 20_000)
+    denied: Any = write_set(change, scene.facts(change), scene.decision(Verdict.DENY)).record.body
+    held: Any = write_set(change, scene.facts(change), scene.decision(Verdict.HOLD)).record.body
+    assert (denied["call"]["whole"], held["call"]["whole"]) == (False, True)
+    assert held["call"]["parameters"] == {"Value": "x" * 20_000}
+    assert len(str(denied["call"])) < 1_000
+
+
+def test_the_work_of_recording_grows_with_the_number_of_effects(scene: Any) -> None:
+    def write(size: int) -> Callable[[], object]:
+        change = scene.mutation()
+        effects = tuple(replace(change.effects[0], attribute=f"a{number}") for number in range(size))
+        many = replace(change, effects=effects)
+        facts = scene.facts(many)
+        return lambda: write_set(many, facts, scene.decision())
+
+    assert_linear(write, 50)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, text
 
@@ -33,4 +34,18 @@ def test_an_unknown_revision_is_refused(tmp_path: Path) -> None:
         connection.execute(text("UPDATE alembic_version SET version_num = 'v9999'"))
         with pytest.raises(LedgerUnavailable, match="v9999"):
             migrate(connection)
+    engine.dispose()
+
+
+def test_holds_and_approvals_of_the_first_schema_are_kept_and_bound_to_nothing(tmp_path: Path) -> None:
+    engine = create_engine(f"sqlite:///{tmp_path / 'ledger.db'}")
+    with engine.begin() as connection:
+        command.upgrade(configuration(connection), "v0001")
+        connection.execute(text("INSERT INTO holds VALUES ('mut_1', 'now', 'a', '', 's', 'd', '{}', 'open')"))
+        connection.execute(
+            text("INSERT INTO approvals VALUES ('apr_1', 'mut_1', 'a', 'd', 'ana', 'now', 'then', 'open', '')")
+        )
+        migrate(connection)
+        for table in ("holds", "approvals"):
+            assert connection.execute(text(f"SELECT binding FROM {table}")).all() == [("",)]  # noqa: S608
     engine.dispose()

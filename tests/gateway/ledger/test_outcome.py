@@ -9,6 +9,7 @@ import pytest
 from gateway.ledger.outcome import MAX_REPLY, settlement
 from gateway.model.mutation import CallClass, EffectAction
 from gateway.model.outcome import Failed, InDoubt
+from gateway.model.resolution import Resolution, SettledBy
 
 DAY = timedelta(days=1)
 
@@ -30,6 +31,23 @@ def test_replies_of_calls_that_hand_out_secrets_are_not_kept(scene: Any, call_cl
     assert settlement(change, scene.applied, scene.now).harmless is kept
 
 
+@pytest.mark.parametrize(
+    ("service", "operation", "kept"),
+    [
+        ("lambda", "UpdateFunctionConfiguration", False),
+        ("ecs", "RegisterTaskDefinition", False),
+        ("autoscaling", "SetDesiredCapacity", True),
+    ],
+)
+def test_a_reply_that_repeats_a_whole_configuration_is_not_kept(
+    scene: Any, service: str, operation: str, kept: bool
+) -> None:
+    """A change of one harmless value is answered with all values, environment variables among them."""
+    change = scene.mutation()
+    change = replace(change, call=replace(change.call, service=service, operation=operation))
+    assert settlement(change, scene.applied, scene.now).harmless is kept
+
+
 @pytest.mark.parametrize("outcome", [Failed(code="No", message=""), InDoubt(reason="cut off")])
 async def test_only_an_applied_mutation_leaves_values(scene: Any, outcome: Failed | InDoubt) -> None:
     await scene.execute(scene.mutation(), outcome)
@@ -48,3 +66,25 @@ async def test_a_recreated_resource_loses_its_old_values(scene: Any) -> None:
         addresses=["aws_sqs_queue.orders"], actor="", call_digest="", now=scene.now, flip_window=DAY
     )
     assert dict(view.values) == {("aws_sqs_queue.orders", "name"): "new"}
+
+
+async def test_an_implied_value_is_kept_if_aws_sets_it_with_the_call_and_not_if_it_sets_it_later(scene: Any) -> None:
+    asked = scene.mutation(6)
+    capacity = replace(asked.effects[0], attribute="capacity", value=5, implied=True)
+    later = replace(capacity, address="aws_sqs_queue.other")
+    both = replace(asked, effects=(*asked.effects, capacity, later))
+    of_call = settlement(both, scene.applied, scene.now).effects
+    assert of_call is not None
+    assert [(each.address, each.attribute) for each in of_call] == [
+        (capacity.address, asked.effects[0].attribute),
+        (capacity.address, "capacity"),
+    ]
+    # The same, where the effects are read from the DECIDED record.
+    await scene.execute(both, InDoubt(reason="cut off"))
+    found = Resolution(carried_out=True, by=SettledBy.READ_BACK, reason="Live is as asked.")
+    await scene.ledger.resolve(both.id, found, scene.now)
+    view = await scene.ledger.view(
+        addresses=[capacity.address, later.address], actor="", call_digest="", now=scene.now, flip_window=DAY
+    )
+    assert view.values[capacity.address, "capacity"] == 5
+    assert (later.address, "capacity") not in view.values

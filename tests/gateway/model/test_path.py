@@ -1,9 +1,14 @@
 """Attribute paths: their parts, the values they find, the paths they cover, and setting a value."""
 
+from collections.abc import Callable, Mapping
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway.model.json import Json
-from gateway.model.path import AttributePath
+from gateway.model.path import AttributePath, put_all
+from tests.kit.growth import assert_linear
 
 RESOURCE: Json = {"tags": {"owner": "a"}, "vpc": [{"ids": [1, 2]}], "two": [{"a": 1}, {"a": 2}], "none": None}
 
@@ -69,3 +74,29 @@ def test_a_value_is_put_at_its_path_and_found_there(path: str, before: dict[str,
     assert changed == after
     assert AttributePath(path).value_at(changed) == 9
     assert repr(before) == untouched
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["a", "a.b", "a.b.c", "a.d", "e", "e.0", "e.f", "g.h"]), st.integers() | st.none())
+    ),
+    st.dictionaries(
+        st.sampled_from("aeg"),
+        st.integers() | st.just([]) | st.just([{"b": 1}]) | st.just({"b": {"c": 1}}) | st.just([1, 2]),
+    ),
+)
+def test_putting_all_at_once_is_putting_one_after_the_other(
+    changes: list[tuple[str, Json]], before: dict[str, Json]
+) -> None:
+    after: Mapping[str, Json] = before
+    for path, value in changes:
+        after = AttributePath(path).put(after, value)
+    assert put_all(before, changes) == after
+
+
+def test_putting_all_is_linear_also_within_one_map() -> None:
+    def make(count: int) -> Callable[[], object]:
+        changes: list[tuple[str, Json]] = [(f"tags.k{number}", number) for number in range(count)]
+        return lambda: put_all({"tags": {}}, changes)
+
+    assert_linear(make, 100)

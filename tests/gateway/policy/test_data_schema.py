@@ -33,6 +33,7 @@ def test_data_of_your_own_is_not_validated(data: dict[str, Any]) -> None:
     [
         ("priorities.intents.cost", 1000), ("priorities.intents.cost", -1), ("priorities.intents.cost", "9"), ("priorities.intents.cost", 1.5), ("priorities.intents.cost", True),
         ("priorities.motivations.panic", 1), ("priorities.close_call", 0), ("priorities.claim_seconds.incident", 0), ("priorities.oscillation.limit", 1), ("priorities.oscillation.window_seconds", 0), ("priorities.oscillation.window_seconds", 10**9), ("priorities.proof.incident", "x"),
+        ("priorities.longest_claim_seconds.agent", 0), ("priorities.longest_claim_seconds.agent", None), ("priorities.longest_claim_seconds.agent", 10**9), ("priorities.claims_per_actor.agent", 0), ("priorities.claims_per_actor.agent", 10_001), ("priorities.claims_per_actor.nobody", 5),
         ("priorities.more", 1), ("network.public_ports", [0]), ("network.public_ports", "443"), ("network.shortest_public_prefix.ipv4", 0), ("network.shortest_public_prefix.ipv6", 64), ("network.private_ranges", ["10.0.0.0/8"]), ("network.private_ranges", {"10": ["10"]}), ("identity.admin_policies", ["**"]), ("identity.escalating", ["iam:PassRole"]), ("identity.documents", {"policy": "x"}), ("data_loss.stores", [1]), ("data_loss.destructive", ["PurgeQueue"]), ("data_loss.least.retention_in_days", 0), ("data_loss.protections", ["x"]), ("exposure.switches", ["acl"]), ("principals.narrowing", {"aws:SourceArn": "arn"}), ("principals.narrowing", {"aws:sourcearn": "any"}), ("principals.demanding_operators", ["stringequalsifexists"]), ("principals.trusted_accounts", ["1"]), ("patterns.shortest_name", 0), ("disruption.disrupting", {"PurgeQueue": "drains it"}), ("execution.code", ["x"]), ("documents.members", "x"),
     ],
 )  # fmt: skip
@@ -47,7 +48,9 @@ def test_mistakes_are_named(data: dict[str, Any], path: str, value: object) -> N
         check_data(spoilt)
 
 
-@pytest.mark.parametrize("table", ["intents", "motivations", "kinds", "claim_seconds"])
+@pytest.mark.parametrize(
+    "table", ["intents", "motivations", "kinds", "claim_seconds", "longest_claim_seconds", "claims_per_actor"]
+)
 def test_every_name_needs_an_entry(data: dict[str, Any], table: str) -> None:
     del data["data"]["priorities"][table][next(iter(data["data"]["priorities"][table]))]
     with pytest.raises(PolicyInvalid, match="has no entry"):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gateway.errors import Ambiguous, CodeInvalid
-from gateway.model.json import digest
+from gateway.model.masking import PER_RUN
 from gateway.model.verdict import Mode
 from gateway.settings import StackSettings
 from gateway.terraform.stacks import Stack, Stacks
@@ -29,6 +29,8 @@ class Source:
     state: Path | None = None
     mode: Mode = Mode.ENFORCE
     account: str = ""
+    region: str = ""
+    protected_branch: str = ""
 
 
 def load(*sources: Source) -> Stacks:
@@ -100,16 +102,14 @@ def test_the_account_is_that_of_the_recorded_resources(copy: Path, tmp_path: Pat
     state = other / "terraform.tfstate"
     state.write_text(state.read_text().replace("123456789012", "999999999999"))
 
-    assert load(Source(copy)).account() == "123456789012"
-    assert load(Source(copy), Source(other, name="other")).account() == ""
-    assert load().account() == ""
+    assert load(Source(copy)).accounts() == {"123456789012"}
+    assert load(Source(copy), Source(other, name="other")).accounts() == {"123456789012", "999999999999"}
+    assert load().accounts() == frozenset()
 
 
 def test_what_the_state_records_is_known_and_secrets_are_not(kafka: Stack) -> None:
     assert (kafka.recorded(GROUP) or {})["desired_capacity"] == 4
-    assert (kafka.recorded("aws_db_instance.reports") or {})["password"] == {
-        "sha256": digest("correct horse battery staple")
-    }
+    assert (kafka.recorded("aws_db_instance.reports") or {})["password"] == PER_RUN.mask("correct horse battery staple")
     assert kafka.recorded("aws_sqs_queue.audit") is None
 
 
@@ -136,7 +136,7 @@ def test_a_secret_in_the_code_is_not_shown(copy: Path) -> None:
     (copy / "secret.auto.tfvars").write_text('reports_password = "hunter2 hunter2"\n')
     stack = load(Source(copy)).all[0]
 
-    assert stack.declared("aws_db_instance.reports", "password") == {"sha256": digest("hunter2 hunter2")}
+    assert stack.declared("aws_db_instance.reports", "password") == PER_RUN.mask("hunter2 hunter2")
 
 
 def bounds_of(stack: Stack, address: str, change: Mapping[str, Any] | None = None) -> dict[tuple[str, str], Any]:
@@ -227,14 +227,16 @@ def test_a_stack_does_not_load_without_valid_contracts(copy: Path) -> None:
 
 
 def test_an_address_in_two_stacks_is_ambiguous_and_warned_of(copy: Path) -> None:
-    stacks = load(Source(KAFKA, name="one", account="111111111111"), Source(copy, name="two", account="222222222222"))
+    state = copy / "terraform.tfstate"
+    state.write_text(state.read_text().replace("123456789012", "222222222222"))
+    stacks = load(Source(KAFKA, name="one", account="123456789012"), Source(copy, name="two", account="222222222222"))
 
     assert stacks.default_name == ""
     with pytest.raises(Ambiguous, match="in the stacks one and two"):
         stacks.declaring(GROUP)
     with pytest.raises(Ambiguous):
         stacks.locate("aws_autoscaling_group", {"name": "kafka-consumer-processor-asg"})
-    assert stacks.locate("aws_autoscaling_group", {"name": "kafka-consumer-processor-asg"}, "111111111111") == GROUP
+    assert stacks.locate("aws_autoscaling_group", {"name": "kafka-consumer-processor-asg"}, "123456789012") == GROUP
     assert stacks.locate("aws_autoscaling_group", {"name": "kafka-consumer-processor-asg"}, "333333333333") is None
     assert any(f"{GROUP} is in the stacks one and two" in warning for warning in stacks.warnings)
 

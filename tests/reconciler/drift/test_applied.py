@@ -60,3 +60,11 @@ async def test_a_body_that_no_release_wrote_is_an_error(
     with pytest.raises((KeyError, TypeError, ValueError)):
         applied_mutation(replace(record, body=body), {})
     assert not carried_out(replace(record, body={}))
+
+
+async def test_what_a_call_only_implied_is_not_written_back(ledger: SqlLedger, applied: Apply) -> None:
+    await applied(("aws_x.a", "size", 4, 6))
+    (record,) = await ledger.records(RecordQuery(stage=Stage.DECIDED))
+    body = json.loads(json.dumps(record.body))
+    body["effects"].append({**body["effects"][0], "attribute": "capacity", "implied": True})
+    assert [effect.attribute for effect in applied_mutation(replace(record, body=body), {}).effects] == ["size"]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from gateway.model.masking import PER_RUN
 from gateway.model.mutation import Effect, EffectAction
 from reconciler.drift.applied import AppliedMutation
 from reconciler.drift.classify import classify_foreign_drift, classify_mutation
@@ -36,7 +37,13 @@ def test_what_was_set_is_wanted() -> None:
 @pytest.mark.parametrize(
     ("effect", "changes", "reason"),
     [
-        (_effect(sensitive=True, value={"sha256": "x"}), {}, "secret"),
+        (_effect("master_password", sensitive=True, value=PER_RUN.mask("x")), {}, "secret"),
+        (_effect("master_password", value="in clear, by an earlier version"), {}, "secret"),
+        (
+            _effect("environment.variables", value={"A": "1"}, resource_type="aws_lambda_function"),
+            {"kind": "pipeline"},
+            "secret",
+        ),
         (_effect(), {"wanted_seconds": 60.0}, "60 seconds only"),
         (_effect("suspended_processes"), {}, "controller owns"),
         (_effect(action=EffectAction.CREATE, attribute="*"), {"kind": "pipeline"}, "Terraform itself"),
@@ -61,7 +68,9 @@ def test_what_only_restates_a_default_needs_no_edit() -> None:
 
 
 def test_a_secret_is_not_even_shown_as_a_digest() -> None:
-    classified = classify_mutation(_applied(_effect(sensitive=True, value={"sha256": "x"})), superseded={})
+    classified = classify_mutation(
+        _applied(_effect("master_password", sensitive=True, value=PER_RUN.mask("x"))), superseded={}
+    )
     assert classified.kept_out[0].wanted.value is None
 
 
@@ -81,6 +90,28 @@ def test_the_later_of_two_is_written() -> None:
 def test_what_belongs_in_code_and_cannot_be_written_is_left(effect: Effect, reason: str) -> None:
     classified = classify_mutation(_applied(effect), superseded={})
     assert reason in classified.left[0].reason
+
+
+MAY_HOLD = {
+    "a function's environment": _effect("environment.variables", value={"A": PER_RUN.mask("1")}, sensitive=True, resource_type="aws_lambda_function"),
+    "the same in clear, by an earlier version": _effect("environment.variables", value={"A": "1"}, resource_type="aws_lambda_function"),
+    "one variable": _effect("environment.variables.A", value="1", resource_type="aws_lambda_function"),
+    "container definitions": _effect("container_definitions", value="[]", sensitive=True, resource_type="aws_ecs_task_definition"),
+    "user data": _effect("user_data", value="IyEvYmluL3No", resource_type="aws_launch_template"),
+    "a connection string in a description": _effect("description", value="postgres://app:hunter2@db/app"),
+    "what the code marks as sensitive": _effect(value=PER_RUN.mask(6), sensitive=True),
+    "a tag that is named as a password": _effect("tags", value={"db_password": "hunter2"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("effect", MAY_HOLD.values(), ids=MAY_HOLD.keys())
+def test_what_may_hold_a_secret_is_left_to_a_human_without_its_value(effect: Effect) -> None:
+    classified = classify_mutation(_applied(effect, kind="agent"), superseded={})
+    assert not classified.wanted
+    (left,) = classified.left
+    assert "may hold a secret" in left.reason
+    assert left.wanted.value is None
+    assert "hunter2" not in repr(classified)
 
 
 def test_what_is_only_invoked_needs_no_edit() -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.errors import BranchConflict, GitFailed
-from reconciler.publish.git import Branch, open_branch
+from reconciler.errors import BranchConflict, ForeignCommit, GitFailed
+from reconciler.publish.git import Branch, open_branch, open_protected
+from reconciler.publish.git import git as run_git
 
 Git = Callable[..., str]
 MAIN = Path("main.tf")
@@ -124,3 +125,65 @@ async def test_a_bad_mutation_id_is_refused(repository: Path, tmp_path: Path, mu
 async def test_what_git_does_not_track_is_known(repository: Path, tmp_path: Path) -> None:
     branch = await _open(repository, tmp_path)
     assert await branch.tracked([MAIN, Path("x.tfvars")]) == {MAIN}
+
+
+async def test_a_branch_that_was_moved_since_it_was_checked_stays_where_it_was_moved_to(
+    repository: Path, tmp_path: Path, git: Git
+) -> None:
+    branch = await _open(repository, tmp_path)
+    moved = git(repository, "commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "theirs").strip()
+    git(repository, "update-ref", "refs/heads/sentinel/shop", moved)
+    with pytest.raises(GitFailed, match="update-ref"):
+        await branch.commit({MAIN: b"x = 1\n"}, _message("mut_1"))
+    assert git(repository, "rev-parse", "sentinel/shop").strip() == moved
+    with pytest.raises(ForeignCommit, match=moved[:12]):
+        await _open(repository, tmp_path)
+
+
+async def test_a_commit_that_the_ledger_names_is_ours_even_if_our_list_is_lost(
+    repository: Path, tmp_path: Path
+) -> None:
+    branch = await _open(repository, tmp_path)
+    commit = await branch.commit({MAIN: b"x = 1\n"}, _message("mut_1"))
+    branch.own.path.unlink()
+    with pytest.raises(ForeignCommit):
+        await _open(repository, tmp_path)
+    again = await open_branch(
+        source=repository, worktree=tmp_path / "worktree", name="sentinel/shop", recorded=frozenset({commit})
+    )
+    assert await again.head() == commit
+
+
+async def test_killed_between_the_commit_and_the_branch_it_starts_again_from_the_branch(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    branch = await _open(repository, tmp_path)
+    before = await branch.head()
+    with monkeypatch.context() as patched:
+        patched.setattr(Branch, "advance", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            await branch.commit({MAIN: b"x = 1\n"}, _message("mut_1"))
+    again = await _open(repository, tmp_path)
+    assert await again.head() == before
+    assert await again.find("mut_1") == ""
+
+
+async def test_the_protected_branch_is_read_in_a_worktree_of_its_own(
+    repository: Path, tmp_path: Path, git: Git
+) -> None:
+    (repository / "main.tf").write_text("not committed\n")
+    protected = await open_protected(source=repository, worktree=tmp_path / "protected")
+    assert (protected.root / "main.tf").read_text() == "locals {\n  a = 1\n}\n"
+    assert git(repository, "branch", "--list", "--format=%(refname:short)").split() == [
+        git(repository, "branch", "--show-current").strip()
+    ]
+
+
+async def test_git_gets_no_secret_of_ours(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_SECRET_ACCESS_KEY", "SENTINEL_MASTER_KEY", "GITHUB_TOKEN"):
+        monkeypatch.setenv(name, "swordfish")
+    assert "swordfish" not in await run_git(repository, "-c", "alias.show-environment=!env", "show-environment")
+
+
+async def _killed(*_: object) -> None:
+    raise KeyboardInterrupt

@@ -1,14 +1,16 @@
 """Terraform is run by argv, within a time limit, and what goes wrong is a sentence."""
 
 import asyncio
+import contextlib
 import os
 import sys
 from pathlib import Path
 
 import pytest
 
-from reconciler.errors import TerraformFailed, TerraformMissing
+from reconciler.errors import CodeRefused, TerraformFailed, TerraformMissing
 from reconciler.terraform.cli import Terraform
+from reconciler.terraform.code_guard import CodeGuard
 
 FAKE = """#!{python}
 import os, sys, time
@@ -35,6 +37,31 @@ def _seen(tmp_path: Path) -> list[str]:
 async def test_the_exit_code_says_whether_there_is_a_plan(tmp_path: Path, code: int, planned: str | None) -> None:
     found = await _terraform(tmp_path, f"sys.exit({code})").plan(tmp_path)
     assert (found.name.partition("-")[0] if found else None) == planned
+
+
+@pytest.mark.parametrize("code", [0, 1])
+async def test_a_plan_file_that_nobody_reads_is_removed(tmp_path: Path, code: int) -> None:
+    """It may hold secrets; terraform writes it even if the plan is empty."""
+    body = f"open(next(word[5:] for word in sys.argv if word.startswith('-out=')), 'w').close(); sys.exit({code})"
+    terraform = _terraform(tmp_path, body)
+    for work in (terraform.plan(tmp_path), terraform.refresh(tmp_path, state=None, targets=["a.b"])):
+        with contextlib.suppress(TerraformFailed, ValueError):
+            await work
+    assert not list((tmp_path / "work").glob("plan-*"))
+
+
+async def test_code_that_is_refused_is_never_given_to_terraform(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text('data "external" "x" {\n}\n')
+    terraform = _terraform(tmp_path, "sys.exit(0)", guard=CodeGuard())
+    for work in (
+        terraform.plan(tmp_path),
+        terraform.refresh(tmp_path, state=None, targets=[]),
+        terraform.init(tmp_path),
+        terraform.show(tmp_path, tmp_path / "plan"),
+    ):
+        with pytest.raises(CodeRefused):
+            await work
+    assert not (tmp_path / "seen").exists()
 
 
 async def test_an_error_ends_with_terraforms_last_lines(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from gateway.doors.aws.protocols.values import check_members, from_typed, refuse_unknown, refuse_value
+from gateway.doors.aws.value_limits import path_below
 from gateway.service_models import Shape
 
 _RESERVED = frozenset({"__type"})
@@ -25,21 +26,28 @@ def structure(shape: Shape, document: Any, path: str, *, check: bool = True) -> 
     if not isinstance(document, dict):
         refuse_value(path, "must be an object")
     result: dict[str, Any] = {}
-    known = {
-        member.serialization.get("name", name): (name, member)
-        for name, member in shape.members.items()
-        if "location" not in member.serialization
-    }
     for key, item in document.items():
-        if key not in known:
+        name = _member_name(shape, key)
+        if name is None:
             if key not in _RESERVED:
                 refuse_unknown(path, str(key))
         elif item is not None:
-            name, member = known[key]
-            result[name] = value(member, item, f"{path}.{name}" if path else name)
+            result[name] = value(shape.members[name], item, path_below(path, f".{name}"))
     if check:
         check_members(shape, result, path)
     return result
+
+
+def _member_name(shape: Shape, key: str) -> str | None:
+    """The member that is called `key` on the wire, None if there is none. Most have their own name there, so a search is rare."""
+    member = shape.members.get(key)
+    if member is not None and _is_called(member, key, key):
+        return key
+    return next((name for name, member in shape.members.items() if _is_called(member, name, key)), None)
+
+
+def _is_called(member: Shape, name: str, key: str) -> bool:
+    return "location" not in member.serialization and member.serialization.get("name", name) == key
 
 
 def value(shape: Shape, item: Any, path: str) -> Any:
@@ -52,9 +60,9 @@ def value(shape: Shape, item: Any, path: str) -> Any:
         case "list":
             if not isinstance(item, list):
                 refuse_value(path, "must be a list")
-            return [value(shape.member, element, f"{path}[{place}]") for place, element in enumerate(item)]
+            return [value(shape.member, element, path_below(path, f"[{place}]")) for place, element in enumerate(item)]
         case "map":
             if not isinstance(item, dict):
                 refuse_value(path, "must be a map")
-            return {key: value(shape.value, element, f"{path}.{key}") for key, element in item.items()}
+            return {key: value(shape.value, element, path_below(path, f".{key}")) for key, element in item.items()}
     return from_typed(shape, item, path)

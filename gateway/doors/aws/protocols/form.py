@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from gateway.doors.aws.protocols.values import check_members, from_text, refuse_unknown, refuse_value
-from gateway.doors.aws.strict_parsers import MAX_DEPTH
+from gateway.doors.aws.value_limits import MAX_DEPTH, check_name, path_below
 from gateway.service_models import Shape
 
 Node: TypeAlias = "str | dict[str, Node]"
 
 MAX_INDEX = 10_000
+_INDEX_DIGITS = 5
 _ENVELOPE = frozenset({"Action", "Version"})
 _ITSELF = ""
 
@@ -58,11 +59,11 @@ def _structure(shape: Shape, node: Node, path: str, *, ec2: bool) -> dict[str, A
         for key in _keys(name, member, ec2=ec2):
             if key in node and key not in used:
                 used.add(key)
-                result[name] = _value(member, node[key], f"{path}.{name}" if path else name, ec2=ec2)
+                result[name] = _value(member, node[key], path_below(path, f".{name}"), ec2=ec2)
                 break
     for key in node.keys() - used:
         refuse_unknown(path, key)
-    check_members(shape, result, path)
+    check_members(shape, result, path, is_form=True)
     return result
 
 
@@ -96,7 +97,10 @@ def _list(shape: Shape, node: Node, path: str, *, ec2: bool) -> list[Any]:
         return []
     if not (ec2 or shape.serialization.get("flattened")):
         node = _only(node, str(shape.member.serialization.get("name", "member")), path)
-    return [_value(shape.member, item, f"{path}[{place}]", ec2=ec2) for place, item in enumerate(_numbered(node, path))]
+    return [
+        _value(shape.member, item, path_below(path, f"[{place}]"), ec2=ec2)
+        for place, item in enumerate(_numbered(node, path))
+    ]
 
 
 def _map(shape: Shape, node: Node, path: str, *, ec2: bool) -> dict[str, Any]:
@@ -111,9 +115,10 @@ def _map(shape: Shape, node: Node, path: str, *, ec2: bool) -> dict[str, Any]:
         if not isinstance(entry, dict) or key_name not in entry or entry.keys() - {key_name, value_name}:
             refuse_value(path, f"must have entries of {key_name} and {value_name}")
         key = _value(shape.key, entry[key_name], path, ec2=ec2)
+        check_name(key)
         if key in result:
             refuse_value(path, "names the same key twice", code="duplicate_parameter")
-        result[key] = _value(shape.value, entry.get(value_name, ""), f"{path}.{key}", ec2=ec2)
+        result[key] = _value(shape.value, entry.get(value_name, ""), path_below(path, f".{key}"), ec2=ec2)
     return result
 
 
@@ -133,7 +138,7 @@ def _numbered(node: Node, path: str) -> list[Node]:
     for key, item in node.items():
         if not (key.isascii() and key.isdigit()) or (key.startswith("0") and key != "0"):
             refuse_unknown(path, key)
-        numbered[int(key)] = item
-        if int(key) > MAX_INDEX:
+        if len(key) > _INDEX_DIGITS or int(key) > MAX_INDEX:
             refuse_value(path, f"has an index over {MAX_INDEX}", code="index")
+        numbered[int(key)] = item
     return [numbered[place] for place in sorted(numbered)]

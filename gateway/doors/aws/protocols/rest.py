@@ -11,6 +11,7 @@ from gateway.doors.aws.protocols import document, xml
 from gateway.doors.aws.protocols.values import check_members, from_text, refuse_unknown, refuse_value
 from gateway.doors.aws.request_head import RequestHead
 from gateway.doors.aws.strict_parsers import json_value, refuse_body, utf8, xml_root
+from gateway.doors.aws.value_limits import path_below
 from gateway.errors import Malformed
 from gateway.service_models import Shape
 
@@ -44,7 +45,7 @@ def parse(
     result.update(_from_query(shape, head, literals))
     result.update(_from_headers(shape, head))
     result.update(_from_body(shape, head, body, is_json=is_json))
-    check_members(shape, result, "")
+    check_members(shape, result, "", is_xml=not is_json)
     return result
 
 
@@ -81,7 +82,7 @@ def _from_query(shape: Shape, head: RequestHead, literals: frozenset[str]) -> It
 
 def _query_value(shape: Shape, texts: list[str], path: str) -> Any:
     if shape.type_name == "list":
-        return [from_text(shape.member, text, f"{path}[{place}]") for place, text in enumerate(texts)]
+        return [from_text(shape.member, text, path_below(path, f"[{place}]")) for place, text in enumerate(texts)]
     if len(texts) > 1:
         raise Malformed(
             f"The parameter {path} was sent more than once.",
@@ -122,7 +123,7 @@ def _header(head: RequestHead, name: str) -> str | None:
 
 def _header_value(shape: Shape, text: str, path: str) -> Any:
     if shape.type_name == "list":
-        return [from_text(shape.member, item.strip(), path) for item in text.split(",")]
+        return [from_text(shape.member, item.strip(), path) for item in text.split(",")] if text.strip() else []
     if is_json_value_header(shape):
         try:
             return json_value(base64.b64decode(text, validate=True))

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from botocore.utils import parse_timestamp
 
+from gateway.doors.aws.value_limits import path_below
 from gateway.errors import Malformed
 from gateway.service_models import Shape
 
@@ -24,20 +25,38 @@ def refuse_value(path: str, reason: str, *, code: str = "wrong_type") -> NoRetur
 
 def refuse_unknown(path: str, name: str) -> NoReturn:
     """Raise `errors.Malformed` about a parameter that the operation does not have."""
-    full = f"{path}.{name}" if path else name
+    full = path_below(path, f".{name}")
     raise Malformed(
         f"This operation has no parameter {full[:200]!r}.", aws_code="ValidationError", code="unknown_parameter"
     )
 
 
-def check_members(shape: Shape, value: dict[str, Any], path: str) -> None:
-    """Refuse a structure without a required member, and a union that does not have exactly one member."""
+def check_members(
+    shape: Shape, value: dict[str, Any], path: str, *, is_form: bool = False, is_xml: bool = False
+) -> None:
+    """Refuse a structure without a required member, and a union that does not have exactly one member.
+
+    A required list or map that is not there is added empty if its format writes an empty one as nothing at all (`is_form`: the
+    format always does; `is_xml`: of flattened ones). AWS decides whether it may be empty.
+    """
     for name in shape.required_members:
-        if name not in value:
-            full = f"{path}.{name}" if path else name
+        if name in value:
+            continue
+        member = shape.members[name]
+        if member.type_name in ("list", "map") and (is_form or _vanishes_if_empty(member, is_xml=is_xml)):
+            value[name] = [] if member.type_name == "list" else {}
+        else:
+            full = path_below(path, f".{name}")
             raise Malformed(f"The parameter {full} is required.", aws_code="MissingParameter", code="missing_parameter")
     if shape.is_tagged_union and len(value) != 1:
         refuse_value(path, "must have exactly one member")
+
+
+def _vanishes_if_empty(member: Shape, *, is_xml: bool) -> bool:
+    """Whether an empty list or map leaves no trace in a REST request: in the query and in headers, and flattened in XML."""
+    if is_xml and member.serialization.get("flattened"):
+        return True
+    return member.serialization.get("location") in ("querystring", "header", "headers")
 
 
 def from_text(shape: Shape, text: str, path: str) -> Any:

@@ -4,6 +4,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from gateway.doors.aws.protocols.values import check_members, from_text, refuse_unknown, refuse_value
+from gateway.doors.aws.value_limits import check_name, path_below
 from gateway.service_models import Shape
 
 
@@ -18,7 +19,7 @@ def structure(shape: Shape, element: Element, path: str, *, check: bool = True) 
     for name, member in shape.members.items():
         if "location" in member.serialization:
             continue
-        below = f"{path}.{name}" if path else name
+        below = path_below(path, f".{name}")
         if member.serialization.get("xmlAttribute"):
             text = _attribute(element, str(member.serialization.get("name", name)))
             if text is not None:
@@ -31,7 +32,7 @@ def structure(shape: Shape, element: Element, path: str, *, check: bool = True) 
     for key in children.keys() - used:
         refuse_unknown(path, key)
     if check:
-        check_members(shape, result, path)
+        check_members(shape, result, path, is_xml=True)
     return result
 
 
@@ -42,7 +43,7 @@ def value(shape: Shape, element: Element, path: str) -> Any:
             return structure(shape, element, path)
         case "list":
             _no_text(element, path)
-            return [value(shape.member, child, f"{path}[{place}]") for place, child in enumerate(element)]
+            return [value(shape.member, child, path_below(path, f"[{place}]")) for place, child in enumerate(element)]
         case "map":
             return _map(shape, list(element), path)
     if len(element):
@@ -59,7 +60,7 @@ def _keys(name: str, member: Shape) -> tuple[str, ...]:
 
 def _member(shape: Shape, elements: list[Element], path: str) -> Any:
     if shape.serialization.get("flattened") and shape.type_name == "list":
-        return [value(shape.member, element, f"{path}[{place}]") for place, element in enumerate(elements)]
+        return [value(shape.member, element, path_below(path, f"[{place}]")) for place, element in enumerate(elements)]
     if shape.serialization.get("flattened") and shape.type_name == "map":
         return _map(shape, elements, path)
     if len(elements) > 1:
@@ -76,9 +77,10 @@ def _map(shape: Shape, entries: list[Element], path: str) -> dict[str, Any]:
         if parts.keys() != {key_name, value_name} or len(entry) != len(parts):
             refuse_value(path, f"must have entries of {key_name} and {value_name}")
         key = value(shape.key, parts[key_name], path)
+        check_name(key)
         if key in result:
             refuse_value(path, "names the same key twice", code="duplicate_parameter")
-        result[key] = value(shape.value, parts[value_name], f"{path}.{key}")
+        result[key] = value(shape.value, parts[value_name], path_below(path, f".{key}"))
     return result
 
 

@@ -40,7 +40,9 @@ def test_a_problem_is_a_problem_document() -> None:
         (TargetTooLong(), 414),
         (HeadersTooLarge(), 431),
         (errors.AttemptInFlight("Twice."), 409),
+        (errors.SignatureSpent("Spent."), 409),
         (errors.LedgerUnavailable("Down."), 503),
+        (errors.Overloaded("Full."), 503),
         (errors.LedgerBroken("Torn."), 500),
         (errors.SentinelError("Else."), 500),
     ],
@@ -50,7 +52,7 @@ def test_an_error_has_its_status_or_its_parents(error: errors.SentinelError, sta
 
 
 def test_what_may_be_sent_again_never_follows_a_send() -> None:
-    assert {errors.ClaimTaken, errors.LedgerUnavailable, errors.PolicyUnavailable} == RETRY_SAFE
+    assert {errors.ClaimTaken, errors.LedgerUnavailable, errors.Overloaded, errors.PolicyUnavailable} == RETRY_SAFE
 
 
 def test_only_401_asks_for_a_key() -> None:

@@ -51,9 +51,11 @@ MATRIX = [
     ("POST", "/v1/mutations/{held}/approve", None, (401, 403, 403, 200)),
     ("POST", "/v1/mutations/{held}/reject", None, (401, 403, 403, 200)),
     ("POST", "/v1/mutations/{applied}/release", None, (401, 200, {403, 404}, 200)),
+    ("POST", "/v1/mutations/{applied}/settle", {"outcome": "failed", "reason": "I saw it."}, (401, 403, 403, 403)),
     ("POST", "/v1/sessions", {"motive": MOTIVE}, (401, 200, 200, 200)),
     ("GET", "/v1/records", None, (401, 200, 200, 200)),
     ("GET", "/v1/claims", None, (401, 200, 200, 200)),
+    ("GET", "/v1/holds", None, (401, 200, 200, 200)),
     ("GET", f"/v1/blame?address={ADDRESS}&attribute=desired_capacity", None, (401, 200, 200, 200)),
 ]
 

@@ -12,6 +12,7 @@ LISTS = {
     "SECRET": curated_classes.SECRET,
     "EXECUTE": curated_classes.EXECUTE,
     "CRYPTO": curated_classes.CRYPTO,
+    "NEVER_READ": curated_classes.NEVER_READ,
 }
 
 

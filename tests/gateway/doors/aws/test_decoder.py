@@ -349,3 +349,69 @@ _SIGNING = st.sampled_from(
 async def test_any_request_is_decoded_or_refused(decoder: AwsDecoder, wire: Any, caller: Caller, **given: Any) -> None:
     with contextlib.suppress(SentinelError):
         await decoder.read(wire.inbound(given.pop("signing"), **given), caller)
+
+
+SIGNED_HASH = "a" * 64
+LARGE: dict[str, tuple[dict[str, Any], int]] = {
+    "an object": ({"signing": "s3", "method": "PUT", "target": "/bucket/key", "payload": SIGNED_HASH}, 64),
+    "a part": (
+        {"signing": "s3", "method": "PUT", "target": "/b/k?partNumber=1&uploadId=u", "payload": SIGNED_HASH},
+        64,
+    ),
+    "an object in signed chunks": (
+        {"signing": "s3", "method": "PUT", "target": "/b/k", "payload": "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"},
+        64,
+    ),
+    "a function's payload": (
+        {"signing": "lambda", "target": "/2015-03-31/functions/f/invocations", "payload": SIGNED_HASH},
+        64,
+    ),
+    "an object whose hash is not stated": ({"signing": "s3", "method": "PUT", "target": "/bucket/key"}, 1),
+    "a bucket's policy": ({"signing": "s3", "method": "PUT", "target": "/bucket?policy", "payload": SIGNED_HASH}, 1),
+    "a lifecycle": ({"signing": "s3", "method": "PUT", "target": "/bucket?lifecycle", "payload": SIGNED_HASH}, 1),
+    "a form": (
+        {"signing": "iam", "headers": {"content-type": "application/x-www-form-urlencoded"}, "payload": SIGNED_HASH},
+        1,
+    ),
+    "a change in JSON": (
+        {
+            "signing": "dynamodb",
+            "headers": {"content-type": "application/x-amz-json-1.0", "x-amz-target": "DynamoDB_20120810.PutItem"},
+            "payload": SIGNED_HASH,
+        },
+        1,
+    ),
+    "a read in JSON": (
+        {
+            "signing": "dynamodb",
+            "headers": {"content-type": "application/x-amz-json-1.0", "x-amz-target": "DynamoDB_20120810.BatchGetItem"},
+        },
+        16,
+    ),
+    "a read whose hash is stated": (
+        {
+            "signing": "dynamodb",
+            "headers": {"content-type": "application/x-amz-json-1.0", "x-amz-target": "DynamoDB_20120810.BatchGetItem"},
+            "payload": SIGNED_HASH,
+        },
+        64,
+    ),
+    "nothing known": ({"signing": "nobody"}, 1),
+    "no operation": ({"signing": "s3", "method": "PATCH", "target": "/bucket/key"}, 1),
+}
+
+
+@pytest.mark.parametrize("case", LARGE)
+async def test_only_reads_and_uploads_may_be_large(routes: Any, table: Any, models: Any, wire: Any, case: str) -> None:
+    decoder = AwsDecoder(
+        account="",
+        regions=("eu-west-1",),
+        max_body_bytes=1 << 20,
+        max_upload_bytes=64 << 20,
+        index=routes,
+        classes=table,
+        models=models,
+    )
+    given, megabytes = LARGE[case]
+    given = dict(given)
+    assert await decoder.limit_of_large(wire.inbound(given.pop("signing"), **given)) == megabytes << 20

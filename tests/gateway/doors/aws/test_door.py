@@ -10,6 +10,7 @@ from gateway.doors.asgi import Message, RequestBody
 from gateway.doors.aws.door import AwsDoor, aws_code
 from gateway.doors.aws.errors import status_of
 from gateway.model.caller import Caller
+from gateway.model.inbound import Inbound
 from gateway.model.mutation import CallClass
 from gateway.model.outcome import Failed, InDoubt, Reply, Sent
 from gateway.model.verdict import Mode, Verdict
@@ -95,7 +96,12 @@ def _door(
         reads=streams or Streams(),  # type: ignore[arg-type]  # a double
         clock=FixedClock(),
         max_body_bytes=1000,
+        limit_of_large=_same_limit,
     )
+
+
+async def _same_limit(_inbound: Inbound) -> int:
+    return 1000
 
 
 async def _ask(door: AwsDoor, scope: dict[str, Any] | None = None) -> Client:
@@ -164,6 +170,7 @@ async def test_a_repeated_attempt_says_so(ledger: LedgerDouble, cloud: CloudDoub
         ({"decided_fails": [errors.ClaimTaken("a"), errors.ClaimTaken("b")]}, 409, "Conflict", False),
         ({"decided_fails": [errors.ApprovalSpent("spent")]}, 409, "Conflict", False),
         ({"decided_fails": [errors.AttemptInFlight("twice")]}, 409, "ConcurrentRequest", False),
+        ({"decided_fails": [errors.SignatureSpent("spent")]}, 400, "ThrottlingException", False),
         ({"decided_fails": [RuntimeError("secret detail")]}, 409, "OutcomeUnknown", False),
         ({"settled_fails": [errors.LedgerUnavailable("down")]}, 409, "OutcomeUnknown", True),
         ({"settled_fails": [RuntimeError("secret detail")]}, 409, "OutcomeUnknown", True),
@@ -177,6 +184,15 @@ async def test_no_response_after_the_first_byte_is_retryable(
         client = await _ask(_door(ledger, CloudDouble(events=ledger.events)))
     assert (client.status, code in client.text, "send" in ledger.events) == (status, True, sent)
     assert "secret detail" not in client.text
+
+
+async def test_without_room_for_its_body_a_request_gets_503_and_may_try_again(
+    ledger: LedgerDouble, cloud: CloudDouble
+) -> None:
+    client = await _ask(_door(ledger, cloud, Reads(asked(), errors.Overloaded("full"))))
+    assert (client.status, client.headers["retry-after"]) == (503, "1")
+    assert "ServiceUnavailable" in client.text
+    assert (ledger.events, ledger.refusals) == ([], [])
 
 
 async def test_without_a_ledger_every_request_gets_503() -> None:
@@ -246,7 +262,7 @@ def test_only_where_nothing_was_sent_is_an_error_worth_a_retry(kind: type[errors
     Exception.__init__(error, "A sentence.")
     if isinstance(error, errors.NotAuthenticated | errors.Malformed):
         return  # these carry their own code
-    nothing_sent = errors.LedgerUnavailable | errors.PolicyUnavailable | errors.UpstreamUnavailable
+    nothing_sent = errors.LedgerUnavailable | errors.Overloaded | errors.PolicyUnavailable | errors.UpstreamUnavailable
     assert (status_of(aws_code(error)) >= 500) == isinstance(error, nothing_sent)
 
 

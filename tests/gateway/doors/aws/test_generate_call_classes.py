@@ -9,7 +9,9 @@ from gateway.doors.aws.call_classes import SHIPPED
 from gateway.doors.aws.generate_call_classes import (
     _AccessLevels,
     _check_names,
+    _check_reviewed,
     _names,
+    _open_questions,
     _returns_secret_key,
     build,
     table_text,
@@ -30,6 +32,18 @@ def test_a_curated_name_that_botocore_does_not_have_ends_the_generation() -> Non
         _check_names({"sqs": {"read": ["ListQueues"]}}, lists)
 
 
+def test_a_read_that_nobody_reviewed_ends_the_generation() -> None:
+    model = {
+        "operations": {"GetKey": {"output": {"shape": "Out"}}, "GetName": {"output": {"shape": "Text"}}},
+        "shapes": {"Out": {"type": "structure", "members": {"ApiKey": {"shape": "Text"}}}, "Text": {"type": "string"}},
+    }
+    assert _open_questions("tomorrow", model, ["GetName"]) == {}
+    questions = _open_questions("tomorrow", model, ["GetKey", "GetName"])
+    with pytest.raises(SystemExit, match=r"tomorrow:GetKey: ApiKey"):
+        _check_reviewed(questions)
+    _check_reviewed({})
+
+
 def test_no_operation_is_curated_into_two_classes() -> None:
     lists = [
         _names(each)
@@ -39,6 +53,7 @@ def test_no_operation_is_curated_into_two_classes() -> None:
             curated_classes.SECRET,
             curated_classes.EXECUTE,
             curated_classes.CRYPTO,
+            curated_classes.NEVER_READ,
         )
     ]
     assert sum(map(len, lists)) == len(frozenset().union(*lists))

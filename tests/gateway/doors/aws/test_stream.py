@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from gateway.authn.sigv4 import PayloadKind, Signature
+from gateway.authn.payload import PayloadKind
+from gateway.authn.sigv4 import Signature
 from gateway.doors.aws.stream import MAX_BUFFERED_BYTES, Reads, forwarded_headers, without_signature
 from gateway.errors import Malformed, UpstreamUnavailable
 from gateway.model.inbound import Inbound

@@ -33,9 +33,18 @@ def test_the_size_of_a_group_by_update(effects_of: Callable[..., Any], values: C
 def test_a_capacity_that_only_aws_knows_is_an_invoke_of_the_capacity(
     effects_of: Callable[..., Any], operation: str
 ) -> None:
-    (effect,) = effects_of("autoscaling", operation, {"AutoScalingGroupName": "a", "InstanceIds": ["i-1"]}, RESOURCES)
-    assert (effect.address, effect.action) == ("aws_autoscaling_group.a", EffectAction.INVOKE)
-    assert (effect.attribute, effect.value) == ("desired_capacity", None)
+    call = {"AutoScalingGroupName": "a", "InstanceIds": ["i-1"]}
+    resources = {**RESOURCES, "aws_instance.i": {"id": "i-1"}}
+    whole, capacity = effects_of("autoscaling", operation, call, resources)
+    assert {whole.address, capacity.address} == {"aws_autoscaling_group.a"}
+    assert {whole.action, capacity.action} == {EffectAction.INVOKE}
+    assert (whole.attribute, whole.value) == ("*", {"InstanceIds": ["i-1"]})
+    assert (capacity.attribute, capacity.value) == ("desired_capacity", None)
+
+
+def test_no_instance_is_attached_that_nothing_declares(effects_of: Callable[..., Any]) -> None:
+    call = {"AutoScalingGroupName": "a", "InstanceIds": ["i-1"]}
+    assert effects_of("autoscaling", "AttachInstances", call, RESOURCES) == ()
 
 
 def test_a_refresh_sets_its_desired_configuration(effects_of: Callable[..., Any]) -> None:
@@ -69,9 +78,9 @@ def test_terminating_an_instance_of_an_unnamed_group_is_not_understood(effects_o
 
 def test_suspending_adds_resuming_removes_and_none_means_all(effects_of: Callable[..., Any]) -> None:
     group = {"AutoScalingGroupName": "a"}
-    (more,) = effects_of("autoscaling", "SuspendProcesses", {**group, "ScalingProcesses": ["Terminate"]}, RESOURCES)
-    (none,) = effects_of("autoscaling", "ResumeProcesses", group, RESOURCES)
-    (every,) = effects_of("autoscaling", "SuspendProcesses", group, RESOURCES)
+    more, _ = effects_of("autoscaling", "SuspendProcesses", {**group, "ScalingProcesses": ["Terminate"]}, RESOURCES)
+    none, *_ = effects_of("autoscaling", "ResumeProcesses", group, RESOURCES)
+    every, _ = effects_of("autoscaling", "SuspendProcesses", group, RESOURCES)
     assert more.value == ["Launch", "Terminate"]
     assert none.value == []
     assert {"Launch", "AlarmNotification", "ScheduledActions"} <= set(every.value)

@@ -36,6 +36,7 @@ def test_dimensions_are_a_map_and_metrics_are_blocks(
     assert values(effects) == {
         "alarm_actions": [],
         "dimensions": {"n": "v"},
+        "threshold": None,
         "metric_query": [{"id": "e", "expression": "m*2", "return_data": True}, {"id": "m", "metric": [metric]}],
     }
 

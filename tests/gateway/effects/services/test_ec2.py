@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.effects.values import masked
+from gateway.model.masking import PER_RUN
 from gateway.model.mutation import EffectAction
 
 
@@ -66,7 +66,7 @@ def test_user_data_is_masked(effects_of: Callable[..., Any]) -> None:
         "ec2", "ModifyInstanceAttribute", {"InstanceId": "i-1", "UserData": {"Value": {"$bytes": 3}}}, {}
     )
     assert (effect.attribute, effect.sensitive) == ("user_data_base64", True)
-    assert effect.value == masked("enp6")
+    assert effect.value == PER_RUN.mask("enp6")
 
 
 def test_a_launch_template_version_changes_the_template(

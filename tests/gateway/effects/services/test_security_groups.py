@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.effects.services.security_groups import SingleRule, single_rules, with_rules, without_rules
+from gateway.effects.services.security_groups import single_rules
 from gateway.effects.values import NotUnderstood
 from gateway.model.mutation import EffectAction
 
@@ -48,10 +48,6 @@ LEGACY = {
 
 def rule(port: int, cidr: str, **more: Any) -> dict[str, Any]:
     return {"IpProtocol": "tcp", "FromPort": port, "ToPort": port, "IpRanges": [{"CidrIp": cidr, **more}]}
-
-
-def single_rule(port: int, source: str, kind: str = "cidr_blocks", description: str = "") -> SingleRule:
-    return SingleRule(protocol="tcp", from_port=port, to_port=port, kind=kind, source=source, description=description)
 
 
 def ingress(effects_of: Callable[..., Any], operation: str, resources: Any, *permissions: Any) -> Any:
@@ -139,20 +135,6 @@ def test_a_rule_by_an_unknown_id_is_not_understood(effects_of: Callable[..., Any
 def test_permissions_in_an_unknown_form_are_not_understood(permissions: Any) -> None:
     with pytest.raises(NotUnderstood):
         single_rules(permissions, "sg-1")
-
-
-def test_removing_the_added_rules_leaves_the_recorded_ones() -> None:
-    new = (
-        single_rule(22, "0.0.0.0/0"),
-        single_rule(443, "10.9.0.0/16"),
-        single_rule(80, "sg-2", "security_groups", "web"),
-    )
-    assert without_rules(with_rules([HTTPS], new), new) == [HTTPS]
-
-
-def test_adding_twice_is_adding_once() -> None:
-    once = with_rules([HTTPS], [single_rule(22, "0.0.0.0/0")])
-    assert with_rules(once, [single_rule(22, "0.0.0.0/0")]) == once
 
 
 RULE = {"aws_vpc_security_group_ingress_rule.r": {

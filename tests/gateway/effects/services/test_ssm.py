@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.model.json import digest
+from gateway.model.masking import PER_RUN
 
 PLAIN = {"aws_ssm_parameter.p": {"name": "/a/p", "type": "String"}}
 INSECURE = {"aws_ssm_parameter.p": {"name": "/a/p", "type": "String", "insecure_value": "old"}}
@@ -21,9 +21,9 @@ def value_of(effects: Any) -> Any:
         ({"Type": "String"}, {}, {"value": ("x", False)}),
         ({}, PLAIN, {"value": ("x", False)}),
         ({}, INSECURE, {"insecure_value": ("x", False)}),
-        ({"Type": "SecureString"}, {}, {"value": ({"sha256": digest("x")}, True)}),
-        ({"Type": "SecureString"}, PLAIN, {"value": ({"sha256": digest("x")}, True)}),
-        ({}, {}, {"value": ({"sha256": digest("x")}, True)}),
+        ({"Type": "SecureString"}, {}, {"value": (PER_RUN.mask("x"), True)}),
+        ({"Type": "SecureString"}, PLAIN, {"value": (PER_RUN.mask("x"), True)}),
+        ({}, {}, {"value": (PER_RUN.mask("x"), True)}),
     ],
 )
 def test_only_a_value_known_to_be_plain_text_is_shown(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from gateway.model.contract import Bound
 from gateway.model.json import Json
 from gateway.terraform.contracts.bounds import NAMES, breach, limit_problem, nearest, shown
+from tests.kit.growth import assert_linear
 
 RULE: dict[str, Json] = {"from_port": 443, "to_port": 443, "protocol": "tcp", "cidr_blocks": ["10.1.0.0/16"]}
 
@@ -208,3 +209,27 @@ def test_the_limits_of_kept_bounds_are_no_problem(name: str, limit: Json, wanted
 def test_values_are_shown_as_in_hcl_and_cut() -> None:
     assert shown({"a": [1, True, None, "x"]}) == '{a = [1, true, null, "x"]}'
     assert len(shown("y" * 500)) < 110
+
+
+def test_the_text_that_is_held_against_a_pattern_has_a_ceiling() -> None:
+    assert breach(bound("matches", "a*"), ["a" * 4096] * 16, None) == ""
+    assert "has more than the 65536 characters" in breach(bound("matches", "a*"), ["a" * 4096] * 17, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "item"),
+    [
+        ("one_of", list(range(20)), 7),
+        ("matches", "a.*", "ab"),
+        ("cidr_within", ["10.0.0.0/8", "192.168.0.0/16"], "10.1.0.0/16"),
+        ("forbid_world", True, "10.1.0.0/16"),
+        ("ports", [80, 443, 8443], 443),
+        ("max_items", 1, "x"),
+        ("cidr_within", ["10.0.0.0/8"], {"cidr_blocks": ["10.1.0.0/16"], "ipv6_cidr_blocks": []}),
+        ("ports", [443], {"protocol": "tcp", "from_port": 443, "to_port": 443}),
+        ("ports", [443], {"protocol": "tcp", "from_port": 0, "to_port": 65535}),
+    ],
+)
+def test_the_cost_of_a_bound_grows_with_the_value(name: str, limit: Json, item: Json) -> None:
+    assert_linear(lambda size: lambda: breach(bound(name, limit), [item] * size, None), 200)
+    assert_linear(lambda size: lambda: nearest([bound(name, limit)], [item] * size, None), 200)

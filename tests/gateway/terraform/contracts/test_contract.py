@@ -82,6 +82,18 @@ BROKEN = {
     "mutable as text": (in_resource('mutable = "tags"'), "c.sentinel.hcl:3: mutable must be a list of attribute paths"),
     "mutable wild": (in_resource('mutable = ["*"]'), 'c.sentinel.hcl:3: "*" is not an attribute path'),
     "mutable and immutable": (in_resource('mutable = ["a"]', 'immutable = ["a"]'), 'c.sentinel.hcl:4: "a" cannot be immutable and mutable or bounded.'),
+    "delete as text": (in_resource('allow_delete = "true"'), "c.sentinel.hcl:3: allow_delete must be true or false, written out."),
+    "delete as expression": (in_resource("allow_delete = var.x"), "c.sentinel.hcl:3: allow_delete must be true or false, written out."),
+    "delete and prevent": (in_resource("prevent_delete = true", "allow_delete = true"), "c.sentinel.hcl:4: allow_delete and prevent_delete contradict each other."),
+    "invoke as flag": (in_resource("allow_invoke = true"), "c.sentinel.hcl:3: allow_invoke must be a list of operations in quotes"),
+    "invoke as text": (in_resource('allow_invoke = "PurgeQueue"'), "c.sentinel.hcl:3: allow_invoke must be a list of operations in quotes"),
+    "invoke as expression": (in_resource("allow_invoke = var.operations"), "c.sentinel.hcl:3: allow_invoke must be a list of operations in quotes"),
+    "invoke by reference": (in_resource('allow_invoke = ["PurgeQueue", var.x]'), "c.sentinel.hcl:3: allow_invoke must be a list"),
+    "invoke everything": (in_resource('allow_invoke = ["*"]'), 'c.sentinel.hcl:3: allow_invoke: "*" is a pattern. Name each operation that agents may invoke.'),
+    "invoke a service": (in_resource('allow_invoke = ["sqs:*"]'), 'c.sentinel.hcl:3: allow_invoke: "sqs:*" is a pattern.'),
+    "invoke what is none": (in_resource('allow_invoke = ["PurgeQeue"]'), 'c.sentinel.hcl:3: allow_invoke: There is no operation "PurgeQeue" of any AWS service; did you mean "PurgeQueue"?'),
+    "invoke twice": (in_resource('allow_invoke = ["PurgeQueue", "PurgeQueue"]'), "c.sentinel.hcl:3: allow_invoke names an operation twice."),
+    "allow for the contract": ('contract "c" {\n  allow_delete = true\n}\n', "c.sentinel.hcl:2: There is no attribute 'allow_delete' in a contract"),
     "min as text": (in_attribute('min = "low"'), 'c.sentinel.hcl:4: The bound min of "delay_seconds" is wrong: it takes a number, not "low".'),
     "max as flag": (in_attribute("max = true"), "c.sentinel.hcl:4: The bound max of"),
     "negative step": (in_attribute("max_step = -1"), "it cannot be negative, as -1 is"),
@@ -109,7 +121,17 @@ def test_a_broken_contract_is_refused_with_file_line_and_reason(text: str, expec
         parse_contracts(text, "c.sentinel.hcl")
 
     assert expected in str(caught.value)
-    assert str(caught.value).endswith(".")
+    assert str(caught.value).endswith((".", "?"))
+
+
+def test_what_agents_may_delete_and_invoke_is_off_by_default_and_written_out() -> None:
+    (nothing,) = parse_contracts(in_resource("managed_by_agent = true"), "c")
+    (granted,) = parse_contracts(
+        in_resource("allow_delete = true", 'allow_invoke = ["PurgeQueue", "sqs:SendMessage"]'), "c"
+    )
+
+    assert (nothing.allow_delete, nothing.allow_invoke) == (False, frozenset())
+    assert (granted.allow_delete, granted.allow_invoke) == (True, frozenset({"PurgeQueue", "sqs:SendMessage"}))
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,13 @@
 """Resolving contracts: which blocks match a resource, how several combine, and warnings of blocks without effect."""
 
+import fnmatch
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway.errors import CodeInvalid
 from gateway.model.contract import Bound, Contract
@@ -13,7 +16,8 @@ from gateway.terraform.address import parse_address
 from gateway.terraform.code import load_code
 from gateway.terraform.contracts.conditions import CodeConditions
 from gateway.terraform.contracts.contract import ResourceRule
-from gateway.terraform.contracts.resolve import Contracts, matches
+from gateway.terraform.contracts.resolve import Contracts, _fits, matches
+from tests.kit.growth import assert_linear
 
 
 def load_contracts(root: Path, contract: str, code: str = "") -> Contracts:
@@ -64,6 +68,19 @@ def test_patterns_match_resources(types: str, pattern: str, address: str, expect
     assert matches(ResourceRule(contract="c", owner="", types=types, names=pattern, source="c:1"), where) is expected
 
 
+@pytest.mark.parametrize("pattern", ["*a*a*a*a*a*b", "*" * 50 + "b", "?*" * 20 + "b", "a*" * 20 + "b"])
+def test_no_pattern_is_slow_for_a_long_name(pattern: str) -> None:
+    def fits(size: int) -> None:
+        assert not _fits(pattern, "a" * size)
+
+    assert_linear(lambda size: lambda: fits(size), 200)
+
+
+@given(pattern=st.text("ab*?", max_size=8), text=st.text("ab", max_size=8))
+def test_a_pattern_fits_what_fnmatch_fits(pattern: str, text: str) -> None:
+    assert _fits(pattern, text) is fnmatch.fnmatchcase(text, pattern)
+
+
 SEVERAL = """contract "c" {
   owner = "one"
   resource "aws_x" "*" {
@@ -103,6 +120,34 @@ def test_one_block_that_withholds_a_resource_from_agents_is_enough_and_is_shown(
 
     assert contract.managed_by_agent is False
     assert contract.source == "c.sentinel.hcl:10"
+
+
+GRANTS = """contract "c" {
+  resource "aws_x" "*" {
+    managed_by_agent = true
+    allow_delete     = true
+    allow_invoke     = ["PurgeQueue", "SendMessage"]
+  }
+  resource "aws_x" "y*" {
+    managed_by_agent = true
+    allow_delete     = %s
+    allow_invoke     = ["sqs:PurgeQueue"]
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(("second", "withheld"), [("true", ()), ("false", ("c.sentinel.hcl:7",))])
+def test_agents_may_delete_and_invoke_only_what_every_matching_block_grants(
+    tmp_path: Path, second: str, withheld: tuple[str, ...]
+) -> None:
+    contracts = load_contracts(tmp_path, GRANTS % second)
+    one, both = contracts.contract("aws_x.z"), contracts.contract("aws_x.y")
+
+    assert one.withholding_delete() == one.withholding_invoke("sqs", "SendMessage") == ()
+    assert both.withholding_delete() == withheld
+    assert both.withholding_invoke("sqs", "PurgeQueue") == ()
+    assert both.withholding_invoke("sqs", "SendMessage") == ("c.sentinel.hcl:7",)
 
 
 def test_a_shared_condition_applies_once_to_resources_with_its_attributes(tmp_path: Path) -> None:

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 from gateway.model.json import Json
 from gateway.terraform.config.module import load_module
-from gateway.terraform.lang.evaluate import EvaluationScope, Unknown, evaluate
+from gateway.terraform.lang.evaluate import EvaluationScope, Steps, Unknown, evaluate, find
 from gateway.terraform.lang.grammar import parse_expression, read_attribute
 from gateway.terraform.lang.hcl import parse
+from gateway.terraform.lang.values import Value
+from tests.kit.growth import assert_linear
 
 KNOWN: list[tuple[str, Json]] = [
     ("1 + 2 * 3", 7),
@@ -286,3 +288,35 @@ def test_terraform_says_the_same(tmp_path: Path) -> None:
             assert dict(KNOWN)[text] is None, text
             continue
         assert json.dumps(ours, sort_keys=True) == json.dumps(terraform[number], sort_keys=True), text
+
+
+def test_steps_end_an_evaluation_and_are_taken_by_all_parts_of_it() -> None:
+    expression = parse_expression("[for item in [1, 2, 3] : item + 1]")
+    steps = Steps(100)
+    assert evaluate(expression, EvaluationScope(steps=steps)) == [2, 3, 4]
+    assert 0 < steps.left < 90
+    with pytest.raises(Unknown, match="too many steps"):
+        evaluate(expression, EvaluationScope(steps=Steps(8)))
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [("a", 1), ("b.c", 2), ("b.d.e", 3), ("f.g.h", 4), ("l.1.x", 6), ("f", None), ("b.d", None), ("zz", None)],
+)
+def test_a_value_is_found_by_its_path_even_if_a_key_has_dots(path: str, expected: int | None) -> None:
+    value: Value = {"a": 1, "b": {"c": 2, "d.e": 3}, "f.g": {"h": 4}, "l": [{"x": 5}, {"x": 6}]}
+    if expected is None:
+        with pytest.raises(Unknown, match="there is no"):
+            find(value, path.split("."))
+    else:
+        assert find(value, path.split(".")) == expected
+
+
+def test_a_path_of_many_dots_is_looked_up_once() -> None:
+    value: Value = {"tags": {"a": 1, "a.a": 2, "b": 3}}
+
+    def looked_up(size: int) -> None:
+        with contextlib.suppress(Unknown):
+            find(value, ["tags", *["x"] * size])
+
+    assert_linear(lambda size: lambda: looked_up(size), 1000)

@@ -103,6 +103,36 @@ def test_a_union_has_exactly_one_member(value: dict[str, Any]) -> None:
 
 
 def test_a_required_member_is_named_by_its_path() -> None:
-    shape: Any = SimpleNamespace(required_members=["Name"], is_tagged_union=False)
+    name: Any = SimpleNamespace(type_name="string", serialization={})
+    shape: Any = SimpleNamespace(required_members=["Name"], is_tagged_union=False, members={"Name": name})
     with pytest.raises(Malformed, match=r"Tags\[0\]\.Name is required"):
-        check_members(shape, {}, "Tags[0]")
+        check_members(shape, {}, "Tags[0]", is_form=True)
+
+
+@pytest.mark.parametrize(
+    ("type_name", "serialization", "format_of", "added"),
+    [
+        ("list", {}, {"is_form": True}, []),
+        ("map", {}, {"is_form": True}, {}),
+        ("list", {"location": "querystring"}, {}, []),
+        ("list", {"location": "header"}, {}, []),
+        ("map", {"location": "headers"}, {}, {}),
+        ("list", {"flattened": True}, {"is_xml": True}, []),
+    ],
+)
+def test_a_required_list_or_map_that_is_written_as_nothing_is_empty(
+    type_name: str, serialization: dict[str, Any], format_of: dict[str, bool], added: Any
+) -> None:
+    member: Any = SimpleNamespace(type_name=type_name, serialization=serialization)
+    shape: Any = SimpleNamespace(required_members=["Tags"], is_tagged_union=False, members={"Tags": member})
+    value: dict[str, Any] = {}
+    check_members(shape, value, "", **format_of)
+    assert value == {"Tags": added}
+
+
+@pytest.mark.parametrize("serialization", [{}, {"flattened": True}])
+def test_a_required_list_that_json_could_write_empty_is_missing(serialization: dict[str, Any]) -> None:
+    member: Any = SimpleNamespace(type_name="list", serialization=serialization)
+    shape: Any = SimpleNamespace(required_members=["Tags"], is_tagged_union=False, members={"Tags": member})
+    with pytest.raises(Malformed, match="Tags is required"):
+        check_members(shape, {}, "")

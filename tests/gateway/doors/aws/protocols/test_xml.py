@@ -24,7 +24,7 @@ def test_flattened_lists_repeat_their_element_and_namespaces_are_dropped(models:
 @pytest.mark.parametrize(
     "body",
     [
-        b"<Delete><Quiet>true</Quiet></Delete>",
+        b"<Delete><Object><VersionId>1</VersionId></Object></Delete>",
         b"<Delete><Object><Key>a</Key><Key>b</Key></Object></Delete>",
         b"<Delete><Object><Key><b/></Key></Object></Delete>",
         b"<Delete><Object>text</Object></Delete>",
@@ -37,3 +37,10 @@ def test_xml_that_does_not_fit_is_refused(models: ServiceModels, body: bytes) ->
     assert shape is not None
     with pytest.raises(Malformed):
         xml.structure(shape.members["Delete"], xml_root(body), "Delete")
+
+
+def test_a_required_list_without_items_is_empty(models: ServiceModels) -> None:
+    shape = models.shape("s3", "DeleteObjects")
+    assert shape is not None
+    parsed = xml.structure(shape.members["Delete"], xml_root(b"<Delete><Quiet>true</Quiet></Delete>"), "Delete")
+    assert parsed == {"Objects": [], "Quiet": True}

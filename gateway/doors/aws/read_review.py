@@ -1,0 +1,106 @@
+"""Finds the reads that nobody has reviewed: those whose reply may hold a secret, and those whose request carries a statement.
+
+Used only by `generate_call_classes`. What a review found is in `reviewed_reads`; a reply that must not be read is curated as SECRET or
+CREDENTIAL, and a statement that may write as EXECUTE.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+_SECRET_NAME = re.compile(
+    r"passw(or)?d|passphrase|secret|token|private_?key|credential|api_?key|access_?key|auth_?(code|key|password)|authorization"
+    r"|signed_?ur[li]|(embed|login|session|streaming|download|upload)_?ur[li]|connection_?(string|ur[li])|stream_?key|shared_?key"
+    r"|activation_?(code|key)|mac_?key|key_?material|plain_?text|challenge|user_?data|console_?output"
+    r"|^environment$|env(ironment)?_?var",
+    re.IGNORECASE,
+)
+_PAGING = tuple(
+    f"{kind}token"
+    for kind in (
+        "next", "client", "page", "pagination", "continuation", "idempotency", "lock", "update", "marker", "change", "request", "conditional",
+        "starting", "version", "view",
+    )
+)  # fmt: skip
+"""Endings, without `_` and case, of the names of tokens that page through a list or make a request idempotent."""
+_ABOUT_ONE = re.compile(
+    r"(arn|arns|id|ids|name|names|type|types|status|state|date|time|at|enabled|count|policy|mode|version|reason|seconds|minutes|hours|days"
+    r"|config|configuration|settings|provider|required|supported|limit|length|algorithm|expiration|expiry|endpoint|parameter|encryption"
+    r"|method|methods|format)$",
+    re.IGNORECASE,
+)
+"""Endings of names that tell something about a secret, and not the secret."""
+_STATEMENT_NAME = re.compile(
+    r"(?<!pre)(statement|sql|query_?(string|statement|text)?|expression|cypher|gremlin|sparql|script|(?<![a-z])code)$",
+    re.IGNORECASE,
+)
+_TEXT = ("string", "blob")
+
+
+def secret_members(shapes: Mapping[str, Any], shape: str) -> frozenset[str]:
+    """The members of an output, at any depth, that carry AWS's `sensitive` trait or the name of a secret. A member without a name is `*`."""
+    return frozenset(
+        name or "*" for name, member, target in _members(shapes, shape) if _is_secret(shapes, name, member, target)
+    )
+
+
+def marked_members(shapes: Mapping[str, Any], shape: str) -> frozenset[str]:
+    """The members of an input, at any depth, that carry AWS's `sensitive` trait or whose type does."""
+    return frozenset(
+        name
+        for name, member, target in _members(shapes, shape)
+        if name and (member.get("sensitive") or shapes[target].get("sensitive"))
+    )
+
+
+def statement_members(shapes: Mapping[str, Any], shape: str) -> frozenset[str]:
+    """The members of an input, at any depth, that are text by type and a statement, a query or code by name."""
+    return frozenset(
+        name
+        for name, _, target in _members(shapes, shape)
+        if shapes[target]["type"] in _TEXT and _STATEMENT_NAME.search(name)
+    )
+
+
+def unreviewed(
+    service: str, shapes: Mapping[str, Any], definition: Mapping[str, Any], reviewed: Mapping[str, Mapping[str, str]]
+) -> frozenset[str]:
+    """The members because of which a read needs a review that it has not had. `reviewed` has the reviewed members by kind and service."""
+    found = {
+        "outputs": secret_members(shapes, definition["output"]["shape"]) if "output" in definition else frozenset(),
+        "statements": statement_members(shapes, definition["input"]["shape"]) if "input" in definition else frozenset(),
+    }
+    return frozenset(
+        member for kind, members in found.items() for member in members - set(reviewed[kind].get(service, "").split())
+    )
+
+
+def _is_secret(shapes: Mapping[str, Any], name: str, member: Mapping[str, Any], target: str) -> bool:
+    definition = shapes[target]
+    if member.get("sensitive") or definition.get("sensitive"):
+        return True
+    inner = definition.get("member") or definition.get("value")
+    leaf = shapes[inner["shape"]]["type"] if inner else definition["type"]
+    if definition["type"] == "structure" or leaf not in _TEXT:
+        return False
+    return bool(_SECRET_NAME.search(name)) and not _pages(name) and not _ABOUT_ONE.search(name)
+
+
+def _pages(name: str) -> bool:
+    folded = name.replace("_", "").lower()
+    return folded.endswith(_PAGING) or (folded.startswith("next") and folded.endswith("token"))
+
+
+def _members(shapes: Mapping[str, Any], shape: str) -> Iterator[tuple[str, Mapping[str, Any], str]]:
+    """(Name, reference, name of the shape) of every member at every depth; the parts of a list or map have its name."""
+    waiting, seen = [("", shape)], set()
+    while waiting:
+        name, current = waiting.pop()
+        definition = shapes[current]
+        references = [(inner, member) for inner, member in definition.get("members", {}).items()]
+        references += [(name, definition[part]) for part in ("member", "key", "value") if part in definition]
+        for inner, reference in references:
+            yield inner, reference, reference["shape"]
+            if (inner, reference["shape"]) not in seen:
+                seen.add((inner, reference["shape"]))
+                waiting.append((inner, reference["shape"]))

@@ -1,0 +1,56 @@
+"""The files of a stack, wherever they are kept: `FileTree`, and the one on disk."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from gateway.errors import CodeInvalid
+
+
+class FileTree(Protocol):
+    """Directories of files below (and, for modules, beside) the root of a stack. Paths are relative to the root, with `/`."""
+
+    def check(self) -> None:
+        """Raise `errors.CodeInvalid` if there is no root."""
+
+    def names(self, directory: str) -> Collection[str]:
+        """The names of the files in a directory; none if there is no such directory."""
+
+    def read(self, path: str) -> bytes:
+        """The bytes of a file. Raises `errors.CodeInvalid`."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiskTree:
+    """The files on disk, as they are now."""
+
+    root: Path
+
+    def check(self) -> None:
+        """Raise `errors.CodeInvalid` if the root is no directory."""
+        if not self.root.is_dir():
+            raise CodeInvalid(
+                f"{self.root}: There is no such directory, so there is no code and there are no contracts to read."
+            )
+
+    def names(self, directory: str) -> Collection[str]:
+        """The names of the files in a directory; none if there is no such directory."""
+        try:
+            return {item.name for item in (self.root / directory).iterdir() if item.is_file()}
+        except (FileNotFoundError, NotADirectoryError):
+            return ()
+        except OSError as error:
+            raise CodeInvalid(f"{directory}: The directory cannot be read: {error.strerror}.") from None
+
+    def read(self, path: str) -> bytes:
+        """The bytes of a file. Raises `errors.CodeInvalid`."""
+        try:
+            return (self.root / path).read_bytes()
+        except OSError as error:
+            raise CodeInvalid(f"{path}:1: The file cannot be read: {error.strerror}.") from None
+
+
+def file_tree(root: Path | FileTree) -> FileTree:
+    """The tree itself, or the one on disk at a path."""
+    return DiskTree(root) if isinstance(root, Path) else root

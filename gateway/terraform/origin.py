@@ -1,0 +1,160 @@
+"""Where the code and contracts of a stack come from: a commit of the protected branch, or, without git, the files as they are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from gateway.errors import CodeInvalid
+from gateway.model.verdict import Mode
+from gateway.terraform.code import Code, code_files, load_code
+from gateway.terraform.repository import Checkout, find_checkout
+
+_ATTEMPTS = 5
+
+Version = tuple[tuple[str, int, int, int], ...]
+"""Changes with the code, and costs little to find out: of files on disk their name, modification time, size and inode."""
+
+
+class StackSource(Protocol):
+    """The location of a stack; `gateway.settings.StackSettings` is one."""
+
+    @property
+    def name(self) -> str:
+        """Unique name."""
+
+    @property
+    def path(self) -> Path:
+        """Directory of the root module."""
+
+    @property
+    def state(self) -> Path | None:
+        """State file, `terraform.tfstate` in `path` if None."""
+
+    @property
+    def protected_branch(self) -> str:
+        """Branch whose commit holds the code and contracts that count; empty for the default of `Checkout.protected_ref`."""
+
+    @property
+    def mode(self) -> Mode:
+        """Whether verdicts are enforced or only observed."""
+
+    @property
+    def account(self) -> str:
+        """AWS account id; empty matches any."""
+
+    @property
+    def region(self) -> str:
+        """AWS region of resources for which neither an ARN nor the code's provider says it; empty if the settings do not say."""
+
+
+class CodeOrigin(Protocol):
+    """Where code is read. It is chosen once, at the start, so that nobody can switch it on a running gateway."""
+
+    @property
+    def description(self) -> str:
+        """Where that is, for people."""
+
+    def version(self, directories: Sequence[str]) -> Version:
+        """The version that is there now; `directories` are those of the code as it was read last. Never raises."""
+
+    def load(self) -> tuple[Code, Version]:
+        """The code and its version. Raises `errors.CodeInvalid` with file and line."""
+
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences for the operator about what counts and what does not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkingTree:
+    """The files on disk. Who can write them can widen the contracts."""
+
+    root: Path
+
+    @property
+    def description(self) -> str:
+        """Where the code is read, for people."""
+        return f"the files in {self.root}"
+
+    def version(self, directories: Sequence[str]) -> Version:
+        """Of every file of the code."""
+        return fingerprint([path for directory in directories for path in code_files(self.root, directory)])
+
+    def load(self) -> tuple[Code, Version]:
+        """The code, and its version taken before the files were read. Only the code says which directories it has, so this may take two attempts."""
+        directories: tuple[str, ...] = (".",)
+        for _ in range(_ATTEMPTS):
+            version = self.version(directories)
+            code = load_code(self.root)
+            if code.directories == directories:
+                return code, version
+            directories = code.directories
+        raise CodeInvalid(f"{self.root}: The code keeps changing while it is read.")
+
+    def warnings(self) -> tuple[str, ...]:
+        """That the files are not protected."""
+        sentence = (
+            f"{self.root} is not in a git checkout, so its contracts are read from the files as they are: anyone who can write "
+            "there can widen them. Point the stack to a checkout of the protected branch."
+        )
+        return (sentence,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtectedBranch:
+    """The commit that the protected branch has. What is not committed there does not count, be it contract, code or variables."""
+
+    checkout: Checkout
+    ref: str
+    root: Path
+
+    @property
+    def description(self) -> str:
+        """Where the code is read, for people."""
+        return f"{self.ref} of {self.checkout.top}"
+
+    def version(self, directories: Sequence[str] = ()) -> Version:  # noqa: ARG002  a commit has all directories
+        """The commit; of a branch that cannot be read, why."""
+        try:
+            return ((self.checkout.commit(self.ref), 0, 0, 0),)
+        except CodeInvalid as error:
+            return ((str(error), 0, 0, 0),)
+
+    def load(self) -> tuple[Code, Version]:
+        """The code in the branch's commit."""
+        commit = self.checkout.commit(self.ref)
+        with self.checkout.files(commit) as files:
+            return load_code(files), ((commit, 0, 0, 0),)
+
+    def warnings(self) -> tuple[str, ...]:
+        """Which files with values of variables are on disk and not in the commit, so that their values are not known."""
+        with self.checkout.files(self.checkout.commit(self.ref)) as files:
+            committed = set(files.names("."))
+        on_disk = [path.name for path in code_files(self.root, ".") if ".tfvars" in path.name]
+        return tuple(
+            f"{name} is not in {self.description}, so the values in it do not count for contracts and declared values."
+            for name in on_disk
+            if name not in committed
+        )
+
+
+def code_origin(root: Path, protected_branch: str = "") -> CodeOrigin:
+    """Where the code of the stack at `root` is read. Raises `errors.CodeInvalid` if the protected branch cannot be found."""
+    checkout = find_checkout(root)
+    if checkout is None and protected_branch:
+        raise CodeInvalid(f"{root}: protected_branch is {protected_branch!r}, but the stack is not in a git checkout.")
+    if checkout is None:
+        return WorkingTree(root=root)
+    return ProtectedBranch(checkout=checkout, ref=checkout.protected_ref(protected_branch), root=root)
+
+
+def fingerprint(paths: Sequence[Path]) -> Version:
+    """Of each file its name, modification time, size and inode: they change with the file, so a change is seen without reading it."""
+    found = []
+    for path in paths:
+        try:
+            status = path.stat()
+        except OSError:
+            continue
+        found.append((str(path), status.st_mtime_ns, status.st_size, status.st_ino))
+    return tuple(found)

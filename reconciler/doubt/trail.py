@@ -1,0 +1,83 @@
+"""What CloudTrail says about a mutation in doubt: each request that the gateway sends names its mutation in its user agent."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from gateway.model.resolution import SettledBy
+from reconciler.doubt.verdict import Answer, DoubtVerdict
+from reconciler.drift.applied import AppliedMutation
+from reconciler.drift.cloudtrail import read_records
+
+_USER_AGENT: Final = re.compile(r"\[?sentinel/\S+ mutation/(mut_[0-9a-z]{26})\]?")
+_VERSION: Final = re.compile(r"\d{4}_?\d{2}_?\d{2}(?:v\d+)?")
+"""The API version that some services append to the operation: `UpdateFunctionConfiguration20150331v2`."""
+_UNSURE: Final = re.compile(
+    r"internal|unavailable|timeout|timedout|server\.?(?:error|exception)|servicefailure", re.IGNORECASE
+)
+"""Error codes after which AWS may have carried out the call all the same."""
+_SKEW: Final = timedelta(minutes=5)
+_LATEST: Final = timedelta(minutes=20)
+"""After the decision; by then AWS accepts the signature no more."""
+
+
+def found_in_trail(path: Path, applied: AppliedMutation) -> DoubtVerdict | None:
+    """What the events in a file, or in the `.json` files of a directory, say; None if they say nothing, or contradict each other.
+
+    An event counts only if it is of the same operation and within the time in which AWS accepted the request: anyone with
+    credentials for the account can write a mutation's id into a user agent. Raises `errors.EventsInvalid`.
+    """
+    events = [event for event in _events(path) if _is_of(event, applied)]
+    answers = {_answer(event) for event in events}
+    if len(answers) != 1 or (answer := answers.pop()) is None:
+        return None
+    [request_id, *_] = sorted({str(event.get("requestID") or "") for event in events})
+    how = "carried it out" if answer is Answer.APPLIED else "refused it"
+    return DoubtVerdict(
+        answer=answer, by=SettledBy.CLOUDTRAIL, reason=f"CloudTrail says that AWS {how}.", request_id=request_id
+    )
+
+
+def _events(path: Path) -> Iterator[Mapping[str, Any]]:
+    files = sorted(path.glob("*.json")) if path.is_dir() else [path]
+    for file in files:
+        for record in read_records(file):
+            event = _unwrapped(record)
+            if isinstance(event, dict):
+                yield event
+
+
+def _unwrapped(record: Any) -> Any:
+    """A record itself, or the one that a result of LookupEvents holds as text."""
+    if isinstance(record, dict) and isinstance(text := record.get("CloudTrailEvent"), str):
+        try:
+            return json.loads(text)
+        except ValueError:
+            return None
+    return record
+
+
+def _is_of(event: Mapping[str, Any], applied: AppliedMutation) -> bool:
+    agent = _USER_AGENT.fullmatch(str(event.get("userAgent") or ""))
+    if agent is None or agent[1] != applied.id:
+        return False
+    name = str(event.get("eventName") or "")
+    operation = applied.operation.partition(":")[2]
+    if name != operation and not (name.startswith(operation) and _VERSION.fullmatch(name.removeprefix(operation))):
+        return False
+    try:
+        at = datetime.fromisoformat(str(event.get("eventTime")))
+    except ValueError:
+        return False
+    at = at if at.tzinfo else at.replace(tzinfo=UTC)
+    return applied.at - _SKEW <= at <= applied.at + _LATEST
+
+
+def _answer(event: Mapping[str, Any]) -> Answer | None:
+    error = str(event.get("errorCode") or "")
+    if not error:
+        return Answer.APPLIED
+    return None if _UNSURE.search(error) else Answer.FAILED

@@ -1,0 +1,131 @@
+"""An approval is used only in the circumstances it was given in; otherwise the call is held again, and the finding says why."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from gateway.checks.approval import binding_of, with_approval
+from gateway.model.caller import ActorKind, Caller
+from gateway.model.contract import Contract
+from gateway.model.facts import Approval, Facts, Subject
+from gateway.model.json import Json
+from gateway.model.motive import Intent, Motivation, Motive
+from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.model.verdict import CounterOffer, Decision, Finding, Mode, Verdict
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+EFFECT = Effect(address="aws_x.a", attribute="size", action=EffectAction.SET, value=6, resource_type="aws_x")
+MUTATION = Mutation(
+    id="mut_1",
+    caller=Caller(actor="a", kind=ActorKind.AGENT, key_id="SNTL1", roles=("r", "s")),
+    call=Call(service="x", operation="SetSize"),
+    call_class=CallClass.MUTATION,
+    motive=Motive(intent=Intent.COST, motivation=Motivation.BUDGET),
+    effects=(EFFECT,),
+)
+HOLD = Finding(check="policy", verdict=Verdict.HOLD, rule="SEN-1", reason="So.", address="aws_x.a", attribute="size")
+
+
+def _facts(before: Json = 4, effect: Effect = EFFECT, **more: Any) -> Facts:
+    subject = Subject(
+        effect=effect, before=before, declared=4, attributes_before={}, attributes_after={}, contract=Contract()
+    )
+    return Facts(now=NOW, stack="s", mode=Mode.ENFORCE, subjects=(subject,), **more)
+
+
+def _decision(*findings: Finding, **more: Any) -> Decision:
+    return Decision(findings=findings or (HOLD,), code="c1", bundle="b1", **more)
+
+
+APPROVAL = Approval(
+    id="apr_1",
+    mutation_id="mut_0",
+    approver="ana",
+    until=NOW,
+    binding=binding_of(MUTATION, _facts(), _decision(), ("clm_1",)),
+)
+
+
+def _result(
+    mutation: Mutation = MUTATION,
+    facts: Facts | None = None,
+    decision: Decision | None = None,
+    contests: tuple[str, ...] = ("clm_1",),
+) -> Decision:
+    given = replace(facts or _facts(), approval=APPROVAL)
+    return with_approval(mutation, given, decision or _decision(), contests)
+
+
+def test_in_the_same_circumstances_it_lifts_the_hold_and_ends_the_contested_claims() -> None:
+    again = replace(
+        MUTATION, id="mut_2", idempotency_key="k", caller=replace(MUTATION.caller, roles=("s", "r"), key_id="k2")
+    )
+    result = _result(again, decision=_decision(supersedes=("clm_0",)))
+    assert (result.approval, result.verdict, result.supersedes) == ("apr_1", Verdict.ALLOW, ("clm_0", "clm_1"))
+
+
+OTHER_HOLDER = replace(HOLD, offer=CounterOffer(holder="rival"))
+CHANGED: dict[str, tuple[dict[str, Any], str]] = {
+    "motive": ({"mutation": replace(MUTATION, motive=None)}, "the motive"),
+    "text": ({"mutation": replace(MUTATION, motive=Motive(intent=Intent.COST, motivation=Motivation.BUDGET, text="x"))}, "the motive"),
+    "principal": ({"mutation": replace(MUTATION, caller=replace(MUTATION.caller, on_behalf_of="bob"))}, "the caller's kind"),
+    "kind": ({"mutation": replace(MUTATION, caller=replace(MUTATION.caller, kind=ActorKind.HUMAN))}, "the caller's kind"),
+    "role": ({"mutation": replace(MUTATION, caller=replace(MUTATION.caller, roles=("r",)))}, "the caller's kind"),
+    "value before": ({"facts": _facts(before=5)}, "the effects"),
+    "value": ({"facts": _facts(effect=replace(EFFECT, value=7))}, "the effects"),
+    "address": ({"facts": _facts(effect=replace(EFFECT, address="aws_x.b"))}, "the effects"),
+    "no effects": ({"facts": replace(_facts(), subjects=())}, "the effects"),
+    "code": ({"decision": replace(_decision(), code="c2")}, "the code"),
+    "policies": ({"decision": replace(_decision(), bundle="b2")}, "the policies"),
+    "another rule": ({"decision": _decision(HOLD, replace(HOLD, rule="SEN-2"))}, "the reasons"),
+    "another place": ({"decision": _decision(replace(HOLD, attribute="*"))}, "the reasons"),
+    "another holder": ({"decision": _decision(OTHER_HOLDER)}, "the reasons"),
+    "another claim": ({"contests": ("clm_1", "clm_2")}, "the claims"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "says"), CHANGED.values(), ids=CHANGED.keys())
+def test_in_other_circumstances_the_call_is_held_again_and_says_why(given: dict[str, Any], says: str) -> None:
+    result = _result(**given)
+    assert (result.approval, result.verdict) == ("", Verdict.HOLD)
+    assert "clm_1" not in result.supersedes
+    last = result.findings[-1]
+    assert (last.check, last.rule) == ("approval", "approval.outdated")
+    assert says in last.reason
+    assert "apr_1 by ana" in last.reason
+
+
+def test_all_that_changed_is_listed() -> None:
+    result = _result(replace(MUTATION, motive=None), decision=replace(_decision(), code="c2", bundle="b2"))
+    assert "the motive, the code, contracts or state and the policies changed" in result.findings[-1].reason
+
+
+def test_the_new_hold_is_bound_to_the_circumstances_of_now_without_the_finding_about_the_old_one() -> None:
+    result = _result(facts=_facts(before=5))
+    assert result.binding == binding_of(MUTATION, _facts(before=5), _decision(), ("clm_1",))
+
+
+def test_an_approval_lifts_no_denial() -> None:
+    denial = replace(HOLD, verdict=Verdict.DENY, rule="never.x")
+    assert _result(decision=_decision(HOLD, denial)).verdict is Verdict.DENY
+
+
+def test_fewer_reasons_than_were_approved_still_fit_and_none_need_no_approval() -> None:
+    passed = replace(HOLD, verdict=Verdict.ALLOW, rule="policy.passed")
+    result = _result(replace(MUTATION, motive=None), decision=_decision(passed), contests=())
+    assert (result.verdict, result.approval) == (Verdict.ALLOW, "apr_1")
+    assert "approval.outdated" not in {finding.rule for finding in result.findings}
+
+
+def test_only_a_held_decision_gets_a_binding() -> None:
+    passed = replace(HOLD, verdict=Verdict.ALLOW, rule="policy.passed")
+    assert with_approval(MUTATION, _facts(), _decision(passed), ()).binding is None
+    assert with_approval(MUTATION, _facts(), _decision(), ()).binding is not None
+
+
+def test_a_secret_that_is_replaced_leaves_no_trace_in_the_binding() -> None:
+    secret = replace(EFFECT, sensitive=True, value={"sha256": "ab"})
+    one, other = (binding_of(MUTATION, _facts(before, secret), _decision(), ()) for before in ("hunter2", "hunter3"))
+    assert one == other

@@ -1,0 +1,92 @@
+"""Where code and contracts come from: the protected branch's commit in a git checkout, the files as they are elsewhere."""
+
+from pathlib import Path
+
+import pytest
+
+from gateway.errors import CodeInvalid
+from gateway.terraform.origin import ProtectedBranch, WorkingTree, code_origin, fingerprint
+from tests.kit.git import commit, git, repository
+
+CONTRACT = 'contract "c" {\n  resource "aws_x" "*" {\n    critical = true\n  }\n}\n'
+
+
+@pytest.fixture
+def stack(tmp_path: Path) -> Path:
+    """A stack in git."""
+    (tmp_path / "main.tf").write_text('variable "n" {\n  default = 1\n}\n')
+    (tmp_path / "c.sentinel.hcl").write_text(CONTRACT)
+    return repository(tmp_path)
+
+
+def test_outside_git_the_files_count_and_that_is_said(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").touch()
+    origin = code_origin(tmp_path)
+    assert isinstance(origin, WorkingTree)
+    assert origin.description == f"the files in {tmp_path}"
+    assert "anyone who can write there can widen them" in origin.warnings()[0]
+    code, version = origin.load()
+    assert version == origin.version(code.directories) == fingerprint([tmp_path / "main.tf"])
+
+
+def test_a_protected_branch_cannot_be_had_outside_git(tmp_path: Path) -> None:
+    with pytest.raises(CodeInvalid, match="protected_branch is 'main', but the stack is not in a git checkout"):
+        code_origin(tmp_path, "main")
+
+
+def test_in_git_the_commit_counts(stack: Path) -> None:
+    origin = code_origin(stack)
+    assert isinstance(origin, ProtectedBranch)
+    assert origin.description == f"refs/heads/main of {stack}"
+    code, version = origin.load()
+    assert version == origin.version(code.directories)
+    (stack / "main.tf").write_text('variable "n" {\n  default = 2\n}\n')
+    (stack / "d.sentinel.hcl").write_text(CONTRACT.replace('"c"', '"d"'))
+    again, same = origin.load()
+    assert (again.digest, same) == (code.digest, version)
+    assert again.module.variable("n") == 1
+    assert [rule.source for rule in again.rules["."]] == ["c.sentinel.hcl:2"]
+
+
+def test_a_new_commit_is_a_new_version(stack: Path) -> None:
+    origin = code_origin(stack)
+    before = origin.version(())
+    (stack / "main.tf").write_text('variable "n" {\n  default = 2\n}\n')
+    commit(stack)
+    assert origin.version(()) != before
+    assert origin.load()[0].module.variable("n") == 2
+
+
+def test_the_code_of_a_commit_has_the_digest_of_its_files(stack: Path, tmp_path: Path) -> None:
+    assert code_origin(stack).load()[0].digest == WorkingTree(root=stack).load()[0].digest
+
+
+def test_the_branch_is_chosen_once(stack: Path) -> None:
+    origin = code_origin(stack)
+    before = origin.version(())
+    git(stack, "checkout", "--quiet", "-b", "other")
+    commit(stack)
+    git(stack, "config", "branch.main.remote", ".")
+    git(stack, "config", "branch.main.merge", "refs/heads/other")
+    git(stack, "checkout", "--quiet", "main")
+    assert origin.version(()) == before
+
+
+def test_a_branch_that_cannot_be_read_is_a_version_of_its_own_that_does_not_load(stack: Path) -> None:
+    origin = code_origin(stack)
+    (stack / ".git").rename(stack / "git")
+    assert origin.version(()) == origin.version(())
+    assert "cannot be read" in origin.version(())[0][0]
+    with pytest.raises(CodeInvalid, match="cannot be read"):
+        origin.load()
+
+
+def test_values_that_are_in_no_commit_are_said(stack: Path) -> None:
+    (stack / "terraform.tfvars").write_text("n = 3\n")
+    (stack / "b.auto.tfvars.json").write_text('{"n": 3}')
+    (stack / ".gitignore").write_text("*.tfvars\n")
+    origin = code_origin(stack)
+    assert [warning.partition(" ")[0] for warning in origin.warnings()] == ["b.auto.tfvars.json", "terraform.tfvars"]
+    assert origin.load()[0].module.variable("n") == 1
+    commit(stack)
+    assert origin.warnings() == ()
