@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,9 @@ from gateway.model.json import Json, canonical
 
 MEMBER: Final = "hmac_sha256"
 """The only member of a masked value: `{"hmac_sha256": "64 hexadecimal digits"}`."""
+
+_IN_TEXT: Final = re.compile(rf"({MEMBER}(?:\\?\"\s?:\s?\\?\"|:))[0-9a-f]{{16,64}}")
+"""A mask inside a text: `hmac_sha256:` and 16 digits, or in JSON text the member with all 64."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +57,17 @@ def holds_mask(value: object) -> bool:
     if isinstance(value, Mapping):
         return any(holds_mask(item) for item in value.values())
     return isinstance(value, Sequence) and not isinstance(value, str) and any(holds_mask(item) for item in value)
+
+
+def without_digests(value: Json) -> Json:
+    """The value with the digests of its masks blanked. Who may send calls could otherwise compare guesses with another's secret."""
+    if is_masked(value):
+        return {MEMBER: ""}
+    if isinstance(value, str):
+        return _IN_TEXT.sub(r"\1", value)
+    if isinstance(value, Mapping):
+        return {key: without_digests(item) for key, item in value.items()}
+    return [without_digests(item) for item in value] if isinstance(value, Sequence) else value
 
 
 def _text(value: object) -> str:

@@ -15,6 +15,7 @@ from gateway.errors import NotAllowed, NotFound
 from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
 from gateway.model.json import Json, to_json
+from gateway.model.masking import without_digests
 from gateway.model.mutation import Call
 from gateway.model.outcome import Reply
 from gateway.model.record import Record, Stage
@@ -87,12 +88,15 @@ class Context:
         return await self.queries.records(replace(query, actor=caller.actor))
 
     async def blame(self, caller: Caller, address: str, attribute: str) -> dict[str, Any]:
-        """Who set an attribute, and why. Any caller may read it: an agent must know whose change it would contradict."""
-        del caller
+        """Who set an attribute, and why. Any caller may read it: an agent must know whose change it would contradict.
+
+        Of a secret, an agent is not even given the digest: by dry runs it could guess until one fits.
+        """
         found = await self.blamer.blame(address, attribute)
         if found is None:
             raise NotFound(f"No mutation through Sentinel has set {address}.{attribute}.")
-        return {name: to_json(getattr(found, name)) for name in found.__dataclass_fields__}  # type: ignore[attr-defined]
+        answer = {name: to_json(getattr(found, name)) for name in found.__dataclass_fields__}  # type: ignore[attr-defined]
+        return answer if caller.sees_all else {name: without_digests(item) for name, item in answer.items()}
 
     def response(self, call: Call, reply: Reply) -> Json:
         """AWS's reply to the call as JSON, in the form that boto3 returns."""

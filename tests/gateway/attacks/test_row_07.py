@@ -9,6 +9,7 @@ secret of a call are still seen as equal.
 import hashlib
 import hmac
 import json
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -119,6 +120,20 @@ def test_a_short_secret_cannot_be_found_by_hashing_guesses(gate: Gate) -> None:
     )
     assert b"hmac_sha256" in kept
     assert [guess for guess in guesses if guess.encode() in kept] == []
+
+
+def test_an_agent_cannot_compare_its_guesses_with_another_s_secret(gate: Gate) -> None:
+    """By dry runs it sees the masks of its guesses; blame shows it none of the pipeline's."""
+    _try(_call("rds", "modify_db_instance", DBInstanceIdentifier="kafka-reports", MasterUserPassword=GUESSABLE), gate, "pipeline")  # fmt: skip
+    where = {"address": "aws_db_instance.reports", "attribute": "password"}
+    seen = {
+        actor: httpx.get(f"{gate.url}/v1/blame", params=where, headers=gate.bearer(actor))
+        for actor in ("human", "agent")
+    }
+    assert [answer.status_code for answer in seen.values()] == [200, 200]
+    digests = {actor: set(re.findall("[0-9a-f]{64}", answer.text)) for actor, answer in seen.items()}
+    assert digests["human"]
+    assert digests["agent"] == set()
 
 
 def test_the_secret_of_the_state_and_the_same_secret_of_a_call_are_equal(observing: Gate) -> None:

@@ -1,12 +1,14 @@
 """Masks are keyed, keep the shape of a value, and equal secrets have equal masks under one key."""
 
 import hashlib
+import json
+import re
 from typing import Any
 
 import pytest
 
 from gateway.model.json import Json, digest
-from gateway.model.masking import MEMBER, PER_RUN, Masker, holds_mask, is_masked
+from gateway.model.masking import MEMBER, PER_RUN, Masker, holds_mask, is_masked, without_digests
 
 ONE, OTHER = Masker(key=b"1" * 32), Masker(key=b"2" * 32)
 
@@ -50,6 +52,15 @@ def test_no_plain_digest_of_a_guess_fits(guess: Json) -> None:
 
 def test_a_lone_surrogate_is_masked_too() -> None:
     assert is_masked(ONE.mask("\ud800"))
+
+
+def test_digests_can_be_blanked_in_values_and_texts() -> None:
+    shown = [ONE.mask({"a": "hush"}), json.dumps([ONE.mask("hush")]), f"://app:hmac_sha256:{'ab' * 8}@db", 6, None]
+    blank: Any = without_digests(shown)
+    assert blank[0] == {"a": {MEMBER: ""}}
+    assert not re.search("[0-9a-f]{16}", repr(blank))
+    assert json.loads(blank[1]) == [{MEMBER: ""}]
+    assert blank[3:] == [6, None]
 
 
 def test_the_key_is_not_shown() -> None:
