@@ -121,7 +121,7 @@ def hold_to_json(hold: Hold) -> dict[str, Any]:
         "account": call["account"],
         "region": call["region"],
         "parameters": call["parameters"],
-        "whole": call.get("whole") is True,
+        "whole": call.get("whole") is True and "cut" not in summary,
         "motive": summary["motive"],
         "effects": [
             {name: effect[name] for name in ("address", "attribute", "action", "before", "value")}

@@ -35,10 +35,17 @@ _VALUES: Final = frozenset({"value", "parametervalue", "headervalue"})
 # execute, so a command stays readable in full.
 _INLINE: Final = re.compile(
     r"(?P<name>(?:password|passwd|pwd|secret|token|api_?key|access_?key)[\"']?\s{0,8}[=:]\s{0,8}[\"']?)[\w+/=.~@%^-]{4,512}"
+    r"|(?P<option>--(?:[a-z]{1,16}-){0,3}(?:password|passwd|secret|token|api-?key|access-?key)\s{1,8}[\"']?)[\w+/=.~@%^-]{4,512}"
     r"|(?P<scheme>://[^\s/:@]{0,128}:)[^\s/@]{1,256}(?=@)"
     r"|(?P<pem>-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----)[^-]+",
     re.IGNORECASE,
 )
+
+
+_OPTION: Final = re.compile(
+    r"--?(?:[a-z]{1,16}[-_]){0,3}(?:password|passwd|secret|token|api[-_]?key|access[-_]?key)", re.IGNORECASE
+)
+_LITERAL: Final = re.compile(r"[\w+/=.~@%^:-]{1,512}")
 
 
 def masked_parameters(call: Call) -> dict[str, Json]:
@@ -85,11 +92,23 @@ def _inside(value: object, marked: frozenset[str]) -> Json:
                 for key, item in value.items()
             }
         case Sequence() | set() | frozenset():
+            items = value if isinstance(value, Sequence) else sorted(value, key=repr)
             return [
-                _inside(item, marked) for item in (value if isinstance(value, Sequence) else sorted(value, key=repr))
+                MASK if _is_argument_of_secret(before, item) else _inside(item, marked)
+                for before, item in zip([None, *items], items, strict=False)
             ]
         case _:
             return to_json(value)
+
+
+def _is_argument_of_secret(before: object, item: object) -> bool:
+    """Whether an item of a command follows an option such as `--password`, and is a literal that no shell would execute."""
+    return (
+        isinstance(before, str)
+        and isinstance(item, str)
+        and _OPTION.fullmatch(before) is not None
+        and _LITERAL.fullmatch(item) is not None
+    )
 
 
 def _names_only(value: object) -> Json:
@@ -120,7 +139,7 @@ def _names_a_secret(value: Mapping[object, object]) -> bool:
 
 
 def _mask_inline(match: re.Match[str]) -> str:
-    return f"{match['name'] or match['scheme'] or match['pem']}{MASK}"
+    return f"{match['name'] or match['option'] or match['scheme'] or match['pem']}{MASK}"
 
 
 def _folded(name: str) -> str:

@@ -218,9 +218,10 @@ def _refuse_unseen(mutation_id: str, hold: HoldRow) -> None:
             f"Mutation {mutation_id} was held by an older version of Sentinel, which did not keep what an approval is bound to. "
             "Ask its actor to send the call again, and approve the new hold."
         )
-    if json.loads(hold.summary)["call"].get("whole") is not True:
+    summary = json.loads(hold.summary)
+    if summary["call"].get("whole") is not True or "cut" in summary:
         raise NotAllowed(
-            f"The parameters of mutation {mutation_id} are too large to be kept, so nobody can see all of what would be approved. "
+            f"The parameters or effects of mutation {mutation_id} are too large to be kept, so nobody can see all of what would be approved. "
             "Ask its actor to send smaller calls, or reject it."
         )
 

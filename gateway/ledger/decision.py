@@ -43,6 +43,9 @@ MAX_PARAMETERS: Final = 64 * 1024
 MAX_DENIED_PARAMETERS: Final = 4 * 1024
 """The same for a denied call, so that a refusal costs the ledger little."""
 
+_SUMMARY: Final = ("caller", "call", "motive", "effects", "decision", "cut")
+"""Members of the DECIDED record that its approver reads."""
+
 _STANDING: Final = Query(
     select(*columns(CLAIMS, ClaimRow)).where(Among(CLAIMS.c.address, "addresses"), CLAIMS.c.ended_at.is_(None)),
     ClaimRow,
@@ -412,9 +415,7 @@ def _open_hold(transaction: Transaction, write: WriteSet) -> None:
             "on_behalf_of": mutation.caller.on_behalf_of,
             "stack": write.facts.stack,
             "call_digest": write.call_digest,
-            "summary": canonical_text(
-                {name: body[name] for name in ("caller", "call", "motive", "effects", "decision")}
-            ),
+            "summary": canonical_text({name: body[name] for name in _SUMMARY if name in body}),
             "binding": canonical_text(binding_to_json(write.decision.binding)),
             "state": HoldState.OPEN.value,
         },

@@ -42,20 +42,25 @@ def end_restated(
         return [], []
     end_claims(transaction, restated, from_text(now), ClaimEnd.RESTATED)
     kept = {(row.address, row.attribute) for row in restated}
-    changed = Overlaps((address, attribute, None) for address, attribute in effects if (address, attribute) not in kept)
-    return [row.id for row in restated], reopen_superseded(transaction, mutation_id, now, changed)
+    changed = Overlaps((*each, None) for each in effects if each not in kept)
+    unchanged = Overlaps((*each, None) for each in kept)
+    stood_in = [
+        row
+        for row in transaction.rows(_SUPERSEDED, {"mutation": mutation_id})
+        if unchanged.of(row.address, row.attribute) and not changed.of(row.address, row.attribute)
+    ]
+    return [row.id for row in restated], _reopen(transaction, stood_in, now)
 
 
-def reopen_superseded(
-    transaction: Transaction, mutation_id: str, now: str, changed: Overlaps[None] | None = None
-) -> list[str]:
-    """Reopen the claims that the mutation superseded; their ids. Not those that have expired, are on an attribute with another claim,
-    or overlap with one of the attributes that it `changed`.
-    """
+def reopen_superseded(transaction: Transaction, mutation_id: str, now: str) -> list[str]:
+    """Reopen the claims that a failed mutation superseded; their ids."""
+    return _reopen(transaction, transaction.rows(_SUPERSEDED, {"mutation": mutation_id}), now)
+
+
+def _reopen(transaction: Transaction, rows: Iterable[ClaimRow], now: str) -> list[str]:
+    """Reopen claims, except those that have expired or whose attribute has another claim; the ids of those reopened."""
     reopened = []
-    for row in transaction.rows(_SUPERSEDED, {"mutation": mutation_id}):
-        if changed is not None and changed.of(row.address, row.attribute):
-            continue
+    for row in rows:
         holder = transaction.scalar(_HOLDER, {"where": row.address, "what": row.attribute})
         if holder is None and (row.until is None or row.until > now):
             transaction.change(_REOPEN, {"claim": row.id})

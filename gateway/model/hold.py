@@ -27,4 +27,4 @@ class Hold:
     stack: str
     state: HoldState
     summary: Mapping[str, Json]
-    """`caller`, `call`, `motive`, `effects` and `decision`, as in the DECIDED record."""
+    """`caller`, `call`, `motive`, `effects` and `decision`, as in the DECIDED record, and `cut` if not all effects are kept."""

@@ -82,13 +82,8 @@ class Stack:
         except Unknown:
             return None
         recorded = AttributePath(attribute).value_at(self.recorded(address) or {})
-        return masked(
-            value,
-            resource_type=instance.resource_type,
-            attribute=attribute,
-            masker=self.state.masker,
-            recorded=recorded,
-        )
+        kind, masker = instance.resource_type, self.state.masker
+        return masked(value, resource_type=kind, attribute=attribute, masker=masker, recorded=recorded)
 
     def contract(self, address: str) -> Contract:
         """All contracts for the address in one; an empty contract if there is none."""

@@ -96,7 +96,7 @@ findings contains {
 	"id": "SEN-A004",
 	"verdict": {"loses": "deny", "close": "hold"}[standing(id)],
 	"message": concat("", [deleted_text, " is needed by ", claim.address, ", and ", claim.actor, " holds its ", claim.attribute, " for ", motive_text(claim), until_text(claim), ". It cannot be deleted until then."]),
-	"address": min(deleted),
+	"address": first_deleted,
 	"attribute": "*",
 	"holder": claim.actor,
 	"retry_after_ns": claim.until_ns,
@@ -227,9 +227,11 @@ rivals[claim.id] := claim if {
 
 deleted := {effect.address | some effect in changing; effect.action == "delete"}
 
-deleted_text := min(deleted) if count(deleted) == 1
+first_deleted := min(deleted) if count(deleted) > 0
 
-deleted_text := sprintf("%s, or one of %v other resources deleted with it,", [min(deleted), count(deleted) - 1]) if count(deleted) > 1
+deleted_text := first_deleted if count(deleted) == 1
+
+deleted_text := sprintf("%s, or one of %v other resources deleted with it,", [first_deleted, count(deleted) - 1]) if count(deleted) > 1
 
 # The urgent claims of others on other attributes or dependants of a resource that this mutation deletes, by id.
 guarding[claim.id] := claim if {
@@ -246,6 +248,7 @@ set_attributes := attributes(setting)
 changed_attributes := attributes(changing)
 
 # The attributes of some effects, arranged so that finding the claims on them takes time in proportion to both, not to their product.
+# A look-up (`found.exact[…]`) does; `… in found.exact` compares with every member in Wasm.
 attributes(effects) := {
 	"exact": {[effect.address, effect.attribute] | some effect in effects},
 	"around": {[effect.address, outer] | some effect in effects; some outer in enclosing(effect.attribute)},
@@ -255,16 +258,16 @@ attributes(effects) := {
 # Whether a claim is on one of the attributes, on a part of it, or on what it is a part of. `*` is the whole resource.
 touched(claim, found) if {
 	claim.attribute == "*"
-	claim.address in found.addresses
+	found.addresses[claim.address]
 }
 
-touched(claim, found) if [claim.address, "*"] in found.exact
+touched(claim, found) if found.exact[[claim.address, "*"]]
 
-touched(claim, found) if [claim.address, claim.attribute] in found.around
+touched(claim, found) if found.around[[claim.address, claim.attribute]]
 
 touched(claim, found) if {
 	some outer in enclosing(claim.attribute)
-	[claim.address, outer] in found.exact
+	found.exact[[claim.address, outer]]
 }
 
 # The path itself and those it is nested in: `a.b` and `a` for `a.b`.
@@ -328,7 +331,7 @@ flips(effect) := object.get(input.flips, concat(".", [effect.address, effect.att
 
 # The holder of the attribute may set it, and so may an actor that clearly outranks every holder.
 may_set_frozen(effect) if {
-	some claim in input.claims
+	some claim in on_address[effect.address]
 	claim.actor == input.caller.actor
 	touched(claim, attributes([effect]))
 }
@@ -343,9 +346,12 @@ may_set_frozen(effect) if {
 
 holders(effect) := {id |
 	found := attributes([effect])
-	some id, claim in rivals
+	some id, claim in on_address[effect.address]
+	rivals[id]
 	touched(claim, found)
 }
+
+on_address[claim.address][claim.id] := claim if some claim in input.claims
 
 # The actors with the highest-ranked claims on the attribute; empty if there is no claim.
 best_holders(effect) := concat(", ", sort({rivals[id].actor |

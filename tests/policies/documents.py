@@ -34,7 +34,7 @@ def document(
         "now_ns": 1000000000000,
         "stack": "kafka",
         "mode": "enforce",
-        "caller": {"actor": "somebody", "kind": kind, "roles": [], "on_behalf_of": ""},
+        "caller": {"actor": "somebody", "kind": kind, "roles": [], "on_behalf_of": "", "open_claims": 0},
         "motive": {"intent": "cost", "motivation": "budget", "text": "", "evidence": ["T-1"], "wanted_seconds": None},
         "mutation": {
             "id": "mut_1",

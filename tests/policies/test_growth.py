@@ -1,4 +1,4 @@
-"""The guardrails' work grows with the document and not with its square, counted in the instructions that the policies execute."""
+"""The policies' work grows with the document and not with its square, counted in the instructions that the policies execute."""
 
 import json
 from collections.abc import Callable
@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import wasmtime
 
+from gateway.checks.arbitration import ENTRYPOINT as ARBITRATION
 from gateway.checks.policy import ENTRYPOINT
 from gateway.policy.abi import WasmInstance
 from gateway.policy.bundle import read_bundle
@@ -112,6 +113,34 @@ GROWING: dict[str, Make] = {
 }  # fmt: skip
 
 
+def _contested(count: int, action: str = "set", flips: int = 0, **more: Any) -> dict[str, Any]:
+    """Effects on many resources, and a claim on each."""
+    attribute = "*" if action == "delete" else "size"
+    effects = [{**effect("aws_x", action, attribute, 4), "address": f"aws_x.x{number}"} for number in range(count)]
+    claim = {
+        "attribute": "size", "value": 6, "actor": "other", "kind": "agent", "intent": "cost", "motivation": "incident", "evidence": ["A-1"],
+        "since_ns": 1, "until_ns": None, "until": None, "unsettled": False, "relation": "same", **more,
+    }  # fmt: skip
+    claims = [{"id": f"clm_{number}", "address": f"aws_x.x{number}", **claim} for number in range(count)]
+    return {
+        **document(*effects),
+        "claims": claims,
+        "flips": {f"aws_x.x{number}.size": flips for number in range(count)},
+    }
+
+
+ARBITRATED: dict[str, Make] = {
+    "claims of others": _contested,
+    "unsettled claims": lambda n: _contested(n, unsettled=True),
+    "claims of its own": lambda n: _contested(n, actor="somebody"),
+    "claims on parts": lambda n: _contested(n, attribute="size.a.b.c"),
+    "claims on other attributes": lambda n: _contested(n, attribute="other"),
+    "frozen attributes": lambda n: _contested(n, flips=9),
+    "deletions": lambda n: _contested(n, "delete"),
+    "deletions of what others depend on": lambda n: _contested(n, "delete", address="aws_y.y", relation="dependant"),
+}
+
+
 class Counted:
     """A policy whose instructions are counted."""
 
@@ -124,10 +153,10 @@ class Counted:
         module = wasmtime.Module(self._engine, bundle.wasm)
         self._instance = _Fueled(module, engine=self._engine, data=bundle.data, memory_bytes=256 * 2**20, ticks=10**6)
 
-    def work(self, asked: dict[str, Any]) -> int:
+    def work(self, asked: dict[str, Any], entrypoint: str = ENTRYPOINT) -> int:
         """How many instructions a decision takes."""
         before = self._instance.fuel()
-        self._instance.evaluate(self._instance.entrypoints[ENTRYPOINT], json.dumps(asked).encode(), 10**6)
+        self._instance.evaluate(self._instance.entrypoints[entrypoint], json.dumps(asked).encode(), 10**6)
         return before - self._instance.fuel()
 
 
@@ -148,4 +177,10 @@ def counted() -> Counted:
 @pytest.mark.parametrize("make", GROWING.values(), ids=GROWING.keys())
 def test_work_grows_with_size(counted: Counted, make: Make) -> None:
     small, large = counted.work(make(SMALL)), counted.work(make(LARGE))
+    assert large <= MOST * small, f"{large / small:.1f} times the work for {LARGE // SMALL} times the size"
+
+
+@pytest.mark.parametrize("make", ARBITRATED.values(), ids=ARBITRATED.keys())
+def test_the_work_of_arbitration_grows_with_size(counted: Counted, make: Make) -> None:
+    small, large = counted.work(make(SMALL), ARBITRATION), counted.work(make(LARGE), ARBITRATION)
     assert large <= MOST * small, f"{large / small:.1f} times the work for {LARGE // SMALL} times the size"

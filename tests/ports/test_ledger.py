@@ -113,7 +113,7 @@ async def test_the_decided_record_holds_the_call_whole_with_its_secrets_masked(l
     await ledger.record_decision(change, facts(change, before="hunter3"), decision())
     [record] = await ledger.records(RecordQuery())
     body: Any = record.body
-    values = ["{'sha256': 'ab'}", "6"]
+    values = ["{'hmac_sha256': 'ab'}", "6"]
     assert body["call"]["parameters"] == {"Name": "kafka", "Secret": "***", "Value": values}
     assert body["call"]["whole"] is True
     assert [each["before"] for each in body["effects"]] == [None, "hunter3"]

