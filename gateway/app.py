@@ -40,8 +40,9 @@ from gateway.doors.router import DoorRouter
 from gateway.effects.resolver import EffectResolver
 from gateway.errors import SentinelError
 from gateway.keyring.keys import SqlKeyRing
-from gateway.keyring.master_key import derived_key, master_key
-from gateway.ledger.ledger import SqlLedger, open_ledger
+from gateway.keyring.master_key import derived_key
+from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
+from gateway.ledger.ledger import SqlLedger
 from gateway.model.masking import Masker
 from gateway.pipeline import Pipeline
 from gateway.policy.engine import RunningEngine, open_engine
@@ -98,7 +99,7 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
     clock = SystemClock()
     settings.data.mkdir(parents=True, exist_ok=True)
     async with AsyncExitStack() as stack:
-        master = master_key(settings.master_key.get_secret_value(), settings.data)
+        master = master_key_of(settings)
         masker = Masker(key=derived_key(master, "masking"))
         stacks = await asyncio.to_thread(
             Stacks.load,
@@ -111,7 +112,7 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             log.warning("contract_warning", warning=warning)
         for warning in stacks.origin_warnings:
             log.warning("contract_origin", warning=warning)
-        ledger = await stack.enter_async_context(open_ledger(settings.ledger_url))
+        ledger = await stack.enter_async_context(open_sealed_ledger(settings))
         keys = SqlKeyRing(ledger, master=master, clock=clock)
         engine = await open_engine(settings.policy, settings.data)
         stack.push_async_callback(engine.close)
@@ -203,8 +204,8 @@ class _Wire:
 def _application(ports: Ports) -> DoorRouter:
     settings, models = ports.settings, ServiceModels()
     wire = _Wire(
-        routing=routing_index.load(),
-        table=call_classes.load(),
+        routing=routing_index.shipped(),
+        table=call_classes.shipped(),
         models=models,
         endpoints=Endpoints(models=models, regions=settings.upstream.regions, simulated=settings.upstream.simulated),
         signer=RequestSigner(_credentials(settings, ports.clock), ports.clock),
@@ -300,7 +301,10 @@ def _health(app: FastAPI, ports: Ports) -> None:
 
     @app.get("/readyz", summary="Readiness, the revisions of contracts and policy in force, and current problems")
     async def readyz() -> JSONResponse:
-        problems = [*ports.stacks.problems, *([ports.engine.problem] if ports.engine.problem else [])]
+        problems = [
+            *ports.stacks.problems,
+            *(problem for problem in (ports.engine.problem, ports.ledger.problem) if problem),
+        ]
         body: dict[str, Any] = {
             "status": "degraded" if problems else "ready",
             "problems": problems,

@@ -29,14 +29,18 @@ from gateway.model.facts import Facts
 from gateway.model.ids import new_id
 from gateway.model.inbound import Inbound
 from gateway.model.json import Json
-from gateway.model.mutation import Call, CallClass, Mutation
+from gateway.model.mutation import Call, CallClass, Effect, Mutation
 from gateway.model.outcome import InDoubt, Outcome, Refused, Sent
 from gateway.model.refusal import Refusal
 from gateway.model.verdict import Decision, Finding, Verdict
+from gateway.off_loop import apart, off_loop, size_of
 from gateway.ports import Authenticator, Clock, Cloud, Ledger, Prepared, Request, RequestDecoder
 from gateway.survey import Survey, nothing_known
 
 log = structlog.get_logger()
+
+_BYTES_OF_AN_EFFECT = 160
+"""Size that an effect counts as: with more than about fifty, a decision takes longer than a few milliseconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +125,7 @@ class Pipeline:
         if (earlier := await self._earlier_result(mutation)) is not None:
             return earlier
         if request.dry_run:
-            mutation, _, decision = await self._decide(mutation)
+            mutation, _, decision = await apart(_size(mutation), self._decide(mutation))
             return MutationResult(mutation=mutation, decision=decision, outcome=None)
         # The rest runs to its end even if the caller disconnects; otherwise it could stop between sending and recording. The event loop
         # keeps only weak references to tasks, so keep a strong one.
@@ -178,7 +182,7 @@ class Pipeline:
         The request is signed before the commit and never again: if the process is paused too long in between, AWS refuses the request as
         expired.
         """
-        mutation, facts, decision = await self._decide(mutation)
+        mutation, facts, decision = await apart(_size(mutation), self._decide(mutation))
         prepared: Prepared | None = None
         if decision.carried_out:
             try:
@@ -244,11 +248,16 @@ class Pipeline:
             mutation=replace(mutation, id=attempt.mutation_id), decision=None, outcome=attempt.outcome
         )
 
+    def _understood(self, call: Call) -> tuple[Effect, ...]:
+        """The effects of a call. Its digest is calculated here too, because this may run in a thread, and the call keeps it."""
+        _ = call.digest
+        return self._resolver.effects(call)
+
     async def _mutation(self, caller: Caller, request: Request) -> Mutation:
         """The mutation with its effects. Raises `errors.CallTooLarge`."""
         call = replace(request.call, digest_key=self._digest_key)
         try:
-            effects = self._resolver.effects(call)
+            effects = await off_loop(size_of(call.parameters), lambda: self._understood(call))
         except CallTooLarge as error:
             await self._record_refusal(caller, call, error)
             raise
@@ -262,6 +271,11 @@ class Pipeline:
             idempotency_key=request.idempotency_key,
             signature=request.signature,
         )
+
+
+def _size(mutation: Mutation) -> int:
+    """About how many bytes must be handled to decide a mutation."""
+    return size_of(mutation.call.parameters) + _BYTES_OF_AN_EFFECT * len(mutation.effects)
 
 
 def _refuse_sensitive_reads(caller: Caller, request: Request) -> None:

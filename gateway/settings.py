@@ -160,8 +160,10 @@ class Settings(BaseSettings):
     ledger: str = ""
     """SQLAlchemy URL of the ledger, `sqlite:///…` or `postgresql+psycopg://…`; default SQLite in `data`."""
     master_key: SecretStr = SecretStr("")
-    """Key that the secrets of all issued keys are derived from, at least 32 characters; default: generated once and stored in `data` with
-    mode 0600."""
+    """Key that the secrets of all issued keys and the keys of the ledger are derived from, at least 32 characters; default: generated once
+    and stored in `data` with mode 0600. Gateway, reconciler and commands need the same one."""
+    checkpoints: Path | None = None
+    """File of the ledger's last signed checkpoint; default `ledger.checkpoint` in `data`. Best on another disk or host than the database."""
     account: str = ""
     """AWS account id of the calls if the stack names none."""
     mode: Mode = Mode.ENFORCE

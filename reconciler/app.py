@@ -11,6 +11,7 @@ from sqlalchemy.engine import make_url
 
 from gateway.clock import SystemClock
 from gateway.errors import SentinelError
+from gateway.keyring.sealed_ledger import open_sealed_ledger
 from gateway.ledger.ledger import SqlLedger
 from gateway.settings import Settings, StackSettings
 from gateway.terraform.provider_mirror import read_mirror, terraform_environment
@@ -28,9 +29,8 @@ log = structlog.get_logger()
 
 
 async def run_reconciler(settings: Settings, stop: asyncio.Event) -> None:
-    """Write mutations back until `stop` is set. Raises `errors.SettingsInvalid`, `errors.LedgerUnavailable`."""
-    ledger = await SqlLedger.open(settings.ledger_url)
-    try:
+    """Write mutations back until `stop` is set. Raises `errors.SettingsInvalid`, `errors.LedgerUnavailable`, `errors.LedgerBroken`."""
+    async with open_sealed_ledger(settings) as ledger:
         workers = {stack.name: _worker(settings, stack, ledger) for stack in settings.stacks}
         for worker in workers.values():
             await _log_terraform_version(worker.line)
@@ -41,8 +41,6 @@ async def run_reconciler(settings: Settings, stop: asyncio.Event) -> None:
             stop=stop,
             elsewhere=_read_back(settings, ledger, concerns=lambda stack: stack not in workers, read_live=None),
         )
-    finally:
-        await ledger.close()
 
 
 def environment(settings: Settings, workdir: Path) -> dict[str, str]:

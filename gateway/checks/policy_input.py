@@ -21,9 +21,10 @@ class PolicyInputs:
 
     def of(self, mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
         """The input, as `policy_input` builds it. It is shared, so callers must not modify it."""
-        if self._last is None or self._last[0] is not mutation or self._last[1] is not facts:
-            self._last = mutation, facts, policy_input(mutation, facts)
-        return self._last[2]
+        last = self._last  # read once: another thread may replace it, and each mutation must get its own input
+        if last is None or last[0] is not mutation or last[1] is not facts:
+            last = self._last = mutation, facts, policy_input(mutation, facts)
+        return last[2]
 
 
 def policy_input(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:

@@ -83,7 +83,7 @@ def _row(record: dict[str, Any]) -> list[str]:
         record["actor"],
         effects
         or ":".join(part for part in (call.get("service", ""), call.get("operation", "")) if part)
-        or str(body.get("code", "")),
+        or str(body.get("code") or body.get("key") or ""),
         str((body.get("decision") or {}).get("verdict", "") or body.get("outcome", "")),
         "/".join(part for part in (motive.get("intent", ""), motive.get("motivation", "")) if part),
         record["mutation_id"],

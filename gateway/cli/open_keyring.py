@@ -5,15 +5,12 @@ from contextlib import asynccontextmanager
 
 from gateway.clock import SystemClock
 from gateway.keyring.keys import SqlKeyRing
-from gateway.keyring.master_key import master_key
-from gateway.ledger.ledger import open_ledger
+from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.settings import Settings
 
 
 @asynccontextmanager
 async def open_keyring(settings: Settings) -> AsyncIterator[SqlKeyRing]:
-    """The keyring of the ledger in these settings. Raises what `open_ledger` and `master_key` raise."""
-    settings.data.mkdir(parents=True, exist_ok=True)
-    master = master_key(settings.master_key.get_secret_value(), settings.data)
-    async with open_ledger(settings.ledger_url) as ledger:
-        yield SqlKeyRing(ledger, master=master, clock=SystemClock())
+    """The keyring of the ledger in these settings. Raises what `open_sealed_ledger` raises."""
+    async with open_sealed_ledger(settings) as ledger:
+        yield SqlKeyRing(ledger, master=master_key_of(settings), clock=SystemClock())

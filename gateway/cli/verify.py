@@ -1,32 +1,74 @@
-"""`sentinel verify` checks the ledger's hash chain; `sentinel config` shows the settings in force."""
+"""`sentinel verify` checks the ledger; `sentinel config` shows the settings in force."""
 
 import json
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gateway.cli.options import Config, Json
 from gateway.cli.output import console, run, safe, show_json, show_table
 from gateway.cli.settings import config_file, environment_variable, flatten, origins, require_ledger, settings_or_exit
 from gateway.settings import CONFIG_FILE, Settings
 
+if TYPE_CHECKING:
+    from gateway.ledger.verification import Verification
+
 _PASSWORD = re.compile(r"(://[^/:@]*:)[^/]*@|([?&]password=)[^&]*")
 
 
 def verify(*, config: Config = None, as_json: Json = False) -> None:
-    """Verify the hash chain over every record of the ledger. Exit code 1 if it is broken, with the first record that does not fit."""
-    count = run(_verify(settings_or_exit(config_file(config), as_json=as_json)), as_json=as_json)
+    """Verify the ledger: the keyed chain of records, the last signed checkpoint, and the tables that follow from the records.
+
+    Exit code 1 if anything was changed past Sentinel, with a sentence about the first record or row that does not fit.
+    """
+    settings = settings_or_exit(config_file(config), as_json=as_json)
+    done = run(_verify(settings), as_json=as_json)
     if as_json:
-        show_json({"verified": count})
+        show_json(_verification_to_json(done))
+        return
+    console.print(f"The ledger is intact: {done.records} record(s) verified.")
+    for line in _details(done):
+        console.print(line)
+
+
+def _details(done: "Verification") -> list[str]:
+    """What was checked beside the chain, a sentence each."""
+    rows = ", ".join(f"{count} of {name}" for name, count in done.rows.items())
+    lines = [f"Every row follows from the records: {rows}."]
+    if done.unkeyed:
+        lines.append(
+            f"Records 1 to {done.unkeyed} have version 1, whose hashes need no key: only the first keyed record holds them in place."
+        )
+    if done.checkpoint is None:
+        lines.append("There is no checkpoint, so records that were removed from the end would not show.")
     else:
-        console.print(f"The chain is intact: {count} record(s) verified.")
+        lines.append(f"The ledger agrees with the checkpoint that was signed over {done.checkpoint.size} record(s).")
+    return lines
 
 
-async def _verify(settings: Settings) -> int:
-    from gateway.ledger.ledger import open_ledger
+def _verification_to_json(done: "Verification") -> dict[str, Any]:
+    return {
+        "verified": done.records,
+        "unkeyed": done.unkeyed,
+        "checkpoint": done.checkpoint.size if done.checkpoint is not None else None,
+        "rows": dict(done.rows),
+    }
+
+
+async def _verify(settings: Settings) -> "Verification":
+    from gateway.keyring.ledger_keys import ledger_keys
+    from gateway.keyring.sealed_ledger import checkpoint_path, master_key_of
+    from gateway.ledger.checkpoint_file import CheckpointFile
+    from gateway.ledger.store import open_store
+    from gateway.ledger.verification import verify_ledger
 
     require_ledger(settings)
-    async with open_ledger(settings.ledger_url) as ledger:
-        return await ledger.verify()
+    keys = ledger_keys(master_key_of(settings, create=False))
+    # Not through `open_ledger`: that refuses a broken ledger with less to say about it.
+    store = open_store(settings.ledger_url)
+    try:
+        return verify_ledger(store, keys.chain, CheckpointFile(checkpoint_path(settings), keys.signing))
+    finally:
+        store.close()
 
 
 def config(*, config: Config = None, as_json: Json = False) -> None:

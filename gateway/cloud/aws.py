@@ -10,11 +10,11 @@ from botocore.model import OperationModel
 from gateway.cloud.endpoints import Endpoints
 from gateway.cloud.http_client import Client, HttpResponse, NoAnswer, NotSent
 from gateway.cloud.outcome import outcome_of
-from gateway.cloud.serialize import protocol_of, serialize, size_of
+from gateway.cloud.serialize import protocol_of, serialize
 from gateway.cloud.signer import RequestSigner
 from gateway.model.mutation import Call
 from gateway.model.outcome import Failed, InDoubt, Sent
-from gateway.off_loop import off_loop
+from gateway.off_loop import off_loop, size_of
 from gateway.ports import Prepared
 from gateway.service_models import ServiceModels
 

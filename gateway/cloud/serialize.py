@@ -6,7 +6,6 @@ the client already ran them, and a parsed call contains the result. The few that
 
 import re
 import uuid
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import SimpleNamespace
@@ -54,26 +53,6 @@ def protocol_of(call: Call, operation: OperationModel) -> str:
             f"AWS {call.service} does not speak {call.protocol[:40]!r} but {', '.join(supported)}; nothing was sent."
         )
     return call.protocol
-
-
-_BYTES_OF_A_VALUE = 40
-_ENOUGH = 1 << 16
-
-
-def size_of(parameters: Mapping[str, object]) -> int:
-    """About how many bytes the parameters are on the wire, to tell whether serializing them takes long. Stops counting at 64 KiB."""
-    size = 0
-    waiting: list[object] = [parameters]
-    while waiting and size < _ENOUGH:
-        value = waiting.pop()
-        size += _BYTES_OF_A_VALUE
-        if isinstance(value, Mapping):
-            waiting.extend(value.values())
-        elif isinstance(value, str | bytes):
-            size += len(value)
-        elif isinstance(value, Sequence):
-            waiting.extend(value)
-    return size
 
 
 def idempotency_tokens(operation: OperationModel, mutation_id: str) -> dict[str, str]:

@@ -5,17 +5,25 @@ from collections.abc import Iterable
 from gateway.model.mutation import Mutation
 from gateway.model.verdict import Decision, Finding, Verdict
 
+MAX_OBJECTIONS = 20
+"""How many objections a refusal states; the record of the decision has more."""
+
 
 def refusal_text(mutation: Mutation, decision: Decision) -> str:
     """One paragraph for a held or denied mutation: the call, every objection, and the next step. Nothing was sent to AWS."""
     call = f"{mutation.call.service}:{mutation.call.operation}"
-    reasons = " ".join(_unique(_objection(finding) for finding in decision.objections))
+    reasons = _reasons(list(_unique(_objection(finding) for finding in decision.objections)))
     if decision.verdict is Verdict.HOLD:
         return (
             f"Sentinel holds {call} for a human (mutation {mutation.id}); nothing was sent to AWS. {reasons} "
             f"Once a human has run `sentinel approve {mutation.id}`, repeat the identical call."
         )
     return f"Sentinel refused {call} (mutation {mutation.id}); nothing was sent to AWS. {reasons}"
+
+
+def _reasons(objections: list[str]) -> str:
+    more = len(objections) - MAX_OBJECTIONS
+    return " ".join(objections[:MAX_OBJECTIONS]) + (f" And {more} more objections." if more > 0 else "")
 
 
 def _objection(finding: Finding) -> str:

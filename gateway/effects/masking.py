@@ -33,6 +33,8 @@ _VALUES: Final = frozenset({"value", "parametervalue", "headervalue"})
 
 # Bounded repetitions, so that no text takes more than linear time. A masked literal has no character that a shell would
 # execute, so a command stays readable in full.
+LONGEST_TEXT: Final = 64 * 1024
+"""Characters of a text that is searched for secrets, at half a second for a megabyte. No longer text is shown anyway."""
 _INLINE: Final = re.compile(
     r"(?P<name>(?:password|passwd|pwd|secret|token|api_?key|access_?key)[\"']?\s{0,8}[=:]\s{0,8}[\"']?)[\w+/=.~@%^-]{4,512}"
     r"|(?P<option>--(?:[a-z]{1,16}-){0,3}(?:password|passwd|secret|token|api-?key|access-?key)\s{1,8}[\"']?)[\w+/=.~@%^-]{4,512}"
@@ -81,6 +83,8 @@ def _shown(name: str, value: object, marked: frozenset[str]) -> Json:
 
 def _inside(value: object, marked: frozenset[str]) -> Json:
     match value:
+        case str() if len(value) > LONGEST_TEXT:
+            return f"(not kept: {len(value)} characters)"
         case str():
             return _INLINE.sub(_mask_inline, value)
         case bytes() | bytearray():

@@ -13,7 +13,7 @@ _QUEUE = re.compile(r"/(?:(\d{12}|queue)/)?([A-Za-z0-9_.-]+)/?")
 _ZONE = re.compile(r"(?:/?hostedzone/)?([A-Za-z0-9]{1,32})")
 _KEY = re.compile(r"key/([A-Za-z0-9-]+)|([A-Za-z0-9-]+)")
 _AWS_HOSTS = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws", ".api.amazonwebservices.com.cn")
-_REGION = re.compile(r"(?:^|\.)((?:eusc-)?[a-z]{2}(?:-gov|-iso[a-z]?)?-[a-z]+-\d)(?=\.)")
+_REGION = re.compile(r"(?:^|\.)((?:eusc-)?[a-z]{2}(?:-gov|-iso[a-z]?)?-[a-z]{1,20}-\d)(?=\.)")
 _LEGACY_REGION = "us-east-1"
 """Of `queue.amazonaws.com`, which names none."""
 

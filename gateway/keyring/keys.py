@@ -1,26 +1,25 @@
 """The issued keys. They are stored without their secrets, which are derived from the master key."""
 
 import base64
-import hashlib
 import hmac
 import json
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, select
 
 from gateway.errors import NotFound
+from gateway.ledger.keys import issue_key, revoke_key
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.rows import KeyRow
 from gateway.ledger.serialize import canonical_text
-from gateway.ledger.statements import Query, SqlValue, Statement, columns
+from gateway.ledger.statements import Query, SqlValue, columns
 from gateway.ledger.tables import KEYS
 from gateway.ledger.timestamps import from_text, to_text
-from gateway.ledger.transaction import Transaction
 from gateway.model.caller import ActorKind
 from gateway.model.ids import SESSION_KEY_PREFIX, STANDING_KEY_PREFIX
 from gateway.model.motive import Motive, motive_from_json, motive_to_json
@@ -31,24 +30,28 @@ MAX_AGE: Final = 1.0
 
 _MOST_CACHED: Final = 10_000
 _ALPHABET: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+_RANDOM_LENGTH: Final = 15
 _SECRET_LENGTH: Final = 40
+_BOUND: Final = "1"
+"""The character after the prefix of a key id whose secret covers the whole key. It is not in the alphabet."""
+_PREFIX_LENGTH: Final = len(STANDING_KEY_PREFIX)
 
 _BY_ID: Final = Query(select(*columns(KEYS, KeyRow)).where(KEYS.c.id == bindparam("key")), KeyRow)
 _ALL: Final = Query(select(*columns(KEYS, KeyRow)).order_by(KEYS.c.created_at.desc(), KEYS.c.id.desc()), KeyRow)
-_INSERT: Final = Statement(insert(KEYS))
-_REVOKE: Final = Statement(
-    update(KEYS).where(KEYS.c.id == bindparam("key"), KEYS.c.revoked_at.is_(None)).values(revoked_at=bindparam("at"))
-)
-_REVOKE_SESSIONS: Final = Statement(
-    update(KEYS)
-    .where(KEYS.c.session_of == bindparam("key"), KEYS.c.revoked_at.is_(None))
-    .values(revoked_at=bindparam("at"))
-)
 
 
-def secret_of(master: bytes, key_id: str) -> str:
-    """The secret of a key: HMAC-SHA-256 of its id under the master key, 40 characters of base64url."""
-    mac = hmac.new(master, b"sentinel key\0" + key_id.encode(), hashlib.sha256).digest()
+def secret_of(master: bytes, row: KeyRow) -> str:
+    """The secret of a key: HMAC-SHA-256 under the master key, 40 characters of base64url.
+
+    It covers everything about the key but its revocation. If somebody gives the key another role in the database, its holder no
+    longer knows its secret. Keys that were issued before that have secrets that cover only the id, which tells the two apart.
+    """
+    if row.id[_PREFIX_LENGTH : _PREFIX_LENGTH + 1] == _BOUND:
+        mac = hmac.digest(
+            master, b"sentinel bound key\0" + canonical_text(row._replace(revoked_at=None)).encode(), "sha256"
+        )
+    else:
+        mac = hmac.digest(master, b"sentinel key\0" + row.id.encode(), "sha256")
     return base64.urlsafe_b64encode(mac).decode()[:_SECRET_LENGTH]
 
 
@@ -94,7 +97,7 @@ class SqlKeyRing:
         if session_of:
             until = await self._session_end(session_of, until)
         prefix = SESSION_KEY_PREFIX if session_of else STANDING_KEY_PREFIX
-        key_id = prefix + "".join(secrets.choice(_ALPHABET) for _ in range(16))
+        key_id = prefix + _BOUND + "".join(secrets.choice(_ALPHABET) for _ in range(_RANDOM_LENGTH))
         row: dict[str, SqlValue] = {
             "id": key_id,
             "actor": actor,
@@ -106,7 +109,7 @@ class SqlKeyRing:
             "expires_at": to_text(until) if until is not None else None,
             "session_of": session_of,
         }
-        await self._ledger.write(lambda transaction: _store(transaction, row))
+        await self._ledger.write(lambda transaction: issue_key(transaction, row, now))
         self._cache.pop(key_id, None)
         key = await self.find(key_id)
         if key is None:
@@ -116,8 +119,8 @@ class SqlKeyRing:
 
     async def revoke(self, key_id: str) -> None:
         """Revoke a key and its session keys, here at once and in other processes within `MAX_AGE`. Raises `errors.NotFound`."""
-        at = to_text(self._clock.now())
-        await self._ledger.write(lambda transaction: _revoke(transaction, key_id, at))
+        at = self._clock.now()
+        await self._ledger.write(lambda transaction: revoke_key(transaction, key_id, at))
         self._cache.clear()
 
     async def all(self) -> Sequence[Key]:
@@ -136,7 +139,7 @@ class SqlKeyRing:
     def _key(self, row: KeyRow) -> Key:
         return Key(
             id=row.id,
-            secret=secret_of(self._master, row.id),
+            secret=secret_of(self._master, row),
             actor=row.actor,
             kind=ActorKind(row.kind),
             roles=tuple(json.loads(row.roles)),
@@ -152,16 +155,3 @@ class SqlKeyRing:
         self._cache[key_id] = (now, key)
         if len(self._cache) > _MOST_CACHED:
             self._cache.popitem(last=False)
-
-
-def _store(transaction: Transaction, row: Mapping[str, SqlValue]) -> None:
-    transaction.change(_INSERT, {**row, "revoked_at": None})
-
-
-def _revoke(transaction: Transaction, key_id: str, at: str) -> None:
-    """Revoke a key and its session keys. Revoking again changes nothing. Raises `errors.NotFound`."""
-    transaction.change(_REVOKE_SESSIONS, {"key": key_id, "at": at})
-    if transaction.change(_REVOKE, {"key": key_id, "at": at}):
-        return
-    if transaction.row(_BY_ID, {"key": key_id}) is None:
-        raise NotFound(f"There is no key {key_id}.")

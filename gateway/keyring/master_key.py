@@ -25,16 +25,20 @@ def derived_key(master: bytes, purpose: str) -> bytes:
     return hmac.new(extracted, purpose.encode() + b"\x01", hashlib.sha256).digest()
 
 
-def master_key(given: str, data: Path) -> bytes:
+def master_key(given: str, data: Path, *, create: bool = True) -> bytes:
     """The key `given` in the settings, else the one in `data/master.key`, which is created with mode 0600 if it is missing.
 
-    Raises `errors.SettingsInvalid` for a key that is too short, and for a file that cannot be read or that others can read.
+    Raises `errors.SettingsInvalid` for a key that is too short, and for a file that cannot be read, that others can read, or,
+    unless `create`, that is missing.
     """
     if given:
         return _long_enough(given, "The master key in the settings")
     path = data / FILE_NAME
     try:
         if not path.exists():
+            if not create:
+                message = f"There is no master key at {path}, and the settings give none, so the ledger's hashes cannot be checked. Restore it."
+                raise SettingsInvalid(message)
             _create(path)
         return _long_enough(_private_text(path), f"The master key in {path}")
     except (OSError, UnicodeDecodeError) as error:

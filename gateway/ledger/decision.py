@@ -120,7 +120,7 @@ def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: st
         mutation_id=mutation.id,
         actor=mutation.caller.actor,
         stack=facts.stack,
-        body=body if decision.carried_out else refused_body(body, decision.verdict),
+        body=_carried_out(body, mutation, owner) if decision.carried_out else refused_body(body, decision.verdict),
     )
     return WriteSet(
         mutation=mutation,
@@ -131,6 +131,12 @@ def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: st
         call_digest=digest,
         owner=owner,
     )
+
+
+def _carried_out(body: Mapping[str, Json], mutation: Mutation, owner: str) -> Mapping[str, Json]:
+    """The body with what the attempt's row holds beside it, so that the row follows from the record."""
+    attempt = {"idempotency_key": mutation.idempotency_key, "owner": owner, "signature": mutation.signature}
+    return {**body, "attempt": attempt}
 
 
 def _check_names(mutation: Mutation) -> None:

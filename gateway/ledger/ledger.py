@@ -4,20 +4,25 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Final, TypeVar
 
 from gateway.ledger import approvals, doubts, leases, queries
+from gateway.ledger.anchor import Anchor
 from gateway.ledger.blame import Blame, blame
-from gateway.ledger.chain import verify_chain
+from gateway.ledger.checkpoint_file import CheckpointFile
 from gateway.ledger.claims import expire
 from gateway.ledger.decision import decide, write_set
+from gateway.ledger.ledger_keys import LedgerKeys
 from gateway.ledger.lookup import attempt_of, view_of
+from gateway.ledger.opening import prepare
 from gateway.ledger.outcome import settle, settlement
 from gateway.ledger.rate_limit import RefusalRateLimit, refusal_body
 from gateway.ledger.reader import Reader
 from gateway.ledger.statements import Session
-from gateway.ledger.store import Store, open_store, unavailable
+from gateway.ledger.store import Store, open_store
 from gateway.ledger.transaction import Transaction
+from gateway.ledger.verification import verify_ledger
 from gateway.ledger.writer import Writer
 from gateway.model.caller import Caller
 from gateway.model.claim import Claim
@@ -31,9 +36,13 @@ from gateway.model.record import Record, Stage
 from gateway.model.refusal import Refusal
 from gateway.model.resolution import Resolution
 from gateway.model.verdict import Decision
+from gateway.off_loop import off_loop, size_of
 from gateway.ports import Attempt, Doubt, LedgerView, RecordQuery
 
 T = TypeVar("T")
+
+_BYTES_OF_AN_EFFECT: Final = 160
+"""Size that an effect counts as, to decide whether its record is prepared in a thread."""
 
 _EXPIRED_AT_ONCE: Final = 500
 """Most claims ended in one transaction, so that mutations do not wait long behind it."""
@@ -45,28 +54,50 @@ class SqlLedger:
     Every method may raise `errors.LedgerUnavailable`; nothing of that call was then stored.
     """
 
-    def __init__(self, store: Store) -> None:
-        """Takes ownership of an opened store: `close` closes it."""
+    def __init__(self, store: Store, keys: LedgerKeys, checkpoint: CheckpointFile | None, *, count: int) -> None:
+        """Takes ownership of a store that `prepare` has checked and counted: `close` closes it."""
         self._store = store
-        self._writer = Writer(store)
+        self._keys = keys
+        self._checkpoint = checkpoint
+        self._anchor = Anchor(store, keys.chain, checkpoint, count=count) if checkpoint is not None else None
+        self._writer = Writer(store, keys.chain, self._anchor)
         self._hot_reader = Reader(store, "hot-reader")
         self._query_reader = Reader(store, "query-reader")
         self._refusal_limit = RefusalRateLimit()
         self._owner = new_id("gtw")
 
     @classmethod
-    async def open(cls, url: str) -> "SqlLedger":
-        """Open the database at a SQLAlchemy URL, bringing its schema up to date.
+    async def open(cls, url: str, keys: LedgerKeys, checkpoint: Path | None = None) -> "SqlLedger":
+        """Open the database at a SQLAlchemy URL, bringing its schema up to date. Without the path of a checkpoint, none is signed.
 
-        Raises `errors.SettingsInvalid`, `errors.LedgerUnavailable`.
+        Raises `errors.SettingsInvalid`, `errors.LedgerUnavailable`, and `errors.LedgerBroken` if the ledger does not hold what the
+        last checkpoint says, or ends with a record that these keys did not write.
         """
-        return cls(await asyncio.to_thread(open_store, url))
+        file = CheckpointFile(checkpoint, keys.signing) if checkpoint is not None else None
+        return await asyncio.to_thread(cls._open, url, keys, file)
+
+    @classmethod
+    def _open(cls, url: str, keys: LedgerKeys, file: CheckpointFile | None) -> "SqlLedger":
+        store = open_store(url)
+        try:
+            count = prepare(store, keys.chain, file)
+            return cls(store, keys, file, count=count)
+        except BaseException:
+            store.close()
+            raise
+
+    @property
+    def problem(self) -> str:
+        """Why the ledger's last checkpoint could not be signed, as a sentence; empty if it was."""
+        return self._anchor.problem if self._anchor is not None else ""
 
     async def close(self) -> None:
         """Finish what is waiting, record how many refusals were dropped, and close the database."""
         if self._refusal_limit.suppressed:
             await self._append_refusal(Refusal(at=datetime.now(UTC), code="suppressed"))
-        for part in (self._writer, self._hot_reader, self._query_reader, self._store):
+        # The anchor comes after the writer, so that the last checkpoint is signed over everything written here.
+        anchor = (self._anchor,) if self._anchor is not None else ()
+        for part in (self._writer, *anchor, self._hot_reader, self._query_reader, self._store):
             await asyncio.to_thread(part.close)
 
     async def write(self, work: Callable[[Transaction], T]) -> T:
@@ -111,7 +142,8 @@ class SqlLedger:
         Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`, and `errors.PolicyInvalid` for an
         invalid obligation; nothing was then stored.
         """
-        write = write_set(mutation, facts, decision, owner=self._owner)
+        size = size_of(mutation.call.parameters) + _BYTES_OF_AN_EFFECT * len(mutation.effects)
+        write = await off_loop(size, lambda: write_set(mutation, facts, decision, owner=self._owner))
         return await self._writer.submit(lambda transaction: decide(transaction, write))
 
     async def record_outcome(self, mutation: Mutation, outcome: Sent, at: datetime) -> None:
@@ -177,14 +209,9 @@ class SqlLedger:
         return await self._query_reader.read(lambda connection: blame(connection, address, attribute, now))
 
     async def verify(self) -> int:
-        """Check the whole chain; the number of records. Raises `errors.LedgerBroken`, which names the first bad record."""
-        return await asyncio.to_thread(self._verify)
-
-    def _verify(self) -> int:
-        # On a connection of its own: it reads for seconds, and queries must not wait for it.
-        with self._store.connect() as connection, unavailable():
-            connection.begin()
-            return verify_chain(Session(connection))
+        """Check chain, checkpoint and tables; the number of records. Raises `errors.LedgerBroken`, which names the first bad record or row."""
+        done = await asyncio.to_thread(verify_ledger, self._store, self._keys.chain, self._checkpoint)
+        return done.records
 
     # The port `LedgerCommands` ----------------------------------------------------------------------------------
 
@@ -241,9 +268,9 @@ class SqlLedger:
 
 
 @asynccontextmanager
-async def open_ledger(url: str) -> AsyncIterator[SqlLedger]:
-    """The ledger at a SQLAlchemy URL for as long as the block lasts. Raises as `SqlLedger.open`."""
-    ledger = await SqlLedger.open(url)
+async def open_ledger(url: str, keys: LedgerKeys, checkpoint: Path | None = None) -> AsyncIterator[SqlLedger]:
+    """The ledger at a SQLAlchemy URL for as long as the block lasts. Arguments and errors are those of `SqlLedger.open`."""
+    ledger = await SqlLedger.open(url, keys, checkpoint)
     try:
         yield ledger
     finally:

@@ -13,7 +13,7 @@ from gateway.errors import NotAllowed, NotFound
 from gateway.ledger.claims import end_claims, open_claims_of, settle_claims
 from gateway.ledger.reopen import end_restated, reopen_superseded
 from gateway.ledger.rows import AttemptRow
-from gateway.ledger.serialize import canonical_text, ids
+from gateway.ledger.serialize import canonical_text, ids, reply_digest
 from gateway.ledger.statements import Query, Statement, columns
 from gateway.ledger.states import AttemptState
 from gateway.ledger.tables import ATTEMPTS, RECORDS, VALUES
@@ -139,6 +139,7 @@ def settle_resolved(transaction: Transaction, attempt: AttemptRow, given: Resolu
         "request_id": given.request_id,
         "settled_by": {"means": given.by.value, "actor": given.actor},
         "why": given.reason[:MAX_MESSAGE],
+        "reply": "",
     }
     if given.carried_out:
         effects = _effects_decided(transaction, attempt)
@@ -163,20 +164,22 @@ def settle_resolved(transaction: Transaction, attempt: AttemptRow, given: Resolu
 def _applied(transaction: Transaction, given: Settlement, outcome: Applied, attempt: AttemptRow) -> None:
     effects = given.effects if given.effects is not None else _effects_decided(transaction, attempt)
     claims = _settle_applied_claims(transaction, attempt, effects, given.at)
+    keeps = given.harmless and attempt.idempotency_key and len(outcome.reply.body) <= MAX_REPLY
+    reply = outcome.reply if keeps else None
     body: dict[str, Json] = {
         "outcome": AttemptState.APPLIED.value,
         "request_id": outcome.request_id,
         "status": outcome.reply.status,
+        "reply": reply_digest(reply.status, canonical_text(reply.headers), reply.body) if reply else "",
         **claims,
     }
     seq = append_settled(transaction, given.at, attempt, body)
-    keeps = given.harmless and attempt.idempotency_key and len(outcome.reply.body) <= MAX_REPLY
     _close(
         transaction,
         attempt,
         AttemptState.APPLIED,
         request_id=outcome.request_id,
-        reply=outcome.reply if keeps else None,
+        reply=reply,
         key=attempt.idempotency_key,
     )
     _store_values(transaction, effects, attempt.mutation_id, given.at, seq)

@@ -25,6 +25,14 @@ class ChainEndRow(NamedTuple):
     hash: str
 
 
+class LastRecordRow(NamedTuple):
+    """The last record, as far as opening the ledger needs it."""
+
+    seq: int
+    version: int
+    previous: str
+
+
 class ClaimRow(NamedTuple):
     """A claim, without the mutation that superseded it."""
 
@@ -131,3 +139,25 @@ class KeyRow(NamedTuple):
     motive: str | None
     expires_at: str | None
     revoked_at: str | None
+    session_of: str
+
+
+class KeyIdRow(NamedTuple):
+    """The id of a key."""
+
+    id: str
+
+
+class StoredKeyRow(NamedTuple):
+    """A whole row of `keys`."""
+
+    id: str
+    actor: str
+    kind: str
+    roles: str
+    on_behalf_of: str
+    motive: str | None
+    created_at: str
+    expires_at: str | None
+    revoked_at: str | None
+    session_of: str

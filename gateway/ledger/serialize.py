@@ -1,5 +1,6 @@
 """The stored forms of the model's nouns: JSON in records, and rows of tables."""
 
+import hashlib
 import json
 from collections.abc import Iterable
 from typing import Final
@@ -102,6 +103,13 @@ def claim_from_row(row: ClaimRow) -> Claim:
         end=ClaimEnd(row.end) if row.end else None,
         unsettled=bool(row.unsettled) and row.ended_at is None,
     )
+
+
+def reply_digest(status: object, headers: object, body: bytes | None) -> str:
+    """The SHA-256 of a stored reply, 64 hex digits; empty if none was stored. Headers are canonical JSON text, so no newline is in them."""
+    if status is headers is body is None:
+        return ""
+    return hashlib.sha256(f"{status}\n{headers}\n".encode() + bytes(body or b"")).hexdigest()
 
 
 def record_from_row(row: RecordRow) -> Record:

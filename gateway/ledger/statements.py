@@ -4,7 +4,8 @@ Every mutation waits for these statements. Running them without SQLAlchemy's exe
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from itertools import count
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import psycopg
@@ -23,6 +24,8 @@ SqlValue: TypeAlias = str | int | bytes | None
 
 Values: TypeAlias = Mapping[str, SqlValue]
 """Parameters of a statement, by name."""
+
+_NOTHING: Final[Values] = {}
 
 RowT = TypeVar("RowT", bound=tuple[Any, ...])
 
@@ -124,11 +127,12 @@ class Session:
     def __init__(self, connection: Connection) -> None:
         self._driver: Any = connection.connection.dbapi_connection
         self._dialect = connection.dialect
+        self._streams = count()
 
     def rows(self, query: Query[RowT], values: Values) -> list[RowT]:
         """Every row."""
         make_row = query.make_row
-        return [make_row(found) for found in self._fetched(query, values)]
+        return [make_row(found) for found in self.fetch(query, values)]
 
     def row(self, query: Query[RowT], values: Values) -> RowT | None:
         """The first row, or None."""
@@ -137,16 +141,17 @@ class Session:
 
     def scalar(self, statement: Statement, values: Values) -> Any:
         """The first column of the first row, or None."""
-        rows = self._fetched(statement, values)
+        rows = self.fetch(statement, values)
         return rows[0][0] if rows else None
 
-    def stream(self, statement: Statement, page: int) -> Iterator[tuple[Any, ...]]:
-        """Every row as a plain tuple, with `page` rows in memory at a time."""
+    def stream(self, statement: Statement, page: int, values: Values = _NOTHING) -> Generator[tuple[Any, ...]]:
+        """Every row as a plain tuple, with `page` rows in memory at a time. Several streams can be read side by side."""
         text, fixed = statement.on(self._dialect)
         # Only a named cursor leaves the rows at the PostgreSQL server.
-        cursor = self._driver.cursor() if self._dialect.name == "sqlite" else self._driver.cursor(name="stream")
+        name = {} if self._dialect.name == "sqlite" else {"name": f"stream_{next(self._streams)}"}
+        cursor = self._driver.cursor(**name)
         try:
-            cursor.execute(text, fixed)
+            cursor.execute(text, {**fixed, **values})
             while rows := cursor.fetchmany(page):
                 yield from rows
         finally:
@@ -177,7 +182,8 @@ class Session:
         cursor.execute(text)
         cursor.close()
 
-    def _fetched(self, statement: Statement, values: Values) -> list[tuple[Any, ...]]:
+    def fetch(self, statement: Statement, values: Values) -> list[tuple[Any, ...]]:
+        """Every row as a plain tuple."""
         text, fixed = statement.on(self._dialect)
         cursor = self._driver.cursor()
         cursor.execute(text, {**fixed, **values})

@@ -44,12 +44,20 @@ class Store:
         if self.postgresql:
             connection.execute(_ADVISORY, {"key": _CHAIN_LOCK})
 
+    def begin_snapshot(self, connection: Connection) -> None:
+        """Begin a transaction in which every statement sees the same state of the ledger."""
+        connection.begin()
+        if self.postgresql:
+            # On SQLite a transaction sees one state in any case.
+            connection.execute(_SNAPSHOT)
+
     def close(self) -> None:
         """Close every pooled connection."""
         self._engine.dispose()
 
 
 _ADVISORY = text("SELECT pg_advisory_xact_lock(:key)")
+_SNAPSHOT = text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
 
 
 def open_store(url: str) -> Store:

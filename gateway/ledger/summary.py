@@ -5,6 +5,7 @@ became a record of 717 kB. Such a call changed nothing, so an investigator needs
 value. The call itself, which an approver reads, is kept.
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -39,9 +40,15 @@ def refused_body(body: Mapping[str, Json], verdict: Verdict) -> Mapping[str, Jso
         "decision": {
             **_cut_members(decision),
             "findings": [_cut({**_mapping(finding), "offer": None}) for finding in objections[:_KEPT]],
+            "binding": _binding_digest(decision.get("binding")),
         },
         "cut": {"effects": max(0, len(effects) - _KEPT), "findings": max(0, len(findings) - _KEPT)},
     }
+
+
+def _binding_digest(binding: Json) -> Json:
+    """The digest of what an approval is bound to, whose whole text the hold's row keeps: so that the row follows from the record."""
+    return {"sha256": hashlib.sha256(canonical_text(binding).encode()).hexdigest()}
 
 
 def _effect(effect: Mapping[str, Any]) -> Json:

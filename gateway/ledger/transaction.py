@@ -5,7 +5,8 @@ from typing import Final
 
 from sqlalchemy import Connection, insert, select
 
-from gateway.ledger.chain import FIRST_PREVIOUS, HASHED, record_hash
+from gateway.errors import LedgerUnavailable
+from gateway.ledger.chain import HASHED, START, VERSION, keyed_hash
 from gateway.ledger.rows import ChainEndRow
 from gateway.ledger.serialize import canonical_text
 from gateway.ledger.statements import Query, Session, SqlValue, Statement, columns
@@ -25,8 +26,11 @@ _INSERT_RESOURCE: Final = Statement(insert(RESOURCES))
 class Transaction(Session):
     """The session of one unit of work. The store's write lock is held, so nobody else appends to the chain meanwhile."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, key: bytes, *, seen: ChainEndRow = START) -> None:
+        """`key` keys the hashes. `seen` is the last record that this process knows to be in the ledger."""
         super().__init__(connection)
+        self._key = key
+        self._seen = seen
         self.end: ChainEndRow | None = None
         """The chain's last record; None until it is read. Code that rolls back to a savepoint must restore it."""
 
@@ -38,11 +42,15 @@ class Transaction(Session):
         verdict: str = "",
         resources: Sequence[tuple[str, str]] = (),
     ) -> int:
-        """Append a record to the chain; its seq. `resources` are the (address, attribute) pairs it is about."""
+        """Append a record to the chain; its seq. `resources` are the (address, attribute) pairs it is about.
+
+        Raises `errors.LedgerUnavailable` if the end of the chain is not there any more.
+        """
         seq, previous = self._end()
         body = canonical_text(record.body)
-        fields = {
-            "version": record.version,
+        pairs = sorted(set(resources))
+        fields: dict[str, str | int] = {
+            "version": VERSION,
             "seq": seq + 1,
             "stage": record.stage.value,
             "at": to_text(record.at),
@@ -53,12 +61,11 @@ class Transaction(Session):
             "motivation": motive.motivation.value if motive else "",
             "verdict": verdict,
         }
-        digest = record_hash(previous, [fields[name] for name in HASHED], body)
+        digest = keyed_hash(self._key, previous, [fields[name] for name in HASHED], pairs, body)
         self.change(_INSERT, {**fields, "body": body, "previous": previous, "hash": digest})
-        if resources:
+        if pairs:
             rows: list[dict[str, SqlValue]] = [
-                {"seq": seq + 1, "address": address, "attribute": attribute}
-                for address, attribute in dict.fromkeys(resources)
+                {"seq": seq + 1, "address": address, "attribute": attribute} for address, attribute in pairs
             ]
             self.change_each(_INSERT_RESOURCE, rows)
         self.end = ChainEndRow(seq + 1, digest)
@@ -66,5 +73,12 @@ class Transaction(Session):
 
     def _end(self) -> ChainEndRow:
         if self.end is None:
-            self.end = self.row(_CHAIN_END, {}) or ChainEndRow(0, FIRST_PREVIOUS)
+            end = self.row(_CHAIN_END, {}) or START
+            if end.seq < self._seen.seq or (end.seq == self._seen.seq and end != self._seen):
+                message = (
+                    f"The ledger was changed past Sentinel: record {self._seen.seq}, which was written here, is not its end any more. "
+                    "Nothing was stored. Run `sentinel verify`."
+                )
+                raise LedgerUnavailable(message)
+            self.end = end
         return self.end

@@ -11,6 +11,9 @@ from sqlalchemy import Connection, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.errors import LedgerUnavailable, SentinelError
+from gateway.ledger.anchor import Anchor
+from gateway.ledger.chain import START
+from gateway.ledger.rows import ChainEndRow
 from gateway.ledger.store import Store, unavailable
 from gateway.ledger.tables import RECORDS
 from gateway.ledger.transaction import Transaction
@@ -48,8 +51,12 @@ class Writer:
     Each caller's work has a savepoint of its own, so it can fail alone. Callers get their results only after the commit.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, key: bytes, anchor: Anchor | None = None) -> None:
+        """`key` keys the record hashes; `anchor` is told of every commit, and can refuse new work."""
         self._store = store
+        self._key = key
+        self._anchor = anchor
+        self._seen = START
         self._queue: SimpleQueue[_Item[Any] | None] = SimpleQueue()
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="ledger-writer", daemon=True)
@@ -63,6 +70,8 @@ class Writer:
         """
         if self._closed:
             raise LedgerUnavailable("The ledger is closed, so nothing was stored.")
+        if self._anchor is not None:
+            self._anchor.guard()
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         item = _Item(work=work, future=future, loop=loop)
@@ -80,7 +89,7 @@ class Writer:
         while batch := self._gather():
             try:
                 connection = connection or self._store.connect(writes=True)
-                commit(self._store, connection, batch)
+                self._committed(commit(self._store, connection, batch, key=self._key, seen=self._seen))
             except Exception as error:  # noqa: BLE001  no failure of a batch may end the thread
                 _fail(batch, error)
                 if connection is not None:
@@ -90,6 +99,11 @@ class Writer:
             _resolve_all(batch)
         if connection is not None:
             connection.close()
+
+    def _committed(self, end: ChainEndRow) -> None:
+        self._seen = end
+        if self._anchor is not None:
+            self._anchor.committed(end)
 
     def _gather(self) -> list[_Item[Any]]:
         """Wait for the first item, then take all that wait; an empty list means stop."""
@@ -109,12 +123,17 @@ class Writer:
         return batch
 
 
-def commit(store: Store, connection: Connection, batch: Sequence[_Item[Any]]) -> None:
-    """Run every item and commit those that did not fail. Raises `errors.LedgerUnavailable`; none is then stored."""
+def commit(
+    store: Store, connection: Connection, batch: Sequence[_Item[Any]], *, key: bytes, seen: ChainEndRow
+) -> ChainEndRow:
+    """Run every item and commit those that did not fail; the last record known to be stored, at first `seen`.
+
+    Raises `errors.LedgerUnavailable`; none is then stored.
+    """
     with unavailable():
         try:
             store.lock(connection)
-            transaction = Transaction(connection)
+            transaction = Transaction(connection, key, seen=seen)
             for item in batch:
                 _run_one(transaction, item, alone=len(batch) == 1)
         except BaseException:
@@ -122,7 +141,7 @@ def commit(store: Store, connection: Connection, batch: Sequence[_Item[Any]]) ->
             raise
         if all(item.error is not None for item in batch):
             connection.rollback()
-            return
+            return seen
     try:
         with unavailable():
             connection.commit()
@@ -130,6 +149,7 @@ def commit(store: Store, connection: Connection, batch: Sequence[_Item[Any]]) ->
         _roll_back(connection)
         if not _is_committed(store, transaction):
             raise
+    return transaction.end or seen
 
 
 def _run_one(transaction: Transaction, item: _Item[Any], *, alone: bool) -> None:

@@ -9,7 +9,7 @@ from gateway.model.json import Json
 
 
 class Stage(StrEnum):
-    """The step in the life of a mutation that a record describes."""
+    """The step in the life of a mutation, or of a key, that a record describes."""
 
     TURNED_AWAY = "turned_away"
     DECIDED = "decided"
@@ -19,6 +19,8 @@ class Stage(StrEnum):
     RELEASED = "released"
     EXPIRED = "expired"
     RECONCILED = "reconciled"
+    KEY_ISSUED = "key_issued"
+    KEY_REVOKED = "key_revoked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +35,7 @@ class Record:
     stack: str = ""
     body: Mapping[str, Json] = field(default_factory=dict)
     """The details of this stage; `gateway/ledger/README.md` lists the members. Never holds a secret."""
-    version: int = 1
+    version: int = 2
     seq: int = 0
     """1, 2, 3 … without gaps; 0 until it is appended."""
     previous: str = ""

@@ -38,9 +38,12 @@ class OpaServer:
         client: Callable[..., Any] = AsyncOpaClient
         self._client = client(host=host, port=port, ssl=tls, retries=0, timeout=self._deadline)
         self._revision = "unknown"
+        self._loop: asyncio.AbstractEventLoop | None = None
+        """The event loop that the connections belong to."""
 
     async def open(self) -> None:
         """Connect, and check that the server has every guardrail. Raises `errors.PolicyUnavailable`, `errors.PolicyInvalid`."""
+        self._loop = asyncio.get_running_loop()
         await self._client.__aenter__()
         try:
             answer = await self.ask(_GUARDRAILS, {})
@@ -74,7 +77,14 @@ class OpaServer:
         return ""
 
     async def ask(self, entrypoint: str, document: Json) -> Json:
-        """The value of a rule, with every list in canonical order. Raises `errors.PolicyUnavailable`."""
+        """The value of a rule, with every list in canonical order. Can be awaited on any event loop. Raises `errors.PolicyUnavailable`."""
+        if self._loop is not None and self._loop is not asyncio.get_running_loop():
+            return await asyncio.wrap_future(
+                asyncio.run_coroutine_threadsafe(self._ask(entrypoint, document), self._loop)
+            )
+        return await self._ask(entrypoint, document)
+
+    async def _ask(self, entrypoint: str, document: Json) -> Json:
         if entrypoint not in ENTRYPOINTS:
             raise PolicyUnavailable(f"The policies have no result for {entrypoint}: it is not an entrypoint.")
         package, _, rule = entrypoint.rpartition("/")

@@ -43,6 +43,7 @@ from gateway.survey import Survey
 from gateway.terraform.stacks import Stacks
 from tests.bench.figure import quantile, show
 from tests.bench.stack import write_stack
+from tests.kit.sealed import KEYS
 
 FEW = 10
 GROUP = "aws_autoscaling_group.group[7]"
@@ -108,7 +109,7 @@ async def _line(directory: Path, world: World) -> AsyncIterator[Pipeline]:
         write_stack(directory / "stack", world.resources)
         source = StackSettings(name="fleet", path=directory / "stack")
         stacks = Stacks.load([source], default_mode=Mode.ENFORCE)
-        ledger = await stack.enter_async_context(open_ledger(f"sqlite:///{directory / 'ledger.db'}"))
+        ledger = await stack.enter_async_context(open_ledger(f"sqlite:///{directory / 'ledger.db'}", KEYS))
         await _fill(ledger, world)
         engine = await open_engine(PolicySettings(), directory)
         stack.push_async_callback(engine.close)

@@ -27,6 +27,7 @@ from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.ports import RecordQuery
 from tests.bench.bare import BareCommits
 from tests.bench.figure import quantile, show
+from tests.kit.sealed import KEYS
 
 CALLERS = 16
 
@@ -39,11 +40,11 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
         url = arguments.url or f"sqlite:///{Path(directory) / 'ledger.db'}"
-        asyncio.run(_measure(url, arguments.records))
+        asyncio.run(_measure(url, Path(directory) / "checkpoint", arguments.records))
 
 
-async def _measure(url: str, records: int) -> None:
-    async with open_ledger(url) as ledger:
+async def _measure(url: str, checkpoint: Path, records: int) -> None:
+    async with open_ledger(url, KEYS, checkpoint) as ledger:
         await _line(ledger)
         await _load(ledger)
         await _grow(ledger, records)

@@ -15,10 +15,10 @@ from pathlib import Path
 
 from gateway.clock import SystemClock
 from gateway.keyring.keys import SqlKeyRing
-from gateway.keyring.master_key import master_key
-from gateway.ledger.ledger import open_ledger
+from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.model.caller import ActorKind
 from gateway.ports import Key
+from gateway.settings import Settings
 
 ROOT = Path(__file__).parent.parent.parent
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -73,8 +73,9 @@ def key(data: Path, actor: str, kind: ActorKind) -> Key:
     """A key of the gateway whose data lies there."""
 
     async def issue() -> Key:
-        async with open_ledger(f"sqlite:///{data / 'ledger.db'}") as ledger:
-            ring = SqlKeyRing(ledger, master=master_key("", data), clock=SystemClock())
+        settings = Settings(data=data)
+        async with open_sealed_ledger(settings) as ledger:
+            ring = SqlKeyRing(ledger, master=master_key_of(settings), clock=SystemClock())
             return await ring.issue(actor=actor, kind=kind, lasts=timedelta(days=1))
 
     return asyncio.run(issue())

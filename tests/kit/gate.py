@@ -19,8 +19,8 @@ from gateway.app import running
 from gateway.clock import SystemClock
 from gateway.doors.timeouts import TimeoutProtocol
 from gateway.keyring.keys import SqlKeyRing
-from gateway.keyring.master_key import master_key
-from gateway.ledger.ledger import SqlLedger, open_ledger
+from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
+from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.statements import Statement
 from gateway.ledger.tables import CLAIMS, VALUES
 from gateway.ledger.transaction import Transaction
@@ -146,7 +146,7 @@ class Gate:
                 upstream=UpstreamSettings(simulated=f"http://127.0.0.1:{self.upstream.port}", reply_seconds=5),
                 stacks=(StackSettings(name="kafka", path=self.stack, mode=self.mode),),
             )
-            async with running(settings) as app, open_ledger(settings.ledger_url) as self.ledger:
+            async with running(settings) as app, open_sealed_ledger(settings) as self.ledger:
                 await self._issue(settings, self.ledger)
                 self._server = uvicorn.Server(
                     uvicorn.Config(app, port=0, http=TimeoutProtocol, log_level="error", lifespan="off")
@@ -163,6 +163,6 @@ class Gate:
             raise
 
     async def _issue(self, settings: Settings, ledger: SqlLedger) -> None:
-        self.ring = SqlKeyRing(ledger, master=master_key("", settings.data), clock=SystemClock())
+        self.ring = SqlKeyRing(ledger, master=master_key_of(settings), clock=SystemClock())
         for actor, (kind, roles) in KEYS.items():
             self.keys[actor] = await self.ring.issue(actor=actor, kind=kind, roles=roles, lasts=timedelta(days=1))

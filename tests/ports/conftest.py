@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 from gateway.ledger.ledger import SqlLedger, open_ledger
+from tests.kit.sealed import KEYS
 
 _NUMBERS = count()
 
@@ -74,6 +75,7 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 async def ledger(store_url: str) -> AsyncIterator[SqlLedger]:
-    """An open ledger, once for each database."""
-    async with open_ledger(store_url) as opened:
+    """An open ledger, once for each database. Whatever a test did with it, all its tables must follow from its records."""
+    async with open_ledger(store_url, KEYS) as opened:
         yield opened
+        await opened.verify()

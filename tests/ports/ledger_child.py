@@ -13,6 +13,7 @@ from gateway.model.facts import Facts
 from gateway.model.ids import new_id
 from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
+from tests.kit.sealed import KEYS
 
 
 async def _take(ledger: SqlLedger, actor: str, address: str) -> bool:
@@ -36,7 +37,7 @@ async def _take(ledger: SqlLedger, actor: str, address: str) -> bool:
 
 
 async def _main(act: str, url: str, actor: str) -> None:
-    async with open_ledger(url) as ledger:
+    async with open_ledger(url, KEYS) as ledger:
         if act == "crash":
             await _take(ledger, "child", "aws_sqs_queue.orders")
             os.kill(os.getpid(), signal.SIGKILL)

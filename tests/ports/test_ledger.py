@@ -26,6 +26,7 @@ from gateway.model.resolution import Resolution, SettledBy
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.ports import RecordQuery
 from tests.kit.bindings import BOUND
+from tests.kit.sealed import KEYS
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -394,9 +395,9 @@ async def test_a_deletion_removes_values_and_later_values_come_after_earlier_one
 
 async def test_recovery_marks_what_was_in_flight_as_in_doubt(store_url: str) -> None:
     change = mutation(key="k")
-    async with open_ledger(store_url) as ledger:
+    async with open_ledger(store_url, KEYS) as ledger:
         [claim] = await ledger.record_decision(change, facts(change), decision())
-    async with open_ledger(store_url) as ledger:
+    async with open_ledger(store_url, KEYS) as ledger:
         assert await ledger.recover(NOW) == 1
         assert await ledger.recover(NOW) == 0
         attempt = await ledger.attempt("agent", "k")
@@ -430,7 +431,7 @@ async def test_a_lease_keeps_others_away_and_a_doubt_is_left_to_a_human_and_sett
 
 
 async def test_ten_thousand_claims_on_five_hundred_attributes_have_one_winner_each(store_url: str) -> None:
-    async with open_ledger(store_url) as one, open_ledger(store_url) as two:
+    async with open_ledger(store_url, KEYS) as one, open_ledger(store_url, KEYS) as two:
 
         async def contend(number: int) -> bool:
             change = mutation(effect(f"v{number}", address=f"aws_sqs_queue.q{number % 500}"), actor=f"a{number}")

@@ -16,6 +16,7 @@ from gateway.ledger.ledger import SqlLedger, open_ledger
 from gateway.ledger.tables import LedgerTable
 from gateway.ledger.transaction import Transaction
 from gateway.model.record import Record, Stage
+from tests.kit.sealed import KEYS
 
 COUNT = 20
 
@@ -66,7 +67,7 @@ async def fill(ledger: SqlLedger) -> None:
     ],
 )
 async def test_records_can_be_neither_changed_nor_deleted(store_url: str, statement: str) -> None:
-    async with open_ledger(store_url) as ledger:
+    async with open_ledger(store_url, KEYS) as ledger:
         await fill(ledger)
         with pytest.raises(DBAPIError, match="append-only"), raw(store_url) as connection:
             connection.execute(text(statement))
@@ -95,7 +96,7 @@ _COPY = (
                 "verdict": "allow",
                 "body": "{}",
                 "hash": "0" * 64,
-                "version": "2",
+                "version": "1",
             }.items()
         ),
         (["UPDATE records SET previous = hash WHERE seq = 7"], 7),
@@ -116,7 +117,7 @@ _COPY = (
     ],
 )
 async def test_tampering_is_found_and_the_record_is_named(store_url: str, statements: list[str], seq: int) -> None:
-    async with open_ledger(store_url) as ledger:
+    async with open_ledger(store_url, KEYS) as ledger:
         await fill(ledger)
         with raw(store_url) as connection:
             disarm(connection)
@@ -127,7 +128,7 @@ async def test_tampering_is_found_and_the_record_is_named(store_url: str, statem
 
 
 async def test_a_tail_cut_off_is_found_where_an_attempt_names_it(store_url: str) -> None:
-    async with open_ledger(store_url) as ledger:
+    async with open_ledger(store_url, KEYS) as ledger:
         await fill(ledger)
         with raw(store_url) as connection:
             disarm(connection)
@@ -143,7 +144,7 @@ async def test_a_tail_cut_off_is_found_where_an_attempt_names_it(store_url: str)
 
 
 async def test_the_schema_is_the_sum_of_its_steps(store_url: str) -> None:
-    async with open_ledger(store_url):
+    async with open_ledger(store_url, KEYS):
         pass
     with raw(store_url) as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
@@ -151,12 +152,12 @@ async def test_the_schema_is_the_sum_of_its_steps(store_url: str) -> None:
 
 
 async def test_a_store_of_a_newer_sentinel_is_left_alone(store_url: str) -> None:
-    async with open_ledger(store_url):
+    async with open_ledger(store_url, KEYS):
         pass
     with raw(store_url) as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = 'v9999'"))
     with pytest.raises(LedgerUnavailable, match="v9999"):
-        await SqlLedger.open(store_url)
+        await SqlLedger.open(store_url, KEYS)
 
 
 async def test_work_that_fails_does_not_affect_other_work_in_its_batch(ledger: SqlLedger) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from gateway.ledger.ledger import open_ledger
 from gateway.model.record import Stage
 from gateway.ports import RecordQuery
+from tests.kit.sealed import KEYS
 
 CHILD = Path(__file__).with_name("ledger_child.py")
 ROOT = Path(__file__).parents[2]
@@ -27,7 +28,7 @@ def _start(*arguments: str) -> subprocess.Popen[str]:
 async def test_a_gateway_killed_before_the_outcome_leaves_a_mutation_in_doubt(store_url: str) -> None:
     with _start("crash", store_url) as child:
         assert child.wait(30) == -signal.SIGKILL
-    async with open_ledger(store_url) as ledger:
+    async with open_ledger(store_url, KEYS) as ledger:
         assert await ledger.recover(datetime.now(UTC)) == 1
         settled, decided = await ledger.records(RecordQuery())
         assert (decided.stage, settled.stage, settled.body["outcome"]) == (Stage.DECIDED, Stage.SETTLED, "in_doubt")
@@ -36,7 +37,7 @@ async def test_a_gateway_killed_before_the_outcome_leaves_a_mutation_in_doubt(st
 
 
 async def test_of_several_processes_one_wins_each_attribute(store_url: str) -> None:
-    async with open_ledger(store_url) as ledger:
+    async with open_ledger(store_url, KEYS) as ledger:
         children = [_start("race", store_url, f"actor-{number}") for number in range(3)]
         won = [int(child.communicate(timeout=60)[0]) for child in children]
         assert sum(won) == 500

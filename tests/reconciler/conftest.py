@@ -28,6 +28,7 @@ from gateway.model.outcome import Applied, Reply
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.terraform.provider_mirror import terraform_environment
 from reconciler.terraform.cli import Terraform
+from tests.kit.sealed import KEYS
 
 CASES = Path(__file__).parent.parent / "cases" / "reconcile"
 _CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "eu-west-1"}
@@ -162,7 +163,7 @@ def repository(tmp_path: Path, git: Callable[..., str]) -> Path:
 @pytest.fixture
 async def ledger(tmp_path: Path) -> AsyncIterator[SqlLedger]:
     """A ledger on SQLite."""
-    opened = await SqlLedger.open(f"sqlite:///{tmp_path / 'ledger.db'}")
+    opened = await SqlLedger.open(f"sqlite:///{tmp_path / 'ledger.db'}", KEYS)
     yield opened
     await opened.close()
 

@@ -74,10 +74,10 @@ async def test_serve_says_what_it_attends_and_ends_at_a_signal(tmp_path: Path) -
         stderr=asyncio.subprocess.PIPE,
     )
     assert process.stderr is not None
-    said = await asyncio.wait_for(process.stderr.readline(), 30)
+    said = await asyncio.wait_for(process.stderr.readline(), 300)
     await asyncio.sleep(2)
     process.send_signal(signal.SIGTERM)
-    out, err = await asyncio.wait_for(process.communicate(), 30)
+    out, err = await asyncio.wait_for(process.communicate(), 300)
     assert b"Terraform was not found" in said
     assert json.loads(said)["event"] == "cannot_write_back"
     assert (process.returncode, out, err) == (0, b"", b"")

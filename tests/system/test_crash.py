@@ -19,7 +19,7 @@ import pytest
 from gateway.clock import SystemClock
 from gateway.keyring.keys import SqlKeyRing
 from gateway.keyring.master_key import master_key
-from gateway.ledger.ledger import open_ledger
+from gateway.keyring.sealed_ledger import open_sealed_ledger
 from gateway.model.caller import ActorKind
 from gateway.model.record import Record
 from gateway.ports import Key, RecordQuery
@@ -48,13 +48,13 @@ def _settings(directory: Path, upstream: UpstreamStub) -> Settings:
 
 async def _issue(settings: Settings) -> Key:
     settings.data.mkdir()
-    async with open_ledger(settings.ledger_url) as ledger:
+    async with open_sealed_ledger(settings) as ledger:
         ring = SqlKeyRing(ledger, master=master_key("", settings.data), clock=SystemClock())
         return await ring.issue(actor="agent", kind=ActorKind.AGENT, lasts=timedelta(days=1))
 
 
 async def _records(settings: Settings) -> tuple[list[Record], int]:
-    async with open_ledger(settings.ledger_url) as ledger:
+    async with open_sealed_ledger(settings) as ledger:
         return list(await ledger.records(RecordQuery(newest_first=False))), await ledger.verify()
 
 

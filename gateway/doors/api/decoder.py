@@ -66,7 +66,6 @@ class ApiDecoder:
             account=self._account,
             region=region,
         )
-        await off_loop(size, lambda: call.digest)  # calculated here, where it may be done in a thread
         return Request(
             call=call,
             call_class=call_class,

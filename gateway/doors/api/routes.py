@@ -37,6 +37,7 @@ from gateway.model.hold import HoldState
 from gateway.model.outcome import Applied, Failed, InDoubt, Refused
 from gateway.model.record import Stage
 from gateway.model.verdict import Verdict
+from gateway.off_loop import off_loop
 from gateway.pipeline import MutationResult
 from gateway.ports import RecordQuery
 
@@ -45,6 +46,8 @@ log = structlog.get_logger()
 _BEARER = HTTPBearer(auto_error=False, description="`<key id>.<secret>` of a key that this gateway issued.")
 """For the OpenAPI description only; `Context.caller` authenticates."""
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+_BYTES_OF_AN_EFFECT = 160
+"""Size that an effect counts as, to decide whether an answer is built in a thread."""
 _MAX_INTEGER = 2**63 - 1
 """The largest integer that the ledger's database can store."""
 
@@ -224,11 +227,15 @@ def _add_not_found_route(router: APIRouter) -> None:
 async def _response(context: Context, result: MutationResult) -> JSONResponse:
     """The mutation, decision and outcome of one proposal; a refusal or failure as a problem document with the same members."""
     mutation, decision, outcome = result.mutation, result.decision, result.outcome
-    members = {
-        "mutation": mutation_to_json(mutation),
-        "decision": None if decision is None else decision_to_json(decision),
-        "outcome": outcome_to_json(outcome),
-    }
+    size = _BYTES_OF_AN_EFFECT * len(mutation.effects)
+    members: dict[str, Any] = await off_loop(
+        size,
+        lambda: {
+            "mutation": mutation_to_json(mutation),
+            "decision": None if decision is None else decision_to_json(decision),
+            "outcome": outcome_to_json(outcome),
+        },
+    )
     match outcome:
         case None:
             return JSONResponse({**members, "dry_run": True})

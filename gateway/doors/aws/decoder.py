@@ -74,9 +74,6 @@ class AwsDecoder:
             region=head.scope.region,
             protocol=routed.protocol.value,
         )
-        if parameters:
-            # Calculated here, where it may be done in a thread, and kept by the call.
-            await off_loop(len(await inbound.read_body()), lambda: call.digest)
         return Request(
             call=call,
             call_class=call_class,

@@ -21,6 +21,7 @@ from reconciler.proof.undeclared import DeclaredCache
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.refreshed import Refreshed
 from reconciler.workflows import Worker, durable
+from tests.kit.sealed import KEYS
 
 GROUP = "aws_autoscaling_group.web"
 
@@ -64,7 +65,7 @@ async def main(ledger_url: str, database: str, dies: str, value: int) -> None:
     if dies in points:
         owner, name = points[dies]
         setattr(owner, name, _dying(getattr(owner, name), after=dies == "settled"))
-    async with open_ledger(ledger_url) as ledger:
+    async with open_ledger(ledger_url, KEYS) as ledger:
         worker = _worker(ledger, Live(value=value, dies=dies))
         async with durable({"shop": worker}, database=database, poll_seconds=0.05) as runner:
             for _ in range(100):

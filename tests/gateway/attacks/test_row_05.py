@@ -27,7 +27,7 @@ from botocore.exceptions import ClientError
 from gateway.app import running
 from gateway.clock import SystemClock
 from gateway.keyring.keys import SqlKeyRing
-from gateway.keyring.master_key import master_key
+from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.ledger.ledger import open_ledger
 from gateway.model.caller import ActorKind
 from gateway.model.mutation import EffectAction
@@ -43,6 +43,7 @@ from tests.gateway.attacks.reconciler_child import GROUP as WEB
 from tests.gateway.attacks.reconciler_child import Tomorrow
 from tests.kit.decided import effect, record_mutation
 from tests.kit.gate import ASG, STACK, Gate
+from tests.kit.sealed import KEYS
 from tests.kit.upstream import UpstreamStub
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
@@ -284,8 +285,8 @@ async def _ready(process: subprocess.Popen[bytes], url: str) -> None:
 async def _killed(settings: Settings, point: str) -> AsyncIterator[Key]:
     """A gateway that died at this point of a mutation; the key of its actor."""
     settings.data.mkdir(parents=True)
-    async with open_ledger(settings.ledger_url) as ledger:
-        ring = SqlKeyRing(ledger, master=master_key("", settings.data), clock=SystemClock())
+    async with open_sealed_ledger(settings) as ledger:
+        ring = SqlKeyRing(ledger, master=master_key_of(settings), clock=SystemClock())
         key = await ring.issue(actor="agent", kind=ActorKind.AGENT, lasts=timedelta(days=1))
     with _gateway(settings, str(HERE / "gateway_child.py"), point) as (process, url):
         await _ready(process, url)
@@ -304,7 +305,7 @@ async def test_a_gateway_killed_anywhere_sends_once_at_most_and_the_truth_is_fou
     point: str, upstream: UpstreamStub, tmp_path: Path
 ) -> None:
     settings = _settings(tmp_path, upstream.port)
-    async with _killed(settings, point) as key, open_ledger(settings.ledger_url) as ledger:
+    async with _killed(settings, point) as key, open_sealed_ledger(settings) as ledger:
         assert upstream.asked.count("SetDesiredCapacity") == SENT[point]
         await asyncio.sleep(1.1)  # the lease runs out
         doubts = await ledger.recover(datetime.now(UTC))
@@ -334,7 +335,7 @@ async def test_a_gateway_killed_anywhere_sends_once_at_most_and_the_truth_is_fou
 @pytest.mark.parametrize("point", ["reading", "read", "settling", "settled"])
 async def test_a_reconciler_killed_anywhere_settles_once(point: str, live: int, tmp_path: Path) -> None:
     url, database = f"sqlite:///{tmp_path / 'ledger.db'}", f"sqlite:///{tmp_path / 'workflows.db'}"
-    async with open_ledger(url) as ledger:
+    async with open_ledger(url, KEYS) as ledger:
         await record_mutation(
             ledger, [(effect(WEB, "desired_capacity", 6), 2)], outcome=InDoubt(reason="cut off"), stack="shop"
         )
@@ -342,7 +343,7 @@ async def test_a_reconciler_killed_anywhere_settles_once(point: str, live: int, 
     assert await _reconcile(url, database, point, live) in {-signal.SIGKILL, 0}
     assert await _reconcile(url, database, "never", live) == 0
     assert await _reconcile(url, database, "never", live) == 0
-    async with open_ledger(url) as ledger:
+    async with open_ledger(url, KEYS) as ledger:
         settled = await ledger.records(RecordQuery(stage=Stage.SETTLED, newest_first=False))
         assert [record.body["outcome"] for record in settled] == ["in_doubt", "applied" if live == 6 else "failed"]
         assert len(await ledger.claims()) == (live == 6)

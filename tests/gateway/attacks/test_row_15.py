@@ -25,6 +25,7 @@ from gateway.settings import AllowedCode, ReconcileSettings, Settings, StackSett
 from reconciler.app import _worker
 from reconciler.workflows import Worker
 from tests.kit.decided import effect, record_mutation
+from tests.kit.sealed import KEYS
 
 GROUP = "aws_autoscaling_group.web"
 CODE = 'resource "aws_autoscaling_group" "web" {\n  desired_capacity = 2\n}\n'
@@ -107,7 +108,7 @@ async def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIt
         ),
         stacks=(StackSettings(name="shop", path=top),),
     )
-    async with open_ledger(f"sqlite:///{tmp_path / 'ledger.db'}") as ledger:
+    async with open_ledger(f"sqlite:///{tmp_path / 'ledger.db'}", KEYS) as ledger:
         made = Repository(top=top, ledger=ledger, settings=settings)
         made.terraform()
         made.git("init", "-q")

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.kit.gate import ASG, Gate
+from gateway.model.record import Stage
+from tests.kit.gate import ASG, KEYS, Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
@@ -16,8 +17,8 @@ WHAT = "aws_autoscaling_group.kafka_consumer.desired_capacity"
 
 @pytest.fixture(autouse=True)
 def recorded_changes(gate: Gate, speak_as: Speak) -> None:
-    """An applied change and a refused one in the ledger; the commands run as the human."""
-    if not gate.records():
+    """An applied change and a refused one in the ledger, after the records of the keys; the commands run as the human."""
+    if not gate.records(stage=Stage.DECIDED):
         gate.client("autoscaling").set_desired_capacity(AutoScalingGroupName=ASG, DesiredCapacity=6)
         rival = gate.client("autoscaling", "rival", ("cost", 'budget; text="[red]cheaper[/red]"'))
         with pytest.raises(rival.exceptions.ClientError):
@@ -26,18 +27,18 @@ def recorded_changes(gate: Gate, speak_as: Speak) -> None:
 
 
 FILTERS: dict[str, tuple[tuple[str, ...], int]] = {
-    "all": ((), 3),
-    "actor": (("--actor", "agent"), 2),
+    "all": ((), 3 + len(KEYS)),
+    "actor": (("--actor", "agent"), 2 + 1),
     "actor nobody": (("--actor", "[bold]x"), 0),
     "intent": (("--intent", "cost"), 1),
     "motivation": (("--motivation", "incident"), 1),
     "resource": (("--resource", "aws_autoscaling_group"), 2),
     "stage": (("--stage", "settled"), 1),
     "verdict": (("--verdict", "deny"), 1),
-    "an age": (("--since", "1h"), 3),
-    "a time": (("--since", "2020-01-01T00:00:00Z"), 3),
+    "an age": (("--since", "1h"), 3 + len(KEYS)),
+    "a time": (("--since", "2020-01-01T00:00:00Z"), 3 + len(KEYS)),
     "a time to come": (("--since", "2999-01-01T00:00:00Z"), 0),
-    "a day of this machine's zone": (("--since", "2020-01-01"), 3),
+    "a day of this machine's zone": (("--since", "2020-01-01"), 3 + len(KEYS)),
     "limit": (("--limit", "1"), 1),
 }
 
@@ -51,11 +52,13 @@ def test_records_are_found(options: Sequence[str], found: int, document: Documen
 def test_records_as_a_table(sentinel: Callable[..., Any]) -> None:
     done = sentinel("records")
     assert done.exit_code == 0
-    newest, *_, oldest = done.stdout.splitlines()[2:]
-    assert newest.split()[0] == "3"
+    newest, _, change, *_, oldest = done.stdout.splitlines()[2:]
+    assert newest.split()[0] == str(3 + len(KEYS))
     assert oldest.split()[0] == "1"
-    assert f"{WHAT}" in oldest
-    assert "availability/incident" in oldest
+    assert "key_issued" in oldest
+    assert "SNTL" in oldest
+    assert f"{WHAT}" in change
+    assert "availability/incident" in change
 
 
 def test_no_records_prints_so(sentinel: Callable[..., Any]) -> None:

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from gateway.ledger.ledger import open_ledger
+from gateway.keyring.master_key import master_key
+from gateway.keyring.sealed_ledger import open_sealed_ledger
+from gateway.ledger.checkpoint_file import FILE_NAME
 from gateway.model.refusal import Refusal
 from gateway.settings import Settings
 
@@ -19,11 +21,11 @@ Document = Callable[..., tuple[int, Any]]
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A ledger of five records."""
-    path = tmp_path_factory.mktemp("ledger") / "ledger.db"
+    """The data directory of a ledger of five records."""
+    data = tmp_path_factory.mktemp("data")
 
     async def write() -> None:
-        async with open_ledger(f"sqlite:///{path}") as ledger:
+        async with open_sealed_ledger(Settings(data=data)) as ledger:
             for number in range(5):
                 refusal = Refusal(
                     at=datetime.now(UTC),
@@ -34,16 +36,15 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 await ledger.record_refusal(refusal)
 
     asyncio.run(write())
-    return path
+    return data
 
 
 @pytest.fixture
 def ledger(written: Path, elsewhere: Path) -> Path:
     """A copy to tamper with, where the default settings look for it."""
-    copy = elsewhere / Settings().data / "ledger.db"
-    copy.parent.mkdir()
-    shutil.copy(written, copy)
-    return copy
+    copy = elsewhere / Settings().data
+    shutil.copytree(written, copy)
+    return copy / "ledger.db"
 
 
 def tamper(ledger: Path, *statements: str) -> None:
@@ -60,14 +61,46 @@ def tamper(ledger: Path, *statements: str) -> None:
 
 
 def test_an_intact_chain(ledger: Path, document: Document, sentinel: Callable[..., Any]) -> None:
-    assert document("verify") == (0, {"verified": 5})
-    assert sentinel("verify").stdout == "The chain is intact: 5 record(s) verified.\n"
+    rows = dict.fromkeys(("keys", "attempts", "claims", "holds", "approvals", "applied_values", "spent_signatures"), 0)
+    assert document("verify") == (0, {"verified": 5, "unkeyed": 0, "checkpoint": 5, "rows": rows})
+    said = sentinel("verify").stdout.splitlines()
+    assert said[0] == "The ledger is intact: 5 record(s) verified."
+    assert said[1].startswith("Every row follows from the records: 0 of keys, 0 of attempts, ")
+    assert said[2] == "The ledger agrees with the checkpoint that was signed over 5 record(s)."
+
+
+def test_without_a_checkpoint_it_says_what_would_not_show(
+    ledger: Path, document: Document, sentinel: Callable[..., Any]
+) -> None:
+    (ledger.parent / FILE_NAME).unlink()
+    assert document("verify")[1]["checkpoint"] is None
+    assert "removed from the end would not show" in sentinel("verify").stdout
+
+
+def test_without_the_master_key_nothing_is_verified(ledger: Path, document: Document) -> None:
+    (ledger.parent / "master.key").unlink()
+    code, problem = document("verify")
+    assert (code, problem["code"]) == (1, "settings_invalid")
+    assert not (ledger.parent / "master.key").exists()
+
+
+def test_the_checkpoint_can_lie_elsewhere(
+    ledger: Path, document: Document, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (ledger.parent / FILE_NAME).rename(tmp_path / "signed")
+    monkeypatch.setenv("SENTINEL_CHECKPOINTS", str(tmp_path / "signed"))
+    assert document("verify")[1]["checkpoint"] == 5
 
 
 TAMPERED = {
-    "an edited record": ("UPDATE records SET body = replace(body, 'stranger 2', 'friend 2') WHERE seq = 3", "Record 3 was changed"),
-    "another actor": ("UPDATE records SET actor = 'ana' WHERE seq = 1", "Record 1 was changed"),
+    "an edited record": ("UPDATE records SET body = replace(body, 'stranger 2', 'friend 2') WHERE seq = 3", "Record 3 or its list of resources was changed"),
+    "another actor": ("UPDATE records SET actor = 'ana' WHERE seq = 1", "Record 1 or its list of resources was changed"),
     "a missing record": ("DELETE FROM records WHERE seq = 2", "Record 2 is missing"),
+    "a missing end": ("DELETE FROM records WHERE seq = 5", "Record 5 is missing"),
+    "a strange key": (
+        "INSERT INTO keys VALUES ('SNTL2', 'eve', 'human', '[]', '', '', '', NULL, NULL, NULL)",
+        "The row SNTL2 of keys was written past Sentinel",
+    ),
 }  # fmt: skip
 
 
@@ -91,6 +124,7 @@ def test_a_missing_ledger_is_an_error(document: Document, elsewhere: Path) -> No
 
 def test_a_file_that_is_not_a_ledger(document: Document, elsewhere: Path) -> None:
     (elsewhere / ".sentinel").mkdir()
+    master_key("", elsewhere / ".sentinel")
     (elsewhere / ".sentinel" / "ledger.db").write_text("not a database at all, but long enough to be read as one" * 20)
     code, reply = document("verify")
     assert (code, reply["code"]) == (1, "ledger_unavailable")

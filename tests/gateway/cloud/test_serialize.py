@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from gateway.cloud.endpoints import Endpoints
-from gateway.cloud.serialize import UnsignedRequest, idempotency_tokens, protocol_of, serialize, size_of
+from gateway.cloud.serialize import UnsignedRequest, idempotency_tokens, protocol_of, serialize
 from gateway.errors import NotSendable
 from gateway.model.mutation import Call
-from gateway.off_loop import SMALL
 
 
 def request_for(
@@ -139,22 +138,3 @@ def test_parameters_that_do_not_fit_are_not_sendable(
 ) -> None:
     with pytest.raises(NotSendable, match="othing was sent"):
         request_for(models, service, operation, **parameters)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "large"),
-    [
-        ({"A": "x"}, False),
-        ({"A": ["x"] * 100}, False),
-        ({"A": ["x"] * 1000}, True),
-        ({"A": b"x" * 10_000}, True),
-        ({"A": {"B": [{"C": "x" * 10_000}]}}, True),
-        ({}, False),
-    ],
-)
-def test_large_parameters_are_told_from_small_ones(parameters: dict[str, object], *, large: bool) -> None:
-    assert (size_of(parameters) > SMALL) is large
-
-
-def test_counting_stops_early() -> None:
-    assert size_of({"A": ["x"] * 1_000_000}) < 200_000

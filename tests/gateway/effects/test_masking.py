@@ -154,3 +154,8 @@ def test_no_text_takes_the_pattern_more_than_a_bounded_number_of_steps_for_each_
     # Every repetition in the pattern is bounded or ends at a character that starts no match; a long text just ends.
     text = unit * 20_000
     assert isinstance(_masked(Text=text)["Text"], str)
+
+
+def test_a_text_too_long_to_be_searched_is_not_shown() -> None:
+    call = Call(service="s3", operation="PutBucketPolicy", parameters={"Policy": "password=hunter2 " * 10_000})
+    assert masked_parameters(call) == {"Policy": "(not kept: 170000 characters)"}

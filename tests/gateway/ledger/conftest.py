@@ -19,6 +19,7 @@ from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutati
 from gateway.model.outcome import Applied, Reply, Sent
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from tests.kit.bindings import BOUND
+from tests.kit.sealed import KEYS
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 APPLIED = Applied(reply=Reply(status=200, headers=(), body=b"ok"), request_id="r-1")
@@ -73,6 +74,7 @@ class Scene:
 
 @pytest.fixture
 async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
-    """A scene on a new ledger."""
-    async with open_ledger(f"sqlite:///{tmp_path / 'scene.db'}") as ledger:
+    """A scene on a new ledger. Whatever a test did with it, all its tables must follow from its records."""
+    async with open_ledger(f"sqlite:///{tmp_path / 'scene.db'}", KEYS) as ledger:
         yield Scene(ledger=ledger)
+        await ledger.verify()

@@ -13,6 +13,7 @@ from gateway.ledger.states import AttemptState
 from gateway.model.outcome import Failed
 from gateway.model.record import Stage
 from gateway.ports import RecordQuery
+from tests.kit.sealed import KEYS
 
 LEASE = timedelta(seconds=15)
 
@@ -20,7 +21,7 @@ LEASE = timedelta(seconds=15)
 @pytest.fixture
 async def other(scene: Any, tmp_path: Path) -> AsyncIterator[SqlLedger]:
     """A second gateway on the ledger of the scene, with a lease of its own."""
-    async with open_ledger(f"sqlite:///{tmp_path / 'scene.db'}") as ledger:
+    async with open_ledger(f"sqlite:///{tmp_path / 'scene.db'}", KEYS) as ledger:
         await ledger.renew_lease(scene.now, LEASE)
         yield ledger
 

@@ -10,20 +10,21 @@ from gateway.ledger.ledger import open_ledger
 from gateway.model.record import Stage
 from gateway.model.refusal import Refusal
 from gateway.ports import RecordQuery
+from tests.kit.sealed import KEYS
 
 
 async def test_closing_records_how_many_refusals_were_dropped(scene: Any, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'closing.db'}"
-    async with open_ledger(url) as ledger:
+    async with open_ledger(url, KEYS) as ledger:
         for _ in range(70):
             await ledger.record_refusal(Refusal(at=scene.now, reason="No.", code="c", peer="p", about="GET /"))
-    async with open_ledger(url) as ledger:
+    async with open_ledger(url, KEYS) as ledger:
         records = await ledger.records(RecordQuery(stage=Stage.TURNED_AWAY))
         assert (len(records), records[0].body["suppressed"]) == (51, 20)
 
 
 async def test_a_closed_ledger_refuses(tmp_path: Path) -> None:
-    async with open_ledger(f"sqlite:///{tmp_path / 'closing.db'}") as ledger:
+    async with open_ledger(f"sqlite:///{tmp_path / 'closing.db'}", KEYS) as ledger:
         pass
     with pytest.raises(LedgerUnavailable):
         await ledger.records(RecordQuery())

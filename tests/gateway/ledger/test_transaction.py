@@ -8,6 +8,7 @@ from gateway.ledger.ledger import open_ledger
 from gateway.ledger.transaction import Transaction
 from gateway.model.record import Record, Stage
 from gateway.ports import RecordQuery
+from tests.kit.sealed import KEYS
 
 
 async def test_records_follow_each_other_within_and_across_transactions(scene: Any) -> None:
@@ -23,7 +24,7 @@ async def test_records_follow_each_other_within_and_across_transactions(scene: A
 async def test_two_ledgers_on_one_file_continue_each_others_chain(scene: Any) -> None:
     url = str(scene.ledger._store._engine.url)
     record = Record(stage=Stage.DECIDED, at=scene.now)
-    async with open_ledger(url) as other:
+    async with open_ledger(url, KEYS) as other:
         for number in range(10):
             ledger = (scene.ledger, other)[number % 2]
             assert await ledger.write(lambda transaction: transaction.append(record)) == number + 1

@@ -15,6 +15,7 @@ from gateway.ledger.store import Store, open_store
 from gateway.ledger.transaction import Transaction
 from gateway.ledger.writer import Writer
 from gateway.model.record import Record, Stage
+from tests.kit.sealed import KEYS
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -28,7 +29,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def writer(store: Store) -> Iterator[Writer]:
-    opened = Writer(store)
+    opened = Writer(store, KEYS.chain)
     yield opened
     opened.close()
 
@@ -91,7 +92,7 @@ async def test_a_store_that_others_keep_locked_is_unavailable_and_recovers(
 ) -> None:
     monkeypatch.setattr(store_module, "BUSY_MS", 50)
     store = open_store(f"sqlite:///{tmp_path / 'ledger.db'}")
-    writer = Writer(store)
+    writer = Writer(store, KEYS.chain)
     other = sqlite3.connect(tmp_path / "ledger.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(LedgerUnavailable, match="another process"):
@@ -117,7 +118,7 @@ async def test_a_full_disk_is_unavailable_and_stores_nothing(writer: Writer, tmp
 
 
 async def test_a_closed_writer_refuses(store: Store) -> None:
-    writer = Writer(store)
+    writer = Writer(store, KEYS.chain)
     writer.close()
     with pytest.raises(LedgerUnavailable, match="closed"):
         await writer.submit(append)

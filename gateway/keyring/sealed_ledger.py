@@ -1,0 +1,30 @@
+"""Opens the ledger that the settings name, with the keys that follow from their master key."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from gateway.keyring.ledger_keys import ledger_keys
+from gateway.keyring.master_key import master_key
+from gateway.ledger.checkpoint_file import FILE_NAME
+from gateway.ledger.ledger import SqlLedger, open_ledger
+from gateway.settings import Settings
+
+
+def master_key_of(settings: Settings, *, create: bool = True) -> bytes:
+    """The master key of the settings, or of the data directory. Raises what `master_key` raises."""
+    return master_key(settings.master_key.get_secret_value(), settings.data, create=create)
+
+
+def checkpoint_path(settings: Settings) -> Path:
+    """Where the last checkpoint of the ledger is."""
+    return settings.checkpoints or settings.data / FILE_NAME
+
+
+@asynccontextmanager
+async def open_sealed_ledger(settings: Settings) -> AsyncIterator[SqlLedger]:
+    """The ledger of the settings for as long as the block lasts. Raises what `open_ledger` and `master_key` raise."""
+    settings.data.mkdir(parents=True, exist_ok=True)
+    keys = ledger_keys(master_key_of(settings))
+    async with open_ledger(settings.ledger_url, keys, checkpoint_path(settings)) as ledger:
+        yield ledger

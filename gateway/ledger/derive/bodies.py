@@ -1,0 +1,193 @@
+"""The members of record bodies that the tables follow from, as types that are decoded quickly. Other members are skipped.
+
+Every member has a default: older records lack some, and a member that is missing means what its default means.
+"""
+
+from typing import Final
+
+import msgspec
+
+from gateway.model.record import Stage
+
+Absent = msgspec.UnsetType
+ABSENT: Final = msgspec.UNSET
+"""A member that records of an older version do not have."""
+
+_NULL: Final = msgspec.Raw(b"null")
+
+
+class EffectBody(msgspec.Struct, frozen=True):
+    """One effect of a mutation."""
+
+    address: str = ""
+    attribute: str = ""
+    action: str = ""
+    value: msgspec.Raw = _NULL
+    implied: bool = False
+
+
+class CallerBody(msgspec.Struct, frozen=True):
+    """Who asked."""
+
+    kind: str = ""
+    on_behalf_of: str = ""
+
+
+class CallBody(msgspec.Struct, frozen=True):
+    """The call."""
+
+    digest: str = ""
+
+
+class DecisionBody(msgspec.Struct, frozen=True):
+    """The decision."""
+
+    verdict: str = ""
+    carried_out: bool = False
+    supersedes: tuple[str, ...] = ()
+    approval: str = ""
+    binding: msgspec.Raw | Absent = ABSENT
+
+
+class TakenClaimBody(msgspec.Struct, frozen=True):
+    """A claim that the mutation took."""
+
+    id: str = ""
+    address: str = ""
+    attribute: str = ""
+    until: str | None = None
+
+
+class AttemptBody(msgspec.Struct, frozen=True):
+    """What the attempt's row holds beside the rest of the record."""
+
+    idempotency_key: str = ""
+    owner: str = ""
+    signature: str = ""
+
+
+class DecidedBody(msgspec.Struct, frozen=True):
+    """The body of DECIDED."""
+
+    caller: CallerBody = CallerBody()
+    call: CallBody = CallBody()
+    motive: msgspec.Raw = _NULL
+    effects: tuple[EffectBody, ...] = ()
+    decision: DecisionBody = DecisionBody()
+    claims: tuple[TakenClaimBody, ...] = ()
+    attempt: AttemptBody | Absent = ABSENT
+
+
+class SummaryBody(msgspec.Struct, frozen=True):
+    """The members of DECIDED that are the summary of a hold, as they stand in the record."""
+
+    call: msgspec.Raw = _NULL
+    caller: msgspec.Raw = _NULL
+    decision: msgspec.Raw = _NULL
+    effects: msgspec.Raw = _NULL
+    motive: msgspec.Raw = _NULL
+
+
+class CutBinding(msgspec.Struct, frozen=True):
+    """What the record of a large held call holds in place of the binding."""
+
+    sha256: str
+
+
+class SettledBody(msgspec.Struct, frozen=True):
+    """The body of SETTLED."""
+
+    outcome: str = ""
+    request_id: str = ""
+    code: str = ""
+    reason: str = ""
+    claims_ended: tuple[str, ...] = ()
+    claims_reopened: tuple[str, ...] = ()
+    reply: str | Absent = ABSENT
+    settled_by: msgspec.Raw | Absent = ABSENT
+    """Present if the outcome was found out after a doubt."""
+    why: str = ""
+    left_to_human: bool = False
+
+
+class ApprovedBody(msgspec.Struct, frozen=True):
+    """The body of APPROVED."""
+
+    approval: str = ""
+    requester: str = ""
+    digest: str = ""
+    until: str = ""
+    binding: msgspec.Raw | Absent = ABSENT
+
+
+class RejectedBody(msgspec.Struct, frozen=True):
+    """The body of REJECTED."""
+
+    requester: str = ""
+    digest: str = ""
+    withdrawn: str = ""
+
+
+class ReleasedBody(msgspec.Struct, frozen=True):
+    """The body of RELEASED."""
+
+    claims: tuple[str, ...] = ()
+
+
+class ExpiredBody(msgspec.Struct, frozen=True):
+    """The body of EXPIRED."""
+
+    claim: str = ""
+
+
+class ReconciledBody(msgspec.Struct, frozen=True):
+    """The body of RECONCILED. The reconciler writes it, so only what the ledger itself adds or reads has a type."""
+
+    merged: msgspec.Raw = _NULL
+    claims_ended: tuple[str, ...] = ()
+
+
+class KeyIssuedBody(msgspec.Struct, frozen=True):
+    """The body of KEY_ISSUED: the whole key, without its secret."""
+
+    key: str = ""
+    kind: str = ""
+    roles: msgspec.Raw = _NULL
+    on_behalf_of: str = ""
+    motive: msgspec.Raw = _NULL
+    created_at: str = ""
+    expires_at: str | None = None
+    revoked_at: str | None = None
+    session_of: str = ""
+
+
+class KeyRevokedBody(msgspec.Struct, frozen=True):
+    """The body of KEY_REVOKED."""
+
+    key: str = ""
+    sessions: tuple[str, ...] = ()
+
+
+BODIES: Final[dict[str, type[msgspec.Struct]]] = {
+    Stage.DECIDED: DecidedBody,
+    Stage.SETTLED: SettledBody,
+    Stage.APPROVED: ApprovedBody,
+    Stage.REJECTED: RejectedBody,
+    Stage.RELEASED: ReleasedBody,
+    Stage.EXPIRED: ExpiredBody,
+    Stage.RECONCILED: ReconciledBody,
+    Stage.KEY_ISSUED: KeyIssuedBody,
+    Stage.KEY_REVOKED: KeyRevokedBody,
+}
+"""The body of each stage that a table follows from."""
+
+
+def raw_text(member: msgspec.Raw) -> str:
+    """The JSON text of a member, as it stands in the record. Bodies are canonical, so it is canonical too."""
+    return bytes(member).decode()
+
+
+def text_or_none(member: msgspec.Raw) -> str | None:
+    """The JSON text of a member; None for null."""
+    text = raw_text(member)
+    return None if text == "null" else text

@@ -1,0 +1,48 @@
+"""The ledger of the settings is written with the keys of their master key, and anchored in their data directory or elsewhere."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from gateway.errors import LedgerBroken, SettingsInvalid
+from gateway.keyring.sealed_ledger import checkpoint_path, master_key_of, open_sealed_ledger
+from gateway.model.record import Record, Stage
+from gateway.settings import Settings
+
+
+async def write(settings: Settings) -> None:
+    async with open_sealed_ledger(settings) as ledger:
+        record = Record(stage=Stage.TURNED_AWAY, at=datetime(2026, 3, 1, tzinfo=UTC))
+        await ledger.write(lambda transaction: transaction.append(record))
+
+
+async def test_closing_leaves_a_checkpoint_beside_the_master_key(tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path / "data")
+    await write(settings)
+    assert checkpoint_path(settings).read_text().splitlines()[1] == "1"
+    assert master_key_of(settings, create=False) == (tmp_path / "data" / "master.key").read_bytes().strip()
+
+
+async def test_the_checkpoint_can_lie_elsewhere(tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path / "data", checkpoints=tmp_path / "other" / "signed")
+    await write(settings)
+    assert (tmp_path / "other" / "signed").is_file()
+    assert not (tmp_path / "data" / "ledger.checkpoint").exists()
+
+
+async def test_another_master_key_does_not_open_it(tmp_path: Path) -> None:
+    await write(Settings(data=tmp_path / "data"))
+    other = Settings(data=tmp_path / "data", master_key=SecretStr("x" * 32))
+    with pytest.raises(LedgerBroken, match="no signature of this master key"):
+        await write(other)
+    (tmp_path / "data" / "ledger.checkpoint").unlink()
+    with pytest.raises(LedgerBroken, match=r"^Record 1 .* If this is not the master key"):
+        await write(other)
+
+
+def test_a_missing_master_key_is_not_made_for_a_check(tmp_path: Path) -> None:
+    with pytest.raises(SettingsInvalid, match="no master key"):
+        master_key_of(Settings(data=tmp_path), create=False)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,198 @@
+"""Fills a ledger with everything that its tables can hold: keys, claims that end in every way, holds, approvals, values, attempts."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from gateway.keyring.keys import SqlKeyRing
+from gateway.ledger.ledger import SqlLedger
+from gateway.model.caller import ActorKind, Caller
+from gateway.model.contract import Contract
+from gateway.model.facts import Facts, Subject
+from gateway.model.ids import new_id
+from gateway.model.json import Json
+from gateway.model.motive import Intent, Motivation, Motive
+from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.model.outcome import Applied, Failed, InDoubt, Reply, Sent
+from gateway.model.refusal import Refusal
+from gateway.model.resolution import Resolution, SettledBy
+from gateway.model.verdict import Decision, Finding, Mode, Verdict
+from tests.kit.bindings import BOUND
+from tests.kit.sealed import MASTER
+
+NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+HUMAN = Caller(actor="alice", kind=ActorKind.HUMAN, key_id="SNTLHUMAN", roles=("approver",))
+APPLIED = Applied(reply=Reply(status=200, headers=(("a", "é"),), body=b"<ok/>\x00\xff"), request_id="r-1")
+FAILED = Failed(code="ValidationError", message="no", reply=APPLIED.reply, request_id="r-2")
+DOUBT = InDoubt(reason="No answer.")
+
+
+class _Noon:
+    def now(self) -> datetime:
+        return NOW
+
+
+@dataclass
+class History:
+    """Writes the history, and keeps the ids that a tampering test needs, by name."""
+
+    ledger: SqlLedger
+    ids: dict[str, str] = field(default_factory=dict)
+
+    async def write(self, middle: Callable[[], Awaitable[None]] | None = None) -> None:
+        """Everything; `middle` is called when about half of it is there."""
+        await self._keys()
+        await self._claims()
+        await self._ends()
+        if middle is not None:
+            await middle()
+        await self._approvals()
+        await self._outcomes()
+
+    async def _keys(self) -> None:
+        ring = SqlKeyRing(self.ledger, master=MASTER, clock=_Noon())
+        motive = Motive(intent=Intent.COST, motivation=Motivation.BUDGET, text="wéniger", wanted_for=HOUR)
+        alice = await ring.issue(actor="alice", kind=ActorKind.HUMAN, roles=("approver",), on_behalf_of="bob")
+        agent = await ring.issue(actor="agent", kind=ActorKind.AGENT, motive=motive, lasts=HOUR)
+        session = await ring.issue(actor="agent", kind=ActorKind.AGENT, session_of=agent.id)
+        revoked = await ring.issue(actor="rival", kind=ActorKind.AGENT)
+        ended = await ring.issue(actor="rival", kind=ActorKind.AGENT, session_of=revoked.id)
+        await ring.revoke(revoked.id)
+        await ring.revoke(revoked.id)
+        self.ids |= {"human key": alice.id, "agent key": agent.id, "session": session.id}
+        self.ids |= {"revoked key": revoked.id, "ended session": ended.id}
+        refusal = Refusal(at=NOW, code="not_authenticated", reason="No key.", peer="10.0.0.9")
+        await self.ledger.record_refusal(refusal)
+
+    async def _claims(self) -> None:
+        first = self.mutation(effect(6), key="k-1", motive=True)
+        self.ids["first"] = first.id
+        self.ids["claim"] = (await self.execute(first, obligations={"claim_seconds": 3600}))[0].id
+        second = self.mutation(effect({"ä": [1, 2.5, None]}), actor="rival", key="k-2")
+        self.ids["superseded"] = self.ids["claim"]
+        self.ids["claim"] = (await self.execute(second, supersedes=(self.ids["superseded"],)))[0].id
+        self.ids["second"] = second.id
+        third = self.mutation(effect(9))
+        await self.execute(third, FAILED, supersedes=(self.ids["claim"],))
+        again = self.mutation(effect(4, "same"), actor="rival", key="k-3")
+        await self.execute(again)
+        two = (
+            effect(1, "tags.a"),
+            effect(2, "tags.b"),
+            effect(None, "x", action=EffectAction.INVOKE),
+            effect(3, "i", implied=True),
+        )
+        later = (effect(1, "min", address="aws_lb.a"), effect(1, "later", address="aws_lb.b", implied=True))
+        await self.execute(self.mutation(*later))
+        await self.execute(self.mutation(*two, key="k-4"))
+
+    async def _ends(self) -> None:
+        released = self.mutation(effect(1, address="aws_lb.front"))
+        await self.execute(released)
+        await self.ledger.release(released.id, caller=HUMAN, at=NOW)
+        expiring = self.mutation(effect(1, "ttl"))
+        await self.execute(expiring, obligations={"claim_seconds": 60})
+        await self.ledger.expire(NOW + HOUR)
+        merged = self.mutation(effect("v", "merged"))
+        await self.execute(merged)
+        await self.ledger.record_reconciliation(merged.id, at=NOW, body={"merged": True, "commit": "c0ffee"})
+        gone = self.mutation(effect(None, "*", action=EffectAction.DELETE, address="aws_sqs_queue.old"))
+        [part] = await self.execute(self.mutation(effect(1, address="aws_sqs_queue.old")))
+        self.ids["delete claim"] = (await self.execute(gone, supersedes=(part.id,)))[0].id
+
+    async def _approvals(self) -> None:
+        for name, acts in (("open", ""), ("approved", "a"), ("used", "au"), ("rejected", "ar"), ("renewed", "aa")):
+            held = self.mutation(effect(50, name))
+            await self.ledger.record_decision(held, self.facts(held), self.decision(Verdict.HOLD))
+            self.ids[f"{name} hold"] = held.id
+            for number, act in enumerate(acts):
+                await self._act(act, name, held, NOW + number * 2 * HOUR)
+        await self._approvals_in_other_circumstances()
+
+    async def _approvals_in_other_circumstances(self) -> None:
+        """The second approval of a call withdraws the first; a hold whose call and reasons are very many is cut."""
+        for number, binding in enumerate((BOUND, replace(BOUND, motive="other"), BOUND)):
+            held = self.mutation(effect(50, "circumstances"))
+            await self.ledger.record_decision(held, self.facts(held), self.decision(Verdict.HOLD, binding=binding))
+            if number < 2:
+                await self.ledger.approve(held.id, approver=HUMAN, at=NOW, lasts=HOUR)
+        large = self.mutation(*(effect("x" * 1_000, f"a{number}") for number in range(200)))
+        reasons = tuple(f"reason {number}" for number in range(200))
+        binding = replace(BOUND, reasons=reasons)
+        await self.ledger.record_decision(large, self.facts(large), self.decision(Verdict.HOLD, binding=binding))
+
+    async def _act(self, act: str, name: str, held: Mutation, at: datetime) -> None:
+        if act == "a":
+            approval = await self.ledger.approve(held.id, approver=HUMAN, at=at, lasts=HOUR)
+            self.ids[f"{name} approval"] = approval.id
+        elif act == "r":
+            await self.ledger.reject(held.id, approver=HUMAN, reason="No.", at=at)
+        else:
+            again = self.mutation(*held.effects)
+            facts = self.facts(again)
+            decision = self.decision(Verdict.ALLOW, approval=self.ids[f"{name} approval"])
+            await self.ledger.record_decision(again, facts, decision)
+            await self.ledger.record_outcome(again, APPLIED, NOW)
+
+    async def _outcomes(self) -> None:
+        doubtful = self.mutation(effect(1, "doubt"), key="k-d")
+        await self.execute(doubtful, DOUBT)
+        resolved = self.mutation(effect(1, "resolved"), key="k-r")
+        await self.execute(resolved, DOUBT)
+        found = Resolution(carried_out=True, by=SettledBy.CLOUDTRAIL, reason="Its event.", request_id="r-9")
+        await self.ledger.resolve(resolved.id, found, NOW)
+        wrong = self.mutation(effect(1, "wrong"), key="k-w")
+        await self.execute(wrong, DOUBT)
+        by_hand = {"carried_out": False, "reason": "I looked."}
+        await self.ledger.settle_by_hand(wrong.id, approver=HUMAN, at=NOW, **by_hand)  # type: ignore[arg-type]  # mixed values
+        left = self.mutation(effect(1, "left"), key="k-l")
+        await self.execute(left, DOUBT)
+        await self.ledger.leave_to_human(left.id, "Nothing shows it.", NOW)
+        flying = self.mutation(effect(1, "flying"), key="k-f")
+        await self.ledger.record_decision(flying, self.facts(flying), self.decision())
+        denied = self.mutation(effect(1, "denied"))
+        await self.ledger.record_decision(denied, self.facts(denied), self.decision(Verdict.DENY))
+        self.ids |= {"in doubt": doubtful.id, "in flight": flying.id, "resolved": resolved.id}
+        self.ids |= {"by hand": wrong.id, "left": left.id}
+
+    def mutation(self, *effects: Effect, actor: str = "agent", key: str = "", motive: bool = False) -> Mutation:
+        """A new mutation with these effects."""
+        return Mutation(
+            id=new_id("mut"),
+            caller=Caller(actor=actor, kind=ActorKind.AGENT, key_id="SNTLAGENT", on_behalf_of="carol"),
+            call=Call(service="sqs", operation="Set", parameters={"Effects": [repr(each) for each in effects]}),
+            call_class=CallClass.MUTATION,
+            motive=Motive(intent=Intent.AVAILABILITY, motivation=Motivation.INCIDENT) if motive else None,
+            effects=effects,
+            idempotency_key=key,
+            signature=f"signature-{key}" if key else "",
+        )
+
+    def facts(self, change: Mutation) -> Facts:
+        """What was true: every attribute was 4."""
+        subjects = tuple(
+            Subject(effect=each, before=4, declared=4, attributes_before={}, attributes_after={}, contract=Contract())
+            for each in change.effects
+        )
+        return Facts(now=NOW, stack="shop", mode=Mode.ENFORCE, subjects=subjects)
+
+    def decision(self, verdict: Verdict = Verdict.ALLOW, **members: Any) -> Decision:
+        """A decision of one finding."""
+        return Decision(
+            findings=(Finding(check="c", verdict=verdict, rule="SEN-1", reason="Because."),),
+            **{"binding": BOUND, **members},
+        )
+
+    async def execute(self, change: Mutation, outcome: Sent = APPLIED, **members: Any) -> Any:
+        """Decide and settle; the claims taken."""
+        claims = await self.ledger.record_decision(change, self.facts(change), self.decision(**members))
+        await self.ledger.record_outcome(change, outcome, NOW)
+        return claims
+
+
+def effect(value: Json, attribute: str = "delay", *, address: str = "aws_sqs_queue.orders", **members: Any) -> Effect:
+    """A SET on a queue, unless `members` say otherwise."""
+    given = {"action": EffectAction.SET, "resource_type": "aws_sqs_queue", **members}
+    return Effect(address=address, attribute=attribute, value=value, **given)
