@@ -409,7 +409,7 @@ async def test_recovery_marks_what_was_in_flight_as_in_doubt(store_url: str) -> 
 
 async def test_a_lease_keeps_others_away_and_a_doubt_is_left_to_a_human_and_settled_once(store_url: str) -> None:
     change = mutation()
-    async with open_ledger(store_url) as one, open_ledger(store_url) as two:
+    async with open_ledger(store_url, KEYS) as one, open_ledger(store_url, KEYS) as two:
         await one.renew_lease(NOW, timedelta(seconds=15))
         await two.renew_lease(NOW, timedelta(hours=1))
         await one.record_decision(change, facts(change), decision())
