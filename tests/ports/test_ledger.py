@@ -407,6 +407,29 @@ async def test_recovery_marks_what_was_in_flight_as_in_doubt(store_url: str) -> 
         assert await ledger.verify() == 2
 
 
+async def test_a_lease_keeps_others_away_and_a_doubt_is_left_to_a_human_and_settled_once(store_url: str) -> None:
+    change = mutation()
+    async with open_ledger(store_url, KEYS) as one, open_ledger(store_url, KEYS) as two:
+        await one.renew_lease(NOW, timedelta(seconds=15))
+        await two.renew_lease(NOW, timedelta(hours=1))
+        await one.record_decision(change, facts(change), decision())
+        assert await two.recover(NOW) == 0
+        await one.renew_lease(NOW, timedelta(seconds=30))
+        assert await two.recover(NOW + timedelta(seconds=29)) == 0
+        assert await two.recover(NOW + timedelta(seconds=30)) == 1
+        assert [doubt.mutation_id for doubt in await two.in_doubt()] == [change.id]
+        assert await two.leave_to_human(change.id, "Nothing shows it.", NOW)
+        assert not await two.leave_to_human(change.id, "Nothing shows it.", NOW)
+        truth = Resolution(carried_out=False, by=SettledBy.READ_BACK, reason="It is as before.")
+        await two.resolve(change.id, truth, NOW)
+        with pytest.raises(NotAllowed):
+            await one.record_outcome(change, APPLIED, NOW)
+        assert await two.in_doubt() == ()
+        assert await held_claims(two) == ()
+        await two.end_lease()
+        assert await two.verify() == 4
+
+
 async def test_ten_thousand_claims_on_five_hundred_attributes_have_one_winner_each(store_url: str) -> None:
     async with open_ledger(store_url, KEYS) as one, open_ledger(store_url, KEYS) as two:
 
