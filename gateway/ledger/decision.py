@@ -1,6 +1,7 @@
 """Records a decision: the DECIDED record and its claims, approval, attempt or hold, in one transaction.
 
 `write_set` prepares everything outside the transaction, so that the single writer thread only runs statements.
+One file because the record, the claims and the holds of a decision are worked out and written together.
 """
 
 from collections.abc import Mapping, Sequence
