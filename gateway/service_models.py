@@ -59,6 +59,17 @@ def _parsed(raw: bytes) -> Any:
     return json.loads(raw, object_pairs_hook=members)
 
 
+class _Rules(EndpointRulesetResolver):
+    """botocore's resolver of endpoint rules, for calls whose parameters may not be parsed (reads)."""
+
+    def _resolve_param_as_operation_context_param(self, param_name: str, operation_model: Any, call_args: Any) -> Any:
+        """A list of resources in the parameters, for hosts by account, which are disabled. None if the parameters are not there."""
+        try:
+            return super()._resolve_param_as_operation_context_param(param_name, operation_model, call_args)  # type: ignore[no-untyped-call] # botocore is untyped
+        except ValueError:  # as jmespath raises it for a path that does not fit
+            return None
+
+
 @dataclass(slots=True)
 class _Service:
     """The cached data of one service."""
@@ -158,7 +169,7 @@ class ServiceModels:
             self._cache.popitem(last=False)
 
     def _rules(self, service: _Service, region: str) -> EndpointRulesetResolver:
-        return EndpointRulesetResolver(
+        return _Rules(  # type: ignore[no-untyped-call] # botocore is untyped
             _loader().load_service_model(service.model.service_name, "endpoint-rule-set-1"),
             self._partitions,
             service.model,

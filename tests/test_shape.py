@@ -15,6 +15,8 @@ PROSE = [
 ]
 MOST_LINES = 400
 MOST_LINES_OF_A_FUNCTION = 60
+LONG_FILE_REASON = "One file because"
+"""A file that is one idea may be longer, if its docstring gives the reason after these words."""
 
 TESTED_ELSEWHERE = {
     # These are played as a whole, in processes of their own.
@@ -58,7 +60,8 @@ def test_a_source_file_has_its_test(path: Path) -> None:
 def test_a_source_file_says_what_it_is_and_stays_small(path: Path) -> None:
     text = path.read_text()
     assert ast.get_docstring(ast.parse(text)), "the module has no docstring"
-    assert text.count("\n") <= MOST_LINES
+    docstring = ast.get_docstring(ast.parse(text)) or ""
+    assert text.count("\n") <= MOST_LINES or LONG_FILE_REASON in docstring
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=_name)

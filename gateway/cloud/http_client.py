@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BytesIO
 
 import aiohttp
 from multidict import CIMultiDict
@@ -9,6 +10,8 @@ from yarl import URL
 
 MAX_REPLY_BYTES = 8 * 1024 * 1024
 """The longest reply to a mutation that is accepted. AWS's replies to changes are shorter (the longest are Lambda's, up to 6 MB)."""
+_IN_ONE_PIECE = 256 * 1024
+"""Bytes of a request body that are written at once."""
 IDLE_SECONDS = 8.0
 """How long an idle connection is kept. AWS closes idle connections after about 20 s. A mutation sent on a connection that is being closed
 is in doubt, so we close first.
@@ -99,7 +102,8 @@ class Client:
             method,
             URL(url, encoded=True),
             headers=CIMultiDict(headers),
-            data=body or None,
+            # aiohttp writes a stream in pieces; a large body in one piece would hold up the event loop.
+            data=BytesIO(body) if len(body) > _IN_ONE_PIECE else body or None,
             allow_redirects=False,
             timeout=aiohttp.ClientTimeout(total=total_seconds, sock_connect=self._connect_seconds),
         )

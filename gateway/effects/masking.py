@@ -69,7 +69,19 @@ def bounded_parameters(call: Call, most: int) -> tuple[dict[str, Json], bool]:
         left -= sizes[name]
         if left < 0:
             kept[name] = f"(not kept: {sizes[name]} characters)"
-    return kept, left >= 0
+    return kept, left >= 0 and not _leaves_out(shown)
+
+
+def _leaves_out(value: Json) -> bool:
+    """Whether a text in the value was too long to be shown."""
+    match value:
+        case str():
+            return value.startswith("(not kept: ")
+        case Mapping():
+            return any(_leaves_out(item) for item in value.values())
+        case list() | tuple():
+            return any(_leaves_out(item) for item in value)
+    return False
 
 
 def _shown(name: str, value: object, marked: frozenset[str]) -> Json:

@@ -28,7 +28,7 @@ from gateway.model.caller import ActorKind, Caller
 from gateway.model.record import Record
 from gateway.model.verdict import Mode
 from gateway.ports import Key, RecordQuery
-from gateway.settings import Settings, StackSettings, UpstreamSettings
+from gateway.settings import ServerSettings, Settings, StackSettings, UpstreamSettings
 from tests.kit.upstream import UpstreamStub
 
 STACK = Path(__file__).parent.parent / "cases" / "stacks" / "kafka"
@@ -58,6 +58,7 @@ class Gate:
     upstream: UpstreamStub = field(default_factory=UpstreamStub)
     keys: dict[str, Key] = field(default_factory=dict)
     url: str = ""
+    server: ServerSettings = field(default_factory=ServerSettings)
     data: Path | None = None
     """Another gateway's data directory, to share its ledger; default: one of its own."""
 
@@ -143,13 +144,14 @@ class Gate:
             settings = Settings(
                 data=self.data or self.directory / "data",
                 mode=self.mode,
+                server=self.server,
                 upstream=UpstreamSettings(simulated=f"http://127.0.0.1:{self.upstream.port}", reply_seconds=5),
                 stacks=(StackSettings(name="kafka", path=self.stack, mode=self.mode),),
             )
-            async with running(settings) as app, open_sealed_ledger(settings) as self.ledger:
+            async with running(settings) as self.app, open_sealed_ledger(settings) as self.ledger:
                 await self._issue(settings, self.ledger)
                 self._server = uvicorn.Server(
-                    uvicorn.Config(app, port=0, http=TimeoutProtocol, log_level="error", lifespan="off")
+                    uvicorn.Config(self.app, port=0, http=TimeoutProtocol, log_level="error", lifespan="off")
                 )
                 self._server.config.load()
                 listening = self._server.config.bind_socket()

@@ -19,7 +19,8 @@ class UpstreamStub:
     headers: list[Mapping[str, str]] = field(default_factory=list)
     bodies: list[bytes] = field(default_factory=list)
     behaviour: str = "ok"
-    """ok, refuse (an AWS error), echo (an error that repeats the request), cut (the connection is closed), html (a captive portal), slow, wait (until `release`)."""
+    """ok, null and empty (a success with such a body), refuse (an AWS error), echo (an error that repeats the request), cut (the connection is
+    closed), html (a captive portal), slow, wait (until `release`)."""
     port: int = 0
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the first request has arrived."""
@@ -57,6 +58,8 @@ class UpstreamStub:
                 await self.release.wait()
             case "slow":
                 await asyncio.sleep(0.5)
+            case "null" | "empty":
+                return _response("null" if self.behaviour == "null" else "", "application/x-amz-json-1.0", 200)
             case "echo":
                 return _query(operation, "refuse", said=parse_qs(body.decode("latin-1")))
         if "/s3/aws4_request" in request.headers.get("Authorization", ""):

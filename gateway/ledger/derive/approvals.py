@@ -144,4 +144,5 @@ def _binding_digest(member: msgspec.Raw | Absent) -> bytes:
 def _summary_text(body: str) -> str:
     """The summary of a hold as it is stored: these members of the record, in canonical form."""
     found = _summary(body)
-    return "{" + ",".join(f'"{name}":{raw_text(getattr(found, name))}' for name in found.__struct_fields__) + "}"
+    members = {name: raw_text(getattr(found, name)) for name in found.__struct_fields__}
+    return "{" + ",".join(f'"{name}":{text}' for name, text in members.items() if text) + "}"

@@ -83,6 +83,8 @@ class SummaryBody(msgspec.Struct, frozen=True):
 
     call: msgspec.Raw = _NULL
     caller: msgspec.Raw = _NULL
+    cut: msgspec.Raw = msgspec.Raw(b"")
+    """What a large record leaves out; empty if it leaves nothing out."""
     decision: msgspec.Raw = _NULL
     effects: msgspec.Raw = _NULL
     motive: msgspec.Raw = _NULL

@@ -223,3 +223,9 @@ def _goes_to_aws_or_nowhere(endpoints: Endpoints, made: Call) -> None:
 def test_what_needs_another_signature_is_not_sendable(real: Endpoints, made: Call) -> None:
     with pytest.raises(NotSendable):
         real.of(made)
+
+
+@pytest.mark.parametrize("operation", ["BatchGetItem", "TransactGetItems", "Query", "BatchWriteItem"])
+def test_a_call_whose_parameters_are_not_parsed_has_an_endpoint(real: Endpoints, operation: str) -> None:
+    """Reads are forwarded unparsed, also those for which botocore looks for a list of resources in the parameters."""
+    assert real.of(call("dynamodb", operation)).origin == "https://dynamodb.us-east-1.amazonaws.com"

@@ -9,6 +9,7 @@ import pytest
 from gateway.ledger.outcome import MAX_REPLY, settlement
 from gateway.model.mutation import CallClass, EffectAction
 from gateway.model.outcome import Failed, InDoubt
+from gateway.model.resolution import Resolution, SettledBy
 
 DAY = timedelta(days=1)
 
@@ -79,9 +80,9 @@ async def test_an_implied_value_is_kept_if_aws_sets_it_with_the_call_and_not_if_
         (capacity.address, "capacity"),
     ]
     # The same, where the effects are read from the DECIDED record.
-    await scene.ledger.record_decision(both, scene.facts(both), scene.decision())
-    await scene.ledger.recover(scene.now)
-    await scene.ledger.resolve(both.id, scene.applied, scene.now)
+    await scene.execute(both, InDoubt(reason="cut off"))
+    found = Resolution(carried_out=True, by=SettledBy.READ_BACK, reason="Live is as asked.")
+    await scene.ledger.resolve(both.id, found, scene.now)
     view = await scene.ledger.view(
         addresses=[capacity.address, later.address], actor="", call_digest="", now=scene.now, flip_window=DAY
     )

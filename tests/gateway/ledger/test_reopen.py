@@ -8,6 +8,7 @@ import pytest
 from gateway.model.claim import Claim, ClaimEnd
 from gateway.model.mutation import WHOLE, EffectAction
 from gateway.model.outcome import Failed, InDoubt
+from gateway.model.resolution import Resolution, SettledBy
 
 
 async def _standing(scene: Any) -> dict[str, str]:
@@ -37,7 +38,8 @@ async def test_in_doubt_it_stays_until_it_is_resolved(scene: Any) -> None:
     change = await _restate(scene, "delay")
     await scene.ledger.record_outcome(change, InDoubt(reason="cut off"), scene.now)
     assert await _standing(scene) == {"delay": "b"}
-    await scene.ledger.resolve(change.id, scene.applied, scene.now)
+    found = Resolution(carried_out=True, by=SettledBy.READ_BACK, reason="Live is as asked.")
+    await scene.ledger.resolve(change.id, found, scene.now)
     assert await _standing(scene) == {}
 
 

@@ -45,7 +45,7 @@ def parse(
     result.update(_from_query(shape, head, literals))
     result.update(_from_headers(shape, head))
     result.update(_from_body(shape, head, body, is_json=is_json))
-    check_members(shape, result, "")
+    check_members(shape, result, "", is_xml=not is_json)
     return result
 
 

@@ -31,17 +31,19 @@ def refuse_unknown(path: str, name: str) -> NoReturn:
     )
 
 
-def check_members(shape: Shape, value: dict[str, Any], path: str, *, is_form: bool = False) -> None:
+def check_members(
+    shape: Shape, value: dict[str, Any], path: str, *, is_form: bool = False, is_xml: bool = False
+) -> None:
     """Refuse a structure without a required member, and a union that does not have exactly one member.
 
-    A required list or map that is not there is added empty if its format writes an empty one as nothing at all (`is_form`: the whole
-    format does). AWS decides whether it may be empty.
+    A required list or map that is not there is added empty if its format writes an empty one as nothing at all (`is_form`: the
+    format always does; `is_xml`: of flattened ones). AWS decides whether it may be empty.
     """
     for name in shape.required_members:
         if name in value:
             continue
         member = shape.members[name]
-        if member.type_name in ("list", "map") and (is_form or _vanishes_if_empty(member)):
+        if member.type_name in ("list", "map") and (is_form or _vanishes_if_empty(member, is_xml=is_xml)):
             value[name] = [] if member.type_name == "list" else {}
         else:
             full = path_below(path, f".{name}")
@@ -50,11 +52,11 @@ def check_members(shape: Shape, value: dict[str, Any], path: str, *, is_form: bo
         refuse_value(path, "must have exactly one member")
 
 
-def _vanishes_if_empty(member: Shape) -> bool:
+def _vanishes_if_empty(member: Shape, *, is_xml: bool) -> bool:
     """Whether an empty list or map leaves no trace in a REST request: in the query and in headers, and flattened in XML."""
-    return member.serialization.get("location") in ("querystring", "header", "headers") or bool(
-        member.serialization.get("flattened")
-    )
+    if is_xml and member.serialization.get("flattened"):
+        return True
+    return member.serialization.get("location") in ("querystring", "header", "headers")
 
 
 def from_text(shape: Shape, text: str, path: str) -> Any:

@@ -32,7 +32,7 @@ def structure(shape: Shape, element: Element, path: str, *, check: bool = True) 
     for key in children.keys() - used:
         refuse_unknown(path, key)
     if check:
-        check_members(shape, result, path)
+        check_members(shape, result, path, is_xml=True)
     return result
 
 

@@ -110,28 +110,29 @@ def test_a_required_member_is_named_by_its_path() -> None:
 
 
 @pytest.mark.parametrize(
-    ("type_name", "serialization", "is_form", "added"),
+    ("type_name", "serialization", "format_of", "added"),
     [
-        ("list", {}, True, []),
-        ("map", {}, True, {}),
-        ("list", {"location": "querystring"}, False, []),
-        ("list", {"location": "header"}, False, []),
-        ("map", {"location": "headers"}, False, {}),
-        ("list", {"flattened": True}, False, []),
+        ("list", {}, {"is_form": True}, []),
+        ("map", {}, {"is_form": True}, {}),
+        ("list", {"location": "querystring"}, {}, []),
+        ("list", {"location": "header"}, {}, []),
+        ("map", {"location": "headers"}, {}, {}),
+        ("list", {"flattened": True}, {"is_xml": True}, []),
     ],
 )
 def test_a_required_list_or_map_that_is_written_as_nothing_is_empty(
-    type_name: str, serialization: dict[str, Any], is_form: bool, added: Any
+    type_name: str, serialization: dict[str, Any], format_of: dict[str, bool], added: Any
 ) -> None:
     member: Any = SimpleNamespace(type_name=type_name, serialization=serialization)
     shape: Any = SimpleNamespace(required_members=["Tags"], is_tagged_union=False, members={"Tags": member})
     value: dict[str, Any] = {}
-    check_members(shape, value, "", is_form=is_form)
+    check_members(shape, value, "", **format_of)
     assert value == {"Tags": added}
 
 
-def test_a_required_list_that_json_could_write_empty_is_missing() -> None:
-    member: Any = SimpleNamespace(type_name="list", serialization={})
+@pytest.mark.parametrize("serialization", [{}, {"flattened": True}])
+def test_a_required_list_that_json_could_write_empty_is_missing(serialization: dict[str, Any]) -> None:
+    member: Any = SimpleNamespace(type_name="list", serialization=serialization)
     shape: Any = SimpleNamespace(required_members=["Tags"], is_tagged_union=False, members={"Tags": member})
     with pytest.raises(Malformed, match="Tags is required"):
         check_members(shape, {}, "")
