@@ -1,48 +1,27 @@
-"""Records a decision: the DECIDED record and its claims, approval, attempt or hold, in one transaction.
+"""Records a decision: the DECIDED record and its claims, approval, attempt or hold, in one transaction."""
 
-`write_set` prepares everything outside the transaction, so that the single writer thread only runs statements.
-One file because the record, the claims and the holds of a decision are worked out and written together.
-"""
-
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from sqlalchemy import bindparam, insert, select, update
 
-from gateway.effects.masking import bounded_parameters
-from gateway.errors import ApprovalSpent, AttemptInFlight, CallTooLarge, ClaimTaken, PolicyInvalid
+from gateway.errors import ApprovalSpent, AttemptInFlight, ClaimTaken
 from gateway.ledger.claims import end_expired, open_claims
 from gateway.ledger.rows import ClaimRow
-from gateway.ledger.serialize import canonical_text, claim_to_row, recorded_effect, recorded_finding
+from gateway.ledger.serialize import canonical_text, claim_to_row
 from gateway.ledger.signatures import spend_signature
 from gateway.ledger.statements import INTEGRITY_ERRORS, Among, Query, SqlValue, Statement, columns
 from gateway.ledger.states import ApprovalState, AttemptState
-from gateway.ledger.summary import refused_body
 from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, HOLDS, UNUSED
 from gateway.ledger.timestamps import to_text
 from gateway.ledger.transaction import Transaction
+from gateway.ledger.write_set import WriteSet
 from gateway.model.binding import binding_to_json
 from gateway.model.claim import Claim, ClaimEnd
-from gateway.model.facts import Facts, Subject
 from gateway.model.hold import HoldState
-from gateway.model.ids import new_id
-from gateway.model.json import Json
-from gateway.model.motive import motive_to_json
-from gateway.model.mutation import WHOLE, Effect, EffectAction, Mutation
+from gateway.model.mutation import WHOLE
 from gateway.model.overlap import Overlaps
-from gateway.model.record import Record, Stage
-from gateway.model.verdict import Decision, Mode, Verdict
-
-_LONGEST_CLAIM: Final = 1e12
-"""Seconds; some 30,000 years."""
-MAX_NAME: Final = 2_000
-"""Longest address and attribute together that can be recorded, in bytes."""
-MAX_PARAMETERS: Final = 64 * 1024
-"""Most characters of a call's parameters kept in its record. A held call with more cannot be approved, because nobody can see all of it."""
-MAX_DENIED_PARAMETERS: Final = 4 * 1024
-"""The same for a denied call, so that a refusal costs the ledger little."""
+from gateway.model.verdict import Mode, Verdict
 
 _SUMMARY: Final = ("caller", "call", "motive", "effects", "decision", "cut")
 """Members of the DECIDED record that its approver reads."""
@@ -74,194 +53,6 @@ _USE_APPROVAL: Final = Statement(
 _INSERT_CLAIM: Final = Statement(insert(CLAIMS))
 _INSERT_ATTEMPT: Final = Statement(insert(ATTEMPTS))
 _INSERT_HOLD: Final = Statement(insert(HOLDS))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WriteSet:
-    """One decision, ready to be stored."""
-
-    mutation: Mutation
-    facts: Facts
-    decision: Decision
-    claims: tuple[Claim, ...]
-    """The claims to take; empty if the mutation is not carried out."""
-    record: Record
-    call_digest: str
-    owner: str = ""
-    """The gateway that will send it."""
-
-    @property
-    def setting(self) -> list[Effect]:
-        """The effects that set something. Invoking a resource as a whole sets nothing."""
-        effects = self.mutation.effects
-        return [each for each in effects if each.action is not EffectAction.INVOKE or each.attribute != WHOLE]
-
-    @property
-    def resources(self) -> list[tuple[str, str]]:
-        """The (address, attribute) pairs that the record is about: those of the effects that it holds."""
-        effects: Any = self.record.body["effects"]
-        return [(effect["address"], effect["attribute"]) for effect in effects]
-
-
-def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: str = "") -> WriteSet:
-    """Everything that a decision stores; `owner` is the gateway that will send the call.
-
-    Raises `errors.PolicyInvalid` for an invalid obligation, `errors.CallTooLarge` for a name that no index can hold.
-    """
-    _check_names(mutation)
-    subjects: Sequence[Subject | None] = facts.subjects
-    if len(subjects) != len(mutation.effects):
-        subjects = [None] * len(mutation.effects)
-    claims = _claims(mutation, facts, decision, subjects) if decision.carried_out else ()
-    digest = mutation.call.digest
-    body = _body(mutation, decision, subjects, claims, digest)
-    record = Record(
-        stage=Stage.DECIDED,
-        at=facts.now,
-        mutation_id=mutation.id,
-        actor=mutation.caller.actor,
-        stack=facts.stack,
-        body=_carried_out(body, mutation, owner) if decision.carried_out else refused_body(body, decision.verdict),
-    )
-    return WriteSet(
-        mutation=mutation,
-        facts=facts,
-        decision=decision,
-        claims=claims,
-        record=record,
-        call_digest=digest,
-        owner=owner,
-    )
-
-
-def _carried_out(body: Mapping[str, Json], mutation: Mutation, owner: str) -> Mapping[str, Json]:
-    """The body with what the attempt's row holds beside it, so that the row follows from the record."""
-    attempt = {"idempotency_key": mutation.idempotency_key, "owner": owner, "signature": mutation.signature}
-    return {**body, "attempt": attempt}
-
-
-def _check_names(mutation: Mutation) -> None:
-    """PostgreSQL refuses an index entry of more than 2,700 bytes, in which address and attribute stand together."""
-    if any(len(f"{effect.address}.{effect.attribute}".encode()) > MAX_NAME for effect in mutation.effects):
-        raise CallTooLarge(f"names a resource or an attribute in more than {MAX_NAME} bytes")
-
-
-def _claims(
-    mutation: Mutation, facts: Facts, decision: Decision, subjects: Sequence[Subject | None]
-) -> tuple[Claim, ...]:
-    """One claim for each attribute that is set, and one on the whole of each deleted resource.
-
-    A claim on an attribute that is only restated ends as soon as the outcome is known (`restated.py`): it keeps others from
-    setting the attribute while this call is under way, and nobody from it afterwards.
-    """
-    until = _until(mutation, facts.now, decision)
-    wanted: dict[tuple[str, str], tuple[Effect, datetime | None]] = {}
-    for effect, subject in zip(mutation.effects, subjects, strict=True):
-        if effect.action is EffectAction.DELETE:
-            wanted[effect.address, WHOLE] = effect, until
-        elif effect.action is EffectAction.SET:
-            changes = subject is None or subject.changes
-            wanted[effect.address, effect.attribute] = effect, until if changes else facts.now
-    return tuple(
-        Claim(
-            id=new_id("clm"),
-            mutation_id=mutation.id,
-            address=address,
-            attribute=attribute,
-            value=effect.value,
-            actor=mutation.caller.actor,
-            kind=mutation.caller.kind,
-            motive=mutation.motive,
-            since=facts.now,
-            until=ends,
-        )
-        for (address, attribute), (effect, ends) in wanted.items()
-    )
-
-
-def _until(mutation: Mutation, now: datetime, decision: Decision) -> datetime | None:
-    """When the claims end: the earlier of what policy grants and what the caller wants; None if neither sets a time."""
-    spans = [mutation.motive.wanted_for] if mutation.motive and mutation.motive.wanted_for is not None else []
-    granted = decision.obligations.get("claim_seconds")
-    if granted is not None:
-        spans.append(_granted(granted))
-    try:
-        return now + min(spans) if spans else None
-    except OverflowError:
-        # Later than a datetime can be: the claim does not end.
-        return None
-
-
-def _granted(seconds: Json) -> timedelta:
-    if not isinstance(seconds, bool) and isinstance(seconds, int | float) and 0 < seconds < _LONGEST_CLAIM:
-        return timedelta(seconds=seconds)
-    message = f"The policy's obligation claim_seconds must be a positive number of seconds, not {seconds!r}. Nothing was sent."
-    raise PolicyInvalid(message)
-
-
-def _body(
-    mutation: Mutation,
-    decision: Decision,
-    subjects: Sequence[Subject | None],
-    claims: Sequence[Claim],
-    digest: str,
-) -> Mapping[str, Json]:
-    caller = mutation.caller
-    return {
-        "caller": {
-            "kind": caller.kind.value,
-            "key_id": caller.key_id,
-            "roles": list(caller.roles),
-            "on_behalf_of": caller.on_behalf_of,
-        },
-        "call": _call_to_json(mutation, decision, digest),
-        "motive": motive_to_json(mutation.motive),
-        "effects": [
-            recorded_effect(effect, subject) for effect, subject in zip(mutation.effects, subjects, strict=True)
-        ],
-        "decision": _decision_to_json(decision),
-        "claims": [
-            {
-                "id": claim.id,
-                "address": claim.address,
-                "attribute": claim.attribute,
-                "until": to_text(claim.until) if claim.until else None,
-            }
-            for claim in claims
-        ],
-    }
-
-
-def _call_to_json(mutation: Mutation, decision: Decision, digest: str) -> Json:
-    """The call with its parameters, secrets masked: whole unless they are very large or the call is denied."""
-    call = mutation.call
-    denied = decision.verdict is Verdict.DENY and not decision.carried_out
-    parameters, whole = bounded_parameters(call, MAX_DENIED_PARAMETERS if denied else MAX_PARAMETERS)
-    return {
-        "service": call.service,
-        "operation": call.operation,
-        "account": call.account,
-        "region": call.region,
-        "class": mutation.call_class.value,
-        "digest": digest,
-        "parameters": parameters,
-        "whole": whole,
-    }
-
-
-def _decision_to_json(decision: Decision) -> Json:
-    return {
-        "verdict": decision.verdict.value,
-        "carried_out": decision.carried_out,
-        "findings": [recorded_finding(finding) for finding in decision.findings],
-        "supersedes": list(decision.supersedes),
-        "mode": decision.mode.value,
-        "approval": decision.approval,
-        "bundle": decision.bundle,
-        "code": decision.code,
-        "obligations": decision.obligations,
-        "binding": binding_to_json(decision.binding),
-    }
 
 
 def decide(transaction: Transaction, write: WriteSet) -> tuple[Claim, ...]:

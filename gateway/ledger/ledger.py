@@ -12,7 +12,7 @@ from gateway.ledger.anchor import Anchor
 from gateway.ledger.blame import Blame, blame
 from gateway.ledger.checkpoint_file import CheckpointFile
 from gateway.ledger.claims import expire
-from gateway.ledger.decision import decide, write_set
+from gateway.ledger.decision import decide
 from gateway.ledger.ledger_keys import LedgerKeys
 from gateway.ledger.lookup import attempt_of, view_of
 from gateway.ledger.opening import prepare
@@ -23,6 +23,7 @@ from gateway.ledger.statements import Session
 from gateway.ledger.store import Store, open_store
 from gateway.ledger.transaction import Transaction
 from gateway.ledger.verification import verify_ledger
+from gateway.ledger.write_set import write_set
 from gateway.ledger.writer import Writer
 from gateway.model.caller import Caller
 from gateway.model.claim import Claim
