@@ -9,6 +9,9 @@ import pytest
 from gateway.ledger.outcome import MAX_REPLY, settlement
 from gateway.model.mutation import CallClass, EffectAction
 from gateway.model.outcome import Failed, InDoubt
+from gateway.model.resolution import Resolution, SettledBy
+
+FOUND = Resolution(carried_out=True, by=SettledBy.READ_BACK, reason="The live value is the new one.")
 
 DAY = timedelta(days=1)
 
@@ -81,7 +84,7 @@ async def test_an_implied_value_is_kept_if_aws_sets_it_with_the_call_and_not_if_
     # The same, where the effects are read from the DECIDED record.
     await scene.ledger.record_decision(both, scene.facts(both), scene.decision())
     await scene.ledger.recover(scene.now)
-    await scene.ledger.resolve(both.id, scene.applied, scene.now)
+    await scene.ledger.resolve(both.id, FOUND, scene.now)
     view = await scene.ledger.view(
         addresses=[capacity.address, later.address], actor="", call_digest="", now=scene.now, flip_window=DAY
     )

@@ -8,6 +8,9 @@ import pytest
 from gateway.model.claim import Claim, ClaimEnd
 from gateway.model.mutation import WHOLE, EffectAction
 from gateway.model.outcome import Failed, InDoubt
+from gateway.model.resolution import Resolution, SettledBy
+
+FOUND = Resolution(carried_out=True, by=SettledBy.READ_BACK, reason="The live value is the new one.")
 
 
 async def _standing(scene: Any) -> dict[str, str]:
@@ -37,7 +40,7 @@ async def test_in_doubt_it_stays_until_it_is_resolved(scene: Any) -> None:
     change = await _restate(scene, "delay")
     await scene.ledger.record_outcome(change, InDoubt(reason="cut off"), scene.now)
     assert await _standing(scene) == {"delay": "b"}
-    await scene.ledger.resolve(change.id, scene.applied, scene.now)
+    await scene.ledger.resolve(change.id, FOUND, scene.now)
     assert await _standing(scene) == {}
 
 
