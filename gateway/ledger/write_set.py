@@ -1,33 +1,25 @@
 """Prepares everything that a decision stores, outside the transaction, so that the single writer thread only runs statements."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from gateway.effects.masking import bounded_parameters
 from gateway.errors import CallTooLarge, PolicyInvalid
-from gateway.ledger.serialize import recorded_effect, recorded_finding
+from gateway.ledger.decided_body import carried_out_body, decided_body
 from gateway.ledger.summary import refused_body
-from gateway.ledger.timestamps import to_text
-from gateway.model.binding import binding_to_json
 from gateway.model.claim import Claim
 from gateway.model.facts import Facts, Subject
 from gateway.model.ids import new_id
 from gateway.model.json import Json
-from gateway.model.motive import motive_to_json
 from gateway.model.mutation import WHOLE, Effect, EffectAction, Mutation
 from gateway.model.record import Record, Stage
-from gateway.model.verdict import Decision, Verdict
+from gateway.model.verdict import Decision
 
 _LONGEST_CLAIM: Final = 1e12
 """Seconds; some 30,000 years."""
 MAX_NAME: Final = 2_000
 """Longest address and attribute together that can be recorded, in bytes."""
-MAX_PARAMETERS: Final = 64 * 1024
-"""Most characters of a call's parameters kept in its record. A held call with more cannot be approved, because nobody can see all of it."""
-MAX_DENIED_PARAMETERS: Final = 4 * 1024
-"""The same for a denied call, so that a refusal costs the ledger little."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,14 +60,14 @@ def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: st
         subjects = [None] * len(mutation.effects)
     claims = _claims(mutation, facts, decision, subjects) if decision.carried_out else ()
     digest = mutation.call.digest
-    body = _body(mutation, decision, subjects, claims, digest)
+    body = decided_body(mutation, decision, subjects, claims, digest)
     record = Record(
         stage=Stage.DECIDED,
         at=facts.now,
         mutation_id=mutation.id,
         actor=mutation.caller.actor,
         stack=facts.stack,
-        body=_carried_out(body, mutation, owner) if decision.carried_out else refused_body(body, decision.verdict),
+        body=carried_out_body(body, mutation, owner) if decision.carried_out else refused_body(body, decision.verdict),
     )
     return WriteSet(
         mutation=mutation,
@@ -86,12 +78,6 @@ def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: st
         call_digest=digest,
         owner=owner,
     )
-
-
-def _carried_out(body: Mapping[str, Json], mutation: Mutation, owner: str) -> Mapping[str, Json]:
-    """The body with what the attempt's row holds beside it, so that the row follows from the record."""
-    attempt = {"idempotency_key": mutation.idempotency_key, "owner": owner, "signature": mutation.signature}
-    return {**body, "attempt": attempt}
 
 
 def _check_names(mutation: Mutation) -> None:
@@ -151,68 +137,3 @@ def _granted(seconds: Json) -> timedelta:
         return timedelta(seconds=seconds)
     message = f"The policy's obligation claim_seconds must be a positive number of seconds, not {seconds!r}. Nothing was sent."
     raise PolicyInvalid(message)
-
-
-def _body(
-    mutation: Mutation,
-    decision: Decision,
-    subjects: Sequence[Subject | None],
-    claims: Sequence[Claim],
-    digest: str,
-) -> Mapping[str, Json]:
-    caller = mutation.caller
-    return {
-        "caller": {
-            "kind": caller.kind.value,
-            "key_id": caller.key_id,
-            "roles": list(caller.roles),
-            "on_behalf_of": caller.on_behalf_of,
-        },
-        "call": _call_to_json(mutation, decision, digest),
-        "motive": motive_to_json(mutation.motive),
-        "effects": [
-            recorded_effect(effect, subject) for effect, subject in zip(mutation.effects, subjects, strict=True)
-        ],
-        "decision": _decision_to_json(decision),
-        "claims": [
-            {
-                "id": claim.id,
-                "address": claim.address,
-                "attribute": claim.attribute,
-                "until": to_text(claim.until) if claim.until else None,
-            }
-            for claim in claims
-        ],
-    }
-
-
-def _call_to_json(mutation: Mutation, decision: Decision, digest: str) -> Json:
-    """The call with its parameters, secrets masked: whole unless they are very large or the call is denied."""
-    call = mutation.call
-    denied = decision.verdict is Verdict.DENY and not decision.carried_out
-    parameters, whole = bounded_parameters(call, MAX_DENIED_PARAMETERS if denied else MAX_PARAMETERS)
-    return {
-        "service": call.service,
-        "operation": call.operation,
-        "account": call.account,
-        "region": call.region,
-        "class": mutation.call_class.value,
-        "digest": digest,
-        "parameters": parameters,
-        "whole": whole,
-    }
-
-
-def _decision_to_json(decision: Decision) -> Json:
-    return {
-        "verdict": decision.verdict.value,
-        "carried_out": decision.carried_out,
-        "findings": [recorded_finding(finding) for finding in decision.findings],
-        "supersedes": list(decision.supersedes),
-        "mode": decision.mode.value,
-        "approval": decision.approval,
-        "bundle": decision.bundle,
-        "code": decision.code,
-        "obligations": decision.obligations,
-        "binding": binding_to_json(decision.binding),
-    }

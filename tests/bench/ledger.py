@@ -47,12 +47,19 @@ async def _measure(url: str, checkpoint: Path, records: int) -> None:
     async with open_ledger(url, KEYS, checkpoint) as ledger:
         await _line(ledger)
         await _load(ledger)
+        await _verify(ledger, "ledger.verify_mutations")
         await _grow(ledger, records)
-        started = time.perf_counter()
-        count = await ledger.verify()
-        show("ledger.verify", count / (time.perf_counter() - started), "records/s", n=count)
+        count = await _verify(ledger, "ledger.verify")
         await _questions(ledger, count)
         await _line(ledger, suffix=f"_at_{count}")
+
+
+async def _verify(ledger: SqlLedger, name: str) -> int:
+    """Verify the chain, and what follows from it: each mutation has an attempt, a claim and a value. The number of records."""
+    started = time.perf_counter()
+    count = await ledger.verify()
+    show(name, count / (time.perf_counter() - started), "records/s", n=count)
+    return count
 
 
 async def _line(ledger: SqlLedger, *, rounds: int = 500, suffix: str = "") -> None:

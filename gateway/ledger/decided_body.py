@@ -1,0 +1,92 @@
+"""The body of a DECIDED record. `gateway/ledger/README.md` lists its members."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from gateway.effects.masking import bounded_parameters
+from gateway.ledger.serialize import recorded_effect, recorded_finding
+from gateway.ledger.timestamps import to_text
+from gateway.model.binding import binding_to_json
+from gateway.model.claim import Claim
+from gateway.model.facts import Subject
+from gateway.model.json import Json
+from gateway.model.motive import motive_to_json
+from gateway.model.mutation import Mutation
+from gateway.model.verdict import Decision, Verdict
+
+MAX_PARAMETERS: Final = 64 * 1024
+"""Most characters of a call's parameters kept in its record. A held call with more cannot be approved, because nobody can see all of it."""
+MAX_DENIED_PARAMETERS: Final = 4 * 1024
+"""The same for a denied call, so that a refusal costs the ledger little."""
+
+
+def decided_body(
+    mutation: Mutation,
+    decision: Decision,
+    subjects: Sequence[Subject | None],
+    claims: Sequence[Claim],
+    digest: str,
+) -> Mapping[str, Json]:
+    """The body: who asked, for what call and why, what it does, what was decided, and which claims it takes."""
+    caller = mutation.caller
+    return {
+        "caller": {
+            "kind": caller.kind.value,
+            "key_id": caller.key_id,
+            "roles": list(caller.roles),
+            "on_behalf_of": caller.on_behalf_of,
+        },
+        "call": _call_to_json(mutation, decision, digest),
+        "motive": motive_to_json(mutation.motive),
+        "effects": [
+            recorded_effect(effect, subject) for effect, subject in zip(mutation.effects, subjects, strict=True)
+        ],
+        "decision": _decision_to_json(decision),
+        "claims": [
+            {
+                "id": claim.id,
+                "address": claim.address,
+                "attribute": claim.attribute,
+                "until": to_text(claim.until) if claim.until else None,
+            }
+            for claim in claims
+        ],
+    }
+
+
+def _call_to_json(mutation: Mutation, decision: Decision, digest: str) -> Json:
+    """The call with its parameters, secrets masked: whole unless they are very large or the call is denied."""
+    call = mutation.call
+    denied = decision.verdict is Verdict.DENY and not decision.carried_out
+    parameters, whole = bounded_parameters(call, MAX_DENIED_PARAMETERS if denied else MAX_PARAMETERS)
+    return {
+        "service": call.service,
+        "operation": call.operation,
+        "account": call.account,
+        "region": call.region,
+        "class": mutation.call_class.value,
+        "digest": digest,
+        "parameters": parameters,
+        "whole": whole,
+    }
+
+
+def _decision_to_json(decision: Decision) -> Json:
+    return {
+        "verdict": decision.verdict.value,
+        "carried_out": decision.carried_out,
+        "findings": [recorded_finding(finding) for finding in decision.findings],
+        "supersedes": list(decision.supersedes),
+        "mode": decision.mode.value,
+        "approval": decision.approval,
+        "bundle": decision.bundle,
+        "code": decision.code,
+        "obligations": decision.obligations,
+        "binding": binding_to_json(decision.binding),
+    }
+
+
+def carried_out_body(body: Mapping[str, Json], mutation: Mutation, owner: str) -> Mapping[str, Json]:
+    """The body with what the attempt's row holds beside it, so that the row follows from the record."""
+    attempt = {"idempotency_key": mutation.idempotency_key, "owner": owner, "signature": mutation.signature}
+    return {**body, "attempt": attempt}
