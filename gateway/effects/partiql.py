@@ -14,9 +14,12 @@ STATEMENTS: Mapping[str, str] = {
 """Operation of DynamoDB → the parameter with its statement, or the list of those that have one each."""
 
 _TOKEN = re.compile(
-    r"""\s*(?:(?P<text>'(?:[^']|'')*')|"(?P<quoted>[^"]+)"|(?P<word>[A-Za-z_][A-Za-z0-9_]*)|(?P<sign>.))""", re.DOTALL
+    r"""(?P<space>\s)|'(?P<text>[^']*)'|"(?P<quoted>[^"]*)"|(?P<word>[A-Za-z_][A-Za-z0-9_]*)|(?P<sign>.)""", re.DOTALL
 )
+"""A text with a quotation mark in it is read as two texts."""
 _COMMENTS = ("--", "/*")
+_QUOTES = ("'", '"', "`")
+"""Where one is left over, the text that it begins has no end."""
 _NAME = re.compile(r"[A-Za-z0-9_.:/-]{1,2048}")
 _BEFORE_TABLE = {"SELECT": "FROM", "INSERT": "INTO", "DELETE": "FROM"}
 """First word → the word before the table's name. UPDATE is followed by it at once."""
@@ -62,12 +65,15 @@ def _opens_select(tokens: Sequence[tuple[str, str]]) -> bool:
 def _tokens(text: str) -> list[tuple[str, str]]:
     """(Kind, value) of each token; empty if there is a comment, whose text could be read as part of the statement."""
     tokens: list[tuple[str, str]] = []
-    for match in _TOKEN.finditer(text.strip()):
+    position = 0
+    while (match := _TOKEN.match(text, position)) is not None:
+        position = match.end()
         kind = match.lastgroup or ""
         value = match[kind]
-        if (kind == "sign" and value in "'\"`") or (tokens and kind == "sign" and tokens[-1][1] + value in _COMMENTS):
+        if kind == "sign" and (value in _QUOTES or (tokens and tokens[-1][1] + value in _COMMENTS)):
             return []
-        tokens.append((kind, value))
+        if kind != "space":
+            tokens.append((kind, value))
     return tokens
 
 
