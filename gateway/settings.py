@@ -9,6 +9,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from gateway.errors import SettingsInvalid
 from gateway.model.verdict import Mode
+from gateway.settings_mistakes import mistake_text
 
 CONFIG_FILE = "sentinel.toml"
 
@@ -208,7 +209,7 @@ def read_settings(config: Path | None = None) -> Settings:
     try:
         return FromFile()
     except ValidationError as error:
-        lines = [f"  {'.'.join(str(part) for part in mistake['loc'])}: {mistake['msg']}" for mistake in error.errors()]
+        lines = [f"  {mistake_text(mistake, Settings)}" for mistake in error.errors()]
         message = f"The settings (from {path} and SENTINEL_… variables) have {len(lines)} mistake(s):\n" + "\n".join(
             lines
         )

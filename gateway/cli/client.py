@@ -107,14 +107,17 @@ def _detail(detail: object) -> str:
 
 
 async def call_api_as(
-    actor: str,
+    actor: str | None,
     method: str,
     path: str,
     *,
+    default: str = "human",
     member: str,
     body: Mapping[str, Any] | None = None,
     query: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """`call_api` with the identity from the environment, else with that of `actor` in a running `sentinel up`. Also raises `NoIdentity`."""
-    return await call_api(identity(actor), method, path, member=member, body=body, query=query, headers=headers)
+    """`call_api` with the identity that `identity` finds for these. Also raises `NoIdentity`."""
+    return await call_api(
+        identity(actor, default=default), method, path, member=member, body=body, query=query, headers=headers
+    )

@@ -23,7 +23,7 @@ def holds(
     *,
     state: Annotated[HoldFilter, typer.Option(help="Only in this state.")] = HoldFilter.OPEN,
     limit: Annotated[int, typer.Option(help="Maximum number of mutations.", min=1, max=1000)] = 100,
-    actor: As = "human",
+    actor: As = None,
     as_json: Json = False,
 ) -> None:
     """List what is held: the operation, the value, the rule and its reason, who asks, and since when.
@@ -43,7 +43,7 @@ def holds(
     show_table("Holds", columns, [_row(hold) for hold in reply["holds"]])
 
 
-async def request_hold(actor: str, mutation_id: str) -> dict[str, Any]:
+async def request_hold(actor: str | None, mutation_id: str) -> dict[str, Any]:
     """One held mutation in any state. Raises `errors.NotFound` if there is none that the caller may see."""
     mutation_path(mutation_id)
     query = {"mutation_id": mutation_id, "state": HoldFilter.ALL.value}

@@ -29,7 +29,7 @@ def records(
     verdict: Annotated[Verdict | None, typer.Option(help="Only with this verdict.")] = None,
     since: Annotated[str, typer.Option(help="A time (2026-11-21T09:00:00Z) or an age (1h, 2d).")] = "",
     limit: Annotated[int, typer.Option(help="Maximum number of records.", min=1, max=1000)] = 50,
-    who: As = "human",
+    who: As = None,
     as_json: Json = False,
 ) -> None:
     """List requests, decisions and outcomes, newest first. Agents see their own records, people and pipelines all."""
@@ -50,7 +50,7 @@ def records(
     show_table("Records", columns, [_row(record) for record in reply["records"]])
 
 
-async def _request_records(who: str, query: dict[str, str], since: str) -> dict[str, Any]:
+async def _request_records(who: str | None, query: dict[str, str], since: str) -> dict[str, Any]:
     given = {name: str(value) for name, value in {**query, "since": _iso_time(since)}.items() if value}
     return await call_api_as(who, "GET", "/records", member="records", query=given)
 
@@ -107,7 +107,7 @@ def claims(
     address: Annotated[str, typer.Option(help="Only for this Terraform address.")] = "",
     holder: Annotated[str, typer.Option("--actor", help="Only by this actor.")] = "",
     every: Annotated[bool, typer.Option("--all", help="Include claims that have ended.")] = False,
-    who: As = "human",
+    who: As = None,
     as_json: Json = False,
 ) -> None:
     """List which actor holds which attribute, why, and until when."""
@@ -135,7 +135,7 @@ def claims(
 def blame(
     what: Annotated[str, typer.Argument(help="Address and attribute, e.g. aws_autoscaling_group.web.desired_capacity")],
     *,
-    who: As = "human",
+    who: As = None,
     as_json: Json = False,
 ) -> None:
     """Show who set an attribute: when, for what goal, why then, who approved it, what it replaced, and the commit."""
@@ -153,7 +153,7 @@ def blame(
     )
 
 
-async def _request_blame(who: str, what: str) -> dict[str, Any]:
+async def _request_blame(who: str | None, what: str) -> dict[str, Any]:
     address, attribute = _split(what)
     query = {"address": address, "attribute": attribute}
     return await call_api_as(who, "GET", "/blame", member="attribute", query=query)

@@ -78,6 +78,23 @@ def open_store(url: str) -> Store:
     return store
 
 
+@contextmanager
+def connect_unprepared(url: str) -> Iterator[Connection]:
+    """A connection to the database at a SQLAlchemy URL as it is, with whatever schema it has. Raises as `open_store`."""
+    engine = _engine(_parsed(url))
+    try:
+        with unavailable(), engine.connect() as connection:
+            yield connection
+    finally:
+        engine.dispose()
+
+
+def sqlite_file(url: str) -> Path | None:
+    """The file of an SQLite database; None for PostgreSQL. Raises `errors.SettingsInvalid` for an unsupported URL."""
+    parsed = _parsed(url)
+    return None if parsed.get_backend_name() == "postgresql" else Path(str(parsed.database))
+
+
 def _parsed(url: str) -> URL:
     try:
         parsed = make_url(url)

@@ -86,7 +86,8 @@ Policies = Annotated[
 Fresh = Annotated[
     bool,
     typer.Option(
-        "--fresh", help="Start over: delete the ledger, the example stack and the simulated AWS of the last start."
+        "--fresh",
+        help="Start over: delete the ledger, the example stack and the simulated AWS of the last start. Its ports are kept.",
     ),
 ]
 Home = Annotated[Path, typer.Option(help="Directory for all files of this `sentinel up`.")]

@@ -11,6 +11,7 @@ from fastapi.security import HTTPBearer
 from gateway.doors.api.context import Context
 from gateway.doors.api.problems import problem
 from gateway.doors.api.schemas import (
+    IDEMPOTENCY_KEY,
     ApproveBody,
     HoldFilter,
     MutationBody,
@@ -65,7 +66,7 @@ def routes(context: Context) -> APIRouter:
 def _add_mutation_routes(router: APIRouter, context: Context) -> None:
     @router.post(
         "/mutations",
-        openapi_extra=openapi_body(MutationBody),
+        openapi_extra={**openapi_body(MutationBody), "parameters": [IDEMPOTENCY_KEY]},
         summary="Propose a change; with dry_run, only see the decision",
     )
     async def propose(request: Request) -> JSONResponse:

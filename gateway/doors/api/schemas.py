@@ -47,7 +47,9 @@ class MutationBody(_Body):
     """A proposed change."""
 
     service: Annotated[str, Field(pattern=r"^[a-z0-9.-]{1,64}$", examples=["autoscaling"])]
-    operation: Annotated[str, Field(pattern=r"^[A-Za-z0-9]{1,128}$", examples=["SetDesiredCapacity"])]
+    operation: Annotated[
+        str, Field(pattern=r"^[A-Za-z0-9_]{1,128}$", examples=["SetDesiredCapacity", "set_desired_capacity"])
+    ]
     parameters: Annotated[
         dict[str, Any],
         Field(default_factory=dict, description="As for boto3, with blobs in base64 and times in ISO 8601."),
@@ -130,6 +132,19 @@ def _validated(raw: bytes, model: type[Model], what: str) -> Model:
         return model.model_validate(json_value(raw))
     except ValidationError as error:
         raise Malformed(f"The {what} cannot be read: {validation_messages(error.errors())}.") from error
+
+
+IDEMPOTENCY_KEY_LENGTH = 255
+"""Most characters of an `Idempotency-Key`."""
+
+IDEMPOTENCY_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "A change with the same key is carried out only once; a repeat gets the first outcome. Printable ASCII.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": IDEMPOTENCY_KEY_LENGTH},
+}
+"""The OpenAPI description of the header, which the decoder reads."""
 
 
 def openapi_body(model: type[BaseModel], *, required: bool = True) -> dict[str, Any]:

@@ -88,6 +88,13 @@ def test_no_route_is_forgotten(gate: Gate) -> None:
     assert "requestBody" in schema["paths"]["/v1/sessions"]["post"]
 
 
+def test_the_description_names_the_idempotency_key(gate: Gate) -> None:
+    parameters = httpx.get(f"{gate.url}/v1/openapi.json").json()["paths"]["/v1/mutations"]["post"]["parameters"]
+    assert [(each["name"], each["in"], each["required"]) for each in parameters] == [
+        ("Idempotency-Key", "header", False)
+    ]
+
+
 def test_authentication_precedes_parsing(gate: Gate) -> None:
     before = len(gate.records(stage=Stage.TURNED_AWAY))
     for path in ("/v1/mutations/x/approve", "/v1/mutations/x/reject", "/v1/sessions", "/v1/mutations"):
