@@ -17,7 +17,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 
 from gateway.errors import SentinelError
-from gateway.settings import read_settings
+from gateway.settings import read_settings_of_server
 from gateway.terraform.provider_mirror import terraform_environment
 from reconciler.commit_message import shown
 from reconciler.drift.cloudtrail import Events, read_events
@@ -120,7 +120,7 @@ async def _serve(config: Path | None) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    await run_reconciler(read_settings(config), stop)
+    await run_reconciler(read_settings_of_server(config), stop)
 
 
 def _log_to_stderr() -> None:

@@ -1,5 +1,6 @@
 """Opens the ledger that the settings name, with the keys that follow from their master key."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -32,6 +33,6 @@ def checkpoint_path(settings: Settings) -> Path:
 async def open_sealed_ledger(settings: Settings) -> AsyncIterator[SqlLedger]:
     """The ledger of the settings for as long as the block lasts. Raises what `open_ledger` and `master_key` raise."""
     settings.data.mkdir(parents=True, exist_ok=True)
-    keys = ledger_keys(master_key_of(settings))
+    keys = ledger_keys(await asyncio.to_thread(master_key_of, settings))
     async with open_ledger(settings.ledger_url, keys, checkpoint_path(settings)) as ledger:
         yield ledger

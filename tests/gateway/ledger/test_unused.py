@@ -14,7 +14,7 @@ from tests.kit.sealed import KEYS
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
-async def test_a_ledger_that_is_not_there_is_unused_and_stays_absent(tmp_path: Path) -> None:
+def test_a_ledger_that_is_not_there_is_unused_and_stays_absent(tmp_path: Path) -> None:
     assert is_unused(f"sqlite:///{tmp_path / 'none' / 'ledger.db'}")
     assert list(tmp_path.iterdir()) == []
 

@@ -78,7 +78,10 @@ def test_a_port_in_use_is_an_error_and_changes_nothing(
 
 def test_a_port_in_use_by_the_same_sentinel_up_is_said(tmp_path: Path, ports: dict[str, int]) -> None:
     home = tmp_path / "home"
-    with open_workspace(home, WorkspaceOptions(**ports)), socket.socket() as gateway:
+    with (
+        open_workspace(home, WorkspaceOptions(port=ports["port"], simulated_port=ports["simulated_port"])),
+        socket.socket() as gateway,
+    ):
         gateway.bind(("127.0.0.1", ports["port"]))
         gateway.listen()
         with pytest.raises(CannotStart, match=f"Another `sentinel up` is running in {home}"):

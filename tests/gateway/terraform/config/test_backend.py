@@ -54,5 +54,5 @@ def test_a_state_beside_the_code_is_read(text: str, tmp_path: Path) -> None:
 def test_an_override_file_has_the_last_word(tmp_path: Path) -> None:
     local, remote = 'terraform {\n  backend "local" {}\n}\n', 'terraform {\n  backend "s3" {}\n}\n'
     check(tmp_path, main=remote, main_override=local)
-    with pytest.raises(CodeInvalid, match="^main_override.tf:2: "):
+    with pytest.raises(CodeInvalid, match=r"^main_override.tf:2: "):
         check(tmp_path, main=local, main_override=remote)
