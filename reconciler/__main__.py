@@ -29,7 +29,7 @@ from reconciler.terraform.cli import Terraform
 LEFT = 2
 """Exit code if something is left to a human."""
 
-commands = typer.Typer(help="Write what is live back into Terraform code.")
+commands = typer.Typer(add_completion=False, help="Write what is live back into Terraform code.")
 """The commands that `sentinel` adds, by the entry point `sentinel.commands`."""
 
 app = typer.Typer(help="Sentinel's reconciler.", no_args_is_help=True)

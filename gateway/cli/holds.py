@@ -9,8 +9,8 @@ import typer
 from gateway.cli.client import call_api_as, mutation_path
 from gateway.cli.options import As, Json
 from gateway.cli.output import console, run, safe, show_json, show_pairs, show_table
-from gateway.doors.api.schemas import HoldFilter
 from gateway.errors import NotFound
+from gateway.model.hold import HoldFilter
 
 _LISTED = 3
 """How many changes of one mutation the list shows."""

@@ -70,6 +70,13 @@ def _plain(text: str) -> str:
     )
 
 
+def log_to_stderr() -> None:
+    """Send log lines to standard error, since standard output is for results. For commands that open what logs."""
+    import structlog
+
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+
+
 def show_json(document: object) -> None:
     """Print one JSON document, indented."""
     sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, default=str) + "\n")

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-import structlog
 import typer
 
 from gateway.cli.output import error_console, safe
@@ -35,6 +34,8 @@ def serve(
 
 def _log_to_stderr() -> None:
     """Log JSON lines, or readable text on a terminal."""
+    import structlog
+
     on_terminal = sys.stderr.isatty()
     renderer: Any = structlog.dev.ConsoleRenderer() if on_terminal else structlog.processors.JSONRenderer()
     structlog.configure(

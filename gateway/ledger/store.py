@@ -13,7 +13,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from gateway.errors import LedgerUnavailable, SettingsInvalid
 from gateway.ledger.migrate import migrate
-from gateway.ledger.statements import DRIVER_ERRORS
+from gateway.ledger.statements import driver_errors
 
 BUSY_MS = 5_000
 """How long a writer waits for another process's transaction, in milliseconds."""
@@ -184,7 +184,7 @@ def unavailable() -> Iterator[None]:
     """Convert database errors to `errors.LedgerUnavailable`, whose sentence holds neither the statement nor its values."""
     try:
         yield
-    except DRIVER_ERRORS as error:
+    except driver_errors() as error:
         raise LedgerUnavailable(_sentence(error)) from error
     except DBAPIError as error:
         raise LedgerUnavailable(_sentence(error.orig)) from error

@@ -13,7 +13,6 @@ from gateway.doors.api.problems import problem
 from gateway.doors.api.schemas import (
     IDEMPOTENCY_KEY,
     ApproveBody,
-    HoldFilter,
     MutationBody,
     RejectBody,
     SessionBody,
@@ -34,7 +33,7 @@ from gateway.doors.serialize import (
 )
 from gateway.errors import Malformed, NotFound, SentinelError
 from gateway.model.caller import Caller
-from gateway.model.hold import HoldState
+from gateway.model.hold import HoldFilter, HoldState
 from gateway.model.outcome import Applied, Failed, InDoubt, Refused
 from gateway.model.record import Stage
 from gateway.model.verdict import Verdict

@@ -1,7 +1,6 @@
 """The JSON API's request bodies as pydantic models, which refuse unknown members, and the strict parser for them."""
 
 from datetime import timedelta
-from enum import StrEnum
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -10,7 +9,6 @@ from gateway.doors.api.problems import validation_messages
 from gateway.doors.aws.strict_parsers import json_value
 from gateway.doors.motive import duration, motive_of
 from gateway.errors import Malformed
-from gateway.model.hold import HoldState
 from gateway.model.inbound import Inbound
 from gateway.model.motive import Intent, Motivation, Motive
 from gateway.off_loop import off_loop
@@ -89,15 +87,6 @@ class ApproveBody(_Body):
     def duration(self) -> timedelta:
         """The duration, capped at one day. Raises `errors.Malformed`."""
         return min(duration(self.lasts), timedelta(days=1))
-
-
-class HoldFilter(StrEnum):
-    """Which held mutations to list: those in one state, or all."""
-
-    OPEN = HoldState.OPEN
-    APPROVED = HoldState.APPROVED
-    REJECTED = HoldState.REJECTED
-    ALL = "all"
 
 
 class SessionBody(_Body):
