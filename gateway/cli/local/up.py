@@ -244,9 +244,10 @@ async def _wait_until_ready(url: str, workspace: Workspace) -> None:
     """Wait until `url` returns 200; raises ChildDied after 60 seconds. (`Children.watch` notices a process that ends before.)"""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_READY_SECONDS):
-            while not await asyncio.to_thread(_answers, url):
+            while True:
+                if await asyncio.to_thread(_answers, url):
+                    return
                 await asyncio.sleep(0.05)
-            return
     raise ChildDied(f"No response from {url} within {_READY_SECONDS:.0f} seconds; see {workspace.root / 'logs'}.")
 
 
