@@ -301,6 +301,7 @@ def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder) -> Context:
         authenticator=Bearer(ports.keys, ports.clock),
         decoder=decoder,
         queries=ports.ledger,
+        doubts=ports.ledger,
         blamer=ports.ledger,
         commands=ports.ledger,
         keys=ports.keys,

@@ -20,6 +20,7 @@ PLACES: Final[Mapping[str, str]] = {
     "approve": "gateway.cli.decide:approve",
     "reject": "gateway.cli.decide:reject",
     "release": "gateway.cli.decide:release",
+    "left": "gateway.cli.left:left",
     "settle": "gateway.cli.settle:settle",
     "records": "gateway.cli.investigate:records",
     "blame": "gateway.cli.investigate:blame",

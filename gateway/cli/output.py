@@ -15,7 +15,10 @@ from rich.text import Text
 from gateway.cli.client import ApiRefused
 from gateway.errors import SentinelError
 
-console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)
+_PIPED_WIDTH = 1000
+"""Width of tables that go to a file or another program: wide enough for one line a row, so that `grep` finds whole rows."""
+
+console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else _PIPED_WIDTH)
 error_console = Console(stderr=True, highlight=False, soft_wrap=True)
 
 T = TypeVar("T")

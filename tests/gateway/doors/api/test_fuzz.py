@@ -36,7 +36,9 @@ MOMENT = st.one_of(st.sampled_from(MOMENTS), st.datetimes().map(lambda at: f"{at
 NUMBER = st.one_of(st.integers().map(str), st.floats().map(str), TEXT, st.just("9" * 5000))
 QUERIES: dict[str, dict[str, st.SearchStrategy[str]]] = {
     "/v1/records": {
-        **dict.fromkeys(("actor", "intent", "motivation", "resource", "verdict", "stage"), TEXT),
+        **dict.fromkeys(
+            ("actor", "intent", "motivation", "resource", "verdict", "stage", "key", "refused", "no_evidence"), TEXT
+        ),
         **dict.fromkeys(("since", "until"), MOMENT),
         **dict.fromkeys(("after_seq", "limit"), NUMBER),
     },

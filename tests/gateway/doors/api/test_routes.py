@@ -56,6 +56,7 @@ MATRIX = [
     ("GET", "/v1/records", None, (401, 200, 200, 200)),
     ("GET", "/v1/claims", None, (401, 200, 200, 200)),
     ("GET", "/v1/holds", None, (401, 200, 200, 200)),
+    ("GET", "/v1/left", None, (401, 200, 200, 200)),
     ("GET", f"/v1/blame?address={ADDRESS}&attribute=desired_capacity", None, (401, 200, 200, 200)),
 ]
 
