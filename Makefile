@@ -52,8 +52,15 @@ opa: ## OPA on PATH, or the pinned version built once with Go
 clean: ## remove what the commands above made
 	rm -rf .venv .tools .sentinel .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
+# With this set, which some container images do, every command would compile all of its modules at every start.
+unexport PYTHONDONTWRITEBYTECODE
+
 .venv/.ready: pyproject.toml uv.lock
 	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo 'Python 3.11 or newer is needed, as python3.' >&2; exit 1; }
-	@test -x $(UV) || { python3 -m venv $(TOOLS)/uv && $(TOOLS)/uv/bin/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION); }
-	@$(UV) sync --frozen --all-extras --all-groups --quiet --python python3
+	@echo 'Setting up Python in .venv (once, and after each change of uv.lock)'
+	@test -x $(UV) || { echo 'Installing uv $(UV_VERSION) in .tools'; \
+	  if python3 -m pip --version 2>/dev/null | awk '{ exit ($$2 + 0 < 22.3) }'; \
+	  then python3 -m venv --without-pip $(TOOLS)/uv && python3 -m pip --python $(TOOLS)/uv/bin/python install --disable-pip-version-check --no-compile uv==$(UV_VERSION); \
+	  else python3 -m venv $(TOOLS)/uv && $(TOOLS)/uv/bin/pip install --disable-pip-version-check --no-compile uv==$(UV_VERSION); fi; }
+	@$(UV) sync --frozen --all-extras --all-groups --python python3
 	@touch $@

@@ -1,5 +1,6 @@
 """All settings, typed. They are read once from `sentinel.toml` and the environment (`SENTINEL_…`), and all mistakes are reported together."""
 
+import re
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -9,8 +10,11 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from gateway.errors import SettingsInvalid
 from gateway.model.verdict import Mode
+from gateway.settings_mistakes import mistake_text
 
 CONFIG_FILE = "sentinel.toml"
+
+_PASSWORD = re.compile(r"(://[^/:@]*:)[^/]*@|([?&]password=)[^&]*")
 
 
 class PolicyEngineKind(StrEnum):
@@ -192,6 +196,23 @@ class Settings(BaseSettings):
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, cls.model_config.get("toml_file"))
 
 
+def without_password(url: str) -> str:
+    """The URL with its password masked."""
+    return _PASSWORD.sub(lambda match: f"{match[1]}***@" if match[1] else f"{match[2]}***", url)
+
+
+def read_settings_of_server(config: Path | None) -> Settings:
+    """The settings of a process that keeps running. Raises `errors.SettingsInvalid` also if nothing names what it should guard."""
+    settings = read_settings(config)
+    if config is None and not Path(CONFIG_FILE).is_file() and not settings.stacks:
+        message = (
+            f"There is no {CONFIG_FILE} in {Path.cwd()}, and SENTINEL_STACKS is not set, so no stack would be guarded. Write one (see "
+            '"Going to production" in the README), name it with --config, or try everything on this machine with `sentinel up`.'
+        )
+        raise SettingsInvalid(message)
+    return settings
+
+
 def read_settings(config: Path | None = None) -> Settings:
     """The settings from `config` (default `sentinel.toml` in the current directory, if it exists) and the environment.
 
@@ -208,7 +229,7 @@ def read_settings(config: Path | None = None) -> Settings:
     try:
         return FromFile()
     except ValidationError as error:
-        lines = [f"  {'.'.join(str(part) for part in mistake['loc'])}: {mistake['msg']}" for mistake in error.errors()]
+        lines = [f"  {mistake_text(mistake, Settings)}" for mistake in error.errors()]
         message = f"The settings (from {path} and SENTINEL_… variables) have {len(lines)} mistake(s):\n" + "\n".join(
             lines
         )

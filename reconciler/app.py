@@ -11,12 +11,14 @@ from sqlalchemy.engine import make_url
 
 from gateway.clock import SystemClock
 from gateway.errors import SentinelError
-from gateway.keyring.sealed_ledger import open_sealed_ledger
+from gateway.keyring.keys import SqlKeyRing
+from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.ledger.ledger import SqlLedger
 from gateway.settings import Settings, StackSettings
 from gateway.terraform.provider_mirror import read_mirror, terraform_environment
 from gateway.terraform.repository import find_checkout
 from reconciler.backlog import Backlog
+from reconciler.credentials import check_credentials
 from reconciler.doubt.read_back import LiveReader, ReadBack
 from reconciler.loop import Line
 from reconciler.proof.undeclared import DeclaredCache
@@ -31,6 +33,9 @@ log = structlog.get_logger()
 async def run_reconciler(settings: Settings, stop: asyncio.Event) -> None:
     """Write mutations back until `stop` is set. Raises `errors.SettingsInvalid`, `errors.LedgerUnavailable`, `errors.LedgerBroken`."""
     async with open_sealed_ledger(settings) as ledger:
+        clock = SystemClock()
+        keys = SqlKeyRing(ledger, master=master_key_of(settings), clock=clock)
+        await check_credentials(settings, keys, os.environ, clock.now())
         workers = {stack.name: _worker(settings, stack, ledger) for stack in settings.stacks}
         for worker in workers.values():
             await _log_terraform_version(worker.line)

@@ -21,7 +21,6 @@ LONG_FILE_REASON = "One file because"
 TESTED_ELSEWHERE = {
     # These are played as a whole, in processes of their own.
     "gateway/__main__.py": "tests/system/test_story.py",
-    "gateway/cli/serve.py": "tests/system/test_story.py",
     "gateway/cli/local/simulated_aws.py": "tests/system/test_story.py",
     "gateway/cli/local/tour_fixtures.py": "tests/system/test_story.py",
     "gateway/cli/local/tour.py": "tests/system/test_story.py",

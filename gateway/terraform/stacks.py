@@ -15,6 +15,7 @@ from gateway.model.mutation import WHOLE
 from gateway.model.path import AttributePath
 from gateway.model.verdict import Mode
 from gateway.terraform.code import Code
+from gateway.terraform.config.backend import refuse_other_state
 from gateway.terraform.config.instance import attributes, declared
 from gateway.terraform.contracts.conditions import CodeConditions
 from gateway.terraform.contracts.resolve import Contracts
@@ -289,6 +290,8 @@ def _load(
     state_version = fingerprint([_state_file(source)])
     if code is None:
         code, code_version = origin.load()
+        if source.state is None:
+            refuse_other_state(code.module.source, source.name)
     state_file = _state_file(source)
     try:
         content = state_file.read_bytes()

@@ -381,3 +381,22 @@ def test_look_ups_stay_flat_with_ten_thousand_resources(tmp_path: Path, count: i
     look_up(0)
     assert work(lambda: look_up(count // 2)) < _LOOK_UP_LINES
     assert work(lambda: look_up(count - 1)) < _LOOK_UP_LINES
+
+
+REMOTE = 'terraform {\n  backend "s3" {}\n}\n'
+
+
+def test_a_stack_whose_state_is_elsewhere_does_not_start_unless_the_settings_name_a_file(copy: Path) -> None:
+    (copy / "backend.tf").write_text(REMOTE)
+    with pytest.raises(CodeInvalid, match=r'backend.tf:2: The stack kafka keeps its state in backend "s3"'):
+        load(Source(copy))
+    stack = load(Source(copy, state=copy / "terraform.tfstate")).all[0]
+    assert stack.recorded(GROUP) is not None
+
+
+def test_a_stack_that_moves_its_state_away_keeps_its_last_version(copy: Path) -> None:
+    stacks = load(Source(copy))
+    touch(copy / "backend.tf", REMOTE)
+    stacks.refresh()
+    assert 'keeps its state in backend "s3"' in stacks.problems[0]
+    assert stacks.all[0].recorded(GROUP) is not None
