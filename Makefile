@@ -12,6 +12,8 @@ export UV_SYSTEM_CERTS := 1
 export PATH := $(CURDIR)/.venv/bin:$(TOOLS)/bin:$(PATH)
 # Extra options: make up ARGS="--port 9000 --fresh"
 ARGS ?=
+# Your own policies: make policy POLICIES=../policies
+POLICIES ?=
 
 .PHONY: help up tour test lint unit policy tools opa bench clean
 help: ## show this list
@@ -31,8 +33,8 @@ lint: .venv/.ready ## types, style, who may import whom
 	.venv/bin/ruff format --check .
 	.venv/bin/lint-imports
 
-policy: .venv/.ready opa ## opa test, check, fmt, and the shipped bundle is the one its sources build
-	$(PY) -m gateway.policy.ci
+policy: .venv/.ready opa ## opa test, check, fmt, and the bundle is the one its sources build (POLICIES=… for your own)
+	$(PY) -m gateway.policy.ci $(POLICIES)
 
 unit: .venv/.ready tools opa ## all tests (PYTEST=… narrows them)
 	$(PY) -m pytest $(PYTEST)

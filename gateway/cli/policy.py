@@ -17,6 +17,7 @@ from gateway.policy.bundle import build, write_bundle
 from gateway.policy.embedded import Embedded
 from gateway.policy.select_bundle import SHIPPED, select_bundle
 from gateway.policy.sources import read_sources, shipped
+from gateway.policy.trial import try_bundle
 
 policy_app = typer.Typer(help="Build, test and evaluate the policies (Rego).", no_args_is_help=True)
 
@@ -28,10 +29,12 @@ _DEADLINE_MS, _MEMORY_MB = 1000, 64
 
 @policy_app.command("build")
 def build_command(path: Directory = None, *, as_json: Json = False) -> None:
-    """Compile the policies with opa and write the bundle to `bundle/` in their directory."""
+    """Compile the policies with opa and write the bundle to `bundle/` in their directory, if a gateway would run it."""
     directory = path or shipped()
     try:
-        bundle = build(read_sources(directory), _require_opa())
+        sources = read_sources(directory)
+        bundle = build(sources, _require_opa())
+        try_bundle(bundle, sources.files)
         write_bundle(bundle, directory / SHIPPED)
     except SentinelError as error:
         fail(error, as_json=as_json)
