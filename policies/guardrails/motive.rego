@@ -3,8 +3,6 @@
 # description: An agent must state why it changes infrastructure.
 package sentinel.rules.motive
 
-evaluated := true
-
 # METADATA
 # title: An agent states its motive
 # custom:
