@@ -7,8 +7,7 @@ known only if both plans give the attribute the same value in the same way, what
 from collections.abc import Iterator, Sequence
 
 from gateway.model.json import canonical
-from gateway.model.mutation import WHOLE
-from gateway.model.path import AttributePath
+from reconciler.last_changes import overlaps
 from reconciler.model import Wanted
 from reconciler.terraform.compare import differences
 from reconciler.terraform.plan import PlannedValue, ResourceChange, TerraformPlan
@@ -29,11 +28,7 @@ def new_changes(
 
 
 def _wanted(change: ResourceChange, wanted: Sequence[Wanted]) -> bool:
-    return any(want.address == change.address and _overlap(want.attribute, change.attribute) for want in wanted)
-
-
-def _overlap(one: str, other: str) -> bool:
-    return WHOLE in (one, other) or AttributePath(one).covers(other) or AttributePath(other).covers(one)
+    return any(want.address == change.address and overlaps(want.attribute, change.attribute) for want in wanted)
 
 
 def _planned_alike(change: ResourceChange, known: dict[tuple[str, str], ResourceChange]) -> bool:

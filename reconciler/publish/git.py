@@ -7,7 +7,7 @@ read, the worktree stands on the checked commit and not on the branch, and the b
 import asyncio
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,6 +26,12 @@ _SAFE = (
 )
 _BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*")
 _TRAILER = "Sentinel-Mutation"
+_TRAILERS = (
+    "--format=%x00%H"
+    f"%x00%(trailers:key={_TRAILER},valueonly,separator=%x20)"
+    "%x00%(trailers:key=Sentinel-Corrects,valueonly,separator=%x20)"
+)
+"""Three fields for each commit. A commit message cannot hold a NUL, so nobody can add a field."""
 _IDENTITY = re.compile(r"[A-Za-z0-9_-]{1,80}")
 _INHERITED = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "USER", "LOGNAME")
 """The variables that git gets from our environment: no credential is among them."""
@@ -51,8 +57,8 @@ class Branch:
         """The stack's directory in the worktree; edits are made and planned there."""
         return self.worktree / self.prefix
 
-    async def find(self, mutation_id: str) -> str:
-        """The commit on the branch with this mutation's trailer; empty if there is none."""
+    async def find(self, mutation_id: str, *, corrects: int = 0) -> str:
+        """The commit on the branch with this mutation's trailer, and with that of the record it corrects; empty if there is none."""
         if not _IDENTITY.fullmatch(mutation_id):
             message = f"{mutation_id!r} is not a mutation id, so its commit cannot be looked up."
             raise GitFailed(message)
@@ -61,13 +67,12 @@ class Branch:
             "log",
             "--fixed-strings",
             f"--grep={_TRAILER}: {mutation_id}",
-            f"--format=%H %(trailers:key={_TRAILER},valueonly,separator=%x20)",
+            _TRAILERS,
             "HEAD",
             "--",
         )
-        for line in listed.splitlines():
-            commit, *ids = line.split()
-            if mutation_id in ids:
+        for commit, ids, corrected in _trailers(listed):
+            if mutation_id in ids and (not corrects or str(corrects) in corrected):
                 return commit
         return ""
 
@@ -165,11 +170,27 @@ async def protected_head(source: Path, protected: str = "HEAD") -> str:
 
 
 async def mutations_in(source: Path, protected: str = "HEAD") -> frozenset[str]:
-    """The ids of the mutations that have a trailer in the protected branch's commits, however they were merged. Raises `errors.GitFailed`."""
-    form = f"--format=%(trailers:key={_TRAILER},valueonly,separator=%x20)"
-    return frozenset(
-        (await git(source, "log", "--fixed-strings", f"--grep={_TRAILER}: ", form, protected, "--")).split()
-    )
+    """The ids of the mutations that have a trailer in the protected branch's commits, however they were merged; for those that correct
+    a record also `ID@NUMBER`. Raises `errors.GitFailed`.
+    """
+    listed = await git(source, "log", "--fixed-strings", f"--grep={_TRAILER}: ", _TRAILERS, protected, "--")
+    found: set[str] = set()
+    for _, ids, corrected in _trailers(listed):
+        found |= {*ids, *(f"{mutation}@{number}" for mutation in ids for number in corrected)}
+    return frozenset(found)
+
+
+async def branch_tip(source: Path, name: str) -> str:
+    """The commit of a branch, unchecked; empty if there is no such branch. Raises `errors.GitFailed`."""
+    listed = await git(source, "for-each-ref", "--format=%(objectname) %(refname)", f"refs/heads/{name}")
+    return next((row.split()[0] for row in listed.splitlines() if row.endswith(f" refs/heads/{name}")), "")
+
+
+def _trailers(listed: str) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Commit, mutations and corrected records, from what `git log` printed with `_TRAILERS`."""
+    fields = [field.split() for field in listed.split("\0")[1:]]
+    for (commit,), ids, corrected in zip(fields[::3], fields[1::3], fields[2::3], strict=True):
+        yield commit, ids, corrected
 
 
 def _branch(name: str, source: Path, worktree: Path, top: Path) -> Branch:

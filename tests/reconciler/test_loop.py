@@ -245,7 +245,7 @@ async def test_what_the_protected_branch_took_in_is_recorded_once_and_ends_the_c
     ours = _without_terraform(ledger, repository, tmp_path)
     backlog = await _backlog(ledger)
     await ours.record_merges(backlog)
-    assert backlog.committed == {mutation}
+    assert backlog.committed == {mutation: "c0ffee"}
     git(repository, "commit", "-q", "--allow-empty", "-m", f"Squashed\n\nSentinel-Mutation: {mutation}")
 
     await ours.record_merges(backlog)

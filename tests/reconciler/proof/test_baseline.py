@@ -33,8 +33,8 @@ def _new(before: TerraformPlan | None, after: TerraformPlan, wanted: Wanted = WA
 
 
 DRIFT = _entry({"size": 5}, {"size": 3})
-CREATE = {"actions": ("create",)}
-REPLACE = {"actions": ("delete", "create")}
+CREATE: dict[str, Any] = {"actions": ("create",)}
+REPLACE: dict[str, Any] = {"actions": ("delete", "create")}
 
 
 @pytest.mark.parametrize(
