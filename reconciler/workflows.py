@@ -24,30 +24,16 @@ from reconciler.errors import GitFailed
 from reconciler.left_over import LeftOver
 from reconciler.loop import Line
 from reconciler.proposal import Proposal
+from reconciler.pushing import Pushing
+from reconciler.retry import Retry
 
 _VERSION = "sentinel-1"
 """DBOS resumes only workflows of the same version. Change it when the JSON that one step stores for the next changes."""
-_LONGEST_WAIT = 600.0
 _STALE_LOCK = 900.0
 _DOUBTS_AT_ONCE = 4
 """Mutations in doubt that one round looks at, so that many of them do not keep others from being written back."""
 
 log = structlog.get_logger()
-
-
-@dataclass(slots=True)
-class _Retry:
-    """How often a mutation failed, and when it may be tried again (monotonic seconds)."""
-
-    count: int = 0
-    again_at: float = 0.0
-
-    def failed(self) -> float:
-        """Count a failure; returns the seconds to wait, doubled each time."""
-        self.count += 1
-        wait = min(2.0**self.count, _LONGEST_WAIT)
-        self.again_at = time.monotonic() + wait
-        return wait
 
 
 @dataclass(slots=True)
@@ -58,7 +44,9 @@ class Worker:
     backlog: Backlog
     read_back: ReadBack | None = None
     """Settles the stack's mutations in doubt."""
-    retries: dict[str, _Retry] = field(default_factory=dict)
+    pushing: Pushing | None = None
+    """Pushes the stack's branch, if that is wanted."""
+    retries: dict[str, Retry] = field(default_factory=dict)
     left_over: LeftOver = field(default_factory=LeftOver)
     seen_head: str = ""
     """The protected branch's commit when merges were last recorded."""
@@ -68,8 +56,8 @@ class Worker:
         await self.backlog.read(self.line.queries)
         done = await self._record_without_code()
         for applied in self.backlog.pending():
-            retry = self.retries.setdefault(applied.id, _Retry())
-            if retry.again_at > time.monotonic() or terraform_is_applying(self.line.state):
+            retry = self.retries.setdefault(applied.id, Retry())
+            if not retry.due or terraform_is_applying(self.line.state):
                 continue
             if await self._write_back(runner, applied, retry):
                 done += 1
@@ -119,7 +107,7 @@ class Worker:
                 self.left_over.tried(applied.id, now)
             elif not terraform_is_applying(self.line.state):
                 self.left_over.tried(applied.id, now)
-                await self._write_back(runner, applied, _Retry())
+                await self._write_back(runner, applied, Retry())
                 return
 
     async def _settle_doubts(self, runner: "Runner") -> None:
@@ -133,7 +121,7 @@ class Worker:
             except (SentinelError, dbos_error.DBOSException, OSError, ValueError, KeyError, TypeError) as error:
                 log.error("doubt_not_settled", stack=self.line.stack, mutation=doubt.mutation_id, error=str(error))  # noqa: TRY400  the sentence is complete without a traceback
 
-    async def _write_back(self, runner: "Runner", applied: AppliedMutation, retry: _Retry) -> bool:
+    async def _write_back(self, runner: "Runner", applied: AppliedMutation, retry: Retry) -> bool:
         began = time.monotonic()
         bound = log.bind(stack=self.line.stack, mutation=applied.id)
         try:
@@ -284,6 +272,8 @@ async def serve(
     async with durable(workers, database=database, poll_seconds=poll_seconds) as runner, asyncio.TaskGroup() as group:
         for worker in workers.values():
             group.create_task(_run(worker, runner, poll_seconds, stop))
+            if worker.pushing is not None:
+                group.create_task(worker.pushing.run(poll_seconds, stop))
         if elsewhere is not None:
             group.create_task(_run_elsewhere(elsewhere, poll_seconds, stop))
 

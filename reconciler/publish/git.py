@@ -5,8 +5,10 @@ read, the worktree stands on the checked commit and not on the branch, and the b
 """
 
 import asyncio
+import contextlib
 import os
 import re
+import signal
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -132,6 +134,21 @@ class Branch:
         return OwnCommits(path=self.worktree.with_name(f"{self.worktree.name}.commits"))
 
 
+async def checked_tip(
+    *, source: Path, worktree: Path, name: str, protected: str = "HEAD", recorded: Collection[str] = ()
+) -> str:
+    """The branch's commit, if all of its commits are ours or in the protected branch; empty if there is no branch.
+
+    Raises as `open_branch`; nothing is changed.
+    """
+    top = Path((await git(source, "rev-parse", "--show-toplevel")).strip())
+    branch = replace(_branch(name, source, worktree, top), protected=protected)
+    tip = await branch_tip(source, name)
+    if tip:
+        await _refuse_foreign(branch, top, tip, await protected_head(source, protected), recorded)
+    return tip
+
+
 async def open_branch(
     *, source: Path, worktree: Path, name: str, protected: str = "HEAD", recorded: Collection[str] = ()
 ) -> Branch:
@@ -151,6 +168,7 @@ async def open_branch(
     await _refuse_own_as_protected(branch)
     tip = await _tip(branch, top, head)
     await _refuse_foreign(branch, top, tip, head, recorded)
+    await _refuse_in_use(branch, top)
     await _check_out(branch, top, tip)
     await _merge_protected(branch, tip, head)
     return branch
@@ -232,6 +250,27 @@ async def _refuse_foreign(branch: Branch, top: Path, tip: str, head: str, record
         raise ForeignCommit.on(branch.name, tuple(foreign[:_SHOWN]), count=len(foreign))
 
 
+async def _refuse_in_use(branch: Branch, top: Path) -> None:
+    """Raise `GitFailed` while another worktree stands on the branch: moving it there would make our commit look undone in that worktree."""
+    listed = await git(top, "worktree", "list", "--porcelain", "-z")
+    if others := _others_on(branch, listed):
+        message = (
+            f"The branch {branch.name} is checked out in {', '.join(others)}, so nothing was written: the branch must not move under "
+            "your feet. What waits is kept, and Sentinel continues when you check out another branch there."
+        )
+        raise GitFailed(message)
+
+
+def _others_on(branch: Branch, listed: str) -> list[str]:
+    """The worktrees other than ours that stand on the branch, from what `git worktree list` printed; not those that were deleted."""
+    worktrees = [entry.split("\0") for entry in listed.split("\0\0")]
+    on_it = [lines for lines in worktrees if f"branch {branch.ref}" in lines]
+    paths = [
+        lines[0].removeprefix("worktree ") for lines in on_it if not any(line.startswith("prunable") for line in lines)
+    ]
+    return [path for path in paths if Path(path).resolve() != branch.worktree.resolve()]
+
+
 async def _check_out(branch: Branch, top: Path, commit: str) -> None:
     """Put a commit into our worktree without a branch, so that nobody can move what is planned; changes there are discarded."""
     if not await _is_worktree(branch, top):
@@ -297,9 +336,11 @@ def _inside(root: Path, path: Path) -> Path:
     return target
 
 
-async def git(directory: Path, *argv: str, stdin: str = "") -> str:
-    """Run git in `directory` and return what it printed. Raises `errors.GitFailed`."""
-    environment = {name: os.environ[name] for name in _INHERITED if name in os.environ}
+async def git(
+    directory: Path, *argv: str, stdin: str = "", environment: Mapping[str, str] | None = None, seconds: float = 600.0
+) -> str:
+    """Run git in `directory` and return what it printed. Raises `errors.GitFailed`, also after so many seconds."""
+    environment = {**{name: os.environ[name] for name in _INHERITED if name in os.environ}, **(environment or {})}
     # Replacement objects would show another content under the id of a commit that we checked.
     environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_NO_REPLACE_OBJECTS": "1", "LC_ALL": "C.UTF-8"}
     options = [part for setting in _SAFE for part in ("-c", setting)]
@@ -313,13 +354,28 @@ async def git(directory: Path, *argv: str, stdin: str = "") -> str:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
         )
     except OSError as error:
         message = f"git could not be run in {directory}: {error}. Nothing was written."
         raise GitFailed(message) from error
-    out, err = await process.communicate(stdin.encode())
+    try:
+        out, err = await asyncio.wait_for(process.communicate(stdin.encode()), seconds)
+    except TimeoutError as error:
+        message = f"`git {argv[0]}` took longer than {seconds:.0f} seconds in {directory} and was ended."
+        raise GitFailed(message) from error
+    finally:
+        await _end(process)
     if process.returncode:
         output = (err or out).decode(errors="replace").strip().splitlines()[-10:]
         message = f"`git {argv[0]}` failed in {directory}, and nothing more was written. It said:\n" + "\n".join(output)
         raise GitFailed(message)
     return out.decode(errors="replace")
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Kill the process if it still runs, with what it started, such as ssh: they share its process group."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
