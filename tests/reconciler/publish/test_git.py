@@ -194,7 +194,7 @@ async def test_the_branch_can_be_checked_out_and_moves_under_nobodys_feet(
 
     git(repository, "checkout", "--quiet", "sentinel/shop")
     assert git(repository, "rev-parse", "HEAD").strip() == first
-    with pytest.raises(GitFailed, match="is checked out in .*repository, so nothing was written"):
+    with pytest.raises(GitFailed, match=r"is checked out in .*repository, so nothing was written"):
         await open_branch(source=repository, worktree=tmp_path / "worktree", name="sentinel/shop", protected=main)
     assert git(repository, "status", "--porcelain") == ""
 
@@ -209,7 +209,7 @@ async def test_a_deleted_worktree_on_the_branch_stands_in_nobodys_way(
 ) -> None:
     await (await _open(repository, tmp_path)).commit({MAIN: b"x = 1\n"}, _message("mut_1"))
     git(repository, "worktree", "add", "--quiet", str(tmp_path / "review"), "sentinel/shop")
-    with pytest.raises(GitFailed, match="checked out in .*review"):
+    with pytest.raises(GitFailed, match=r"checked out in .*review"):
         await _open(repository, tmp_path)
     shutil.rmtree(tmp_path / "review")
     assert await (await _open(repository, tmp_path)).find("mut_1")

@@ -101,7 +101,7 @@ async def test_a_foreign_commit_on_our_branch_is_not_pushed(
 
 
 @pytest.mark.parametrize(
-    ("key", "value"),
+    "setting",
     [
         ("core.sshCommand", "touch {}"),
         ("credential.helper", "!touch {}"),
@@ -112,14 +112,14 @@ async def test_a_foreign_commit_on_our_branch_is_not_pushed(
     ],
 )
 async def test_the_repositorys_configuration_runs_no_program(
-    repository: Path, bare: Path, tmp_path: Path, git: Git, remote: Remote, key: str, value: str
+    repository: Path, tmp_path: Path, git: Git, remote: Remote, setting: tuple[str, str]
 ) -> None:
     await _commit(repository, tmp_path, 2)
-    git(repository, "config", key, value.format(tmp_path / "ran"))
+    git(repository, "config", setting[0], setting[1].format(tmp_path / "ran"))
     with pytest.raises(GitFailed, match="would run a program"):
         await remote.push()
     assert not (tmp_path / "ran").exists()
-    assert not git(bare, "for-each-ref")
+    assert not git(tmp_path / "origin.git", "for-each-ref")
 
 
 @pytest.mark.parametrize("url", ["ext::sh -c touch% {}", "{}/gone.git"])
