@@ -33,7 +33,7 @@ from gateway.ports import PolicyEngine
 INPUTS = 700
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 IDS = {
-    *(f"SEN-A00{number}" for number in range(1, 5)),
+    *(f"SEN-A00{number}" for number in range(1, 8)),
     *(f"SEN-I{number:03}" for number in range(1, 13)),
     *(f"SEN-X00{number}" for number in range(1, 7)),
     *(f"SEN-D00{number}" for number in range(1, 7)),
