@@ -59,7 +59,7 @@ class Line:
         return body
 
     def without_code(self, applied: AppliedMutation, backlog: Backlog) -> Proposal | None:
-        """The proposal for a mutation of which nothing is to be written, found without git and terraform; None if something is."""
+        """The proposal for a mutation that leaves nothing to write, found without git and terraform; None if a value is to be written."""
         classified = classify_mutation(applied, superseded=backlog.superseded(applied))
         return None if classified.wanted else replace(_without_edits(classified), corrects=applied.corrects)
 
@@ -93,7 +93,7 @@ class Line:
         return {"protected": await self.protected_head(), "others": backlog.others(applied)}
 
     async def tip(self) -> str:
-        """The commit of the stack's branch, whoever made it; empty if there is none. Raises `errors.GitFailed`."""
+        """The unchecked commit of the stack's branch; empty if there is none. Raises `errors.GitFailed`."""
         return await branch_tip(self.source, self.branch)
 
     async def _propose(

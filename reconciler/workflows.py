@@ -68,7 +68,7 @@ class Worker:
         return done
 
     async def _record_without_code(self) -> int:
-        """Record the mutations of which nothing is to be written, at once: they need neither git, nor terraform, nor a workflow."""
+        """Record the mutations that leave nothing to write, at once: they need neither git, nor terraform, nor a workflow."""
         done = 0
         for applied in self.backlog.pending():
             if proposal := self.line.without_code(applied, self.backlog):

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import boto3
+import structlog
 
 from gateway.clock import SystemClock
 from gateway.ledger.ledger import SqlLedger, open_ledger
@@ -67,6 +68,7 @@ class Timed(Terraform):
 
 def main() -> None:
     """Measure and print."""
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     with tempfile.TemporaryDirectory() as directory, _moto() as endpoint:
         asyncio.run(_measure(Path(directory), endpoint, rounds))
