@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import structlog
 
+from gateway.errors import SentinelError
 from reconciler.backlog import Backlog
-from reconciler.errors import ForeignCommit, GitFailed
 from reconciler.publish.push import Remote
 from reconciler.retry import Retry
 
@@ -32,7 +32,7 @@ class Pushing:
         bound = log.bind(stack=self.stack, remote=self.remote.name, branch=self.remote.branch)
         try:
             commit = await self.remote.push(frozenset(self.backlog.commits))
-        except (GitFailed, ForeignCommit) as error:
+        except (SentinelError, OSError) as error:
             bound.error("not_pushed", error=str(error), again_in_seconds=self.retry.failed())
             return False
         self.pushed, self.retry = known, Retry()
