@@ -137,6 +137,8 @@ class ReconcileSettings(BaseModel):
     key_secret: SecretStr = SecretStr("")
     branch: str = "sentinel/{stack}"
     """Branch for the commits; `{stack}` is replaced by the name of the stack."""
+    push: Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*)?$")] = ""
+    """Name of the git remote, in each stack's repository, to which the branch is pushed after each commit; empty: nothing is pushed."""
     poll_seconds: float = 0.5
     doubt_first_look_seconds: Annotated[float, Field(ge=0.1)] = 20.0
     """How long after its decision the live values are first looked at for a mutation in doubt; then after twice the time, and so on."""
