@@ -10,7 +10,7 @@ from pathlib import Path
 
 SECTIONS = ("line", "policy", "ledger", "wire", "growth")
 """What needs nothing but this repository."""
-MORE = ("reconcile",)
+MORE = ("reconcile", "start")
 """What needs Terraform and its AWS provider too: only on demand."""
 _ROOT = Path(__file__).parent.parent.parent
 
