@@ -22,6 +22,8 @@ from reconciler.credentials import check_credentials
 from reconciler.doubt.read_back import LiveReader, ReadBack
 from reconciler.loop import Line
 from reconciler.proof.undeclared import DeclaredCache
+from reconciler.publish.push import Remote
+from reconciler.pushing import Pushing
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.code_guard import CodeGuard
 from reconciler.terraform.passed_environment import passed_environment
@@ -107,7 +109,21 @@ def _worker(settings: Settings, stack: StackSettings, ledger: SqlLedger) -> Work
         declared_cache=DeclaredCache(),
     )
     read_back = _read_back(settings, ledger, concerns=lambda name: name == stack.name, read_live=line.read_live)
-    return Worker(line=line, backlog=Backlog(stack=stack.name), read_back=read_back)
+    backlog = Backlog(stack=stack.name)
+    return Worker(line=line, backlog=backlog, read_back=read_back, pushing=_pushing(settings, line, backlog))
+
+
+def _pushing(settings: Settings, line: Line, backlog: Backlog) -> Pushing | None:
+    if not settings.reconcile.push:
+        return None
+    remote = Remote(
+        name=settings.reconcile.push,
+        source=line.source,
+        worktree=line.worktree,
+        branch=line.branch,
+        protected=line.protected,
+    )
+    return Pushing(stack=line.stack, remote=remote, backlog=backlog)
 
 
 def _read_back(

@@ -23,14 +23,17 @@ _DEADLINE_MS, _MEMORY_MB = 1000, 64
 
 @policy_app.command("build")
 def build_command(path: Directory = None, *, as_json: Json = False) -> None:
-    """Compile the policies with opa and write the bundle to `bundle/` in their directory."""
+    """Compile the policies with opa and write the bundle to `bundle/` in their directory, if a gateway would run it."""
     from gateway.policy.bundle import build, write_bundle
     from gateway.policy.select_bundle import SHIPPED
     from gateway.policy.sources import read_sources, shipped
+    from gateway.policy.trial import try_bundle
 
     directory = path or shipped()
     try:
-        bundle = build(read_sources(directory), _require_opa())
+        sources = read_sources(directory)
+        bundle = build(sources, _require_opa())
+        try_bundle(bundle, sources.files)
         write_bundle(bundle, directory / SHIPPED)
     except SentinelError as error:
         fail(error, as_json=as_json)

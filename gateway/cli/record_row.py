@@ -22,13 +22,19 @@ def record_row(record: Mapping[str, Any]) -> list[str]:
         record["stage"],
         record["actor"],
         " ".join(part for part in (_operation(body), _changes(body)) if part),
-        str(decision.get("verdict", "") or body.get("outcome", "")),
+        str(decision.get("verdict", "") or body.get("outcome", "") or _times(body)),
         shortened(
             "; ".join(dict.fromkeys(f"{each['rule']}: {each['reason']}" for each in objections)) or _reason(body)
         ),
         "/".join(part for part in (motive.get("intent", ""), motive.get("motivation", "")) if part),
         record["mutation_id"],
     ]
+
+
+def _times(body: Mapping[str, Any]) -> str:
+    """How many calls a record counts, and how many of them AWS answered with an error; empty if it counts none."""
+    count, errors = body.get("count"), body.get("errors")
+    return "" if count is None else f"{count} times" + (f", {errors} errors" if errors else "")
 
 
 def _operation(body: Mapping[str, Any]) -> str:

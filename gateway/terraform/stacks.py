@@ -18,6 +18,7 @@ from gateway.terraform.code import Code
 from gateway.terraform.config.backend import refuse_other_state
 from gateway.terraform.config.instance import attributes, declared
 from gateway.terraform.contracts.conditions import CodeConditions
+from gateway.terraform.contracts.glob import fits
 from gateway.terraform.contracts.resolve import Contracts
 from gateway.terraform.graph import Graph
 from gateway.terraform.identity_index import IdentityIndex, only_match
@@ -171,6 +172,11 @@ class Stacks:
     def revision(self) -> str:
         """SHA-256 over the revisions of all stacks."""
         return hashlib.sha256("\n".join(f"{stack.name} {stack.revision}" for stack in self.all).encode()).hexdigest()
+
+    @property
+    def declared(self) -> str:
+        """SHA-256 over the code and contracts of all stacks, without their states."""
+        return hashlib.sha256("\n".join(f"{it.name} {it.code.digest}" for it in self.all).encode()).hexdigest()
 
     @property
     def default_name(self) -> str:
@@ -332,9 +338,17 @@ def _stack(source: StackSource, region: str, code: Code, state: State, revision:
             instance=code.instance,
             declared=declares,
             code_conditions=CodeConditions(StateLookup(state)),
+            seen=lambda types: _seen(types, code, state),
         ),
         places=Places(state, code, account=source.account, region=source.region or region),
     )
+
+
+def _seen(types: str, code: Code, state: State) -> frozenset[str]:
+    """The attributes that the code or the state gives to any resource whose type fits the glob."""
+    recorded = (each.attributes for each in state.resources.values() if fits(types, each.where.resource_type))
+    written = (attributes(each) for each in code.instances.values() if fits(types, each.resource_type))
+    return frozenset(name for group in (*recorded, *written) for name in group)
 
 
 def _reloaded(loaded: _Loaded, region: str) -> _Loaded:

@@ -9,10 +9,11 @@ from gateway.doors.api.parameters import parameters
 from gateway.doors.api.schemas import IDEMPOTENCY_KEY_LENGTH, MutationBody, body_of
 from gateway.doors.aws.call_classes import CallClassTable
 from gateway.doors.aws.routing_index import RoutingIndex
+from gateway.doors.aws.statement_class import class_of_call
 from gateway.errors import Malformed, UnknownOperation
 from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
-from gateway.model.mutation import Call
+from gateway.model.mutation import Call, CallClass
 from gateway.off_loop import off_loop
 from gateway.ports import Request
 from gateway.service_models import ServiceModels
@@ -42,11 +43,8 @@ class ApiDecoder:
         """The proposed call with its motive. Raises `errors.Malformed`, `errors.UnknownOperation`, `errors.BodyTooLarge`."""
         body = await body_of(inbound, MutationBody, what="proposal")
         operation = self._operation_name(body.service, body.operation)
-        call_class = self._classes.of(body.service, operation)
-        if not call_class.changes_state:
-            raise Malformed(
-                f"{body.service}:{operation} changes nothing. Send reads to the AWS endpoint; they need no motive."
-            )
+        by_operation = self._classes.of(body.service, operation)
+        _require_change(body, by_operation)
         region = body.region or self._default_region
         if region not in self._regions:
             raise Malformed(
@@ -62,6 +60,8 @@ class ApiDecoder:
             account=self._account,
             region=region,
         )
+        call_class = class_of_call(call, by_operation)
+        _require_change(body, call_class)
         return Request(
             call=call,
             call_class=call_class,
@@ -87,6 +87,14 @@ class ApiDecoder:
     def operation(self, call: Call) -> Any:
         """Botocore's model of a call's operation."""
         return self._models.operation(call.service, call.operation)
+
+
+def _require_change(body: MutationBody, call_class: CallClass) -> None:
+    """Raise `errors.Malformed` for a call that the API does not take."""
+    if not call_class.changes_state:
+        raise Malformed(
+            f"{body.service}:{body.operation} changes nothing. Send reads to the AWS endpoint; they need no motive."
+        )
 
 
 def _idempotency_key(inbound: Inbound) -> str:

@@ -13,6 +13,7 @@ from gateway.doors.aws.operation_router import OperationRouter, Routed
 from gateway.doors.aws.parse import parse
 from gateway.doors.aws.request_head import RequestHead, head_of
 from gateway.doors.aws.routing_index import Protocol, RoutingIndex, Service
+from gateway.doors.aws.statement_class import class_of_call
 from gateway.doors.aws.strict_parsers import form, gunzipped, unique
 from gateway.errors import Malformed, SentinelError
 from gateway.model.caller import Caller
@@ -76,7 +77,7 @@ class AwsDecoder:
         )
         return Request(
             call=call,
-            call_class=call_class,
+            call_class=class_of_call(call, call_class),
             motive=motive_of_head(head),
             idempotency_key=_idempotency_key(head, caller),
             signature=head.signature,

@@ -1,10 +1,12 @@
 """The AWS-compatible endpoint: an ASGI application that any AWS client can use as its endpoint URL.
 
-Reads are signed with the gateway's credentials and streamed. Every other call goes through `gateway.pipeline`.
+Reads are signed with the gateway's credentials and streamed. So are calls of the data plane that pass. Every other call goes through
+`gateway.pipeline`.
 """
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Any
 
 import structlog
 
@@ -12,6 +14,7 @@ from gateway import errors
 from gateway.authn.sigv4 import is_presigned, read_signature
 from gateway.doors.asgi import Receive, RequestBody, Scope, Send, declared_length, inbound_of, send_response
 from gateway.doors.aws import errors as aws_errors
+from gateway.doors.aws.data import DataCalls
 from gateway.doors.aws.request_head import split_service
 from gateway.doors.aws.stream import Reads
 from gateway.doors.in_doubt import in_doubt_text
@@ -39,6 +42,7 @@ class AwsDoor:
     authenticator: Authenticator
     decoder: RequestDecoder
     reads: Reads
+    data: DataCalls[Any]
     clock: Clock
     max_body_bytes: int
     limit_of_large: Callable[[Inbound], Awaitable[int]]
@@ -47,7 +51,7 @@ class AwsDoor:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request. The caller always gets a valid AWS response.
 
-        Raises `ConnectionResetError` only if AWS breaks off the body of a read: the server then closes the client's connection.
+        Raises `ConnectionResetError` only if AWS breaks off the body of a reply that is streamed: the server then closes the client's connection.
         """
         body = RequestBody(
             receive,
@@ -62,6 +66,8 @@ class AwsDoor:
                 await self._forward(receive, send, inbound, request.call)
                 return
             await self._refuse_presigned(inbound, caller)
+            if await self.data.forward(receive, send, caller=caller, request=request):
+                return
             await self._reply(send, inbound, await self.pipeline.execute(caller, request))
         except errors.Overloaded as error:
             await self._refuse(send, inbound, error, (("retry-after", str(error.retry_after)),))

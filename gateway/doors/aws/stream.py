@@ -115,7 +115,7 @@ class Reads:
             payload=_payload(signature, body),
         )
         try:
-            await _reply(receive, send, response)
+            await send_reply(receive, send, response)
         finally:
             response.abandon()
 
@@ -142,7 +142,8 @@ def _payload(signature: Signature, body: bytes) -> str:
     return signature.payload_hash or sha256(body).hexdigest()
 
 
-async def _reply(receive: Receive, send: Send, response: ReadResponse) -> None:
+async def send_reply(receive: Receive, send: Send, response: ReadResponse) -> None:
+    """Send AWS's reply: in one piece if it is short, else piece by piece. Raises as `Reads.forward`."""
     headers = [(name, value) for name, value in response.headers if name.lower() not in _NOT_RETURNED]
     start = {"type": "http.response.start", "status": response.status, "headers": headers}
     if response.length is not None and response.length <= MAX_BUFFERED_BYTES:

@@ -226,6 +226,17 @@ def test_a_stack_does_not_load_without_valid_contracts(copy: Path) -> None:
 # Several stacks -----------------------------------------------------------------------------------------------------
 
 
+def test_a_contract_may_name_what_the_schema_or_the_state_has_and_nothing_else(copy: Path) -> None:
+    path, state = copy / "kafka.sentinel.hcl", copy / "terraform.tfstate"
+    path.write_text(path.read_text().replace("self.max_size\n", "self.max_sizzle\n", 1))
+    with pytest.raises(
+        CodeInvalid, match=r"kafka\.sentinel\.hcl:\d+: aws_autoscaling_group has no attribute 'max_sizzle'; did"
+    ):
+        load(Source(path=copy))
+    state.write_text(state.read_text().replace('"max_size"', '"max_sizzle"'))  # as if of a newer provider
+    assert load(Source(path=copy)).all
+
+
 def test_an_address_in_two_stacks_is_ambiguous_and_warned_of(copy: Path) -> None:
     state = copy / "terraform.tfstate"
     state.write_text(state.read_text().replace("123456789012", "222222222222"))

@@ -98,7 +98,7 @@ _PLAIN = ssl.SSLContext(
 
 
 def _client(gate: Gate, actor: str = "human") -> httpx.Client:
-    return httpx.Client(base_url=gate.url, headers=gate.bearer(actor), timeout=30, verify=_PLAIN)
+    return httpx.Client(base_url=gate.url, headers=gate.bearer(actor), timeout=300, verify=_PLAIN)
 
 
 def _is_no_server_error(answer: httpx.Response) -> None:
