@@ -34,7 +34,9 @@ from gateway.doors.api.routes import routes
 from gateway.doors.aws import call_classes, routing_index
 from gateway.doors.aws.decoder import AwsDecoder
 from gateway.doors.aws.door import AwsDoor
+from gateway.doors.aws.reply_urls import ReplyUrls
 from gateway.doors.aws.stream import Reads
+from gateway.doors.aws.uploads import Uploads
 from gateway.doors.body_budget import BodyBudget
 from gateway.doors.router import DoorRouter
 from gateway.effects.resolver import EffectResolver
@@ -219,7 +221,7 @@ def _application(ports: Ports) -> DoorRouter:
     app.mount("/", door)  # must be last: every path outside the API is an AWS request
     # The router wraps FastAPI and passes AWS requests directly to the door: FastAPI's work for a request costs more than the door's.
     budget = BodyBudget(settings.server.max_buffered_bytes)
-    return DoorRouter(app, aws=door, pipeline=pipeline, clock=ports.clock, budget=budget)
+    return DoorRouter(app, aws=door, pipeline=pipeline, clock=ports.clock, budget=budget, public_url=settings.server.public_url)
 
 
 def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
@@ -251,11 +253,22 @@ def _aws_door(ports: Ports, wire: _Wire, pipeline: Pipeline) -> AwsDoor:
         classes=wire.table,
         models=wire.models,
     )
+    sigv4 = SigV4(ports.keys, ports.clock, skew_seconds=settings.server.clock_skew_seconds)
+    uploads = Uploads(
+        sigv4=sigv4,
+        decoder=decoder,
+        max_object_bytes=settings.server.max_object_bytes,
+        unsigned=settings.server.unsigned_uploads,
+        https=settings.server.public_url.startswith("https://"),
+    )
+    urls = ReplyUrls(public_url=settings.server.public_url)
     return AwsDoor(
         pipeline=pipeline,
-        authenticator=SigV4(ports.keys, ports.clock, skew_seconds=settings.server.clock_skew_seconds),
+        uploads=uploads,
+        authenticator=sigv4,
         decoder=decoder,
-        reads=Reads(reads),
+        reads=Reads(reads, urls),
+        urls=urls,
         clock=ports.clock,
         max_body_bytes=settings.server.max_body_bytes,
         limit_of_large=decoder.limit_of_large,

@@ -10,7 +10,7 @@ unsigned. `x-amz-date` is required: a signature over the plain `Date` header is 
 import hmac
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache, partial
@@ -18,7 +18,9 @@ from hashlib import sha256
 from urllib.parse import unquote_to_bytes
 
 from gateway.authn import canonical, chunks
+from gateway.authn.body_check import BodyCheck, PlainCheck
 from gateway.authn.caller import caller_of
+from gateway.authn.chunk_stream import ChunkSigning, ChunkStream
 from gateway.authn.payload import PayloadKind, stated_payload
 from gateway.errors import Malformed, NotAuthenticated
 from gateway.model.caller import Caller
@@ -162,13 +164,31 @@ class SigV4:
 
         Raises `errors.NotAuthenticated` with AWS's own code, `errors.Malformed` for an ambiguous path, `errors.BodyTooLarge`.
         """
+        return await self._admit(inbound, _verify)
+
+    async def authenticate_upload(self, inbound: Inbound) -> tuple[Caller, BodyCheck]:
+        """The owner of the key that signed the head of this request, and the check that its body must pass while it is read.
+
+        The body is not touched. Raises as `authenticate`.
+        """
+        checks: list[BodyCheck] = []
+
+        async def verify_head(inbound: Inbound, signature: Signature, secret: str) -> None:
+            _compare(inbound, signature, secret, signature.payload_hash or signature.payload_kind.value)
+            checks.append(_body_check(inbound, signature, secret))
+
+        if read_signature(inbound).payload_kind is PayloadKind.BODY:
+            raise _incomplete("The upload of an object needs the header x-amz-content-sha256.")
+        return await self._admit(inbound, verify_head), checks[0]
+
+    async def _admit(self, inbound: Inbound, verify: Callable[[Inbound, Signature, str], Awaitable[None]]) -> Caller:
         signature = read_signature(inbound)
         _require_plain_path(inbound.path, signature.service)
         now = self._clock.now()
         key = await self._keys.find(signature.access_key_id)
         try:
             self._check_time(signature, now)
-            await _verify(inbound, signature, key.secret if key is not None else _DUMMY_SECRET)
+            await verify(inbound, signature, key.secret if key is not None else _DUMMY_SECRET)
             return caller_of(_active(key, now))
         except NotAuthenticated as error:
             error.key_id = signature.access_key_id
@@ -219,10 +239,7 @@ async def _verify(inbound: Inbound, signature: Signature, secret: str) -> None:
         payload = await _body_hash(inbound)
     else:
         payload = signature.payload_hash or kind.value
-    if not hmac.compare_digest(signature_for(inbound, signature, secret=secret, payload=payload), signature.value):
-        raise _mismatch(
-            "The request signature we calculated does not match the signature you provided. Check that this gateway issued the access key id, the secret access key, and that nothing between changes headers or body. `sentinel key` and `sentinel session` issue keys."
-        )
+    _compare(inbound, signature, secret, payload)
     if kind is PayloadKind.HASH and not hmac.compare_digest(await _body_hash(inbound), payload):
         raise NotAuthenticated(
             "The body is not the one that x-amz-content-sha256 states.", aws_code="XAmzContentSHA256Mismatch"
@@ -240,6 +257,32 @@ async def _verify(inbound: Inbound, signature: Signature, secret: str) -> None:
             trailer=kind is PayloadKind.SIGNED_CHUNKS_TRAILER,
         )
         await off_loop(len(body), verify_chunks)
+
+
+def _compare(inbound: Inbound, signature: Signature, secret: str, payload: str) -> None:
+    """Compare the signature with the expected one."""
+    if not hmac.compare_digest(signature_for(inbound, signature, secret=secret, payload=payload), signature.value):
+        raise _mismatch(
+            "The request signature we calculated does not match the signature you provided. Check that this gateway issued the access key id, the secret access key, and that nothing between changes headers or body. `sentinel key` and `sentinel session` issue keys."
+        )
+
+
+def _body_check(inbound: Inbound, signature: Signature, secret: str) -> BodyCheck:
+    """The check for the body of a request whose head is verified."""
+    kind = signature.payload_kind
+    if not kind.chunked:
+        return PlainCheck(signature.payload_hash)
+    signing = ChunkSigning(
+        seed=signature.value,
+        key=canonical.signing_key(secret, signature.timestamp[:8], signature.region, signature.service),
+        timestamp=signature.timestamp,
+        region=signature.region,
+        service=signature.service,
+    )
+    trailer = (inbound.header("x-amz-trailer") or "").strip().lower()
+    if trailer and kind is PayloadKind.SIGNED_CHUNKS:
+        raise _incomplete("x-amz-trailer is announced, but x-amz-content-sha256 does not end in -TRAILER.")
+    return ChunkStream(signing=signing if kind.binds else None, trailer=trailer)
 
 
 async def _body_hash(inbound: Inbound) -> str:

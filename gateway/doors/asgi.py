@@ -1,6 +1,6 @@
 """Converts an ASGI scope to an `Inbound`, reads its body up to a limit, and sends complete responses."""
 
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from typing import Any, TypeAlias
 
 from gateway.errors import BodyTooLarge, Malformed
@@ -26,12 +26,16 @@ class RequestBody:
         *,
         declared: int = 0,
         limit_of_large: Callable[[], Awaitable[int]] | None = None,
+        settings: tuple[str, str] = ("", ""),
     ) -> None:
-        """`declared` is the Content-Length. `limit_of_large` is asked once, for a body over `limit`: what limit this request has."""
+        """`declared` is the Content-Length. `limit_of_large` is asked once, for a body over `limit`: what limit this request has.
+        `settings` are the names of the settings that both limits come from, for the refusal.
+        """
         self._receive = receive
         self._limit = limit
         self._declared = declared
         self._limit_of_large = limit_of_large
+        self._settings = settings
         self._bytes: bytes | None = None
 
     async def read(self) -> bytes:
@@ -39,6 +43,28 @@ class RequestBody:
         if self._bytes is None:
             self._bytes = await self._receive_all()
         return self._bytes
+
+    async def parts(self, limit: int, passed: Callable[[int], None], setting: str) -> AsyncIterator[bytes]:
+        """The body in pieces, as they arrive; none is kept. `passed` is told the size of each once the reader asks for the next.
+
+        Raises `errors.BodyTooLarge`, and `errors.Malformed` if the client disconnected before its end.
+        """
+        size, more = 0, True
+        while more:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                raise Malformed(
+                    "The client hung up before its upload was complete; AWS stores nothing of it.",
+                    aws_code="IncompleteBody",
+                )
+            part: bytes = message.get("body", b"")
+            size += len(part)
+            if size > limit:
+                raise BodyTooLarge(limit, setting)
+            yield part
+            passed(len(part))
+            more = bool(message.get("more_body"))
+        self._bytes = b""
 
     async def _receive_all(self) -> bytes:
         parts: list[bytes] = []
@@ -50,20 +76,22 @@ class RequestBody:
             part: bytes = message.get("body", b"")
             size += len(part)
             if await self._is_too_large(size):
-                raise BodyTooLarge(self._limit)
+                raise BodyTooLarge(self._limit, self._settings[0])
             # What will be refused is read, so that the client is there for the answer, and not kept.
             if not await self._is_too_large(self._declared):
                 parts.append(part)
             if not message.get("more_body"):
                 break
         if await self._is_too_large(self._declared):
-            raise BodyTooLarge(self._limit)
+            raise BodyTooLarge(self._limit, self._settings[0])
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     async def _is_too_large(self, size: int) -> bool:
         if size > self._limit and self._limit_of_large is not None:
             ask, self._limit_of_large = self._limit_of_large, None
-            self._limit = max(self._limit, await ask())
+            larger = await ask()
+            if larger > self._limit:
+                self._limit, self._settings = larger, self._settings[::-1]
         return size > self._limit
 
 
@@ -86,6 +114,7 @@ def inbound_of(scope: Scope, body: RequestBody, clock: Clock) -> Inbound:
         headers=tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]),
         read_body=body.read,
         received_at=clock.now(),
+        scheme=scope.get("scheme", "http"),
         peer=client[0] if client else "",
     )
 

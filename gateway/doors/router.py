@@ -11,6 +11,7 @@ from gateway.doors.api.problems import problem, status_of
 from gateway.doors.asgi import Receive, RequestBody, Scope, Send, inbound_of
 from gateway.doors.aws.door import AwsDoor
 from gateway.doors.body_budget import BodyBudget
+from gateway.doors.front_page import is_browser_at_root, send_front_page
 from gateway.doors.request_limits import head_error
 from gateway.errors import LedgerUnavailable, Malformed
 from gateway.pipeline import Pipeline
@@ -24,8 +25,18 @@ _API = (b"/v1", b"/healthz", b"/readyz")
 class DoorRouter:
     """The ASGI application in front of all doors."""
 
-    def __init__(self, app: App, *, aws: AwsDoor, pipeline: Pipeline, clock: Clock, budget: BodyBudget) -> None:
-        """`app` serves every request without an AWS signature."""
+    def __init__(
+        self,
+        app: App,
+        *,
+        aws: AwsDoor,
+        pipeline: Pipeline,
+        clock: Clock,
+        budget: BodyBudget,
+        public_url: str = "",
+    ) -> None:
+        """`app` serves every request without an AWS signature. `public_url` is shown to browsers."""
+        self._public_url = public_url
         self._app = app
         self._budget = budget
         self._aws = aws
@@ -40,6 +51,8 @@ class DoorRouter:
             await self._app(scope, receive, send)
         elif (error := head_error(scope)) is not None:
             await self._turn_away(scope, receive, send, error)
+        elif not signed_for_aws(scope) and is_browser_at_root(scope):
+            await send_front_page(scope, send, self._public_url)
         else:
             metered = self._budget.metered(receive)
             try:

@@ -13,7 +13,9 @@ from gateway.authn.sigv4 import is_presigned, read_signature
 from gateway.doors.asgi import Receive, RequestBody, Scope, Send, declared_length, inbound_of, send_response
 from gateway.doors.aws import errors as aws_errors
 from gateway.doors.aws.request_head import split_service
+from gateway.doors.aws.reply_urls import ReplyUrls
 from gateway.doors.aws.stream import Reads
+from gateway.doors.aws.uploads import Uploads
 from gateway.doors.in_doubt import in_doubt_text
 from gateway.doors.refusal import refusal_text
 from gateway.model.caller import Caller
@@ -36,6 +38,8 @@ class AwsDoor:
     """Answers every request in the caller's own AWS protocol, errors included."""
 
     pipeline: Pipeline
+    uploads: Uploads
+    urls: ReplyUrls
     authenticator: Authenticator
     decoder: RequestDecoder
     reads: Reads
@@ -54,9 +58,13 @@ class AwsDoor:
             self.max_body_bytes,
             declared=declared_length(scope),
             limit_of_large=lambda: self.limit_of_large(inbound),
+            settings=("server.max_body_bytes", "server.max_upload_bytes"),
         )
         inbound = inbound_of(scope, body, self.clock)
         try:
+            if self.uploads.takes(inbound):
+                await self._upload(receive, send, inbound)
+                return
             caller, request = await self.pipeline.admit(inbound, self.authenticator, self.decoder)
             if not request.call_class.changes_state:
                 await self._forward(receive, send, inbound, request.call)
@@ -91,6 +99,16 @@ class AwsDoor:
         signature = read_signature(inbound)
         await self.reads.forward(receive, send, inbound=inbound, target=target, call=call, signature=signature)
 
+    async def _upload(self, receive: Receive, send: Send, inbound: Inbound) -> None:
+        """Serve the upload of an object. The reply may come before the client has sent all of the body."""
+        admitted = await self.uploads.admit(self.pipeline, inbound, receive)
+        await self._refuse_presigned(inbound, admitted.caller)
+        result = await self.pipeline.execute(admitted.caller, admitted.request)
+        if admitted.body.failure is not None:
+            # It is recorded as the outcome; the client is told the cause, not that AWS could not be reached.
+            raise admitted.body.failure
+        await self._reply(send, inbound, result)
+
     async def _refuse_presigned(self, inbound: Inbound, caller: Caller) -> None:
         """Refuse a change with a presigned URL: anyone who sees the URL can use it, so it is good for reads only."""
         if is_presigned(inbound):
@@ -118,7 +136,10 @@ class AwsDoor:
             extra.append(("idempotent-replayed", "true"))
         match outcome:
             case Applied(reply=reply) | Failed(reply=reply) if reply is not None:
-                await send_response(send, reply.status, [*reply.headers, *extra], reply.body)
+                headers, body = list(reply.headers), reply.body
+                if self.urls.concerns(mutation.call, inbound):
+                    headers, body = self.urls.rewritten(mutation.call, inbound, headers, body)
+                await send_response(send, reply.status, [*headers, *extra], body)
                 return
             case Refused():
                 response = aws_errors.access_denied(

@@ -107,6 +107,12 @@ class OperationRouter:
             return self._route_target(head, target, candidates)
         if _is_form(head, candidates):
             return self._route_form(fields if fields is not None else unique(head.query), candidates)
+        if _looks_like_form(head) and candidates[0].query_compatible:
+            raise UnknownOperation(
+                f"{candidates[0].name} is spoken here in its JSON protocol, not in its older query protocol; nothing was sent. Update the "
+                "client: boto3 1.28.82, AWS CLI 1.29.82 or 2.13.33, SDKs for JavaScript 3.447, Go 1.28 of service/sqs and Java 2.21.19 "
+                "are the first that speak it."
+            )
         return self._route_rest(head, candidates)
 
     def _route_rpc(self, head: RequestHead, candidates: tuple[Service, ...]) -> Routed:
