@@ -8,6 +8,22 @@ from gateway.model.mutation import Call
 from gateway.model.outcome import Failed
 from gateway.model.upload import Upload
 
+_CHUNK = 64 * 1024
+"""Bytes of a chunk; S3 asks for at least 8 KiB."""
+_DIGITS = {
+    "crc32": 8,
+    "crc32c": 8,
+    "crc64nvme": 12,
+    "md5": 24,
+    "sha1": 28,
+    "sha256": 44,
+    "sha512": 88,
+    "xxhash128": 24,
+    "xxhash3": 12,
+    "xxhash64": 12,
+}
+"""Length of each checksum in base64."""
+
 
 def without_body(call: Call) -> Call:
     """The call without the parameter that stands for its body."""
@@ -44,7 +60,7 @@ async def body_of(upload: Upload) -> tuple[list[tuple[str, str]], bytes | AsyncI
     if not upload.length:
         parts = _pieces([part async for part in parts])
     if upload.trailer:
-        return [], _chunked(upload, parts)
+        return _chunked_length(upload), _chunked(upload, parts)
     return [("content-length", str(upload.length))], parts if upload.length else b""
 
 
@@ -64,8 +80,27 @@ async def _pieces(pieces: Sequence[bytes]) -> AsyncIterator[bytes]:
 
 
 async def _chunked(upload: Upload, parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The body as `aws-chunked`, with the client's own checksum at its end."""
+    """The body as `aws-chunked`, in chunks of one size, with the client's own checksum at its end."""
+    waiting = b""
     async for part in parts:
-        yield b"%x\r\n%b\r\n" % (len(part), part)
+        waiting += part
+        while len(waiting) >= _CHUNK:
+            yield b"%x\r\n%b\r\n" % (_CHUNK, waiting[:_CHUNK])
+            waiting = waiting[_CHUNK:]
+    last = b"%x\r\n%b\r\n" % (len(waiting), waiting) if waiting else b""
     fields = "".join(f"{name}:{value}\r\n" for name, value in upload.trailers())
-    yield f"0\r\n{fields}\r\n".encode("latin-1")
+    yield last + f"0\r\n{fields}\r\n".encode("latin-1")
+
+
+def _chunked_length(upload: Upload) -> list[tuple[str, str]]:
+    """The header with the length of `_chunked`; none for a checksum of unknown length, which is sent with `transfer-encoding` instead."""
+    digits = _DIGITS.get(upload.trailer.removeprefix("x-amz-checksum-"))
+    if digits is None:
+        return []
+    full, rest = divmod(upload.length, _CHUNK)
+    chunks = full * _framed_length(_CHUNK) + (_framed_length(rest) if rest else 0)
+    return [("content-length", str(chunks + len(f"0\r\n{upload.trailer}:\r\n\r\n") + digits))]
+
+
+def _framed_length(size: int) -> int:
+    return len(f"{size:x}\r\n\r\n") + size
