@@ -21,17 +21,20 @@ from gateway.checks.dependencies import DependenciesCheck
 from gateway.checks.policy import GuardrailsCheck
 from gateway.checks.policy_input import PolicyInputs
 from gateway.clock import SystemClock
-from gateway.cloud.aws import Aws
+from gateway.cloud.aws import Aws, SignedRequest
 from gateway.cloud.credentials import Credentials, CredentialsProvider, DefaultChain, FixedCredentials
+from gateway.cloud.data import AwsData
 from gateway.cloud.endpoints import Endpoints
 from gateway.cloud.http_client import Client
 from gateway.cloud.reads import AwsReads
 from gateway.cloud.signer import RequestSigner
+from gateway.data_plane import DataPlane
 from gateway.doors.api.context import Context
 from gateway.doors.api.decoder import ApiDecoder
 from gateway.doors.api.problems import handle_errors
 from gateway.doors.api.routes import routes
 from gateway.doors.aws import call_classes, routing_index
+from gateway.doors.aws.data import DataCalls
 from gateway.doors.aws.decoder import AwsDecoder
 from gateway.doors.aws.door import AwsDoor
 from gateway.doors.aws.reply_urls import ReplyUrls
@@ -46,6 +49,7 @@ from gateway.keyring.master_key import derived_key
 from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.ledger.ledger import SqlLedger
 from gateway.model.masking import Masker
+from gateway.passed_counts import PassedCounts
 from gateway.pipeline import Pipeline
 from gateway.policy.engine import RunningEngine, open_engine
 from gateway.ports import Clock
@@ -58,6 +62,10 @@ log = structlog.get_logger()
 
 _RELOAD_SECONDS = 0.5
 """How often to look for changed code, contracts and state."""
+_COUNTED_SECONDS = 60.0
+"""How often the counts of calls that pass are recorded."""
+_RETRY_SECONDS = 5.0
+"""How soon they are recorded again if the ledger did not take them."""
 _EXPIRE_SECONDS = 5.0
 """How often to record expired claims."""
 
@@ -88,6 +96,7 @@ class Ports:
     keys: SqlKeyRing
     engine: RunningEngine
     client: Client
+    counts: PassedCounts
     masker: Masker
     digest_key: bytes
 
@@ -126,6 +135,8 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
         await ledger.renew_lease(clock.now(), lease)
         stack.push_async_callback(_end_lease, ledger)
         await _recover(ledger, clock)
+        counts = PassedCounts(ledger, clock)
+        stack.push_async_callback(counts.flush)
         ports = Ports(
             settings=settings,
             clock=clock,
@@ -134,10 +145,16 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             keys=keys,
             engine=engine,
             client=client,
+            counts=counts,
             masker=masker,
             digest_key=derived_key(master, "call digest"),
         )
-        for work in (_reload_stacks(stacks), _expire_claims(ledger, clock), _keep_lease(ledger, clock, lease)):
+        for work in (
+            _reload_stacks(stacks),
+            _expire_claims(ledger, clock),
+            _keep_lease(ledger, clock, lease),
+            _record_counts(counts),
+        ):
             stack.callback(asyncio.ensure_future(work).cancel)
         yield _application(ports)
 
@@ -168,6 +185,13 @@ async def _expire_claims(ledger: SqlLedger, clock: Clock) -> None:
             log.error("claims_not_ended", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
 
 
+async def _record_counts(counts: PassedCounts) -> None:
+    """Record the counts of calls that passed, for ever."""
+    while True:
+        await asyncio.sleep(_RETRY_SECONDS if counts.problem else _COUNTED_SECONDS)
+        await counts.flush()
+
+
 async def _keep_lease(ledger: SqlLedger, clock: Clock, lasts: timedelta) -> None:
     """Renew this gateway's lease three times while it lasts, and take over what gateways without a lease left, for ever."""
     while True:
@@ -196,6 +220,8 @@ async def _end_lease(ledger: SqlLedger) -> None:
 class _Wire:
     """What the doors and the cloud adapter share about AWS, so that each part is in memory only once."""
 
+    resolver: EffectResolver
+
     routing: routing_index.RoutingIndex
     table: call_classes.CallClassTable
     models: ServiceModels
@@ -211,6 +237,7 @@ def _application(ports: Ports) -> DoorRouter:
         models=models,
         endpoints=Endpoints(models=models, regions=settings.upstream.regions, simulated=settings.upstream.simulated),
         signer=RequestSigner(_credentials(settings, ports.clock), ports.clock),
+        resolver=EffectResolver(ports.stacks, masker=ports.masker),
     )
     pipeline = _pipeline(ports, wire)
     door = _aws_door(ports, wire, pipeline)
@@ -226,19 +253,32 @@ def _application(ports: Ports) -> DoorRouter:
 
 def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
     return Pipeline(
-        resolver=EffectResolver(ports.stacks, masker=ports.masker),
+        resolver=wire.resolver,
         survey=Survey(stacks=ports.stacks, ledger=ports.ledger, policy=ports.engine, clock=ports.clock),
         checks=checks(ports.engine),
         ledger=ports.ledger,
-        cloud=Aws(
-            models=wire.models,
-            endpoints=wire.endpoints,
-            signer=wire.signer,
-            client=ports.client,
-        ),
+        cloud=_aws(ports, wire),
         clock=ports.clock,
         digest_key=ports.digest_key,
     )
+
+
+def _aws(ports: Ports, wire: _Wire) -> Aws:
+    return Aws(models=wire.models, endpoints=wire.endpoints, signer=wire.signer, client=ports.client)
+
+
+def _data(ports: Ports, wire: _Wire) -> DataCalls[SignedRequest]:
+    plane = DataPlane(
+        resolver=wire.resolver,
+        stacks=ports.stacks,
+        treatments=ports.settings.data_treatments,
+        by_stack=ports.settings.data_treatments_by_stack,
+    )
+    return DataCalls(plane, ports.counts, AwsData(_aws(ports, wire), ports.client), _urls(ports.settings))
+
+
+def _urls(settings: Settings) -> ReplyUrls:
+    return ReplyUrls(public_url=settings.server.public_url)
 
 
 def _aws_door(ports: Ports, wire: _Wire, pipeline: Pipeline) -> AwsDoor:
@@ -261,7 +301,7 @@ def _aws_door(ports: Ports, wire: _Wire, pipeline: Pipeline) -> AwsDoor:
         unsigned=settings.server.unsigned_uploads,
         https=settings.server.public_url.startswith("https://"),
     )
-    urls = ReplyUrls(public_url=settings.server.public_url)
+    urls = _urls(settings)
     return AwsDoor(
         pipeline=pipeline,
         uploads=uploads,
@@ -269,6 +309,7 @@ def _aws_door(ports: Ports, wire: _Wire, pipeline: Pipeline) -> AwsDoor:
         decoder=decoder,
         reads=Reads(reads, urls),
         urls=urls,
+        data=_data(ports, wire),
         clock=ports.clock,
         max_body_bytes=settings.server.max_body_bytes,
         limit_of_large=decoder.limit_of_large,

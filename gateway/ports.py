@@ -7,6 +7,7 @@ from typing import Protocol
 
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim
+from gateway.model.data_plane import PassedCalls
 from gateway.model.facts import Approval, Facts
 from gateway.model.hold import Hold, HoldState
 from gateway.model.ids import is_session_key
@@ -206,6 +207,14 @@ class Ledger(Protocol):
 
         Raises `errors.LedgerUnavailable`.
         """
+        ...
+
+
+class PassedLedger(Protocol):
+    """Records calls that passed without a decision."""
+
+    async def record_passed(self, passed: Sequence[PassedCalls], at: datetime) -> None:
+        """Append one PASSED record for each. Raises `errors.LedgerUnavailable`; then none was stored."""
         ...
 
 

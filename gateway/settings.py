@@ -1,13 +1,16 @@
 """All settings, typed. They are read once from `sentinel.toml` and the environment (`SENTINEL_…`), and all mistakes are reported together."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from gateway.errors import SettingsInvalid
+from gateway.model.caller import ActorKind
+from gateway.model.data_plane import DEFAULT_TREATMENTS, DataTreatment
 from gateway.model.verdict import Mode
 
 CONFIG_FILE = "sentinel.toml"
@@ -29,6 +32,35 @@ class UnsignedUploads(StrEnum):
     NEVER = "never"
 
 
+class DataPlaneSettings(BaseModel):
+    """How calls of the data plane (items, messages, objects, records) are treated, by kind of actor: `pass` sends and counts them, `record`
+    counts them by resource, `policy` decides each as a change.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    service: DataTreatment | None = None
+    """Applications with keys of their own. Default: `pass`."""
+    human: DataTreatment | None = None
+    """Default: `record`."""
+    pipeline: DataTreatment | None = None
+    """Default: `record`."""
+    agent: DataTreatment | None = None
+    """Default: `policy`."""
+
+    def over(self, defaults: Mapping[ActorKind, DataTreatment]) -> Mapping[ActorKind, DataTreatment]:
+        """The treatment of every kind: the one that is set here, else the default."""
+        return {kind: getattr(self, kind.value) or defaults[kind] for kind in ActorKind}
+
+
+def _for_every_kind(given: Any) -> Any:
+    """One word stands for every kind of actor."""
+    return dict.fromkeys([kind.value for kind in ActorKind], given) if isinstance(given, str) else given
+
+
+DataPlaneSetting = Annotated[DataPlaneSettings, BeforeValidator(_for_every_kind)]
+
+
 class StackSettings(BaseModel):
     """One Terraform root module that Sentinel guards."""
 
@@ -43,6 +75,9 @@ class StackSettings(BaseModel):
     """Branch whose commit holds the code and contracts that count, e.g. `main` or `origin/main`; `HEAD` for what is checked out.
     Default: the upstream of the branch that is checked out at the start, else `main`. A stack outside git is read as it is on disk."""
     mode: Mode = Mode.ENFORCE
+    data_plane: DataPlaneSetting = DataPlaneSettings()
+    """For the resources of this stack, e.g. `{ agent = "record" }` or `"policy"` for every kind; a kind that is left out has the treatment of
+    the setting `data_plane` outside the stacks."""
     account: str = ""
     """AWS account id of the stack; empty if the gateway serves only one account."""
     region: Annotated[str, Field(pattern=r"^([a-z]{2}(-[a-z]+)+-\d)?$")] = ""
@@ -184,6 +219,8 @@ class Settings(BaseSettings):
     """AWS account id of the calls if the stack names none."""
     mode: Mode = Mode.ENFORCE
     """Mode for resources that no stack declares."""
+    data_plane: DataPlaneSetting = DataPlaneSettings()
+    """For resources that no stack declares, for calls that name no resource, and the default of the stacks."""
     server: ServerSettings = ServerSettings()
     upstream: UpstreamSettings = UpstreamSettings()
     policy: PolicySettings = PolicySettings()
@@ -194,6 +231,16 @@ class Settings(BaseSettings):
     def ledger_url(self) -> str:
         """The URL of the ledger, or the default."""
         return self.ledger or f"sqlite:///{self.data / 'ledger.db'}"
+
+    @property
+    def data_treatments(self) -> Mapping[ActorKind, DataTreatment]:
+        """The treatment of the data plane by kind of actor, where no stack has its own."""
+        return self.data_plane.over(DEFAULT_TREATMENTS)
+
+    @property
+    def data_treatments_by_stack(self) -> Mapping[str, Mapping[ActorKind, DataTreatment]]:
+        """The treatment of the data plane by kind of actor, in each stack."""
+        return {stack.name: stack.data_plane.over(self.data_treatments) for stack in self.stacks}
 
     @classmethod
     def settings_customise_sources(

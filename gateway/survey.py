@@ -59,6 +59,7 @@ class Survey:
             account=loaded.account(),
             open_claims=view.open_claims,
             code=loaded.revision,
+            declared=loaded.declared,
         )
         return with_disputes(facts)
 

@@ -39,7 +39,7 @@ def binding_of(mutation: Mutation, facts: Facts, decision: Decision, contests: S
         caller=digest([caller.kind.value, sorted(caller.roles), caller.on_behalf_of]),
         motive=digest(motive_to_json(mutation.motive)),
         effects=digest([_foreseen(subject) for subject in facts.subjects]),
-        code=decision.code,
+        code=facts.declared,
         bundle=decision.bundle,
         reasons=tuple(sorted({_reason(finding) for finding in decision.findings if finding.verdict is Verdict.HOLD})),
         contests=tuple(sorted(contests)),

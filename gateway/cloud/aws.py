@@ -1,5 +1,6 @@
 """Sends mutations to AWS: serialize the parsed parameters, sign, send once, classify the reply. Implements `ports.Cloud`."""
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
@@ -126,14 +127,15 @@ class Aws:
         return await off_loop(len(response.body), lambda: outcome_of(response, prepared.operation, prepared.protocol))
 
     async def _send_once(self, prepared: SignedRequest) -> HttpResponse:
-        if prepared.upload is None:
-            return await self._client.send_once(
-                method=prepared.method, url=prepared.url, headers=prepared.headers, body=prepared.body
-            )
-        headers, body = await body_of(prepared.upload)
+        headers, body = await framed_body(prepared)
         return await self._client.send_once(
             method=prepared.method, url=prepared.url, headers=[*prepared.headers, *headers], body=body
         )
+
+
+async def framed_body(prepared: SignedRequest) -> tuple[list[tuple[str, str]], bytes | AsyncIterator[bytes]]:
+    """The body as it is sent, and the headers that state its length. Raises what an empty upload raises."""
+    return ([], prepared.body) if prepared.upload is None else await body_of(prepared.upload)
 
 
 def _no_complete_reply(prepared: SignedRequest, cause: str) -> str:

@@ -27,15 +27,19 @@ class RequestBody:
         declared: int = 0,
         limit_of_large: Callable[[], Awaitable[int]] | None = None,
         settings: tuple[str, str] = ("", ""),
+        passed: Callable[[int], None] | None = None,
     ) -> None:
         """`declared` is the Content-Length. `limit_of_large` is asked once, for a body over `limit`: what limit this request has.
-        `settings` are the names of the settings that both limits come from, for the refusal.
+        `settings` are the names of the settings that both limits come from, for the refusal. `passed` is told the size of each piece
+        that was read and is not kept.
         """
         self._receive = receive
         self._limit = limit
         self._declared = declared
         self._limit_of_large = limit_of_large
         self._settings = settings
+        self._passed = passed
+        self._ended = False
         self._bytes: bytes | None = None
 
     async def read(self) -> bytes:
@@ -44,27 +48,38 @@ class RequestBody:
             self._bytes = await self._receive_all()
         return self._bytes
 
-    async def parts(self, limit: int, passed: Callable[[int], None], setting: str) -> AsyncIterator[bytes]:
-        """The body in pieces, as they arrive; none is kept. `passed` is told the size of each once the reader asks for the next.
+    async def parts(self, limit: int, setting: str) -> AsyncIterator[bytes]:
+        """The body in pieces, as they arrive; none is kept.
 
         Raises `errors.BodyTooLarge`, and `errors.Malformed` if the client disconnected before its end.
         """
-        size, more = 0, True
-        while more:
+        size = 0
+        while not self._ended:
             message = await self._receive()
             if message["type"] == "http.disconnect":
+                self._ended = True
                 raise Malformed(
                     "The client hung up before its upload was complete; AWS stores nothing of it.",
                     aws_code="IncompleteBody",
                 )
+            self._ended = not message.get("more_body")
             part: bytes = message.get("body", b"")
             size += len(part)
             if size > limit:
                 raise BodyTooLarge(limit, setting)
             yield part
-            passed(len(part))
-            more = bool(message.get("more_body"))
-        self._bytes = b""
+            if self._passed is not None:
+                self._passed(len(part))
+
+    async def discard(self, limit: int) -> None:
+        """Read what is left of the body, up to `limit` bytes: a client that is still sending does not see an answer."""
+        while not self._ended and limit > 0:
+            message = await self._receive()
+            size = len(message.get("body", b""))
+            limit -= size
+            if self._passed is not None:
+                self._passed(size)
+            self._ended = message["type"] == "http.disconnect" or not message.get("more_body")
 
     async def _receive_all(self) -> bytes:
         parts: list[bytes] = []

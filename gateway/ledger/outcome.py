@@ -106,7 +106,7 @@ def settlement(mutation: Mutation, outcome: Sent, at: datetime) -> Settlement:
             for effect in mutation.effects
             if not effect.implied or effect.address in asked
         ),
-        harmless=harmless and mutation.call_class in (CallClass.MUTATION, CallClass.EXECUTE),
+        harmless=harmless and mutation.call_class in (CallClass.MUTATION, CallClass.EXECUTE, CallClass.DATA),
     )
 
 

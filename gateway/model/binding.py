@@ -18,7 +18,7 @@ class Binding:
     effects: str
     """Digest of the effects as foreseen: what changes, from which value to which."""
     code: str
-    """Digest of the Terraform code, contracts and state."""
+    """Digest of the Terraform code and contracts. What the state says of the affected resources is in `effects`."""
     bundle: str
     """Digest of the policy bundle."""
     reasons: tuple[str, ...]
@@ -43,7 +43,7 @@ _PARTS: Mapping[str, str] = {
     "caller": "the caller's kind, roles or principal",
     "motive": "the motive",
     "effects": "the effects or the values they replace",
-    "code": "the code, contracts or state",
+    "code": "the code or contracts",
     "bundle": "the policies",
 }
 

@@ -89,3 +89,5 @@ class Facts:
     """The AWS account whose resources the states record; empty where they record none, or resources of several."""
     code: str = ""
     """Digest of the code, contracts and state that the facts come from."""
+    declared: str = ""
+    """Digest of the code and contracts alone; an approval is bound to it."""

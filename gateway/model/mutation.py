@@ -24,10 +24,13 @@ class CallClass(StrEnum):
     """Runs code, or its parameters contain a document that does. Treated as a mutation."""
     CRYPTO = "crypto"
     """Encrypts, decrypts or signs with a key; changes no state. Refused for agents (`gateway.pipeline`)."""
+    DATA = "data"
+    """Reads, writes or deletes what a resource stores or passes on: items, messages, objects, records. By the setting `data_plane` it passes
+    without a decision (`gateway.data_plane`), or it is treated as a mutation."""
 
     @property
     def changes_state(self) -> bool:
-        """Whether the call must pass the checks as a mutation. Calls of the other classes are streamed to AWS."""
+        """Whether the call must pass the checks as a mutation, unless it is DATA that passes. Calls of the other classes are streamed to AWS."""
         return self not in (CallClass.READ, CallClass.SECRET, CallClass.CRYPTO)
 
 

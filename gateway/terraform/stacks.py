@@ -172,6 +172,11 @@ class Stacks:
         return hashlib.sha256("\n".join(f"{stack.name} {stack.revision}" for stack in self.all).encode()).hexdigest()
 
     @property
+    def declared(self) -> str:
+        """SHA-256 over the code and contracts of all stacks, without their states."""
+        return hashlib.sha256("\n".join(f"{it.name} {it.code.digest}" for it in self.all).encode()).hexdigest()
+
+    @property
     def default_name(self) -> str:
         """The name of the only stack; empty if there are none or several."""
         return self.all[0].name if len(self._loaded) == 1 else ""

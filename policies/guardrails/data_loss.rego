@@ -55,7 +55,9 @@ findings contains {
 
 # METADATA
 # title: Destroying data with data-plane calls
-# description: Agents and services need a human's approval. Applications that process their own data do not call AWS through Sentinel.
+# description: |
+#   Agents and services need a human's approval. Applications that process their own data have keys of kind service, whose calls pass
+#   unless the setting data_plane says policy.
 # custom:
 #   id: SEN-D003
 #   severity: high

@@ -41,6 +41,21 @@ test_what_disrupts_nothing_passes if {
 	verdicts(called("agent", "sqs:SendMessage", {}, [critical])) == set()
 }
 
+test_messages_are_not_hidden_for_hours if {
+	config := {"reading": ["sqs:ReceiveMessage"], "longest_hidden_seconds": 900}
+	every kind in ["agent", "service"] {
+		long := disruption.findings with input as called(kind, "sqs:ReceiveMessage", {"VisibilityTimeout": 901}, [plain]) with data.data.data_plane as config
+		fixtures.complete(long)
+		fixtures.verdicts(long) == {"SEN-S005 hold"}
+		short := disruption.findings with input as called(kind, "sqs:ReceiveMessage", {"VisibilityTimeout": 900}, [plain]) with data.data.data_plane as config
+		short == set()
+		usual := disruption.findings with input as called(kind, "sqs:ReceiveMessage", {}, [plain]) with data.data.data_plane as config
+		usual == set()
+	}
+	human := disruption.findings with input as called("human", "sqs:ReceiveMessage", {"VisibilityTimeout": 901}, [plain]) with data.data.data_plane as config
+	human == set()
+}
+
 test_a_critical_resource_is_not_stopped_by_a_number if {
 	effect := fixtures.but(fixtures.effect("aws_lambda_function", "set", "reserved_concurrent_executions", 0), "contract", critical.contract)
 	verdicts(fixtures.document("human", [effect])) == {"SEN-S002 hold"}

@@ -1,6 +1,7 @@
 """The gateway end to end: boto3 and HTTP clients, the real checks, policy and ledger, and a scripted AWS."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -254,8 +255,11 @@ def test_ready_names_code_policy_and_stacks(gate: Gate) -> None:
     assert len(ready["policy"]) == len(ready["code"]) == 64
 
 
-def test_the_hash_chain_verifies(gate: Gate) -> None:
-    assert gate.run(gate.ledger.verify()) == len(gate.records())
+def test_the_ledger_of_a_gateway_verifies(tmp_path: Path) -> None:
+    with Gate(tmp_path) as own:
+        own.client("autoscaling").set_desired_capacity(**SET)
+        _refused(own.client("autoscaling").set_desired_capacity, AutoScalingGroupName=ASG, DesiredCapacity=20)
+        assert own.run(own.ledger.verify()) == len(own.records()) > 3
 
 
 def test_observing_applies_and_returns_the_verdict(observing: Gate) -> None:

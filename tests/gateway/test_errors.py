@@ -18,7 +18,11 @@ def test_codes_are_unique() -> None:
     assert all(code == code.lower() and code.replace("_", "").isalpha() for code in codes)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind is not errors.BodyTooLarge], ids=lambda kind: kind.__name__)  # fmt: skip
+BUILT = (errors.BodyTooLarge, errors.CallTooLarge)
+"""The errors that build their sentence from what they are given."""
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in BUILT], ids=lambda kind: kind.__name__)
 def test_the_sentence_is_the_text(kind: type[errors.SentinelError]) -> None:
     assert str(kind("Nothing was sent.")) == "Nothing was sent."
 
@@ -42,6 +46,11 @@ def test_a_malformed_request_has_a_code_of_its_own_and_one_of_aws(
     error: errors.Malformed, code: str, aws_code: str
 ) -> None:
     assert (error.code, error.aws_code) == (code, aws_code)
+
+
+def test_the_message_for_a_large_call_names_the_excess() -> None:
+    text = str(errors.CallTooLarge("has a list of 5000 items, and 1000 are the most"))
+    assert text.startswith("This call has a list of 5000 items, and 1000 are the most,")
 
 
 def test_the_message_for_a_large_body_names_the_limit() -> None:

@@ -33,11 +33,11 @@ from gateway.ports import PolicyEngine
 INPUTS = 700
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 IDS = {
-    *(f"SEN-A00{number}" for number in range(1, 5)),
+    *(f"SEN-A00{number}" for number in range(1, 8)),
     *(f"SEN-I{number:03}" for number in range(1, 13)),
     *(f"SEN-X00{number}" for number in range(1, 7)),
     *(f"SEN-D00{number}" for number in range(1, 7)),
-    *(f"SEN-S00{number}" for number in range(1, 5)),
+    *(f"SEN-S00{number}" for number in range(1, 6)),
     *("SEN-C001", "SEN-E001", "SEN-E002", "SEN-E003", "SEN-M001", "SEN-N001", "SEN-N002", "SEN-N003"),
 }
 OPEN: dict[str, Json] = {
@@ -89,6 +89,7 @@ CALLS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("ec2", "DoSomething", {}),
     ("iam", "SetDefaultPolicyVersion", {}),
     ("sqs", "PurgeQueue", {}),
+    ("sqs", "ReceiveMessage", {"VisibilityTimeout": 43_200}),
     ("cloudwatch", "SetAlarmState", {}),
     ("cloudtrail", "StopLogging", {}),
     ("dynamodb", "DeleteItem", {}),

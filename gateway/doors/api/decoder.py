@@ -7,10 +7,11 @@ from gateway.doors.api.parameters import parameters
 from gateway.doors.api.schemas import MutationBody, body_of
 from gateway.doors.aws.call_classes import CallClassTable
 from gateway.doors.aws.routing_index import RoutingIndex
+from gateway.doors.aws.statement_class import class_of_call
 from gateway.errors import Malformed, UnknownOperation
 from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
-from gateway.model.mutation import Call
+from gateway.model.mutation import Call, CallClass
 from gateway.off_loop import off_loop
 from gateway.ports import Request
 from gateway.service_models import ServiceModels
@@ -46,11 +47,8 @@ class ApiDecoder:
             raise UnknownOperation(
                 f"AWS has no operation {body.service}:{body.operation}. Service and operation are named as boto3's models name them."
             )
-        call_class = self._classes.of(body.service, body.operation)
-        if not call_class.changes_state:
-            raise Malformed(
-                f"{body.service}:{body.operation} changes nothing. Send reads to the AWS endpoint; they need no motive."
-            )
+        by_operation = self._classes.of(body.service, body.operation)
+        _require_change(body, by_operation)
         region = body.region or self._default_region
         if region not in self._regions:
             raise Malformed(
@@ -66,6 +64,8 @@ class ApiDecoder:
             account=self._account,
             region=region,
         )
+        call_class = class_of_call(call, by_operation)
+        _require_change(body, call_class)
         return Request(
             call=call,
             call_class=call_class,
@@ -77,6 +77,14 @@ class ApiDecoder:
     def operation(self, call: Call) -> Any:
         """Botocore's model of a call's operation."""
         return self._models.operation(call.service, call.operation)
+
+
+def _require_change(body: MutationBody, call_class: CallClass) -> None:
+    """Raise `errors.Malformed` for a call that the API does not take."""
+    if not call_class.changes_state:
+        raise Malformed(
+            f"{body.service}:{body.operation} changes nothing. Send reads to the AWS endpoint; they need no motive."
+        )
 
 
 def _idempotency_key(inbound: Inbound) -> str:

@@ -15,6 +15,7 @@ from gateway.doors.aws.parse import parse
 from gateway.doors.aws.queue_urls import aws_queue_url
 from gateway.doors.aws.request_head import RequestHead, head_of
 from gateway.doors.aws.routing_index import Protocol, RoutingIndex, Service
+from gateway.doors.aws.statement_class import class_of_call
 from gateway.doors.aws.strict_parsers import form, gunzipped, unique
 from gateway.doors.aws.upload_head import OBJECT_BODIES, S3, upload_head, without_chunked_encoding
 from gateway.errors import Malformed, SentinelError
@@ -79,7 +80,7 @@ class AwsDecoder:
         )
         return Request(
             call=call,
-            call_class=call_class,
+            call_class=class_of_call(call, call_class),
             motive=motive_of_head(head),
             idempotency_key=_idempotency_key(head, caller),
             signature=head.signature,

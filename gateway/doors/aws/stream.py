@@ -125,8 +125,7 @@ class Reads:
             payload=_payload(signature, body) if body == received else sha256(body).hexdigest(),
         )
         try:
-            response = await _rewritten(opened, rewrites, call, inbound) if rewrites is not None else opened
-            await _reply(receive, send, response)
+            await send_reply(receive, send, await rewritten(opened, rewrites, call, inbound))
         finally:
             opened.abandon()
 
@@ -152,7 +151,10 @@ class RewrittenResponse:
         """Nothing is open."""
 
 
-async def _rewritten(response: ReadResponse, urls: ReplyUrls, call: Call, inbound: Inbound) -> ReadResponse:
+async def rewritten(response: ReadResponse, urls: ReplyUrls | None, call: Call, inbound: Inbound) -> ReadResponse:
+    """The reply, read and changed if it has URLs that must lead through the gateway. Raises `errors.UpstreamUnavailable`."""
+    if urls is None or not urls.concerns(call, inbound):
+        return response
     received = await response.read()
     text = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers]
     headers, body = urls.rewritten(call, inbound, text, received)
@@ -182,7 +184,8 @@ def _payload(signature: Signature, body: bytes) -> str:
     return signature.payload_hash or sha256(body).hexdigest()
 
 
-async def _reply(receive: Receive, send: Send, response: ReadResponse) -> None:
+async def send_reply(receive: Receive, send: Send, response: ReadResponse) -> None:
+    """Send AWS's reply: in one piece if it is short, else piece by piece. Raises as `Reads.forward`."""
     headers = [(name, value) for name, value in response.headers if name.lower() not in _NOT_RETURNED]
     start = {"type": "http.response.start", "status": response.status, "headers": headers}
     if response.length is not None and response.length <= MAX_BUFFERED_BYTES:

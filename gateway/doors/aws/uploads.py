@@ -1,17 +1,15 @@
 """Takes the upload of an S3 object from its head to AWS's answer: decided before a byte of the body is read, then streamed, once."""
 
 import ipaddress
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from gateway.authn.body_check import BodyCheck
 from gateway.authn.sigv4 import SigV4, read_signature
-from gateway.doors.asgi import Receive, RequestBody
+from gateway.doors.asgi import RequestBody
 from gateway.doors.aws.advice import unsigned_payload_advice
 from gateway.doors.aws.decoder import AwsDecoder
 from gateway.doors.aws.upload_body import UploadBody
-from gateway.doors.body_budget import MeteredReceive
 from gateway.errors import BodyTooLarge, Malformed
 from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
@@ -22,6 +20,9 @@ from gateway.settings import UnsignedUploads
 
 OBJECT_LIMIT = "server.max_object_bytes"
 """The setting that limits the objects."""
+
+_DISCARDED = 64 * 1024 * 1024
+"""Bytes of a refused upload that are read so that its client sees the refusal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,26 +51,27 @@ class Uploads:
         """Whether the request is the upload of an object."""
         return self._decoder.uploads_object(inbound)
 
-    async def admit(self, pipeline: Pipeline, inbound: Inbound, receive: Receive) -> Admitted:
+    async def admit(self, pipeline: Pipeline, inbound: Inbound, body: RequestBody) -> Admitted:
         """The upload, authenticated and decoded from its head. A refusal is recorded. Raises as `Pipeline.admit`."""
         proof = _Proof(self._sigv4)
         caller, request = await pipeline.admit(inbound, proof, _UploadDecoder(self, self._decoder))
         signature = read_signature(inbound)
         described = _described(request)
-        body = UploadBody(
-            self._source(receive),
+        upload = UploadBody(
+            # The framing of chunks adds to the object's length.
+            body.parts(2 * self._limit, OBJECT_LIMIT),
             proof.check,
             length=described["bytes"],
             sha256=described["sha256"] or "",
             trailer=(inbound.header("x-amz-trailer") or "").strip().lower(),
         )
         door = Door.PRESIGNED if signature.presigned else Door.AWS
-        return Admitted(caller=caller, request=replace(request, upload=body, door=door), body=body)
+        return Admitted(caller=caller, request=replace(request, upload=upload, door=door), body=upload)
 
-    def _source(self, receive: Receive) -> AsyncIterator[bytes]:
-        passed = receive.passed if isinstance(receive, MeteredReceive) else _ignore
-        # The framing of chunks adds to the object's length.
-        return RequestBody(receive, 0).parts(2 * self._limit, passed, OBJECT_LIMIT)
+    async def make_room(self, inbound: Inbound, body: RequestBody) -> None:
+        """Read the rest of a body that nobody wants, so that its client sees the answer. A client that waits for `100 Continue` sees it anyway."""
+        if (inbound.header("expect") or "").strip().lower() != "100-continue":
+            await body.discard(_DISCARDED)
 
     def check(self, inbound: Inbound, request: Request) -> None:
         """Refuse an object that is too large, or whose bytes nothing protects. Raises `errors.Malformed`."""
@@ -125,7 +127,3 @@ def _is_loopback(peer: str) -> bool:
         return ipaddress.ip_address(peer).is_loopback
     except ValueError:
         return False
-
-
-def _ignore(_size: int) -> None:
-    """Nobody counts the bytes."""

@@ -6,6 +6,7 @@ held. What must hold: the whole call, secrets masked, is kept and shown; an appr
 and policies; an approved contest supersedes the standing claim; `GET /v1/holds` lists what waits, to those who may see it.
 """
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -214,12 +215,29 @@ def test_an_approval_ends_with_a_change_of_the_code(gate: Gate) -> None:
     try:
         source.write_text(before.replace("locals {", "locals {\n  added = 1\n", 1))
         _wait(gate, code)
-        assert "the code, contracts or state changed" in _why(lambda: _rule(gate, "before-the-edit"))
+        assert "the code or contracts changed" in _why(lambda: _rule(gate, "before-the-edit"))
     finally:
         code = _code(gate)
         source.write_text(before)
         _wait(gate, code)
     assert gate.upstream.asked == []
+
+
+def test_an_approval_outlives_a_change_of_the_state_elsewhere(gate: Gate) -> None:
+    """What the state says of the affected resources is bound with the effects; the rest of it is no reason to ask again."""
+    assert _approve(gate, _held(lambda: _rule(gate, "before-the-apply"))).status_code == 200
+    source = gate.stack / "terraform.tfstate"
+    before = source.read_text()
+    code = _code(gate)
+    try:
+        source.write_text(json.dumps({**json.loads(before), "serial": json.loads(before)["serial"] + 1}))
+        _wait(gate, code)
+        _rule(gate, "before-the-apply")
+        assert gate.upstream.asked == ["PutRule"]
+    finally:
+        code = _code(gate)
+        source.write_text(before)
+        _wait(gate, code)
 
 
 def _code(gate: Gate) -> str:

@@ -36,7 +36,7 @@ def _facts(before: Json = 4, effect: Effect = EFFECT, **more: Any) -> Facts:
 
 
 def _decision(*findings: Finding, **more: Any) -> Decision:
-    return Decision(findings=findings or (HOLD,), code="c1", bundle="b1", **more)
+    return Decision(findings=findings or (HOLD,), bundle="b1", **more)
 
 
 APPROVAL = Approval(
@@ -77,7 +77,7 @@ CHANGED: dict[str, tuple[dict[str, Any], str]] = {
     "value": ({"facts": _facts(effect=replace(EFFECT, value=7))}, "the effects"),
     "address": ({"facts": _facts(effect=replace(EFFECT, address="aws_x.b"))}, "the effects"),
     "no effects": ({"facts": replace(_facts(), subjects=())}, "the effects"),
-    "code": ({"decision": replace(_decision(), code="c2")}, "the code"),
+    "code": ({"facts": _facts(declared="c2")}, "the code"),
     "policies": ({"decision": replace(_decision(), bundle="b2")}, "the policies"),
     "another rule": ({"decision": _decision(HOLD, replace(HOLD, rule="SEN-2"))}, "the reasons"),
     "another place": ({"decision": _decision(replace(HOLD, attribute="*"))}, "the reasons"),
@@ -98,8 +98,8 @@ def test_in_other_circumstances_the_call_is_held_again_and_says_why(given: dict[
 
 
 def test_all_that_changed_is_listed() -> None:
-    result = _result(replace(MUTATION, motive=None), decision=replace(_decision(), code="c2", bundle="b2"))
-    assert "the motive, the code, contracts or state and the policies changed" in result.findings[-1].reason
+    result = _result(replace(MUTATION, motive=None), _facts(declared="c2"), replace(_decision(), bundle="b2"))
+    assert "the motive, the code or contracts and the policies changed" in result.findings[-1].reason
 
 
 def test_the_new_hold_is_bound_to_the_circumstances_of_now_without_the_finding_about_the_old_one() -> None:

@@ -74,6 +74,14 @@ class Client:
         return b"".join(message["body"] for message in self.sent[1:]).decode()
 
 
+class NothingPasses:
+    """No call of the data plane passes."""
+
+    async def forward(self, *_: Any, **__: Any) -> bool:
+        """False."""
+        return False
+
+
 def _scope(query: bytes = b"", headers: list[tuple[bytes, bytes]] | None = None) -> dict[str, Any]:
     given = SCOPE_HEADERS if headers is None else headers
     return {"type": "http", "method": "POST", "path": "/", "raw_path": b"/", "query_string": query, "headers": given}
@@ -94,6 +102,7 @@ def _door(
         authenticator=both,
         decoder=both,
         reads=streams or Streams(),  # type: ignore[arg-type]  # a double
+        data=NothingPasses(),  # type: ignore[arg-type]  # a double
         clock=FixedClock(),
         max_body_bytes=1000,
         limit_of_large=_same_limit,
