@@ -248,7 +248,9 @@ def _application(ports: Ports) -> DoorRouter:
     app.mount("/", door)  # must be last: every path outside the API is an AWS request
     # The router wraps FastAPI and passes AWS requests directly to the door: FastAPI's work for a request costs more than the door's.
     budget = BodyBudget(settings.server.max_buffered_bytes)
-    return DoorRouter(app, aws=door, pipeline=pipeline, clock=ports.clock, budget=budget, public_url=settings.server.public_url)
+    return DoorRouter(
+        app, aws=door, pipeline=pipeline, clock=ports.clock, budget=budget, public_url=settings.server.public_url
+    )
 
 
 def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:

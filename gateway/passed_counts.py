@@ -64,7 +64,14 @@ class PassedCounts:
             self._counters[key] = counter
 
     def _counter(self, passage: Passage) -> "_Counter":
-        key = (passage.caller.key_id, passage.stack, passage.service, passage.operation, passage.treatment, passage.door)
+        key = (
+            passage.caller.key_id,
+            passage.stack,
+            passage.service,
+            passage.operation,
+            passage.treatment,
+            passage.door,
+        )
         counter = self._counters.get(key)
         if counter is None:
             now = self._clock.now()

@@ -398,7 +398,10 @@ def _time(timestamp: str) -> datetime:
 
 def _no_signature(query: str) -> NotAuthenticated:
     if "AWSAccessKeyId=" in query:
-        return _incomplete("This presigned request uses Signature Version 2; make it with signature_version='s3v4'.")
+        return _incomplete(
+            "This URL was presigned with Signature Version 2, which boto3 still does by default. Make it with "
+            "boto3.client('s3', config=Config(signature_version='s3v4')); for AWS CLI 1: `aws configure set default.s3.signature_version s3v4`."
+        )
     return NotAuthenticated(
         "The request is missing an authentication token. Sign it with a key of this gateway.",
         aws_code="MissingAuthenticationToken",

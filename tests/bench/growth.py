@@ -34,8 +34,8 @@ from gateway.model.motive import Intent, Motivation, Motive
 from gateway.model.mutation import Call, CallClass
 from gateway.model.outcome import Applied, Reply, Sent
 from gateway.model.record import Record, Stage
-from gateway.model.verdict import Mode
 from gateway.model.upload import Upload
+from gateway.model.verdict import Mode
 from gateway.pipeline import Pipeline
 from gateway.policy.engine import open_engine
 from gateway.ports import Prepared, Request

@@ -24,9 +24,7 @@ class _Runner:
 class MotoUpstream(UpstreamStub):
     """Moto in a thread. Its state is that of this process."""
 
-    server: ThreadedMotoServer = field(
-        default_factory=lambda: ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-    )
+    server: ThreadedMotoServer = field(default_factory=lambda: ThreadedMotoServer("127.0.0.1", 0, verbose=False))
 
     async def start(self) -> web.AppRunner:
         """Listen on a free port of loopback."""

@@ -15,8 +15,8 @@ from gateway.authn.sigv4 import is_presigned, read_signature
 from gateway.doors.asgi import Receive, RequestBody, Scope, Send, declared_length, inbound_of, send_response
 from gateway.doors.aws import errors as aws_errors
 from gateway.doors.aws.data import DataCalls
-from gateway.doors.aws.request_head import split_service
 from gateway.doors.aws.reply_urls import ReplyUrls
+from gateway.doors.aws.request_head import split_service
 from gateway.doors.aws.stream import Reads
 from gateway.doors.aws.upload_head import S3
 from gateway.doors.aws.uploads import Uploads
@@ -126,9 +126,7 @@ class AwsDoor:
         await self.uploads.make_room(inbound, body)
         await self._reply(send, inbound, result)
 
-    async def _passed(
-        self, receive: Receive, send: Send, inbound: Inbound, caller: Caller, request: Request
-    ) -> bool:
+    async def _passed(self, receive: Receive, send: Send, inbound: Inbound, caller: Caller, request: Request) -> bool:
         """Whether the call passed as one of the data plane; then it is answered. What does not pass must not be presigned."""
         objects = request.door is Door.AWS or request.call.service == S3
         if objects and await self.data.forward(receive, send, inbound=inbound, caller=caller, request=request):
