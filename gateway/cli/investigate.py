@@ -84,10 +84,16 @@ def _row(record: dict[str, Any]) -> list[str]:
         effects
         or ":".join(part for part in (call.get("service", ""), call.get("operation", "")) if part)
         or str(body.get("code") or body.get("key") or ""),
-        str((body.get("decision") or {}).get("verdict", "") or body.get("outcome", "")),
+        str((body.get("decision") or {}).get("verdict", "") or body.get("outcome", "") or _times(body)),
         "/".join(part for part in (motive.get("intent", ""), motive.get("motivation", "")) if part),
         record["mutation_id"],
     ]
+
+
+def _times(body: dict[str, Any]) -> str:
+    """How many calls a record counts, and how many of them AWS answered with an error; empty if it counts none."""
+    count, errors = body.get("count"), body.get("errors")
+    return "" if count is None else f"{count} times" + (f", {errors} errors" if errors else "")
 
 
 def _summary(address: str, effects: list[dict[str, Any]]) -> str:

@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from gateway.clock import SystemClock
+from gateway.model.caller import ActorKind, Caller
+from gateway.model.data_plane import DataTreatment, PassedCalls
 from gateway.model.record import Stage
 from tests.kit.gate import ASG, KEYS, Gate
 
@@ -110,3 +113,22 @@ def test_modules_and_instances_are_addresses(document: Document) -> None:
     code, reply = document("blame", 'module.a["x.y"].aws_sqs_queue.q["k.1"].tags.Name')
     assert (code, reply["code"]) == (1, "not_found")
     assert 'aws_sqs_queue.q["k.1"].tags.Name' in reply["detail"]
+
+
+def test_calls_that_passed_are_shown_with_their_number(gate: Gate, sentinel: Callable[..., Any]) -> None:
+    now = SystemClock().now()
+    passed = PassedCalls(
+        caller=Caller(actor="shop", kind=ActorKind.SERVICE, key_id="SNTLSHOP"),
+        service="sqs",
+        operation="SendMessage",
+        stack="kafka",
+        treatment=DataTreatment.PASS,
+        count=380,
+        errors=2,
+        since=now,
+        until=now,
+    )
+    gate.run(gate.ledger.record_passed([passed], now))
+    shown = sentinel("records", "--stage", "passed").stdout
+    assert "sqs:SendMessage" in shown
+    assert "380 times, 2 errors" in shown
