@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import NoReturn
 
-from gateway.authn.body_check import Checksum
+from gateway.authn.body_check import BodyCheck, Checksum, PlainCheck
 from gateway.authn.canonical import EMPTY_SHA256, TERMINATOR
 from gateway.authn.chunks import MAX_TRAILERS
+from gateway.authn.payload import PayloadKind
 from gateway.errors import Malformed, NotAuthenticated
 
 _HEADER = re.compile(rb"([0-9a-fA-F]{1,16})(?:;chunk-signature=([0-9a-f]{64}))?")
@@ -173,6 +174,19 @@ class ChunkStream:
         if self._checksum:
             self._checksum.compare(fields[self._trailer])
         self._expects = _Expects.NOTHING
+
+
+def check_of(kind: PayloadKind, sha256: str, signing: ChunkSigning, trailer: str) -> BodyCheck:
+    """The check for a body that is signed in this way. Raises `errors.NotAuthenticated` for a trailer that nothing would verify."""
+    if not kind.chunked:
+        return PlainCheck(sha256)
+    name = trailer.strip().lower()
+    if name and kind is PayloadKind.SIGNED_CHUNKS:
+        raise NotAuthenticated(
+            "x-amz-trailer is announced, but x-amz-content-sha256 does not end in -TRAILER.",
+            aws_code="IncompleteSignature",
+        )
+    return ChunkStream(signing=signing if kind.binds else None, trailer=name)
 
 
 def _same(expected: str, given: str) -> str:

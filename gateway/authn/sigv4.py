@@ -18,9 +18,9 @@ from hashlib import sha256
 from urllib.parse import unquote_to_bytes
 
 from gateway.authn import canonical, chunks
-from gateway.authn.body_check import BodyCheck, PlainCheck
+from gateway.authn.body_check import BodyCheck
 from gateway.authn.caller import caller_of
-from gateway.authn.chunk_stream import ChunkSigning, ChunkStream
+from gateway.authn.chunk_stream import ChunkSigning, check_of
 from gateway.authn.payload import PayloadKind, stated_payload
 from gateway.errors import Malformed, NotAuthenticated
 from gateway.model.caller import Caller
@@ -269,9 +269,6 @@ def _compare(inbound: Inbound, signature: Signature, secret: str, payload: str) 
 
 def _body_check(inbound: Inbound, signature: Signature, secret: str) -> BodyCheck:
     """The check for the body of a request whose head is verified."""
-    kind = signature.payload_kind
-    if not kind.chunked:
-        return PlainCheck(signature.payload_hash)
     signing = ChunkSigning(
         seed=signature.value,
         key=canonical.signing_key(secret, signature.timestamp[:8], signature.region, signature.service),
@@ -279,10 +276,7 @@ def _body_check(inbound: Inbound, signature: Signature, secret: str) -> BodyChec
         region=signature.region,
         service=signature.service,
     )
-    trailer = (inbound.header("x-amz-trailer") or "").strip().lower()
-    if trailer and kind is PayloadKind.SIGNED_CHUNKS:
-        raise _incomplete("x-amz-trailer is announced, but x-amz-content-sha256 does not end in -TRAILER.")
-    return ChunkStream(signing=signing if kind.binds else None, trailer=trailer)
+    return check_of(signature.payload_kind, signature.payload_hash, signing, inbound.header("x-amz-trailer") or "")
 
 
 async def _body_hash(inbound: Inbound) -> str:

@@ -101,7 +101,7 @@ class Aws:
     async def send(self, prepared: Prepared) -> Sent:
         """Send once and classify the reply. Never raises; a second call with the same request sends nothing and returns `InDoubt`.
 
-        An upload that ends early is a failure, because AWS stores no object of which it has only a part.
+        An upload that ends early is a failure, because AWS stores no part of an object.
         """
         if not isinstance(prepared, SignedRequest):
             return Failed(code="NotSent", message="This was not prepared for AWS, so nothing was sent.")

@@ -1,27 +1,27 @@
 """The page that a browser gets at `/`: what this server is, and where to go. Everything else at `/` is an AWS request."""
 
 import base64
-import re
 from hashlib import sha256
 from html import escape
 from typing import Final
 
 from gateway.doors.asgi import Scope, Send, send_response
 
+_STYLE: Final = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 42em; margin: 3em auto; padding: 0 1em; color: #1b1f24; background: #fff }
+code, pre { font: 14px/1.5 ui-monospace, monospace; background: #f2f4f7; border-radius: 4px; padding: .1em .3em }
+pre { padding: .8em; overflow-x: auto }
+@media (prefers-color-scheme: dark) {
+  body { color: #e6e6e6; background: #16191d } code, pre { background: #23282e } a { color: #8ab4f8 }
+}
+"""
 _PAGE: Final = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Sentinel</title>
-<style>
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 42em; margin: 3em auto; padding: 0 1em; color: #1b1f24; background: #fff }}
-code, pre {{ font: 14px/1.5 ui-monospace, monospace; background: #f2f4f7; border-radius: 4px; padding: .1em .3em }}
-pre {{ padding: .8em; overflow-x: auto }}
-@media (prefers-color-scheme: dark) {{
-  body {{ color: #e6e6e6; background: #16191d }} code, pre {{ background: #23282e }} a {{ color: #8ab4f8 }}
-}}
-</style>
+<style>{style}</style>
 </head>
 <body>
 <h1>Sentinel</h1>
@@ -38,7 +38,6 @@ records the decision, applies what passes once, and writes it back into the Terr
 </body>
 </html>
 """
-_STYLE: Final = re.findall(r"<style>(.*?)</style>", _PAGE.format(url=""), re.DOTALL)[0]
 _STYLE_HASH: Final = base64.b64encode(sha256(_STYLE.encode()).digest()).decode()
 _HEADERS: Final = [
     ("content-type", "text/html; charset=utf-8"),
@@ -63,6 +62,6 @@ def is_browser_at_root(scope: Scope) -> bool:
 async def send_front_page(scope: Scope, send: Send, public_url: str = "") -> None:
     """Send the page. Without `public_url` it names the host that the browser called."""
     host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
-    page = _PAGE.format(url=escape(public_url or f"{scope.get('scheme', 'http')}://{host}")).encode()
+    page = _PAGE.format(style=_STYLE, url=escape(public_url or f"{scope.get('scheme', 'http')}://{host}")).encode()
     headers = [*_HEADERS, ("content-length", str(len(page)))]
     await send_response(send, 200, headers, b"" if scope["method"] == "HEAD" else page)

@@ -5,7 +5,6 @@ reply says, and writes what it reads into its state and into other resources, wh
 """
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,8 +34,7 @@ _LOCATION = "location"
 """The header with the URL of a new bucket."""
 _STALE = frozenset({"content-length", "x-amz-crc32", "content-md5"})
 """Headers that state the length or a checksum of the body."""
-_S3_HOST = re.compile(r"(?:(?P<bucket>.+)\.)?s3[.-][a-z0-9.-]*amazonaws\.com(?:\.cn)?")
-_TAG = re.compile(r"<(\w+)>([^<]*)</\1>")
+_AWS_DOMAINS = (".amazonaws.com", ".amazonaws.com.cn")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,16 +75,23 @@ def through(value: str, origin: str) -> str:
     Anything else stays as it is.
     """
     if "://" not in value:
-        host_only = "/" not in value and value.endswith((".amazonaws.com", ".amazonaws.com.cn"))
+        host_only = "/" not in value and value.endswith(_AWS_DOMAINS)
         return urlsplit(origin).netloc if host_only else value
     try:
         parts = urlsplit(value)
         host = (parts.hostname or "").lower()
     except ValueError:
         return value
-    found = _S3_HOST.fullmatch(host)
-    bucket = f"/{found['bucket']}" if found is not None and found["bucket"] else ""
-    return f"{origin}{bucket}{parts.path}" + (f"?{parts.query}" if parts.query else "")
+    return f"{origin}{_bucket_path(host)}{parts.path}" + (f"?{parts.query}" if parts.query else "")
+
+
+def _bucket_path(host: str) -> str:
+    """The bucket in a host of S3 as a path; empty if it has none. A bucket's name may contain dots, and `s3` too."""
+    if not host.endswith(_AWS_DOMAINS):
+        return ""
+    labels = host.split(".")
+    place = next((at for at in range(len(labels) - 1, 0, -1) if labels[at] == "s3" or labels[at].startswith("s3-")), 0)
+    return f"/{'.'.join(labels[:place])}" if place else ""
 
 
 def _rewrite_body(body: bytes, members: frozenset[str], origin: str) -> bytes:
@@ -123,11 +128,17 @@ def _rewrite_all(value: Any, origin: str) -> Any:
 
 
 def _rewrite_xml(body: bytes, members: frozenset[str], origin: str) -> bytes:
-    def element(found: re.Match[str]) -> str:
-        name, text = found.groups()
-        return f"<{name}>{escape(through(unescape(text), origin))}</{name}>" if name in members else found[0]
-
     try:
-        return _TAG.sub(element, body.decode()).encode()
+        text = body.decode()
     except UnicodeDecodeError:
         return body
+    for name in members:
+        first, *rest = text.split(f"<{name}>")
+        text = first + "".join(f"<{name}>{_rewrite_text(part, name, origin)}" for part in rest)
+    return text.encode()
+
+
+def _rewrite_text(part: str, name: str, origin: str) -> str:
+    """What follows the start of an element, with the text of the element rewritten."""
+    value, end, rest = part.partition(f"</{name}>")
+    return f"{escape(through(unescape(value), origin))}{end}{rest}" if end and "<" not in value else part
