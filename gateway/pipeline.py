@@ -29,6 +29,7 @@ from gateway.model.facts import Facts
 from gateway.model.ids import new_id
 from gateway.model.inbound import Inbound
 from gateway.model.json import Json
+from gateway.model.motive import ceiling_text
 from gateway.model.mutation import Call, CallClass, Effect, Mutation
 from gateway.model.outcome import InDoubt, Outcome, Refused, Sent
 from gateway.model.refusal import Refusal
@@ -90,6 +91,7 @@ class Pipeline:
         try:
             request = await decoder.read(inbound, caller)
             _refuse_sensitive_reads(caller, request)
+            _refuse_other_motives(caller, request)
         except (Malformed, NotAllowed) as error:
             await self.turn_away(inbound, error, caller)
             raise
@@ -293,6 +295,15 @@ def _without_blind_hold(mutation: Mutation, decision: Decision) -> Decision:
         reason="A human would have to approve this upload, and its head does not say what its content is. Sign the SHA-256 of the whole body, or ask for the change beforehand.",
     )
     return replace(decision, findings=(*decision.findings, blind))
+
+
+def _refuse_other_motives(caller: Caller, request: Request) -> None:
+    """Refuse a stated motive that the caller's key does not allow. Raises `errors.NotAllowed`."""
+    if request.motive is not None and not caller.may_state(request.motive):
+        stated = f"{request.motive.intent}/{request.motive.motivation}"
+        raise NotAllowed(
+            f"{ceiling_text(caller.motive)} This call states {stated}. Nothing was sent; leave the motive out, or use another key."
+        )
 
 
 def _refuse_sensitive_reads(caller: Caller, request: Request) -> None:

@@ -44,6 +44,8 @@ class Key:
     roles: tuple[str, ...] = ()
     on_behalf_of: str = ""
     motive: Motive | None = None
+    motive_only: bool = False
+    """Whether a caller with this key may state no other motive than this one."""
     expires_at: datetime | None = None
     revoked: bool = False
 
@@ -72,12 +74,15 @@ class KeyRing(Protocol):
         roles: tuple[str, ...] = (),
         on_behalf_of: str = "",
         motive: Motive | None = None,
+        motive_only: bool = False,
         lasts: timedelta | None = None,
         session_of: str = "",
     ) -> Key:
-        """Create, store and return a key. With `session_of`, the id of a standing key, it is a session key and ends with that key.
+        """Create, store and return a key. With `session_of`, the id of a standing key, it is a session key: it ends with that key, and may do
+        nothing that the key may not. With `motive_only` the motive is the only one that a caller with this key may state.
 
-        Raises `errors.NotFound` if there is no such standing key or it was revoked.
+        Raises `errors.NotFound` if there is no such standing key or it was revoked, `errors.NotAllowed` if the session would exceed it,
+        `errors.Malformed` for `motive_only` without a motive.
         """
         ...
 

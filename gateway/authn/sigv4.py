@@ -12,7 +12,7 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache, partial
 from hashlib import sha256
 from urllib.parse import unquote_to_bytes
@@ -366,25 +366,14 @@ def _must_be_signed(name: str, *, presigned: bool) -> bool:
 def _by_name(headers: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
     named: dict[str, list[str]] = {}
     for name, value in headers:
-        if name in named:
-            named[name].append(value)
-        else:
-            named[name] = [value]
+        named.setdefault(name, []).append(value)
     return named
 
 
 def _time(timestamp: str) -> datetime:
     if _TIMESTAMP.fullmatch(timestamp):
         try:
-            return datetime(
-                int(timestamp[:4]),
-                int(timestamp[4:6]),
-                int(timestamp[6:8]),
-                int(timestamp[9:11]),
-                int(timestamp[11:13]),
-                int(timestamp[13:15]),
-                tzinfo=UTC,
-            )
+            return datetime.fromisoformat(timestamp)
         except ValueError:
             pass
     raise _incomplete("X-Amz-Date must read YYYYMMDDTHHMMSSZ, in UTC.")

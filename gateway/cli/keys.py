@@ -38,6 +38,10 @@ def create(
         Intent | None, typer.Option(help="Default motive: the goal of everything done with this key.")
     ] = None,
     motivation: Annotated[Motivation | None, typer.Option(help="Default motive: why.")] = None,
+    only: Annotated[
+        bool,
+        typer.Option("--only", help="The default motive is the only one: no call and no session may state another."),
+    ] = False,
     lasts: Annotated[str, typer.Option(help="How long the key is valid, e.g. 90d.")] = "90d",
     config: Config = None,
     as_json: Json = False,
@@ -51,7 +55,8 @@ def create(
             "kind": kind,
             "roles": tuple(role or ()),
             "on_behalf_of": on_behalf_of,
-            "motive": _default_motive(intent, motivation),
+            "motive": _default_motive(intent, motivation, only=only),
+            "motive_only": only,
             "lasts": duration(lasts),
         }
         return await _with_keyring(settings, lambda keyring: keyring.issue(**arguments), create=True)
@@ -86,11 +91,13 @@ def _check_names(*names: str) -> None:
             )
 
 
-def _default_motive(intent: Intent | None, motivation: Motivation | None) -> Motive | None:
+def _default_motive(intent: Intent | None, motivation: Motivation | None, *, only: bool) -> Motive | None:
     if intent and motivation:
         return Motive(intent=intent, motivation=motivation)
     if intent or motivation:
         raise Malformed("A default motive needs both --intent and --motivation.")
+    if only:
+        raise Malformed("--only says that the key's motive is the only one, so it needs --intent and --motivation.")
     return None
 
 
@@ -111,12 +118,19 @@ def list_keys(*, config: Config = None, as_json: Json = False) -> None:
             key.actor,
             key.kind.value,
             ", ".join(key.roles),
+            _motive_text(key),
             time_to_json(key.expires_at) or "",
             "revoked" if key.revoked else "",
         ]
         for key in keys
     ]
-    show_table("Keys", ["id", "actor", "kind", "roles", "expires", "state"], rows)
+    show_table("Keys", ["id", "actor", "kind", "roles", "motive", "expires", "state"], rows)
+
+
+def _motive_text(key: Key) -> str:
+    if key.motive is None:
+        return ""
+    return f"{key.motive.intent}/{key.motive.motivation}" + (" only" if key.motive_only else "")
 
 
 @key_app.command("revoke")
@@ -152,6 +166,7 @@ def _key_to_json(key: Key) -> dict[str, Any]:
         "roles": list(key.roles),
         "on_behalf_of": key.on_behalf_of,
         "motive": motive_to_json(key.motive),
+        "motive_only": key.motive_only,
         "expires_at": time_to_json(key.expires_at),
         "revoked": key.revoked,
     }

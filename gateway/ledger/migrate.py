@@ -9,7 +9,7 @@ from sqlalchemy import Connection, inspect, text
 
 from gateway.errors import LedgerUnavailable
 
-HEAD = "v0004"
+HEAD = "v0005"
 """The newest revision, so that opening a current database loads no migration."""
 
 

@@ -59,7 +59,8 @@ class Context:
     async def session(self, caller: Caller, body: SessionBody) -> dict[str, Any]:
         """A new session key for the caller: its id, secret and expiry.
 
-        Raises `errors.NotAllowed` if the caller itself used a session key: sessions could otherwise renew themselves for ever.
+        Raises `errors.NotAllowed` if the caller itself used a session key: sessions could otherwise renew themselves for ever. So does a motive
+        that the caller's key does not allow.
         """
         if caller.in_session:
             raise NotAllowed("A session key cannot make further session keys; use the standing key it was made with.")

@@ -102,12 +102,10 @@ def test_unsigned_chunks_are_compared_with_their_checksum() -> None:
 
 def test_a_line_without_an_end_is_refused_and_not_kept() -> None:
     stream = ChunkStream(signing=None, trailer="")
-    fed = 0
+    for _ in range(12):
+        assert list(stream.feed(b"f" * 100)) == []
     with pytest.raises(Malformed, match="too long"):
-        for _ in range(1000):
-            fed += 1
-            list(stream.feed(b"f" * 100))
-    assert fed < 20
+        list(stream.feed(b"f" * 100))
 
 
 @given(

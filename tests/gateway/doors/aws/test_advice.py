@@ -26,6 +26,8 @@ def test_a_browser_says_it_in_a_header_of_its_own() -> None:
 
 
 def test_every_client_has_its_own_advice() -> None:
-    advice = {kind: unsigned_payload_advice(inbound(headers=(("user-agent", agent),))) for kind, agent in AGENTS.items()}
+    advice = {
+        kind: unsigned_payload_advice(inbound(headers=(("user-agent", agent),))) for kind, agent in AGENTS.items()
+    }
     assert len(set(advice.values())) == len(ClientKind)
     assert "boto3" not in advice[ClientKind.JAVASCRIPT] + advice[ClientKind.GO] + advice[ClientKind.OTHER]

@@ -19,7 +19,10 @@ AWS = "https://sqs.eu-west-1.amazonaws.com/123456789012/orders"
         ("http://localhost:1/queue/orders", "https://sqs.eu-west-1.amazonaws.com/queue/orders"),
         (AWS, AWS),
         # A queue of AWS's own hosts stays what it is, also in another region: AWS says what is wrong with it.
-        ("https://sqs.us-east-1.amazonaws.com/123456789012/orders", "https://sqs.us-east-1.amazonaws.com/123456789012/orders"),
+        (
+            "https://sqs.us-east-1.amazonaws.com/123456789012/orders",
+            "https://sqs.us-east-1.amazonaws.com/123456789012/orders",
+        ),
         ("https://queue.amazonaws.com/123456789012/orders", "https://queue.amazonaws.com/123456789012/orders"),
         ("orders", "orders"),
         ("http://[broken/123456789012/orders", "http://[broken/123456789012/orders"),
