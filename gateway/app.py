@@ -37,6 +37,7 @@ from gateway.doors.aws import call_classes, routing_index
 from gateway.doors.aws.data import DataCalls
 from gateway.doors.aws.decoder import AwsDecoder
 from gateway.doors.aws.door import AwsDoor
+from gateway.doors.aws.form_uploads import FormUploads
 from gateway.doors.aws.reply_urls import ReplyUrls
 from gateway.doors.aws.stream import Reads
 from gateway.doors.aws.uploads import Uploads
@@ -307,6 +308,13 @@ def _aws_door(ports: Ports, wire: _Wire, pipeline: Pipeline) -> AwsDoor:
     return AwsDoor(
         pipeline=pipeline,
         uploads=uploads,
+        forms=FormUploads(
+            keys=ports.keys,
+            clock=ports.clock,
+            decoder=decoder,
+            uploads=uploads,
+            max_bytes=settings.server.max_upload_bytes,
+        ),
         authenticator=sigv4,
         decoder=decoder,
         reads=Reads(reads, urls),

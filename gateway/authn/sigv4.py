@@ -33,7 +33,7 @@ MAX_EXPIRES = 604_800
 
 _CACHED_SIGNATURES = 256
 """How many parsed signatures are cached. Authenticator, decoder and door each read the signature of the same request."""
-_DUMMY_SECRET = secrets.token_urlsafe(30)
+DUMMY_SECRET = secrets.token_urlsafe(30)
 """Verified if the key is unknown. Random, so that nobody can sign with it and learn from the answer that a key is unknown."""
 _HASHED_PER_PARSED = 32
 """How many times faster bytes are hashed than parsed (a megabyte takes 1 to 3 ms)."""
@@ -188,8 +188,8 @@ class SigV4:
         key = await self._keys.find(signature.access_key_id)
         try:
             self._check_time(signature, now)
-            await verify(inbound, signature, key.secret if key is not None else _DUMMY_SECRET)
-            return caller_of(_active(key, now))
+            await verify(inbound, signature, key.secret if key is not None else DUMMY_SECRET)
+            return caller_of(active(key, now))
         except NotAuthenticated as error:
             error.key_id = signature.access_key_id
             raise
@@ -222,7 +222,7 @@ def _require_plain_path(path: str, service: str) -> None:
         )
 
 
-def _active(key: Key | None, now: datetime) -> Key:
+def active(key: Key | None, now: datetime) -> Key:
     """The key. Raises `errors.NotAuthenticated` if it has ended. Only a caller with its secret gets here, so nobody else learns that."""
     if key is None or key.ended(now):
         raise NotAuthenticated(

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from gateway.doors.api.problems import problem, status_of
 from gateway.doors.asgi import Receive, RequestBody, Scope, Send, inbound_of
 from gateway.doors.aws.door import AwsDoor
+from gateway.doors.aws.form_uploads import is_form_upload
 from gateway.doors.body_budget import BodyBudget
 from gateway.doors.front_page import is_browser_at_root, send_front_page
 from gateway.doors.request_limits import head_error
@@ -56,7 +57,7 @@ class DoorRouter:
         else:
             metered = self._budget.metered(receive)
             try:
-                await (self._aws if signed_for_aws(scope) else self._app)(scope, metered, send)
+                await (self._aws if signed_for_aws(scope) or _is_form(scope) else self._app)(scope, metered, send)
             finally:
                 metered.release()
 
@@ -76,6 +77,12 @@ class DoorRouter:
         response = problem(status_of(error), error.code, str(error))
         response.headers["connection"] = "close"
         await response(scope, receive, send)
+
+
+def _is_form(scope: Scope) -> bool:
+    """Whether the request is a browser form for a bucket, which is signed in its body."""
+    kind = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"content-type"), "")
+    return is_form_upload(scope["method"], kind, scope["path"])
 
 
 def signed_for_aws(scope: Scope) -> bool:

@@ -63,7 +63,7 @@ class AwsDecoder:
         Raises `errors.Malformed`, `errors.UnknownOperation`, `errors.BodyTooLarge`.
         """
         head = head_of(inbound)
-        self._check_region(head.scope.region)
+        self.check_region(head.scope.region)
         candidates = self._router.candidates(head)
         routed, fields = await self._routed(inbound, head, candidates)
         call_class = self._classes.of(routed.service.name, routed.operation)
@@ -105,7 +105,7 @@ class AwsDecoder:
         Raises `errors.Malformed`, `errors.UnknownOperation`.
         """
         head = head_of(inbound)
-        self._check_region(head.scope.region)
+        self.check_region(head.scope.region)
         routed = self._router.route(head, self._router.candidates(head), None)
         return await self.upload_request(upload_head(head), routed, caller)
 
@@ -219,7 +219,15 @@ class AwsDecoder:
         # Always in a thread: a small body can be large when it is decompressed.
         return await off_loop(SMALL + 1, partial(gunzipped, body, self._max_body))
 
-    def _check_region(self, region: str) -> None:
+    def put_object(self, bucket: str, key: str) -> Routed:
+        """The route of a PutObject that comes as a form."""
+        service = self._router.service(S3)
+        return Routed(
+            service=service, operation="PutObject", protocol=Protocol.REST_XML, labels={"Bucket": bucket, "Key": key}
+        )
+
+    def check_region(self, region: str) -> None:
+        """Raise `errors.Malformed` unless the region may be called."""
         if region not in self._regions:
             raise Malformed(
                 f"The region {region[:40]!r} is not one that this Sentinel may call. It may call {', '.join(sorted(self._regions))}.",

@@ -15,6 +15,7 @@ from gateway.authn.sigv4 import is_presigned, read_signature
 from gateway.doors.asgi import Receive, RequestBody, Scope, Send, declared_length, inbound_of, send_response
 from gateway.doors.aws import errors as aws_errors
 from gateway.doors.aws.data import DataCalls
+from gateway.doors.aws.form_uploads import FormAnswer, FormUploads
 from gateway.doors.aws.reply_urls import ReplyUrls
 from gateway.doors.aws.request_head import split_service
 from gateway.doors.aws.stream import Reads
@@ -44,6 +45,7 @@ class AwsDoor:
 
     pipeline: Pipeline
     uploads: Uploads
+    forms: FormUploads
     urls: ReplyUrls
     authenticator: Authenticator
     decoder: RequestDecoder
@@ -69,6 +71,9 @@ class AwsDoor:
         )
         inbound = inbound_of(scope, body, self.clock)
         try:
+            if self.forms.takes(inbound):
+                await self._upload_form(receive, send, inbound, body)
+                return
             if self.uploads.takes(inbound):
                 await self._upload(receive, send, inbound, body)
                 return
@@ -125,6 +130,18 @@ class AwsDoor:
             raise
         await self.uploads.make_room(inbound, body)
         await self._reply(send, inbound, result)
+
+    async def _upload_form(self, receive: Receive, send: Send, inbound: Inbound, body: RequestBody) -> None:
+        """Serve a presigned browser form, which needs a key whose data plane passes."""
+        try:
+            form = await self.forms.admit(self.pipeline, inbound, body)
+            with form.file:
+                answer = FormAnswer()
+                await self._passed(receive, answer.send, inbound, form.admitted.caller, form.admitted.request)
+        except errors.SentinelError:
+            await self.uploads.make_room(inbound, body)
+            raise
+        await answer.answer(send, form, self.urls.origin(inbound))
 
     async def _passed(self, receive: Receive, send: Send, inbound: Inbound, caller: Caller, request: Request) -> bool:
         """Whether the call passed as one of the data plane; then it is answered. What does not pass must not be presigned."""

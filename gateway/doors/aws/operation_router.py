@@ -70,6 +70,10 @@ class OperationRouter:
         self._routes_by_method = lru_cache(None)(self._compile)
         self._possible_routes = lru_cache(_CACHED_GROUPS)(self._filter_by_length)
 
+    def service(self, name: str) -> Service:
+        """A service by botocore's name."""
+        return self._index.services[name]
+
     def candidates(self, head: RequestHead) -> tuple[Service, ...]:
         """The services with the credential scope's signing name, the preferred first. Raises `errors.Malformed` if there are none."""
         group = self._index.signed_as(head.scope.signing)

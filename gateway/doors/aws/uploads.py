@@ -78,7 +78,12 @@ class Uploads:
         described = _described(request)
         if described["bytes"] > self._limit:
             raise BodyTooLarge(self._limit, OBJECT_LIMIT)
-        if read_signature(inbound).payload_kind.binds or self._unsigned is UnsignedUploads.ALWAYS:
+        if not read_signature(inbound).payload_kind.binds:
+            self.require_protection(inbound)
+
+    def require_protection(self, inbound: Inbound) -> None:
+        """Refuse a body that no signature covers unless nobody on the way can change it. Raises `errors.Malformed`."""
+        if self._unsigned is UnsignedUploads.ALWAYS:
             return
         protected = inbound.scheme == "https" or self._https or _is_loopback(inbound.peer)
         if self._unsigned is UnsignedUploads.NEVER or not protected:

@@ -116,6 +116,7 @@ def _door(
         reads=streams or Streams(),  # type: ignore[arg-type]  # a double
         data=NothingPasses(),  # type: ignore[arg-type]  # a double
         uploads=NoUploads(),  # type: ignore[arg-type]  # a double
+        forms=NoUploads(),  # type: ignore[arg-type]  # a double
         urls=ReplyUrls(),
         clock=FixedClock(),
         max_body_bytes=1000,
