@@ -55,7 +55,7 @@ from gateway.pipeline import Pipeline
 from gateway.policy.engine import RunningEngine, open_engine
 from gateway.ports import Clock
 from gateway.service_models import ServiceModels
-from gateway.settings import Settings
+from gateway.settings import Settings, without_password
 from gateway.survey import Survey
 from gateway.terraform.stacks import Stacks
 
@@ -111,7 +111,7 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
     clock = SystemClock()
     settings.data.mkdir(parents=True, exist_ok=True)
     async with AsyncExitStack() as stack:
-        master = master_key_of(settings)
+        master = await asyncio.to_thread(master_key_of, settings)
         masker = Masker(key=derived_key(master, "masking"))
         stacks = await asyncio.to_thread(
             Stacks.load,
@@ -157,7 +157,29 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             _record_counts(counts),
         ):
             stack.callback(asyncio.ensure_future(work).cancel)
-        yield _application(ports)
+        application = _application(ports)
+        _log_start(ports)
+        yield application
+
+
+def _log_start(ports: Ports) -> None:
+    """Log what this gateway is: where it listens, what it guards and by which revisions."""
+    settings = ports.settings
+    log.info(
+        "started",
+        address=f"http://{settings.server.host}:{settings.server.port}",
+        stacks={stack.name: stack.mode.value for stack in ports.stacks.all},
+        mode=settings.mode.value,
+        ledger=without_password(settings.ledger_url),
+        policy=ports.engine.revision,
+        policy_engine=settings.policy.engine.value,
+        code=ports.stacks.revision,
+        aws=settings.upstream.simulated or "real",
+    )
+    if not ports.stacks.all:
+        log.warning(
+            "no_stack", consequence="No stack is set, so every resource counts as not declared. Add [[stacks]]."
+        )
 
 
 async def _reload_stacks(stacks: Stacks) -> None:
@@ -343,6 +365,7 @@ def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder) -> Context:
         authenticator=Bearer(ports.keys, ports.clock),
         decoder=decoder,
         queries=ports.ledger,
+        doubts=ports.ledger,
         blamer=ports.ledger,
         commands=ports.ledger,
         keys=ports.keys,
@@ -365,16 +388,18 @@ def _health(app: FastAPI, ports: Ports) -> None:
 
     @app.get("/readyz", summary="Readiness, the revisions of contracts and policy in force, and current problems")
     async def readyz() -> JSONResponse:
+        unreadable = await ports.ledger.unreadable()
         problems = [
             *ports.stacks.problems,
-            *(problem for problem in (ports.engine.problem, ports.ledger.problem) if problem),
+            *(problem for problem in (unreadable, ports.engine.problem, ports.ledger.problem) if problem),
         ]
         body: dict[str, Any] = {
-            "status": "degraded" if problems else "ready",
+            "status": "unavailable" if unreadable else "degraded" if problems else "ready",
             "problems": problems,
             "code": ports.stacks.revision,
             "policy": ports.engine.revision,
             "stacks": {stack.name: stack.mode.value for stack in ports.stacks.all},
             "contracts": dict(ports.stacks.origins),
         }
-        return JSONResponse(body)
+        # Without the ledger every change is refused, so a load balancer should choose another gateway.
+        return JSONResponse(body, status_code=503 if unreadable else 200)

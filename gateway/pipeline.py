@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import structlog
 
 from gateway.checks.chain import CheckChain
+from gateway.decision_log import log_decision
 from gateway.effects.resolver import EffectResolver
 from gateway.errors import (
     ApprovalSpent,
@@ -139,11 +140,14 @@ class Pipeline:
 
     async def _decide_and_apply(self, mutation: Mutation) -> MutationResult:
         try:
-            return await self._execute(mutation)
+            result = await self._execute(mutation)
         except (ClaimTaken, ApprovalSpent, CallTooLarge, SignatureSpent) as error:
             # A lost race rolled back the DECIDED record. Record the attempt, so that an investigator can see it.
             await self._record_refusal(mutation.caller, mutation.call, error)
             raise
+        if result.decision is not None and result.outcome is not None:
+            log_decision(result.mutation, result.decision, result.outcome)
+        return result
 
     async def _record_refusal(self, caller: Caller, call: Call, error: SentinelError) -> None:
         """Record that a known caller's call was refused without a decision."""

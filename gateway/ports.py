@@ -262,6 +262,12 @@ class RecordQuery:
     stage: Stage | None = None
     verdict: str = ""
     mutation_id: str = ""
+    key_id: str = ""
+    """Id of the key that the request was signed with."""
+    refused: bool = False
+    """Only what was refused: denied, or turned away before a decision."""
+    no_evidence: bool = False
+    """Only decisions on a motive without evidence, or without a motive."""
     since: datetime | None = None
     until: datetime | None = None
     after_seq: int = 0

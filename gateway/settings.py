@@ -1,5 +1,6 @@
 """All settings, typed. They are read once from `sentinel.toml` and the environment (`SENTINEL_…`), and all mistakes are reported together."""
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -12,8 +13,11 @@ from gateway.errors import SettingsInvalid
 from gateway.model.caller import ActorKind
 from gateway.model.data_plane import DEFAULT_TREATMENTS, DataTreatment
 from gateway.model.verdict import Mode
+from gateway.settings_mistakes import mistake_text
 
 CONFIG_FILE = "sentinel.toml"
+
+_PASSWORD = re.compile(r"(://[^/:@]*:)[^/]*@|([?&]password=)[^&]*")
 
 
 class PolicyEngineKind(StrEnum):
@@ -184,6 +188,8 @@ class ReconcileSettings(BaseModel):
     key_secret: SecretStr = SecretStr("")
     branch: str = "sentinel/{stack}"
     """Branch for the commits; `{stack}` is replaced by the name of the stack."""
+    push: Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*)?$")] = ""
+    """Name of the git remote, in each stack's repository, to which the branch is pushed after each commit; empty: nothing is pushed."""
     poll_seconds: float = 0.5
     doubt_first_look_seconds: Annotated[float, Field(ge=0.1)] = 20.0
     """How long after its decision the live values are first looked at for a mutation in doubt; then after twice the time, and so on."""
@@ -255,6 +261,23 @@ class Settings(BaseSettings):
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, cls.model_config.get("toml_file"))
 
 
+def without_password(url: str) -> str:
+    """The URL with its password masked."""
+    return _PASSWORD.sub(lambda match: f"{match[1]}***@" if match[1] else f"{match[2]}***", url)
+
+
+def read_settings_of_server(config: Path | None) -> Settings:
+    """The settings of a process that keeps running. Raises `errors.SettingsInvalid` also if nothing names what it should guard."""
+    settings = read_settings(config)
+    if config is None and not Path(CONFIG_FILE).is_file() and not settings.stacks:
+        message = (
+            f"There is no {CONFIG_FILE} in {Path.cwd()}, and SENTINEL_STACKS is not set, so no stack would be guarded. Write one (see "
+            '"Going to production" in the README), name it with --config, or try everything on this machine with `sentinel up`.'
+        )
+        raise SettingsInvalid(message)
+    return settings
+
+
 def read_settings(config: Path | None = None) -> Settings:
     """The settings from `config` (default `sentinel.toml` in the current directory, if it exists) and the environment.
 
@@ -271,7 +294,7 @@ def read_settings(config: Path | None = None) -> Settings:
     try:
         return FromFile()
     except ValidationError as error:
-        lines = [f"  {'.'.join(str(part) for part in mistake['loc'])}: {mistake['msg']}" for mistake in error.errors()]
+        lines = [f"  {mistake_text(mistake, Settings)}" for mistake in error.errors()]
         message = f"The settings (from {path} and SENTINEL_… variables) have {len(lines)} mistake(s):\n" + "\n".join(
             lines
         )

@@ -18,6 +18,7 @@ from gateway.ledger.lookup import attempt_of, view_of
 from gateway.ledger.opening import prepare
 from gateway.ledger.outcome import settle, settlement
 from gateway.ledger.passed import record_passed
+from gateway.ledger.probe import Probe
 from gateway.ledger.rate_limit import RefusalRateLimit, refusal_body
 from gateway.ledger.reader import Reader
 from gateway.ledger.statements import Session
@@ -66,6 +67,7 @@ class SqlLedger:
         self._writer = Writer(store, keys.chain, self._anchor)
         self._hot_reader = Reader(store, "hot-reader")
         self._query_reader = Reader(store, "query-reader")
+        self._probe = Probe(self._hot_reader)
         self._refusal_limit = RefusalRateLimit()
         self._owner = new_id("gtw")
 
@@ -93,6 +95,10 @@ class SqlLedger:
     def problem(self) -> str:
         """Why the ledger's last checkpoint could not be signed, as a sentence; empty if it was."""
         return self._anchor.problem if self._anchor is not None else ""
+
+    async def unreadable(self) -> str:
+        """Why the ledger cannot be read now, as a sentence; empty if it can. Cheap: asked at most once a second."""
+        return await self._probe.problem()
 
     async def close(self) -> None:
         """Finish what is waiting, record how many refusals were dropped, and close the database."""

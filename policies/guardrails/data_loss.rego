@@ -7,8 +7,6 @@ import data.data.data_loss as config
 import data.sentinel.lib.documents
 import data.sentinel.lib.effects
 
-evaluated := true
-
 # Agents and services act without supervision and are denied. For humans and pipelines a human can approve.
 verdict := object.get({"human": "hold", "pipeline": "hold"}, input.caller.kind, "deny")
 

@@ -10,8 +10,6 @@ import data.data.disruption as config
 import data.sentinel.lib.addresses
 import data.sentinel.lib.principals
 
-evaluated := true
-
 # METADATA
 # title: Draining, stopping or failing over
 # description: Held for whoever acts alone, whatever the contract; of a critical resource for everybody.

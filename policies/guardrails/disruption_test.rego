@@ -4,7 +4,7 @@ import data.sentinel.fixtures
 import data.sentinel.rules.disruption
 
 verdicts(document) := fixtures.verdicts(found) if {
-	found := disruption.findings with input as document
+	found := disruption.findings with input as document with data.data as fixtures.config
 	fixtures.complete(found)
 }
 
@@ -20,7 +20,7 @@ called(kind, name, parameters, effects) := fixtures.calls(kind, parts[0], parts[
 }
 
 test_who_acts_alone_disrupts_nothing if {
-	every name, _ in data.data.disruption.disrupting {
+	every name, _ in fixtures.config.disruption.disrupting {
 		every kind in ["agent", "service"] {
 			verdicts(called(kind, name, {}, [plain])) == {"SEN-S001 hold"}
 			verdicts(called(kind, name, {}, [critical])) == {"SEN-S001 hold"}
@@ -29,7 +29,7 @@ test_who_acts_alone_disrupts_nothing if {
 }
 
 test_others_disrupt_nothing_critical if {
-	every name, _ in data.data.disruption.disrupting {
+	every name, _ in fixtures.config.disruption.disrupting {
 		every kind in ["human", "pipeline"] {
 			verdicts(called(kind, name, {}, [plain])) == set()
 			verdicts(called(kind, name, {}, [plain, critical])) == {"SEN-S001 hold"}

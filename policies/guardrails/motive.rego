@@ -5,8 +5,6 @@ package sentinel.rules.motive
 
 import data.data.data_plane as config
 
-evaluated := true
-
 # METADATA
 # title: An agent states its motive
 # description: Not to read data, such as the messages of a queue; other guardrails and contracts say who may.

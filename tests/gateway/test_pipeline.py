@@ -188,7 +188,7 @@ async def test_an_attempt_that_is_another_or_not_done_is_a_conflict(
 async def test_a_caller_that_disconnects_does_not_stop_it(ledger: LedgerDouble, cloud: CloudDouble) -> None:
     cloud.hold = asyncio.Event()
     waiting = asyncio.ensure_future(line(ledger, cloud).execute(AGENT, asked()))
-    await asyncio.wait_for(cloud.sending.wait(), 5)
+    await asyncio.wait_for(cloud.sending.wait(), 300)
     waiting.cancel()
     with suppress(asyncio.CancelledError):
         await waiting

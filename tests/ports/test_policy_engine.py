@@ -132,7 +132,7 @@ def opa_url() -> Iterator[str]:
 
 
 def _wait(port: int) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 300
     while time.monotonic() < end:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:

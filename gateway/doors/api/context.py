@@ -20,7 +20,16 @@ from gateway.model.mutation import Call
 from gateway.model.outcome import Reply
 from gateway.model.record import Record, Stage
 from gateway.pipeline import Pipeline
-from gateway.ports import Authenticator, Clock, KeyRing, LedgerCommands, LedgerQueries, RecordQuery, Request
+from gateway.ports import (
+    Authenticator,
+    Clock,
+    DoubtLedger,
+    KeyRing,
+    LedgerCommands,
+    LedgerQueries,
+    RecordQuery,
+    Request,
+)
 
 
 class Blamer(Protocol):
@@ -39,6 +48,7 @@ class Context:
     authenticator: Authenticator
     decoder: ApiDecoder
     queries: LedgerQueries
+    doubts: DoubtLedger
     blamer: Blamer
     commands: LedgerCommands
     keys: KeyRing
