@@ -15,6 +15,8 @@ from tests.kit.moto import MotoUpstream
 INCIDENT = Motive(intent=Intent.AVAILABILITY, motivation=Motivation.INCIDENT, evidence=("A-1",))
 LAUNCH = Motive(intent=Intent.AVAILABILITY, motivation=Motivation.INCIDENT, evidence=("A-2",), text="of the session")
 
+ROUTINE = Motive(intent=Intent.CONSISTENCY, motivation=Motivation.ROUTINE)
+
 
 def _make_resources(upstream: MotoUpstream) -> None:
     s3 = upstream.client("s3")
@@ -23,6 +25,8 @@ def _make_resources(upstream: MotoUpstream) -> None:
     for number in range(5):
         s3.put_object(Bucket="pages", Key=str(number), Body=b"x")
     upstream.client("sqs").create_queue(QueueName="kafka-shard-0")
+    upstream.client("logs").create_log_group(logGroupName="/kafka/consumer/ingest")
+    upstream.client("logs").put_retention_policy(logGroupName="/kafka/consumer/ingest", retentionInDays=7)
     upstream.client("dynamodb").create_table(
         TableName="kafka-offsets",
         KeySchema=[{"AttributeName": "partition", "KeyType": "HASH"}],
@@ -53,12 +57,15 @@ def gate(tmp_path_factory: pytest.TempPathFactory, upstream: MotoUpstream) -> It
 
 @pytest.fixture
 def environment(gate: Gate, upstream: MotoUpstream) -> Iterator[Mapping[str, str]]:
-    """What a client is told: where the gateway is, and its keys. An agent, a session of the same agent, and an application."""
+    """What a client is told: where the gateway is, and its keys. An agent, a session of the same agent, an application, and a
+    pipeline.
+    """
     day = timedelta(days=1)
     ring = gate.ring
     agent = gate.run(ring.issue(actor="agent", kind=ActorKind.AGENT, motive=INCIDENT, lasts=day))
     session = gate.run(ring.issue(actor="agent", kind=ActorKind.AGENT, motive=LAUNCH, lasts=day, session_of=agent.id))
-    keys: dict[str, Key] = {"AGENT": agent, "SESSION": session, "APP": gate.keys["service"]}
+    pipeline = gate.run(ring.issue(actor="pipeline", kind=ActorKind.PIPELINE, motive=ROUTINE, lasts=day))
+    keys: dict[str, Key] = {"AGENT": agent, "SESSION": session, "APP": gate.keys["service"], "PIPELINE": pipeline}
     yield {
         "AWS_ENDPOINT_URL": gate.url,
         "AWS_EC2_METADATA_DISABLED": "true",
