@@ -11,6 +11,7 @@ import structlog
 from fastapi import FastAPI
 from fastapi.responses import JSONResponse
 
+from gateway import background
 from gateway.authn.bearer import Bearer
 from gateway.authn.sigv4 import SigV4
 from gateway.checks.arbitration import ArbitrationCheck
@@ -44,7 +45,6 @@ from gateway.doors.aws.uploads import Uploads
 from gateway.doors.body_budget import BodyBudget
 from gateway.doors.router import DoorRouter
 from gateway.effects.resolver import EffectResolver
-from gateway.errors import SentinelError
 from gateway.keyring.keys import SqlKeyRing
 from gateway.keyring.master_key import derived_key
 from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
@@ -60,15 +60,6 @@ from gateway.survey import Survey
 from gateway.terraform.stacks import Stacks
 
 log = structlog.get_logger()
-
-_RELOAD_SECONDS = 0.5
-"""How often to look for changed code, contracts and state."""
-_COUNTED_SECONDS = 60.0
-"""How often the counts of calls that pass are recorded."""
-_RETRY_SECONDS = 5.0
-"""How soon they are recorded again if the ledger did not take them."""
-_EXPIRE_SECONDS = 5.0
-"""How often to record expired claims."""
 
 
 def checks(engine: RunningEngine) -> CheckChain:
@@ -134,8 +125,8 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
         stack.push_async_callback(client.close)
         lease = timedelta(seconds=settings.server.lease_seconds)
         await ledger.renew_lease(clock.now(), lease)
-        stack.push_async_callback(_end_lease, ledger)
-        await _recover(ledger, clock)
+        stack.push_async_callback(background.end_lease, ledger)
+        await background.recover(ledger, clock)
         counts = PassedCounts(ledger, clock)
         stack.push_async_callback(counts.flush)
         ports = Ports(
@@ -151,10 +142,10 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             digest_key=derived_key(master, "call digest"),
         )
         for work in (
-            _reload_stacks(stacks),
-            _expire_claims(ledger, clock),
-            _keep_lease(ledger, clock, lease),
-            _record_counts(counts),
+            background.reload_stacks(stacks),
+            background.expire_claims(ledger, clock),
+            background.keep_lease(ledger, clock, lease),
+            background.record_counts(counts),
         ):
             stack.callback(asyncio.ensure_future(work).cancel)
         application = _application(ports)
@@ -180,63 +171,6 @@ def _log_start(ports: Ports) -> None:
         log.warning(
             "no_stack", consequence="No stack is set, so every resource counts as not declared. Add [[stacks]]."
         )
-
-
-async def _reload_stacks(stacks: Stacks) -> None:
-    """Reload changed code, contracts and state, for ever. An invalid version is logged once; the last valid version stays in use."""
-    reported: tuple[str, ...] = ()
-    while True:
-        await asyncio.sleep(_RELOAD_SECONDS)
-        try:
-            if await asyncio.to_thread(stacks.refresh):
-                log.info("code_reloaded", revision=stacks.revision)
-            if stacks.problems != reported:
-                reported = stacks.problems
-                for problem in reported:
-                    log.error("code_broken_last_good_version_in_force", problem=problem)
-        except Exception:
-            log.exception("code_reload_broke")
-
-
-async def _expire_claims(ledger: SqlLedger, clock: Clock) -> None:
-    """Record the end of expired claims, for ever. A claim has no effect after its `until`, even before this is recorded."""
-    while True:
-        await asyncio.sleep(_EXPIRE_SECONDS)
-        try:
-            await ledger.expire(clock.now())
-        except SentinelError as error:
-            log.error("claims_not_ended", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
-
-
-async def _record_counts(counts: PassedCounts) -> None:
-    """Record the counts of calls that passed, for ever."""
-    while True:
-        await asyncio.sleep(_RETRY_SECONDS if counts.problem else _COUNTED_SECONDS)
-        await counts.flush()
-
-
-async def _keep_lease(ledger: SqlLedger, clock: Clock, lasts: timedelta) -> None:
-    """Renew this gateway's lease three times while it lasts, and take over what gateways without a lease left, for ever."""
-    while True:
-        await asyncio.sleep(lasts.total_seconds() / 3)
-        try:
-            await ledger.renew_lease(clock.now(), lasts)
-            await _recover(ledger, clock)
-        except SentinelError as error:
-            log.error("lease_not_renewed", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
-
-
-async def _recover(ledger: SqlLedger, clock: Clock) -> None:
-    """Mark as in doubt what gateways that no longer live left in flight."""
-    if (in_doubt := await ledger.recover(clock.now())) > 0:
-        log.warning("in_doubt_without_gateway", mutations=in_doubt)
-
-
-async def _end_lease(ledger: SqlLedger) -> None:
-    try:
-        await ledger.end_lease()
-    except SentinelError as error:
-        log.error("lease_not_ended", reason=str(error))  # noqa: TRY400  the message says enough; the lease runs out by itself
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
