@@ -73,6 +73,7 @@ def environment(gate: Gate, upstream: MotoUpstream) -> Iterator[Mapping[str, str
         **{f"{name}_SECRET": key.secret for name, key in keys.items()},
     }
     gate.release_all()
-    # A message that was received and not deleted is seen again.
-    queue = upstream.client("sqs").get_queue_url(QueueName="kafka-shard-0")["QueueUrl"]
-    upstream.client("sqs").purge_queue(QueueUrl=queue)
+    # A message that was received and not deleted is seen again, and a queue is purged once a minute at most.
+    sqs = upstream.client("sqs")
+    sqs.delete_queue(QueueUrl=sqs.get_queue_url(QueueName="kafka-shard-0")["QueueUrl"])
+    sqs.create_queue(QueueName="kafka-shard-0")
