@@ -37,7 +37,10 @@ from gateway.doors.aws import call_classes, routing_index
 from gateway.doors.aws.data import DataCalls
 from gateway.doors.aws.decoder import AwsDecoder
 from gateway.doors.aws.door import AwsDoor
+from gateway.doors.aws.form_uploads import FormUploads
+from gateway.doors.aws.reply_urls import ReplyUrls
 from gateway.doors.aws.stream import Reads
+from gateway.doors.aws.uploads import Uploads
 from gateway.doors.body_budget import BodyBudget
 from gateway.doors.router import DoorRouter
 from gateway.effects.resolver import EffectResolver
@@ -268,7 +271,9 @@ def _application(ports: Ports) -> DoorRouter:
     app.mount("/", door)  # must be last: every path outside the API is an AWS request
     # The router wraps FastAPI and passes AWS requests directly to the door: FastAPI's work for a request costs more than the door's.
     budget = BodyBudget(settings.server.max_buffered_bytes)
-    return DoorRouter(app, aws=door, pipeline=pipeline, clock=ports.clock, budget=budget)
+    return DoorRouter(
+        app, aws=door, pipeline=pipeline, clock=ports.clock, budget=budget, public_url=settings.server.public_url
+    )
 
 
 def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
@@ -294,7 +299,11 @@ def _data(ports: Ports, wire: _Wire) -> DataCalls[SignedRequest]:
         treatments=ports.settings.data_treatments,
         by_stack=ports.settings.data_treatments_by_stack,
     )
-    return DataCalls(plane, ports.counts, AwsData(_aws(ports, wire), ports.client))
+    return DataCalls(plane, ports.counts, AwsData(_aws(ports, wire), ports.client), _urls(ports.settings))
+
+
+def _urls(settings: Settings) -> ReplyUrls:
+    return ReplyUrls(public_url=settings.server.public_url)
 
 
 def _aws_door(ports: Ports, wire: _Wire, pipeline: Pipeline) -> AwsDoor:
@@ -309,11 +318,29 @@ def _aws_door(ports: Ports, wire: _Wire, pipeline: Pipeline) -> AwsDoor:
         classes=wire.table,
         models=wire.models,
     )
+    sigv4 = SigV4(ports.keys, ports.clock, skew_seconds=settings.server.clock_skew_seconds)
+    uploads = Uploads(
+        sigv4=sigv4,
+        decoder=decoder,
+        max_object_bytes=settings.server.max_object_bytes,
+        unsigned=settings.server.unsigned_uploads,
+        https=settings.server.public_url.startswith("https://"),
+    )
+    urls = _urls(settings)
     return AwsDoor(
         pipeline=pipeline,
-        authenticator=SigV4(ports.keys, ports.clock, skew_seconds=settings.server.clock_skew_seconds),
+        uploads=uploads,
+        forms=FormUploads(
+            keys=ports.keys,
+            clock=ports.clock,
+            decoder=decoder,
+            uploads=uploads,
+            max_bytes=settings.server.max_upload_bytes,
+        ),
+        authenticator=sigv4,
         decoder=decoder,
-        reads=Reads(reads),
+        reads=Reads(reads, urls),
+        urls=urls,
         data=_data(ports, wire),
         clock=ports.clock,
         max_body_bytes=settings.server.max_body_bytes,
