@@ -5,11 +5,9 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 import structlog
 from fastapi import FastAPI
-from fastapi.responses import JSONResponse
 
 from gateway import background
 from gateway.authn.bearer import Bearer
@@ -32,6 +30,7 @@ from gateway.cloud.signer import RequestSigner
 from gateway.data_plane import DataPlane
 from gateway.doors.api.context import Context
 from gateway.doors.api.decoder import ApiDecoder
+from gateway.doors.api.health import Readiness, add_health
 from gateway.doors.api.problems import handle_errors
 from gateway.doors.api.routes import routes
 from gateway.doors.aws import call_classes, routing_index
@@ -200,7 +199,7 @@ def _application(ports: Ports) -> DoorRouter:
     door = _aws_door(ports, wire, pipeline)
     app = FastAPI(title="Sentinel", docs_url="/v1/docs", openapi_url="/v1/openapi.json", redoc_url=None)
     handle_errors(app)
-    _health(app, ports)
+    add_health(app, lambda: _readiness(ports))
     app.include_router(routes(_context(ports, pipeline, _api_decoder(settings, wire))))
     app.mount("/", door)  # must be last: every path outside the API is an AWS request
     # The router wraps FastAPI and passes AWS requests directly to the door: FastAPI's work for a request costs more than the door's.
@@ -315,25 +314,17 @@ def _credentials(settings: Settings, clock: Clock) -> CredentialsProvider:
     return DefaultChain(clock)
 
 
-def _health(app: FastAPI, ports: Ports) -> None:
-    @app.get("/healthz", include_in_schema=False)
-    async def healthz() -> dict[str, str]:
-        return {"status": "alive"}
-
-    @app.get("/readyz", summary="Readiness, the revisions of contracts and policy in force, and current problems")
-    async def readyz() -> JSONResponse:
-        unreadable = await ports.ledger.unreadable()
-        problems = [
+async def _readiness(ports: Ports) -> Readiness:
+    return Readiness(
+        unreadable=await ports.ledger.unreadable(),
+        problems=(
             *ports.stacks.problems,
-            *(problem for problem in (unreadable, ports.engine.problem, ports.ledger.problem) if problem),
-        ]
-        body: dict[str, Any] = {
-            "status": "unavailable" if unreadable else "degraded" if problems else "ready",
-            "problems": problems,
+            *(problem for problem in (ports.engine.problem, ports.ledger.problem) if problem),
+        ),
+        details={
             "code": ports.stacks.revision,
             "policy": ports.engine.revision,
             "stacks": {stack.name: stack.mode.value for stack in ports.stacks.all},
             "contracts": dict(ports.stacks.origins),
-        }
-        # Without the ledger every change is refused, so a load balancer should choose another gateway.
-        return JSONResponse(body, status_code=503 if unreadable else 200)
+        },
+    )
