@@ -26,7 +26,7 @@ _NOT_SECRET: Final = (
 _OFTEN_SECRET: Final = frozenset({
     "connectionproperties", "connectorconfiguration", "customheaders", "defaultarguments", "environment", "environmentvariables",
     "environmentvars", "headerparameters", "nonoverridablearguments", "optionsettings", "runtimeenvironmentsecrets",
-    "runtimeenvironmentvariables", "variables",
+    "runtimeenvironmentvariables", "stagevariables", "variables",
 })  # fmt: skip
 """Members whose values commonly hold secrets under any name: their names are shown, their values are not."""
 _NAMES: Final = frozenset({"name", "key", "parameterkey", "parametername", "headername"})
@@ -67,6 +67,11 @@ class _View:
     """Whether the call runs code, so that blobs of text are shown too."""
     hides: bool = False
     """Set once a part of a text was masked, which could be a part of what runs."""
+
+
+def is_often_secret(member: str) -> bool:
+    """Whether the values of a member of a call or reply commonly hold secrets, whatever service it is of."""
+    return _folded(member) in _OFTEN_SECRET
 
 
 def masked_parameters(call: Call) -> dict[str, Json]:

@@ -114,6 +114,11 @@ def may_hold_secret(resource_type: str, attribute: str) -> bool:
     return _rule(resource_type, _without_indexes(attribute)) in ("often", "definitions")
 
 
+def often_secret() -> Mapping[str, frozenset[str]]:
+    """Resource type → its attributes that are no secrets by nature, and that people put secrets into."""
+    return _OFTEN_SECRET
+
+
 def masked(value: Json, *, resource_type: str, attribute: str, masker: Masker, recorded: Json = None) -> Json:
     """The value of an attribute, in the provider's form, with its secrets masked.
 

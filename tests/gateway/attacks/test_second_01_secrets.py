@@ -1,7 +1,7 @@
 """An agent finds out a secret by trying: what is decided and recorded about a guess says whether it is the value of the state.
 
 Its own record said `changes: false`; on a resource that it manages, a right guess beside a real change was let pass and a wrong one denied; so
-did dry runs; and digests of guesses could be compared with those of the secret. What must hold: for whoever is not told secrets, a right
+did dry runs; and digests of guesses could be compared with those of the secret. What must hold: for a caller that is not told secrets, a right
 guess and a wrong one have the same verdict, findings, effects and claims, and no answer carries a digest of a secret.
 """
 
@@ -94,7 +94,7 @@ def test_a_right_guess_looks_like_a_wrong_one(stack: Gate, actor: str, case: str
 
 
 @pytest.mark.parametrize("actor", ["human", "pipeline"])
-def test_whoever_may_read_secrets_is_told_what_changes(stack: Gate, actor: str) -> None:
+def test_who_may_read_secrets_is_told_what_changes(stack: Gate, actor: str) -> None:
     body = {
         "service": "rds",
         "operation": "ModifyDBInstance",
