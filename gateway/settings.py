@@ -27,6 +27,15 @@ class PolicyEngineKind(StrEnum):
     OPA = "opa"
 
 
+class UnsignedUploads(StrEnum):
+    """Which S3 objects are accepted although the signature does not cover their bytes."""
+
+    PROTECTED = "protected"
+    """Those that nobody can change on the way: from this machine, by https, or with a `public_url` that begins with https."""
+    ALWAYS = "always"
+    NEVER = "never"
+
+
 class DataPlaneSettings(BaseModel):
     """How calls of the data plane (items, messages, objects, records) are treated, by kind of actor: `pass` sends and counts them, `record`
     counts them by resource, `policy` decides each as a change.
@@ -91,6 +100,13 @@ class ServerSettings(BaseModel):
     max_upload_bytes: Annotated[int, Field(ge=1024)] = 64 * 1024 * 1024
     """Largest body of a read, or of an upload whose body is one blob (S3 objects and parts, Lambda payloads), in bytes. Clients upload
     larger objects in parts."""
+    max_object_bytes: Annotated[int, Field(ge=1024)] = 5 * 1024 * 1024 * 1024
+    """Largest S3 object or part in one request, in bytes. It is streamed, so it takes no memory. S3 accepts 5 GiB."""
+    unsigned_uploads: UnsignedUploads = UnsignedUploads.PROTECTED
+    """Whether an S3 object whose bytes the signature does not cover is accepted, as presigned URLs and streams of JavaScript send it."""
+    public_url: Annotated[str, Field(pattern=r"^(https?://[A-Za-z0-9._\[\]:-]+)?$")] = ""
+    """URL at which clients reach this gateway, e.g. `https://sentinel.example`; URLs in AWS's replies lead there. Default: the host that
+    the client signed."""
     max_buffered_bytes: Annotated[int, Field(ge=1024)] = 256 * 1024 * 1024
     """Bytes of all request bodies in memory together. A request for which there is no room gets 503 with Retry-After."""
     clock_skew_seconds: Annotated[int, Field(ge=1, le=900)] = 300
