@@ -97,6 +97,8 @@ class Effect:
     action: EffectAction
     value: Json = None
     """The new value as Terraform writes it; None for DELETE and INVOKE. The secrets in it are masked, see `model.masking`."""
+    judged: Json = field(default=None, compare=False, repr=False)
+    """What policies judge in place of `value` if masking changed a JSON document in it: the documents as they are. Never stored or shown."""
     resource_type: str
     """Terraform resource type, e.g. `aws_sqs_queue`."""
     identity: Mapping[str, str] = field(default_factory=dict)
