@@ -6,6 +6,7 @@ state does not have yet, it carries only the rules of the call.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from gateway.effects.context import CallContext, Target
 from gateway.effects.operation import Operation
@@ -285,7 +286,8 @@ def _modify(context: CallContext) -> tuple[Effect, ...]:
         if "IpProtocol" not in whole or len(_RULE_SOURCES & set(whole)) != 1:
             raise NotUnderstood("an incomplete rule")
         removed = {key for key, name in _RULE_MEMBERS.items() if key not in whole and target.recorded.get(name)}
-        effects += target.put_all({_RULE_MEMBERS[key]: whole.get(key) for key in (*whole, *sorted(removed))})
+        values = {_RULE_MEMBERS[key]: whole.get(key) for key in (*whole, *sorted(removed))}
+        effects += (replace(effect, obliged=True) for effect in target.put_all(values))
     return tuple(effects)
 
 
