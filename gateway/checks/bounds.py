@@ -87,6 +87,8 @@ def _problem(bound: Bound, subject: Subject) -> str:
     wanted, before = _values(bound, subject)
     if _left_to_aws(bound, wanted, subject):
         return ""
+    if bound.name == "cidr_within" and subject.effect.unrecorded:
+        return f"lets in {', '.join(subject.effect.unrecorded[:_MAX_NAMED])}, and no state records what addresses that has, so it lies outside cidr_within"
     return breach(bound, wanted, before, created=_created(subject))
 
 
