@@ -227,9 +227,11 @@ config := {
 			"192": ["192.168.0.0/16"],
 		},
 	},
-	"patterns": {"shortest_name": 3, "services_without_types": ["s3", "sns", "sqs"]},
+	"patterns": {"shortest_name": 3, "own": ["${aws:username}", "${aws:userid}"], "services_without_types": ["s3", "sns", "sqs"]},
 	"principals": {
 		"trusted_accounts": [],
+		"trusted_organizations": ["o-a1b2c3d4e5"],
+		"trusted_networks": ["vpce-0a1b2c3d"],
 		"demanding_operators": ["stringequals", "stringequalsignorecase", "stringlike", "arnequals", "arnlike"],
 		"narrowing": {
 			"aws:sourceaccount": "account",

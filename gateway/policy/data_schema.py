@@ -89,6 +89,8 @@ class PatternsData(_Strict):
     """`policies/data/patterns.json`."""
 
     shortest_name: Annotated[StrictInt, Field(ge=1)]
+    own: list[Annotated[StrictStr, Field(pattern=r"^\$\{[A-Za-z:]+\}$")]]
+    """Policy variables that are the whole name of whoever asks."""
     services_without_types: list[StrictStr]
 
 
@@ -104,6 +106,9 @@ class PrincipalsData(_Strict):
     """`policies/data/principals.json`. Condition keys and operators are in lower case."""
 
     trusted_accounts: list[Annotated[StrictStr, Field(pattern="^[0-9]{12}$")]]
+    trusted_organizations: list[Annotated[StrictStr, Field(pattern="^o-[a-z0-9]{10,32}$")]]
+    trusted_networks: list[Annotated[StrictStr, Field(pattern="^vpce?-[0-9a-f]{8,17}$")]]
+    """VPCs and VPC endpoints."""
     demanding_operators: list[
         Annotated[StrictStr, Field(pattern="^(string(equals|equalsignorecase|like)|arn(equals|like))$")]
     ]

@@ -193,7 +193,7 @@ findings contains {
 	policy.kind == "trust"
 	some statement in documents.allowing(policy.document)
 	some provider in principals.named(statement, "Federated")
-	lacking := [key | some key in expected(provider); not principals.demands_key(statement, key)]
+	lacking := [key | some key in principals.expected(provider); not principals.demands_key(statement, key)]
 	count(lacking) > 0
 }
 
@@ -360,18 +360,6 @@ foreign_providers(statement) := {provider |
 	some provider in principals.named(statement, "Federated")
 	startswith(provider, "arn:")
 	not principals.ours[principals.account(provider)]
-}
-
-expected(provider) := [concat("", [issuer, ":sub"]), concat("", [issuer, ":aud"])] if {
-	contains(provider, ":oidc-provider/")
-	issuer := lower(split(provider, ":oidc-provider/")[1])
-}
-
-expected(provider) := ["saml:aud"] if contains(provider, ":saml-provider/")
-
-expected(provider) := [concat("", [lower(provider), ":aud"])] if {
-	not contains(provider, ":oidc-provider/")
-	not contains(provider, ":saml-provider/")
 }
 
 leaves(value) := {leaf |

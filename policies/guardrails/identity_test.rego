@@ -142,9 +142,15 @@ test_wildcards_mean_what_they_match if {
 test_what_is_particular_passes if {
 	every resource in [
 		"arn:aws:iam::123456789012:role/app-*", "arn:aws:iam::123456789012:role/app", "arn:aws:iam::123456789012:role/service-role/*",
-		"arn:aws:iam::*:user/${aws:username}",
+		"arn:aws:iam::*:user/${aws:username}", "arn:aws:iam::123456789012:role/app-${aws:PrincipalTag/team}",
 	] {
 		verdicts("pipeline", [role_policy(json.marshal(allows("iam:PassRole", resource)))]) == set()
+	}
+	every resource in [
+		"arn:aws:iam::*:role/${aws:PrincipalTag/none, ''}*", "arn:aws:iam::123456789012:role/${aws:PrincipalTag/none}",
+		"arn:aws:iam::123456789012:user/${aws:username}*", "${aws:PrincipalTag/x}", "arn:aws:*:::*/${aws:username}",
+	] {
+		verdicts("pipeline", [role_policy(json.marshal(allows("iam:PassRole", resource)))]) == {"SEN-I002 hold"}
 	}
 	every resource in ["arn:aws:s3:::logs-*", "arn:aws:s3:::logs/*", "arn:aws:sqs:us-east-1:123456789012:orders-*", "arn:aws:dynamodb:*:*:table/orders*"] {
 		verdicts("human", [role_policy(json.marshal(allows("s3:*", resource)))]) == set()
