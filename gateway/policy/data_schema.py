@@ -81,6 +81,7 @@ class IdentityData(_Strict):
     services: list[StrictStr]
     admin_policies: list[Annotated[StrictStr, Field(min_length=3, pattern="[A-Za-z]")]]
     documents: dict[StrictStr, Literal["identity", "trust"]]
+    denying_policies: list[Annotated[StrictStr, Field(min_length=3, pattern="[A-Za-z]")]]
     role_attributes: list[StrictStr]
     escalating: list[Action]
 
@@ -149,9 +150,18 @@ class DataPlaneData(_Strict):
 
 
 class ExecutionData(_Strict):
-    """`policies/data/execution.json`: by resource type, the attributes that are code."""
+    """`policies/data/execution.json`: by resource type, the attributes that are code; variables that name what is loaded first."""
 
     code: dict[StrictStr, list[StrictStr]]
+    loaders: list[StrictStr]
+
+
+class DestinationsData(_Strict):
+    """`policies/data/destinations.json`: by resource type, where data is sent; attributes that name what belongs to somebody; blocks."""
+
+    endpoints: dict[StrictStr, list[StrictStr]]
+    naming: list[StrictStr]
+    blocks: list[StrictStr]
 
 
 class ExposureData(_Strict):
@@ -174,6 +184,7 @@ _KNOWN: Mapping[str, type[BaseModel]] = {
     "data_plane": DataPlaneData,
     "execution": ExecutionData,
     "exposure": ExposureData,
+    "destinations": DestinationsData,
 }
 _COMPLETE = (
     ("intents", Intent),

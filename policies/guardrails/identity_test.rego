@@ -338,3 +338,43 @@ test_others_assume_an_existing_role if {
 	trusts("human", "create", own) == set()
 	trusts("pipeline", "set", own) == set()
 }
+
+detached(arn) := fixtures.but(
+	fixtures.effect("aws_iam_role_policy_attachment", "delete", "*", null),
+	"identity", {"role": "r", "policy_arn": arn},
+)
+
+test_what_keeps_an_identity_small_is_not_taken_away if {
+	every effect in [
+		detached("arn:aws:iam::aws:policy/AWSDenyAll"),
+		detached("arn:aws:iam::aws:policy/AWSCompromisedKeyQuarantineV3"),
+	] {
+		verdicts("human", [effect]) == {"SEN-I013 hold"}
+		verdicts("pipeline", [effect]) == {"SEN-I013 hold"}
+	}
+	every effect in [
+		detached("arn:aws:iam::123456789012:policy/boundary"),
+		fixtures.effect("aws_iam_role_policy", "delete", "*", null),
+	] {
+		verdicts("human", [effect]) == {"SEN-I013 hold"}
+		verdicts("pipeline", [effect]) == set()
+		verdicts("pipeline", [fixtures.but(effect, "declared", false)]) == {"SEN-I013 hold"}
+	}
+	verdicts("human", [detached("arn:aws:iam::aws:policy/ReadOnlyAccess")]) == set()
+}
+
+deny_deletion := {"Effect": "Deny", "Action": "s3:DeleteObject", "Resource": "*"}
+
+rewritten(statements) := fixtures.but(
+	fixtures.effect("aws_iam_role_policy", "set", "policy", json.marshal({"Statement": statements})),
+	"before", json.marshal({"Statement": [read_logs, deny_deletion]}),
+)
+
+read_logs := {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::logs/*"}
+
+test_a_statement_that_denies_stays if {
+	verdicts("human", [rewritten([read_logs])]) == {"SEN-I013 hold"}
+	verdicts("human", [rewritten([deny_deletion])]) == set()
+	verdicts("human", [fixtures.as_declared(rewritten([read_logs]))]) == set()
+	verdicts("pipeline", [rewritten([read_logs])]) == set()
+}
