@@ -76,6 +76,7 @@ def _effect(subject: Subject) -> Json:
         "identity": dict(effect.identity),
         "declared": effect.declared,
         "implied": effect.implied,
+        "upserted": effect.upserted,
         "exists": subject.exists,
         "changes": subject.changes,
         "contract": {

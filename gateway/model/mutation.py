@@ -111,6 +111,12 @@ class Effect:
     """
     sensitive: bool = False
     """Whether the value is a secret, which must not be stored or written into code."""
+    obliged: bool = field(default=False, compare=False)
+    """Whether the caller could not leave it out: AWS requires the parameter, or resets what the call omits."""
+    unrecorded: tuple[str, ...] = field(default=(), compare=False)
+    """What the value lets in without a range of addresses, and no state records: ids of security groups."""
+    upserted: bool = field(default=False, compare=False)
+    """Whether AWS carries the creation out on a resource that exists already: that the state has none proves nothing then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

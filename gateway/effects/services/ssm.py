@@ -32,6 +32,7 @@ _PUT = Operation(
     resource_type=_PARAMETER,
     identity=_NAME,
     upserts=True,
+    obliged=frozenset({"Value", "Type"}),
     attributes={"Tags": set_tags, "Policies": ignored_if("", "[]")},
     controls=controls("Overwrite"),
 )
