@@ -226,7 +226,11 @@ class Pipeline:
         current value, and the ledger may know a newer value than the state file.
         """
         facts = await self._survey.of(mutation)
-        known = {subject.effect.address: subject.attributes_before for subject in facts.subjects if subject.exists}
+        known = {
+            subject.effect.address: subject.attributes_before
+            for subject in facts.subjects
+            if subject.exists or (subject.attributes_before and not subject.effect.declared)
+        }
         claimed: dict[tuple[str, str], list[Json]] = {}
         for standing in facts.claims:
             claimed.setdefault((standing.claim.address, standing.claim.attribute), []).append(standing.claim.value)

@@ -189,6 +189,13 @@ class Ledger(Protocol):
         """
         ...
 
+    async def applied_with(self, attribute: str, values: Sequence[str]) -> Mapping[str, Mapping[str, Json]]:
+        """Address → attribute → last applied value, of every resource whose `attribute` was applied with one of these texts.
+
+        Raises `errors.LedgerUnavailable`.
+        """
+        ...
+
     async def attempt(self, actor: str, idempotency_key: str) -> Attempt | None:
         """This actor's earlier attempt with this key, None if there was none. Raises `errors.LedgerUnavailable`."""
         ...

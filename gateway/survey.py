@@ -7,12 +7,13 @@ from datetime import datetime
 from gateway.model.claim import Claim, Relation, StandingClaim
 from gateway.model.contract import Contract
 from gateway.model.disputes import with_disputes
-from gateway.model.facts import Dependant, Facts, Subject
+from gateway.model.facts import Dependant, Facts, GroupRules, Subject
 from gateway.model.json import Json
 from gateway.model.mutation import WHOLE, Effect, EffectAction, Mutation
 from gateway.model.path import AttributePath, put_all
 from gateway.model.verdict import Mode
 from gateway.ports import Clock, Ledger, LedgerView, PolicyEngine
+from gateway.terraform.group_rules import GROUP_ID, groups_of, rules_beside
 from gateway.terraform.stacks import Stack, Stacks
 
 
@@ -45,6 +46,7 @@ class Survey:
             now=now,
             flip_window=self._policy.flip_window,
         )
+        subjects = _subjects(mutation, stacks, dependants, view)
         declaring = [stack for stack in stacks.values() if stack is not None]
         facts = Facts(
             now=now,
@@ -52,16 +54,25 @@ class Survey:
             mode=_strictest(
                 [loaded.default_mode if stack is None else stack.mode for stack in stacks.values()], loaded
             ),
-            subjects=_subjects(mutation, stacks, dependants, view),
+            subjects=subjects,
             claims=_standing(view.claims, mutation.effects),
             approval=view.approval,
             flips=view.flips,
             account=loaded.account(),
             open_claims=view.open_claims,
+            group_rules=await self._group_rules(subjects, loaded),
             code=loaded.revision,
             declared=loaded.declared,
         )
         return with_disputes(facts)
+
+    async def _group_rules(self, subjects: Sequence[Subject], loaded: Stacks) -> GroupRules:
+        """The other rules of the security groups whose ingress the call writes; the ledger is asked only if there are any."""
+        groups = groups_of(subjects)
+        if not groups:
+            return GroupRules()
+        applied = await self._ledger.applied_with(GROUP_ID, sorted(set(groups.values())))
+        return rules_beside(groups, loaded, applied)
 
 
 def _strictest(modes: Sequence[Mode], loaded: Stacks) -> Mode:

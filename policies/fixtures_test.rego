@@ -18,6 +18,7 @@ document(kind, effects) := {
 		"understood": count(effects) > 0,
 		"effects": effects,
 	},
+	"security_groups": {"of": {}, "rules": {}},
 	"dependants": [],
 	"claims": [],
 	"flips": {},

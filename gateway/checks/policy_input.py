@@ -55,6 +55,10 @@ def policy_input(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
             "understood": mutation.understood,
             "effects": [_effect(subject) for subject in facts.subjects],
         },
+        "security_groups": {
+            "of": dict(facts.group_rules.groups),
+            "rules": {group: to_json(rules) for group, rules in facts.group_rules.rules.items()},
+        },
         "dependants": _dependants(facts),
         "claims": [_claim(standing) for standing in facts.claims],
         "flips": dict(facts.flips),

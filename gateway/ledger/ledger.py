@@ -14,7 +14,7 @@ from gateway.ledger.checkpoint_file import CheckpointFile
 from gateway.ledger.claims import expire
 from gateway.ledger.decision import decide
 from gateway.ledger.ledger_keys import LedgerKeys
-from gateway.ledger.lookup import attempt_of, view_of
+from gateway.ledger.lookup import applied_with, attempt_of, view_of
 from gateway.ledger.opening import prepare
 from gateway.ledger.outcome import settle, settlement
 from gateway.ledger.passed import record_passed
@@ -136,6 +136,10 @@ class SqlLedger:
                 flip_window=flip_window,
             )
         )
+
+    async def applied_with(self, attribute: str, values: Sequence[str]) -> Mapping[str, Mapping[str, Json]]:
+        """Address → attribute → last applied value, of every resource whose `attribute` was applied with one of these texts."""
+        return await self.read(lambda session: applied_with(session, attribute, values))
 
     async def attempt(self, actor: str, idempotency_key: str) -> Attempt | None:
         """The earlier attempt of this actor with this idempotency key, or None."""

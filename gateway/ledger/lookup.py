@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any, Final
@@ -40,6 +40,10 @@ _OPEN: Final = Query(
 )
 _VALUES: Final = Query(
     select(*columns(VALUES, ValueRow)).where(Among(VALUES.c.address, "addresses")).order_by(VALUES.c.seq),
+    ValueRow,
+)
+_WITH: Final = Query(
+    select(*columns(VALUES, ValueRow)).where(VALUES.c.attribute == bindparam("what"), Among(VALUES.c.value, "values")),
     ValueRow,
 )
 _APPROVAL: Final = Query(
@@ -129,6 +133,18 @@ def view_of(
         flips=dict(flips),
         open_claims=open_claims(session, actor, now),
     )
+
+
+def applied_with(session: Session, attribute: str, values: Sequence[str]) -> Mapping[str, Mapping[str, Json]]:
+    """Address → attribute → last applied value, of every resource whose `attribute` was applied with one of these texts."""
+    texts = canonical_text([canonical_text(value) for value in values])
+    addresses = [row.address for row in session.rows(_WITH, {"what": attribute, "values": texts})]
+    found: dict[str, dict[str, Json]] = {}
+    for start in range(0, len(addresses), _PAGE):
+        page = canonical_text(addresses[start : start + _PAGE])
+        for address, name, value in session.rows(_VALUES, {"addresses": page}):
+            found.setdefault(address, {})[name] = json.loads(value)
+    return found
 
 
 def approval_from_row(row: ApprovalRow) -> Approval:

@@ -76,6 +76,16 @@ class Approval:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GroupRules:
+    """The ingress rules of the security groups that a call is about, beside those it writes."""
+
+    groups: Mapping[str, str] = field(default_factory=dict)
+    """Address of a group or a rule of its own → id of the group."""
+    rules: Mapping[str, tuple[Mapping[str, Json], ...]] = field(default_factory=dict)
+    """Id of the group → its other rules, in the provider's form."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """Everything that the checks decide by. Gathered once, and constant while they run."""
 
@@ -95,6 +105,7 @@ class Facts:
     """References of open alerts. Always empty for now: nothing receives signals yet, but the policy input already has the field."""
     account: str = ""
     """The AWS account whose resources the states record; empty where they record none, or resources of several."""
+    group_rules: GroupRules = field(default_factory=GroupRules)
     code: str = ""
     """Digest of the code, contracts and state that the facts come from."""
     declared: str = ""

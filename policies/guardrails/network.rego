@@ -125,6 +125,14 @@ ranges[opened.group] contains opening.cidr if {
 	some opening in (opened.added | opened.standing)
 }
 
+# What the other rules of these groups open, as far as it is recorded or was applied.
+ranges[group] contains opening.cidr if {
+	some group, rules in input.security_groups.rules
+	some opening in openings(rules)
+}
+
+group_of(address, otherwise) := text(object.get(input, ["security_groups", "of", address], otherwise))
+
 groups := {"aws_security_group", "aws_default_security_group"}
 
 # Resource types for a single rule.
@@ -141,7 +149,7 @@ lists := array.concat(
 	[{
 		"address": address,
 		"attribute": "*",
-		"group": text(object.get(rule, "security_group_id", address)),
+		"group": group_of(address, object.get(rule, "security_group_id", address)),
 		"rules": [rule],
 		"added": openings([rule]),
 		"standing": set(),
@@ -168,7 +176,7 @@ of_group(effect) := [[effect.value.ingress, object.get(as_object(effect.before),
 listed(effect, rules, before) := {
 	"address": effect.address,
 	"attribute": "ingress",
-	"group": effect.address,
+	"group": group_of(effect.address, effect.address),
 	"rules": rules,
 	"added": openings(rules) - standing,
 	"standing": standing,

@@ -194,3 +194,28 @@ test_groups_of_other_accounts if {
 		with data.data as fixtures.with_trusted("999999999999")
 	count(trusted) == 0
 }
+
+# The effect in a group that has other rules, applied by earlier calls.
+beside(effect, rules) := fixtures.verdicts(found) if {
+	document := json.patch(fixtures.document("pipeline", [effect]), [{
+		"op": "replace", "path": "/security_groups",
+		"value": {"of": {effect.address: "sg-1"}, "rules": {"sg-1": rules}},
+	}])
+	found := network.findings with input as document with data.data as fixtures.config
+}
+
+ssh(first) := {"ip_protocol": "tcp", "from_port": 22, "to_port": 22, "cidr_ipv4": sprintf("%d.0.0.0/8", [first])}
+
+test_the_world_in_many_calls if {
+	every effect in [
+		fixtures.effect("aws_vpc_security_group_ingress_rule", "create", "*", ssh(12)),
+		fixtures.effect("aws_security_group_rule", "create", "*", object.union(ssh(12), {"type": "ingress"})),
+		ingress([rule(22, 22, "tcp", ["12.0.0.0/8"])]),
+	] {
+		beside(effect, [ssh(11)]) == denied
+		beside(effect, []) == set()
+		beside(effect, [ssh(10), object.union(ssh(11), {"from_port": 443, "to_port": 443})]) == set()
+	}
+	modified := fixtures.effect("aws_vpc_security_group_ingress_rule", "set", "cidr_ipv4", "12.0.0.0/8")
+	beside(modified, [ssh(11)]) == denied
+}

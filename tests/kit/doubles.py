@@ -1,7 +1,7 @@
 """Doubles of the ports, which record their calls and fail on request, for tests of the pipeline without adapters."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -50,6 +50,8 @@ class LedgerDouble:
     outcomes: list[Sent] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
     known: LedgerView = field(default_factory=LedgerView)
+    applied: dict[str, dict[str, Json]] = field(default_factory=dict)
+    """Applied values by address and attribute, for `applied_with`."""
     refusal_fails: Exception | None = None
     flip_window: timedelta | None = None
     """The window of the last call of `view`."""
@@ -62,6 +64,10 @@ class LedgerDouble:
         self.flip_window = flip_window
         _fail(self.view_fails)
         return self.known
+
+    async def applied_with(self, attribute: str, values: Sequence[str]) -> Mapping[str, Mapping[str, Json]]:
+        """Those of `applied` that have the attribute with one of the values."""
+        return {address: found for address, found in self.applied.items() if found.get(attribute) in values}
 
     async def attempt(self, actor: str, idempotency_key: str) -> Attempt | None:
         """The next of `attempts`."""

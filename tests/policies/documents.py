@@ -46,6 +46,7 @@ def document(
             "understood": bool(effects),
             "effects": list(effects),
         },
+        "security_groups": {"of": {}, "rules": {}},
         "dependants": [],
         "claims": [],
         "flips": {},

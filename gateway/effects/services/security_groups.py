@@ -97,9 +97,11 @@ def _group(context: CallContext) -> Target:
     group_id, name = context.call.parameters.get("GroupId"), context.call.parameters.get("GroupName")
     if group_id and name:
         raise NotUnderstood("a group by both id and name")
-    if group_id:
-        return context.target(GROUP, {"id": str(group_id)})
-    return context.target(GROUP, {"name": str(name or "")})
+    target = context.target(GROUP, {"id": str(group_id)} if group_id else {"name": str(name or "")})
+    if target.declared:
+        return target
+    # What was applied through Sentinel is all that is known of a group that nothing declares.
+    return replace(target, recorded=context.inventory.recorded(target.address) or {})
 
 
 def _rules_of_call(context: CallContext, group_id: str) -> tuple[SingleRule, ...]:

@@ -9,7 +9,7 @@ from gateway.checks.policy_input import PolicyInputs, policy_input
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim, Relation, StandingClaim
 from gateway.model.contract import Contract
-from gateway.model.facts import Dependant, Facts, Subject
+from gateway.model.facts import Dependant, Facts, GroupRules, Subject
 from gateway.model.json import Json
 from gateway.model.motive import Intent, Motivation, Motive
 from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
@@ -53,6 +53,7 @@ def made(
         flips={"aws_x.a.v": 3},
         signals=("ALERT-1",),
         account="123456789012",
+        group_rules=GroupRules(groups={"aws_x.a": "sg-1"}, rules={"sg-1": ({"from_port": 22},)}),
     )
     return policy_input(mutation, facts)
 
@@ -66,11 +67,13 @@ def test_the_fields_are_those_of_the_readme() -> None:
         "caller",
         "motive",
         "mutation",
+        "security_groups",
         "dependants",
         "claims",
         "flips",
         "signals",
     }
+    assert given["security_groups"] == {"of": {"aws_x.a": "sg-1"}, "rules": {"sg-1": [{"from_port": 22}]}}
     assert given["caller"] == {"actor": "a", "kind": "agent", "roles": ["r"], "on_behalf_of": "", "open_claims": 0}
     assert given["motive"] == {
         "intent": "cost",
