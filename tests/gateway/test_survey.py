@@ -1,6 +1,7 @@
 """The facts: values joined from state and ledger, before and after the change, claims by relation, all from one version of the code."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from gateway.model.caller import ActorKind
 from gateway.model.claim import Claim, Relation
+from gateway.model.facts import GroupRules
 from gateway.model.json import Json
 from gateway.model.mutation import CallClass, Effect, EffectAction, Mutation
 from gateway.model.verdict import Mode
@@ -233,3 +235,14 @@ async def test_the_survey_is_linear_in_effects_values_and_claims(stacks: Stacks,
         return lambda: finish(survey.of(asked))
 
     assert_linear(make, 60)
+
+
+async def test_the_other_rules_of_a_group_are_known_and_asked_for_only_where_it_is_about_one(stacks: Stacks) -> None:
+    rule = {"security_group_id": "sg-0abc1234", "cidr_ipv4": "11.0.0.0/8"}
+    ledger = LedgerDouble(applied={"aws_vpc_security_group_ingress_rule{n=1}": dict(rule)})
+    survey = Survey(stacks=stacks, ledger=ledger, policy=PolicyDouble(), clock=FixedClock())
+    group = replace(effect("aws_security_group.kafka_consumer", "ingress", []), resource_type="aws_security_group")
+    facts = await survey.of(mutation(group))
+    assert facts.group_rules.groups == {"aws_security_group.kafka_consumer": "sg-0abc1234"}
+    assert facts.group_rules.rules == {"sg-0abc1234": (rule,)}
+    assert (await survey.of(mutation(effect()))).group_rules == GroupRules()

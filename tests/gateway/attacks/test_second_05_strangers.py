@@ -62,7 +62,7 @@ OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "a wrapper": (
         "lambda:UpdateFunctionConfiguration",
-        {"FunctionName": "g", "Environment": {"Variables": {"AWS_LAMBDA_EXEC_WRAPPER": "/tmp/x"}}},
+        {"FunctionName": "g", "Environment": {"Variables": {"AWS_LAMBDA_EXEC_WRAPPER": "/opt/x"}}},
     ),
     "a denial lifted": (
         "iam:DetachRolePolicy",

@@ -200,5 +200,7 @@ def test_the_owner_of_a_source_is_not_understood_where_no_account_is_known(effec
 def test_a_group_that_a_state_records_is_known(effects_of: Callable[..., Any]) -> None:
     pairs = [{"GroupId": "sg-9", "UserId": "123456789012"}, {"GroupId": "sg-1"}]
     given = {"GroupId": "sg-1", "IpPermissions": [{"IpProtocol": "-1", "UserIdGroupPairs": pairs}]}
-    (inline,) = effects_of("ec2", "AuthorizeSecurityGroupIngress", given, {**INLINE, "aws_security_group.b": {"id": "sg-9"}})
+    (inline,) = effects_of(
+        "ec2", "AuthorizeSecurityGroupIngress", given, {**INLINE, "aws_security_group.b": {"id": "sg-9"}}
+    )
     assert inline.unrecorded == ()
