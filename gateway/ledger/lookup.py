@@ -10,16 +10,17 @@ from typing import Any, Final
 from sqlalchemy import CTE, Select, and_, bindparam, func, literal_column, or_, select
 
 from gateway.ledger.claims import open_claims
-from gateway.ledger.rows import ApprovalRow, AttemptOutcomeRow, ClaimRow, HolderRow, ValueRow
+from gateway.ledger.rows import ApprovalRow, AttemptOutcomeRow, BodyRow, ClaimRow, HolderRow, ValueRow
 from gateway.ledger.serialize import canonical_text, claim_from_row
 from gateway.ledger.statements import Among, Query, Session, columns
 from gateway.ledger.states import AttemptState
-from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, UNUSED, VALUES
+from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, IN_DOUBT, IN_FLIGHT, RECORDS, RESOURCES, UNUSED, VALUES
 from gateway.ledger.timestamps import from_text, to_text
 from gateway.model.binding import binding_from_json
 from gateway.model.claim import ClaimEnd
 from gateway.model.facts import Approval
 from gateway.model.json import Json
+from gateway.model.mutation import EffectAction
 from gateway.model.outcome import Applied, InDoubt, Outcome, Reply
 from gateway.ports import Attempt, LedgerView
 
@@ -45,6 +46,15 @@ _VALUES: Final = Query(
 _WITH: Final = Query(
     select(*columns(VALUES, ValueRow)).where(VALUES.c.attribute == bindparam("what"), Among(VALUES.c.value, "values")),
     ValueRow,
+)
+_UNSETTLED_WITH: Final = Query(
+    select(RECORDS.c.body)
+    .distinct()
+    .select_from(
+        ATTEMPTS.join(RESOURCES, RESOURCES.c.seq == ATTEMPTS.c.seq).join(RECORDS, RECORDS.c.seq == ATTEMPTS.c.seq)
+    )
+    .where(ATTEMPTS.c.state.in_((IN_FLIGHT, IN_DOUBT)), RESOURCES.c.attribute == bindparam("what")),
+    BodyRow,
 )
 _APPROVAL: Final = Query(
     select(*columns(APPROVALS, ApprovalRow)).where(
@@ -136,7 +146,10 @@ def view_of(
 
 
 def applied_with(session: Session, attribute: str, values: Sequence[str]) -> Mapping[str, Mapping[str, Json]]:
-    """Address → attribute → last applied value, of every resource whose `attribute` was applied with one of these texts."""
+    """Address → attribute → last applied value, of every resource whose `attribute` was applied with one of these texts.
+
+    What is in flight or in doubt counts as applied.
+    """
     texts = canonical_text([canonical_text(value) for value in values])
     addresses = [row.address for row in session.rows(_WITH, {"what": attribute, "values": texts})]
     found: dict[str, dict[str, Json]] = {}
@@ -144,7 +157,20 @@ def applied_with(session: Session, attribute: str, values: Sequence[str]) -> Map
         page = canonical_text(addresses[start : start + _PAGE])
         for address, name, value in session.rows(_VALUES, {"addresses": page}):
             found.setdefault(address, {})[name] = json.loads(value)
+    for row in session.rows(_UNSETTLED_WITH, {"what": attribute}):
+        for address, given in _asked(json.loads(row.body)).items():
+            if given.get(attribute) in values:
+                found[address] = {**found.get(address, {}), **given}
     return found
+
+
+def _asked(decided: Mapping[str, Any]) -> Mapping[str, Mapping[str, Json]]:
+    """Address → attribute → value that the call of a DECIDED record asks for."""
+    asked: dict[str, dict[str, Json]] = {}
+    for effect in decided["effects"]:
+        if effect["action"] in (EffectAction.SET, EffectAction.CREATE):
+            asked.setdefault(effect["address"], {})[effect["attribute"]] = effect["value"]
+    return asked
 
 
 def approval_from_row(row: ApprovalRow) -> Approval:

@@ -66,6 +66,12 @@ class HolderRow(NamedTuple):
     actor: str
 
 
+class BodyRow(NamedTuple):
+    """The body of a record, as JSON text."""
+
+    body: str
+
+
 class ValueRow(NamedTuple):
     """The last applied value of an attribute, as JSON text."""
 

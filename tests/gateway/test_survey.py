@@ -9,6 +9,7 @@ import pytest
 
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim, Relation
+from gateway.model.facts import GroupRules
 from gateway.model.json import Json
 from gateway.model.mutation import CallClass, Effect, EffectAction, Mutation
 from gateway.model.verdict import Mode
@@ -242,3 +243,14 @@ async def test_a_secret_is_hidden_from_who_is_not_told_any(stacks: Stacks, calle
     survey = Survey(stacks=stacks, ledger=LedgerDouble(), policy=PolicyDouble(), clock=FixedClock())
     facts = await survey.of(asked)
     assert [subject.hidden for subject in facts.subjects] == [hidden, False]
+
+
+async def test_the_other_rules_of_a_group_are_known_and_asked_for_only_where_it_is_about_one(stacks: Stacks) -> None:
+    rule = {"security_group_id": "sg-0abc1234", "cidr_ipv4": "11.0.0.0/8"}
+    ledger = LedgerDouble(applied={"aws_vpc_security_group_ingress_rule{n=1}": dict(rule)})
+    survey = Survey(stacks=stacks, ledger=ledger, policy=PolicyDouble(), clock=FixedClock())
+    group = replace(effect("aws_security_group.kafka_consumer", "ingress", []), resource_type="aws_security_group")
+    facts = await survey.of(mutation(group))
+    assert facts.group_rules.groups == {"aws_security_group.kafka_consumer": "sg-0abc1234"}
+    assert facts.group_rules.rules == {"sg-0abc1234": (rule,)}
+    assert (await survey.of(mutation(effect()))).group_rules == GroupRules()

@@ -63,6 +63,15 @@ def test_the_world_is_not_opened_call_by_call(own: Gate, group: str) -> None:
     assert own.upstream.asked == ["AuthorizeSecurityGroupIngress"]
 
 
+def test_a_call_in_doubt_counts_as_one_that_was_applied(own: Gate) -> None:
+    own.upstream.behaviour = "cut"
+    with pytest.raises(ClientError):
+        _open(own, GROUP)
+    own.upstream.behaviour = "ok"
+    with pytest.raises(ClientError, match="SEN-N001"):
+        _open(own, GROUP, first=12)
+
+
 def test_what_is_closed_again_does_not_count(own: Gate) -> None:
     _open(own, GROUP)
     rule = {"IpProtocol": "tcp", "FromPort": 22, "ToPort": 22, "IpRanges": [{"CidrIp": "11.0.0.0/8"}]}
