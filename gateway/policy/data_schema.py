@@ -91,7 +91,7 @@ class PatternsData(_Strict):
 
     shortest_name: Annotated[StrictInt, Field(ge=1)]
     own: list[Annotated[StrictStr, Field(pattern=r"^\$\{[A-Za-z:]+\}$")]]
-    """Policy variables that are the whole name of whoever asks."""
+    """Policy variables that are the whole name of the one who asks."""
     services_without_types: list[StrictStr]
 
 

@@ -14,7 +14,7 @@ _GROUPS = ("aws_security_group", "aws_default_security_group")
 _RULES = ("aws_vpc_security_group_ingress_rule", "aws_security_group_rule")
 
 
-class Recorded(Protocol):
+class RecordedStates(Protocol):
     """What the states record; `terraform.stacks.Stacks` does."""
 
     def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
@@ -48,7 +48,7 @@ def _group_of(subject: Subject) -> str:
 
 
 def rules_beside(
-    groups: Mapping[str, str], recorded: Recorded, applied: Mapping[str, Mapping[str, Json]]
+    groups: Mapping[str, str], recorded: RecordedStates, applied: Mapping[str, Mapping[str, Json]]
 ) -> GroupRules:
     """The other rules of these groups: as the states record them, and as they were applied since then.
 
@@ -67,13 +67,13 @@ def rules_beside(
 
 
 def _recorded_rules(
-    group: str, recorded: Recorded, applied: Mapping[str, Mapping[str, Json]], written: set[str]
+    group: str, recorded: RecordedStates, applied: Mapping[str, Mapping[str, Json]], written: set[str]
 ) -> Iterator[Mapping[str, Json]]:
     for resource_type in _RULES:
         for address in recorded.find(resource_type, GROUP_ID, group):
             if address not in written:
                 yield put_all(recorded.recorded(address) or {}, tuple(applied.get(address, {}).items()))
-    # A group's state lists all of its rules when it is refreshed, whoever declares them.
+    # A group's state lists all of its rules when it is refreshed, even those that other code declares.
     for resource_type in _GROUPS:
         for address in recorded.find(resource_type, "id", group):
             inline = (recorded.recorded(address) or {}).get("ingress")
