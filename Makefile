@@ -16,7 +16,7 @@ ARGS ?=
 # Your own policies: make policy POLICIES=../policies
 POLICIES ?=
 
-.PHONY: help up tour test lint unit policy tools opa bench peers clean
+.PHONY: help up tour test lint unit policy tools clients opa bench peers clean
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-7s %s\n", $$1, $$2}'
 
@@ -26,7 +26,7 @@ up: .venv/.ready ## run everything on this machine: gateway, reconciler, simulat
 tour: .venv/.ready ## play the story against a running `make up`
 	@$(SENTINEL) tour $(ARGS)
 
-test: tools lint policy unit ## set up and pass everything
+test: tools clients lint policy unit ## set up and pass everything
 
 lint: .venv/.ready ## types, style, who may import whom
 	$(PY) -m mypy
@@ -37,7 +37,7 @@ lint: .venv/.ready ## types, style, who may import whom
 policy: .venv/.ready opa ## opa test, check, fmt, and the bundle is the one its sources build (POLICIES=… for your own)
 	$(PY) -m gateway.policy.ci $(POLICIES)
 
-unit: .venv/.ready tools opa ## all tests (PYTEST=… narrows them)
+unit: .venv/.ready tools clients opa ## all tests (PYTEST=… narrows them)
 	$(PY) -m pytest $(PYTEST)
 
 bench: .venv/.ready peers ## print the figures, one JSON object each
@@ -55,6 +55,9 @@ tools:
 	@for tool in git terraform; do command -v $$tool >/dev/null || { echo "$$tool is not on PATH, and the tests need it." >&2; exit 1; }; done
 	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || \
 	  { echo 'PostgreSQL is not installed, and the tests run a server of their own (on Debian: apt install postgresql).' >&2; exit 1; }
+
+clients: .venv/.ready ## the AWS clients that tests/clients plays with, installed once into .tools
+	@$(PY) -m tests.clients.install
 
 opa: ## OPA on PATH, or the pinned version built once with Go
 	@command -v opa >/dev/null || { command -v go >/dev/null || { echo 'Neither opa nor Go is on PATH. Install one of them: policies are tested with OPA.' >&2; exit 1; }; \

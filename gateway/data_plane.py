@@ -5,6 +5,7 @@ declares itself (an `aws_s3_object`). Anything else, and every call that the set
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from gateway.effects.resolver import EffectResolver
 from gateway.effects.without_resource import WITHOUT_RESOURCE
@@ -44,7 +45,8 @@ class DataPlane:
         call = request.call
         if request.call_class is not CallClass.DATA or caller.kind not in self._passing:
             return None
-        return await off_loop(size_of(call.parameters), lambda: self._passage(caller, call))
+        passage = await off_loop(size_of(call.parameters), lambda: self._passage(caller, call))
+        return None if passage is None else replace(passage, door=request.door)
 
     def _passage(self, caller: Caller, call: Call) -> Passage | None:
         try:

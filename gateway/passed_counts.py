@@ -64,7 +64,14 @@ class PassedCounts:
             self._counters[key] = counter
 
     def _counter(self, passage: Passage) -> "_Counter":
-        key = (passage.caller.key_id, passage.stack, passage.service, passage.operation, passage.treatment)
+        key = (
+            passage.caller.key_id,
+            passage.stack,
+            passage.service,
+            passage.operation,
+            passage.treatment,
+            passage.door,
+        )
         counter = self._counters.get(key)
         if counter is None:
             now = self._clock.now()
@@ -113,6 +120,8 @@ class _Counter:
             until=self.until,
             resources=dict(self.resources),
             others=self.others,
+            call_class=first.call_class,
+            door=first.door,
         )
 
     def _name(self, address: str, number: int) -> None:

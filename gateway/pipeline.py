@@ -34,6 +34,7 @@ from gateway.model.motive import ceiling_text
 from gateway.model.mutation import Call, CallClass, Effect, Mutation
 from gateway.model.outcome import InDoubt, Outcome, Refused, Sent
 from gateway.model.refusal import Refusal
+from gateway.model.upload import is_bound
 from gateway.model.verdict import Decision, Finding, Verdict
 from gateway.off_loop import apart, off_loop, size_of
 from gateway.ports import Authenticator, Clock, Cloud, Ledger, Prepared, Request, RequestDecoder
@@ -189,10 +190,11 @@ class Pipeline:
         expired.
         """
         mutation, facts, decision = await apart(_size(mutation), self._decide(mutation))
+        decision = _without_blind_hold(mutation, decision)
         prepared: Prepared | None = None
         if decision.carried_out:
             try:
-                prepared = await self._cloud.prepare(mutation.call, mutation.id)
+                prepared = await self._cloud.prepare(mutation.call, mutation.id, mutation.upload)
             except NotSendable as error:
                 unsendable = Finding(
                     check="cloud", verdict=Verdict.DENY, rule="never.unsendable", reason=str(error), absolute=True
@@ -280,12 +282,27 @@ class Pipeline:
             effects=effects,
             idempotency_key=request.idempotency_key,
             signature=request.signature,
+            door=request.door,
+            upload=request.upload,
         )
 
 
 def _size(mutation: Mutation) -> int:
     """About how many bytes must be handled to decide a mutation."""
     return size_of(mutation.call.parameters) + _BYTES_OF_AN_EFFECT * len(mutation.effects)
+
+
+def _without_blind_hold(mutation: Mutation, decision: Decision) -> Decision:
+    """The decision, a denial if a human would have to approve an upload whose content the request does not fix."""
+    if mutation.upload is None or is_bound(mutation.upload) or decision.verdict is not Verdict.HOLD:
+        return decision
+    blind = Finding(
+        check="upload",
+        verdict=Verdict.DENY,
+        rule="upload.unknown_content",
+        reason="A human would have to approve this upload, and its head does not say what its content is. Sign the SHA-256 of the whole body, or ask for the change beforehand.",
+    )
+    return replace(decision, findings=(*decision.findings, blind))
 
 
 def _refuse_other_motives(caller: Caller, request: Request) -> None:

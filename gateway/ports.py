@@ -14,11 +14,12 @@ from gateway.model.ids import is_session_key
 from gateway.model.inbound import Inbound
 from gateway.model.json import Json
 from gateway.model.motive import Motive
-from gateway.model.mutation import Call, CallClass, Mutation
+from gateway.model.mutation import Call, CallClass, Door, Mutation
 from gateway.model.outcome import Outcome, Sent
 from gateway.model.record import Record, Stage
 from gateway.model.refusal import Refusal
 from gateway.model.resolution import Resolution
+from gateway.model.upload import Upload
 from gateway.model.verdict import Decision
 
 
@@ -114,6 +115,9 @@ class Request:
     signature: str = ""
     """The signature of the request, empty if it was not signed. The same one is carried out at most once."""
     dry_run: bool = False
+    door: Door = Door.AWS
+    upload: Upload | None = field(default=None, compare=False, repr=False)
+    """The body of the object that the call uploads, still to come."""
 
 
 class RequestDecoder(Protocol):
@@ -343,8 +347,11 @@ class Prepared(Protocol):
 class Cloud(Protocol):
     """Sends mutations to AWS."""
 
-    async def prepare(self, call: Call, mutation_id: str) -> Prepared:
-        """Serialize the parsed parameters and sign the request. Sends nothing. Raises `errors.NotSendable`."""
+    async def prepare(self, call: Call, mutation_id: str, upload: Upload | None = None) -> Prepared:
+        """Serialize the parsed parameters and sign the request; the body of an `upload` is read only when it is sent. Sends nothing.
+
+        Raises `errors.NotSendable`.
+        """
         ...
 
     async def send(self, prepared: Prepared) -> Sent:

@@ -46,7 +46,7 @@ class Survey:
             now=now,
             flip_window=self._policy.flip_window,
         )
-        subjects = _subjects(mutation.effects, stacks, dependants, view)
+        subjects = _subjects(mutation, stacks, dependants, view)
         declaring = [stack for stack in stacks.values() if stack is not None]
         facts = Facts(
             now=now,
@@ -84,7 +84,7 @@ def _strictest(modes: Sequence[Mode], loaded: Stacks) -> Mode:
 
 
 def _subjects(
-    effects: Sequence[Effect],
+    mutation: Mutation,
     stacks: Mapping[str, Stack | None],
     dependants: Mapping[str, tuple[Dependant, ...]],
     view: LedgerView,
@@ -95,7 +95,7 @@ def _subjects(
         if attribute != WHOLE:
             values.setdefault(address, []).append((attribute, value))
     wanted: dict[str, list[tuple[str, Json]]] = {}
-    for effect in effects:
+    for effect in mutation.effects:
         puts = wanted.setdefault(effect.address, [])
         if effect.action in (EffectAction.SET, EffectAction.CREATE) and effect.attribute != WHOLE:
             puts.append((effect.attribute, effect.value))
@@ -103,7 +103,10 @@ def _subjects(
         address: _resource(stack, address, values.get(address, ()), wanted[address], dependants[address])
         for address, stack in stacks.items()
     }
-    return tuple(_subject(effect, resources[effect.address], stacks[effect.address]) for effect in effects)
+    told = mutation.caller.sees_all
+    return tuple(
+        _subject(effect, resources[effect.address], stacks[effect.address], told=told) for effect in mutation.effects
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +138,8 @@ def _resource(
     )
 
 
-def _subject(effect: Effect, resource: _Resource, stack: Stack | None) -> Subject:
+def _subject(effect: Effect, resource: _Resource, stack: Stack | None, *, told: bool) -> Subject:
+    """The subject of an effect; `told` says whether the caller may know secrets."""
     return Subject(
         effect=effect,
         before=AttributePath(effect.attribute).value_at(resource.before),
@@ -145,6 +149,7 @@ def _subject(effect: Effect, resource: _Resource, stack: Stack | None) -> Subjec
         contract=resource.contract,
         dependants=resource.dependants,
         exists=resource.exists,
+        hidden=effect.sensitive and not told,
     )
 
 

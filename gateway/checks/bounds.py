@@ -177,6 +177,8 @@ def _may_set(subject: Subject) -> bool:
         return True
     if any(AttributePath(path).covers(effect.attribute) for path in (*contract.mutable, *contract.bounded)):
         return True
+    if subject.hidden:
+        return False  # that the code declares this very secret would tell the agent that its guess is right
     as_declared = subject.declared is not None and equal(subject.declared, effect.value)
     return effect.action is EffectAction.CREATE and as_declared
 

@@ -19,6 +19,9 @@ def serve(
     config: Annotated[
         Path | None, typer.Option("--config", help="Settings file. Default: sentinel.toml in this directory.")
     ] = None,
+    listening_on: Annotated[
+        int | None, typer.Option("--fd", hidden=True, help="File descriptor of a socket that is bound already.")
+    ] = None,
 ) -> None:
     """Run the gateway in the foreground until it is stopped. It does not start without valid contracts, policies and a ledger.
 
@@ -26,7 +29,9 @@ def serve(
     """
     _log_to_stderr()
     try:
-        _run(read_settings_of_server(config))
+        settings = read_settings_of_server(config)
+        listener = listening(settings.server) if listening_on is None else socket.socket(fileno=listening_on)
+        _run(settings, listener)
     except SentinelError as error:
         error_console.print(f"[red]Sentinel does not start. {safe(str(error))}[/red]")
         raise typer.Exit(1) from error
@@ -51,11 +56,11 @@ def _log_to_stderr() -> None:
     )
 
 
-def _run(settings: Settings) -> None:
+def _run(settings: Settings, listener: socket.socket) -> None:
     """Raises `errors.SentinelError`."""
     import uvloop
 
-    with listening(settings.server) as listener:
+    with listener:
         uvloop.run(_serve(settings, listener))
 
 

@@ -2,12 +2,13 @@
 
 import aiohttp
 
-from gateway.cloud.aws import Aws, SignedRequest
+from gateway.cloud.aws import Aws, SignedRequest, framed_body
 from gateway.cloud.http_client import Client
 from gateway.cloud.reads import OpenResponse
 from gateway.errors import UpstreamUnavailable
 from gateway.model.ids import new_id
 from gateway.model.mutation import Call
+from gateway.model.upload import Upload
 
 
 class AwsData:
@@ -17,17 +18,23 @@ class AwsData:
         self._aws = aws
         self._client = client
 
-    async def prepare(self, call: Call) -> SignedRequest:
-        """The signed request. Sends nothing. Raises `errors.NotSendable`."""
-        return await self._aws.prepare(call, new_id("dat"))
+    async def prepare(self, call: Call, upload: Upload | None = None) -> SignedRequest:
+        """The signed request; the body of an `upload` is read only when it is sent. Sends nothing. Raises `errors.NotSendable`."""
+        return await self._aws.prepare(call, new_id("dat"), upload)
 
     async def open(self, prepared: SignedRequest) -> OpenResponse:
-        """Send once; return when the reply's head arrives. Raises `errors.UpstreamUnavailable`."""
+        """Send once; return when the reply's head arrives.
+
+        Raises `errors.UpstreamUnavailable`, and for an upload what was wrong with its body: then AWS stores nothing of it.
+        """
+        framing, body = await framed_body(prepared)
         try:
             response = await self._client.open(
-                method=prepared.method, url=prepared.url, headers=prepared.headers, body=prepared.body
+                method=prepared.method, url=prepared.url, headers=[*prepared.headers, *framing], body=body
             )
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+            if prepared.upload is not None and prepared.upload.failure is not None:
+                raise prepared.upload.failure from error
             message = (
                 f"AWS did not answer {prepared.operation.name} ({type(error).__name__}). Whether it was carried out is not known; "
                 "send it again if that does no harm."

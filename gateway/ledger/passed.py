@@ -22,7 +22,8 @@ def _body(calls: PassedCalls) -> dict[str, Json]:
     caller = calls.caller
     return {
         "caller": {"kind": caller.kind.value, "key_id": caller.key_id, "on_behalf_of": caller.on_behalf_of},
-        "call": {"service": calls.service, "operation": calls.operation, "class": "data"},
+        "call": {"service": calls.service, "operation": calls.operation, "class": calls.call_class.value},
+        "door": calls.door.value,
         "treatment": calls.treatment.value,
         "count": calls.count,
         "errors": calls.errors,

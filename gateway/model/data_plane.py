@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from gateway.model.caller import ActorKind, Caller
+from gateway.model.mutation import CallClass, Door
 
 
 class DataTreatment(StrEnum):
@@ -43,6 +44,8 @@ class Passage:
     addresses: tuple[str, ...]
     """The resources that the call is about; empty if it names none."""
     treatment: DataTreatment
+    call_class: CallClass = CallClass.DATA
+    door: Door = Door.AWS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,3 +68,6 @@ class PassedCalls:
     """How often each resource was named, with the treatment `record`."""
     others: int = 0
     """How often resources beyond the first `data_plane.MOST_RESOURCES` were named."""
+    call_class: CallClass = CallClass.DATA
+    """DATA; READ for reads with a presigned URL."""
+    door: Door = Door.AWS

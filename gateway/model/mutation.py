@@ -8,6 +8,7 @@ from functools import cached_property
 from gateway.model.caller import Caller
 from gateway.model.json import Json, Parameters, digest
 from gateway.model.motive import Motive
+from gateway.model.upload import Upload
 
 
 class CallClass(StrEnum):
@@ -31,6 +32,18 @@ class CallClass(StrEnum):
     def changes_state(self) -> bool:
         """Whether the call must pass the checks as a mutation, unless it is DATA that passes. Calls of the other classes are streamed to AWS."""
         return self not in (CallClass.READ, CallClass.SECRET, CallClass.CRYPTO)
+
+
+class Door(StrEnum):
+    """How a request came in, as it is recorded."""
+
+    AWS = "aws"
+    """Signed in its header, as SDKs do."""
+    PRESIGNED = "presigned"
+    """With a presigned URL, which anyone may have used."""
+    FORM = "form"
+    """With a presigned browser form (S3 POST)."""
+    API = "api"
 
 
 @dataclass(frozen=True, kw_only=True)  # without slots, so that the digest is calculated once
@@ -84,6 +97,8 @@ class Effect:
     action: EffectAction
     value: Json = None
     """The new value as Terraform writes it; None for DELETE and INVOKE. The secrets in it are masked, see `model.masking`."""
+    judged: Json = field(default=None, compare=False, repr=False)
+    """What policies judge in place of `value` if masking changed a JSON document in it: the documents as they are. Never stored or shown."""
     resource_type: str
     """Terraform resource type, e.g. `aws_sqs_queue`."""
     identity: Mapping[str, str] = field(default_factory=dict)
@@ -122,6 +137,9 @@ class Mutation:
 
     signature: str = ""
     """The signature of the request, empty if it was not signed. The same one is carried out at most once."""
+    door: Door = Door.AWS
+    upload: Upload | None = field(default=None, compare=False, repr=False)
+    """The body of the object that the call uploads, still to come; None for every other call."""
 
     @property
     def understood(self) -> bool:

@@ -40,9 +40,8 @@ def check_format(policies: Path, tool: Path) -> str:
 
 def check_tests(policies: Path, tool: Path) -> str:
     """`opa test`, and again with coverage: tests must cover every line of every rule. Raises `errors.PolicyInvalid`."""
-    done = opa_command.run_opa(
-        tool, ["test", "--timeout", opa_command.OPA_TEST_TIMEOUT, "--verbose", "."], cwd=policies
-    )
+    # Not --verbose: it traces every test, which takes seven times as long.
+    done = opa_command.run_opa(tool, ["test", "--timeout", opa_command.OPA_TEST_TIMEOUT, "."], cwd=policies)
     if done.returncode != 0:
         raise PolicyInvalid(f"The policies' tests fail:\n{done.stdout}{done.stderr}")
     covered: Mapping[str, Mapping[str, object]] = json.loads(
@@ -57,7 +56,8 @@ def check_tests(policies: Path, tool: Path) -> str:
     }
     if uncovered:
         raise PolicyInvalid(f"Tests do not cover every rule: {json.dumps(uncovered)}.")
-    return f"{done.stdout.count(': PASS')} tests pass and cover every line of {len(rules)} files"
+    passed = done.stdout.rpartition("PASS: ")[2].partition("/")[0]
+    return f"{passed} tests pass and cover every line of {len(rules)} files"
 
 
 def check_metadata(policies: Path, tool: Path) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 SECTIONS = ("line", "peers", "policy", "ledger", "wire", "growth")
 """What needs nothing but this repository, and for `peers` what `make peers` installs."""
-MORE = ("reconcile",)
+MORE = ("reconcile", "start")
 """What needs Terraform and its AWS provider too: only on demand."""
 _ROOT = Path(__file__).parent.parent.parent
 

@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -89,7 +90,10 @@ def server(
 ) -> Iterator[Process]:
     """Any server, from the moment when it answers a GET of `path` with these headers."""
     started = time.perf_counter()
-    with subprocess.Popen(argv, cwd=ROOT, stdout=subprocess.DEVNULL) as process:
+    with (
+        tempfile.TemporaryFile() as log,  # a line for each decision, as in production
+        subprocess.Popen(argv, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=log) as process,
+    ):
         try:
             while not _answers(f"http://127.0.0.1:{port}{path}", headers):
                 if process.poll() is not None or time.perf_counter() - started > _START_SECONDS:

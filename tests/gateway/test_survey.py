@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.model.caller import ActorKind
+from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim, Relation
 from gateway.model.facts import GroupRules
 from gateway.model.json import Json
@@ -17,7 +17,7 @@ from gateway.ports import LedgerView
 from gateway.settings import StackSettings
 from gateway.survey import Survey, nothing_known
 from gateway.terraform.stacks import Stacks
-from tests.kit.doubles import AGENT, CALL, NOW, FixedClock, LedgerDouble, PolicyDouble
+from tests.kit.doubles import AGENT, CALL, HUMAN, NOW, FixedClock, LedgerDouble, PolicyDouble
 from tests.kit.gate import STACK
 from tests.kit.growth import assert_linear, finish
 
@@ -246,3 +246,11 @@ async def test_the_other_rules_of_a_group_are_known_and_asked_for_only_where_it_
     assert facts.group_rules.groups == {"aws_security_group.kafka_consumer": "sg-0abc1234"}
     assert facts.group_rules.rules == {"sg-0abc1234": (rule,)}
     assert (await survey.of(mutation(effect()))).group_rules == GroupRules()
+
+
+@pytest.mark.parametrize(("caller", "hidden"), [(AGENT, True), (HUMAN, False)])
+async def test_a_secret_is_hidden_from_who_is_not_told_any(stacks: Stacks, caller: Caller, hidden: bool) -> None:
+    asked = replace(mutation(replace(effect(value=4), sensitive=True), effect(attribute="max_size")), caller=caller)
+    survey = Survey(stacks=stacks, ledger=LedgerDouble(), policy=PolicyDouble(), clock=FixedClock())
+    facts = await survey.of(asked)
+    assert [subject.hidden for subject in facts.subjects] == [hidden, False]

@@ -41,6 +41,7 @@ KEYS: dict[str, tuple[ActorKind, tuple[str, ...]]] = {
     "rival": (ActorKind.AGENT, ()),
     "human": (ActorKind.HUMAN, ("approver",)),
     "pipeline": (ActorKind.PIPELINE, ()),
+    "service": (ActorKind.SERVICE, ()),
 }
 
 

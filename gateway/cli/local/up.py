@@ -6,7 +6,8 @@ import http.client
 import importlib.util
 import shutil
 import signal
-from collections.abc import Mapping
+import socket
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Annotated
 from urllib.request import urlopen
 
 import typer
+from rich.status import Status
 
 from gateway.cli.identity import UP_DIRECTORY
 from gateway.cli.local.apply import apply_stack, init_stack
@@ -38,6 +40,8 @@ from gateway.settings import Settings, read_settings
 
 _READY_SECONDS = 60.0
 _ANSWER_SECONDS = 5.0
+_BACKLOG = 128
+_APPLYING = "Applying the stack with Terraform, through the gateway (about half a minute)"
 _MAX_PORT = 65535
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -162,19 +166,14 @@ async def _run(workspace: Workspace, options: UpOptions, children: Children) -> 
     with console.status("Preparing the stack"):
         await prepare_stack(workspace, example())
         settings, keys = await _write_settings(workspace, options)
-    await children.start("gateway", ["gateway", "serve", "--config", str(workspace.config)])
+    await _start_gateway(workspace, children)
     has_terraform = shutil.which(settings.reconcile.terraform) is not None
     applies = has_terraform and _is_to_apply(workspace, options)
-    init = asyncio.ensure_future(init_stack(workspace, settings, keys["pipeline"])) if applies else None
-    try:
-        await _wait_for_parts(workspace)
-        if init is not None:
-            await init
-            await _apply(workspace, settings, keys["pipeline"])
-    finally:
-        if init is not None:
-            init.cancel()
-            await asyncio.gather(init, return_exceptions=True)
+    if applies:
+        await _wait_and_apply(workspace, settings, keys["pipeline"])
+    else:
+        await _wait_for_simulated(workspace)
+        await _wait_for_gateway(workspace)
     if has_terraform:
         if not applies:
             _print_not_applied(workspace, options)
@@ -230,11 +229,61 @@ async def _start_simulated(workspace: Workspace, children: Children) -> None:
     await children.start("simulated-aws", ["gateway.cli.local.simulated_aws", str(workspace.simulated_port), journal])
 
 
-async def _wait_for_parts(workspace: Workspace) -> None:
+async def _start_gateway(workspace: Workspace, children: Children) -> None:
+    """Start the gateway on a socket that listens already: requests that come before it is ready wait for it."""
+    with socket.create_server(("127.0.0.1", workspace.port), backlog=_BACKLOG) as listener:
+        descriptor = listener.fileno()
+        arguments = ["gateway", "serve", "--config", str(workspace.config), "--fd", str(descriptor)]
+        await children.start("gateway", arguments, descriptors=[descriptor])
+
+
+async def _wait_and_apply(workspace: Workspace, settings: Settings, pipeline: Key) -> None:
+    """Wait for the parts and apply the stack. Terraform loads while the parts do, and waits for the gateway by itself."""
+    init = asyncio.ensure_future(init_stack(workspace, settings, pipeline))
+    applied: asyncio.Future[None] = init
+    progress = _Progress()
+    try:
+        await _wait_for_simulated(workspace)
+        await init
+        applied = asyncio.ensure_future(apply_stack(workspace, settings, pipeline, report=progress.report))
+        await _wait_for_gateway(workspace)
+        await progress.show(applied)
+    finally:
+        applied.cancel()
+        init.cancel()
+        await asyncio.gather(init, applied, return_exceptions=True)
+    console.print("[green]✓[/green] stack applied by Terraform, through the gateway, with the pipeline's key")
+
+
+class _Progress:
+    """Shows what Terraform has done: in one line on a terminal, else a line each."""
+
+    def __init__(self) -> None:
+        self._status: Status | None = None
+
+    def report(self, line: str) -> None:
+        """Show that a resource is done."""
+        if self._status is not None and console.is_terminal:
+            self._status.update(f"{_APPLYING}: {safe(line)}")
+        else:
+            console.print(f"  {safe(line)}")
+
+    async def show(self, applied: Awaitable[None]) -> None:
+        """Show what is reported until Terraform has applied the stack. Raises what it raises."""
+        if not console.is_terminal:
+            console.print(_APPLYING)
+        with console.status(_APPLYING) as self._status:
+            await applied
+
+
+async def _wait_for_simulated(workspace: Workspace) -> None:
     if workspace.simulated_port:
         with console.status("Starting the simulated AWS"):
             await _wait_until_ready(f"{workspace.simulated_url}/_ready", workspace)
         console.print(f"[green]✓[/green] simulated AWS on {workspace.simulated_url}")
+
+
+async def _wait_for_gateway(workspace: Workspace) -> None:
     with console.status("Starting the gateway"):
         await _wait_until_ready(f"{workspace.url}/readyz", workspace)
     console.print(f"[green]✓[/green] gateway on {workspace.url}")
@@ -275,19 +324,3 @@ def _print_not_applied(workspace: Workspace, options: UpOptions) -> None:
         console.print(
             "[yellow]![/yellow] the stack is not applied; `sentinel up --apply` does that, through the gateway"
         )
-
-
-async def _apply(workspace: Workspace, settings: Settings, pipeline: Key) -> None:
-    doing = "Applying the stack with Terraform, through the gateway (about half a minute)"
-    with console.status(doing) as status:
-
-        def report(line: str) -> None:
-            if console.is_terminal:
-                status.update(f"{doing}: {safe(line)}")
-            else:
-                console.print(f"  {safe(line)}")
-
-        if not console.is_terminal:
-            console.print(doing)
-        await apply_stack(workspace, settings, pipeline, report=report)
-    console.print("[green]✓[/green] stack applied by Terraform, through the gateway, with the pipeline's key")

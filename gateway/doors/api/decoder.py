@@ -13,7 +13,7 @@ from gateway.doors.aws.statement_class import class_of_call
 from gateway.errors import Malformed, UnknownOperation
 from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
-from gateway.model.mutation import Call, CallClass
+from gateway.model.mutation import Call, CallClass, Door
 from gateway.off_loop import off_loop
 from gateway.ports import Request
 from gateway.service_models import ServiceModels
@@ -68,6 +68,7 @@ class ApiDecoder:
             motive=body.motive.motive() if body.motive else None,
             idempotency_key=_idempotency_key(inbound),
             dry_run=body.dry_run,
+            door=Door.API,
         )
 
     def _operation_name(self, service: str, given: str) -> str:

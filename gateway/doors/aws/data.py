@@ -2,14 +2,22 @@
 
 from typing import Generic, Protocol, TypeVar
 
+import structlog
+
 from gateway.data_plane import DataPlane
 from gateway.doors.asgi import Receive, Send
-from gateway.doors.aws.stream import ReadResponse, send_reply
-from gateway.errors import NotSendable
+from gateway.doors.aws.reply_urls import ReplyUrls
+from gateway.doors.aws.stream import ReadResponse, rewritten, send_reply
+from gateway.errors import LedgerUnavailable, NotSendable
 from gateway.model.caller import Caller
-from gateway.model.mutation import Call
+from gateway.model.data_plane import DataTreatment, Passage
+from gateway.model.inbound import Inbound
+from gateway.model.mutation import Call, Door
+from gateway.model.upload import Upload
 from gateway.passed_counts import PassedCounts
 from gateway.ports import Request
+
+log = structlog.get_logger()
 
 _FIRST_ERROR = 400
 PreparedT = TypeVar("PreparedT")
@@ -18,7 +26,7 @@ PreparedT = TypeVar("PreparedT")
 class DataUpstream(Protocol[PreparedT]):
     """AWS, for calls of the data plane."""
 
-    async def prepare(self, call: Call) -> PreparedT:
+    async def prepare(self, call: Call, upload: Upload | None = None) -> PreparedT:
         """The signed request. Sends nothing. Raises `errors.NotSendable`."""
         ...
 
@@ -30,12 +38,38 @@ class DataUpstream(Protocol[PreparedT]):
 class DataCalls(Generic[PreparedT]):
     """Forwards what passes. Everything else is left to the pipeline."""
 
-    def __init__(self, plane: DataPlane, counts: PassedCounts, upstream: DataUpstream[PreparedT]) -> None:
+    def __init__(
+        self, plane: DataPlane, counts: PassedCounts, upstream: DataUpstream[PreparedT], urls: ReplyUrls | None = None
+    ) -> None:
+        """`urls` makes the URLs in replies lead through the gateway; None: they stay as they are."""
+        self._urls = urls
         self._plane = plane
         self._counts = counts
         self._upstream = upstream
 
-    async def forward(self, receive: Receive, send: Send, *, caller: Caller, request: Request) -> bool:
+    def count_read(self, caller: Caller, request: Request) -> None:
+        """Count a read with a presigned URL, which its maker gave away. Other reads leave no record. Never raises."""
+        if request.door is Door.AWS:
+            return
+        try:
+            self._counts.add(
+                Passage(
+                    caller=caller,
+                    service=request.call.service,
+                    operation=request.call.operation,
+                    stack="",
+                    addresses=(),
+                    treatment=DataTreatment.PASS,
+                    call_class=request.call_class,
+                    door=request.door,
+                )
+            )
+        except LedgerUnavailable as error:
+            log.error("presigned_read_not_counted", reason=str(error))  # noqa: TRY400  the message says enough
+
+    async def forward(
+        self, receive: Receive, send: Send, *, inbound: Inbound, caller: Caller, request: Request
+    ) -> bool:
         """Whether the call passed; then AWS's reply was sent. If not, nothing was sent anywhere.
 
         Raises `errors.LedgerUnavailable` before anything is sent, `errors.UpstreamUnavailable` before anything is sent to the client, and
@@ -45,7 +79,7 @@ class DataCalls(Generic[PreparedT]):
         if passage is None:
             return False
         try:
-            prepared = await self._upstream.prepare(request.call)
+            prepared = await self._upstream.prepare(request.call, request.upload)
         except NotSendable:
             # The pipeline refuses it with the reason, and records that.
             return False
@@ -55,7 +89,7 @@ class DataCalls(Generic[PreparedT]):
             response = await self._upstream.open(prepared)
             answered = response.status < _FIRST_ERROR
             try:
-                await send_reply(receive, send, response)
+                await send_reply(receive, send, await rewritten(response, self._urls, request.call, inbound))
             finally:
                 response.abandon()
         finally:

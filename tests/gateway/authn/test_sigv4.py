@@ -370,8 +370,8 @@ async def test_an_unknown_key_is_told_from_a_wrong_secret_by_nothing(
 async def test_the_dummy_secret_opens_nothing_and_is_in_no_source(door: SigV4, clock: Any, inbound_of: Any) -> None:
     for key_id in ("SNTL9999999999999999", "REVOKED", KEY_ID):
         with pytest.raises(NotAuthenticated):
-            await door.authenticate(inbound_of(**signed(clock, key_id=key_id, secret=sigv4._DUMMY_SECRET)))
-    assert sigv4._DUMMY_SECRET not in inspect.getsource(sigv4)
+            await door.authenticate(inbound_of(**signed(clock, key_id=key_id, secret=sigv4.DUMMY_SECRET)))
+    assert sigv4.DUMMY_SECRET not in inspect.getsource(sigv4)
 
 
 async def test_the_body_is_not_read_if_the_signature_is_wrong(door: SigV4, clock: Any, inbound_of: Any) -> None:

@@ -395,3 +395,10 @@ async def test_the_bounds_of_a_resource_are_evaluated_once_for_all_its_attribute
     contract = replace(law(mutable=("tags",)), evaluate=evaluate)
     told = await findings(*_tags(5, contract))
     assert (len(evaluated), [finding.rule for finding in told]) == (1, ["bounds.max_items"])
+
+
+async def test_a_guess_of_a_declared_secret_is_denied_like_any_other() -> None:
+    guess = subject("x", attribute="password", action=CREATE, in_code="x", exists=False, contract=law())
+    assert (await one(guess)).verdict is Verdict.ALLOW
+    assert (await one(replace(guess, hidden=True))).rule == "bounds.not_mutable"
+    assert (await one(replace(guess, declared="y", hidden=True))).rule == "bounds.not_mutable"

@@ -59,8 +59,14 @@ class Hasty(TimeoutProtocol):
     def data_received(self, data: bytes) -> None:
         """Count, so that a test can wait until what it sent has arrived."""
         super().data_received(data)
-        type(self).received += len(data)
-        type(self).latest = self
+        Hasty.received += len(data)
+        Hasty.latest = self
+
+
+class Patient(Hasty):
+    """Any body keeps arriving fast enough."""
+
+    body_rate = 0
 
 
 async def _application(scope: Any, receive: Any, send: Any) -> None:
@@ -75,9 +81,9 @@ async def _application(scope: Any, receive: Any, send: Any) -> None:
         await send_response(send, 200, [("content-length", str(len(body)))], body)
 
 
-@pytest.fixture
-async def port() -> AsyncIterator[int]:
-    server = uvicorn.Server(uvicorn.Config(_application, port=0, http=Hasty, log_level="error", lifespan="off"))
+@pytest.fixture(params=[Hasty])
+async def port(request: pytest.FixtureRequest) -> AsyncIterator[int]:
+    server = uvicorn.Server(uvicorn.Config(_application, port=0, http=request.param, log_level="error", lifespan="off"))
     server.config.load()
     listening = server.config.bind_socket()
     serving = asyncio.ensure_future(server.serve(sockets=[listening]))
@@ -125,6 +131,13 @@ async def test_a_slow_request_gets_408(port: int, parts: tuple[bytes, ...]) -> N
     assert received.startswith(b"HTTP/1.1 408 ")
     head, _, body = received.partition(b"\r\n\r\n")
     assert f"content-length: {len(body)}".encode() in head
+
+
+@pytest.mark.parametrize("port", [Patient], indirect=True)
+async def test_a_body_that_keeps_arriving_may_take_longer(port: int) -> None:
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 8\r\n\r\n"
+    received = await _talk(port, head, *[b"x"] * 8)
+    assert received.startswith(b"HTTP/1.1 200 ")
 
 
 @pytest.mark.parametrize("path", [b"/", b"/slow"])

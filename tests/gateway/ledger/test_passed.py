@@ -34,6 +34,7 @@ async def test_the_counts_are_recorded_and_found(scene: Any) -> None:
         == {
             "caller": {"kind": "service", "key_id": "SNTLAPP", "on_behalf_of": "ana"},
             "call": {"service": "sqs", "operation": "SendMessage", "class": "data"},
+            "door": "aws",
             "treatment": "record",
             "count": 380,
             "errors": 2,

@@ -133,7 +133,7 @@ WHO = [
     Case(name="12 body is not its hash", make=lambda gate: s3(gate, b"<Tagging/>", payload="0" * 64), status=400, code="XAmzContentSHA256Mismatch"),
     Case(name="13 unsigned payload", make=lambda gate: s3(gate, b"<Tagging/>", payload="UNSIGNED-PAYLOAD"), status=403, code="AccessDenied"),
     Case(name="13 unsigned payload, query", make=lambda gate: signer(gate).signed(headers=FORM_HEADERS, body=FIELDS.encode(), payload="UNSIGNED-PAYLOAD"), status=403, code="AccessDenied"),
-    Case(name="13 unsigned chunks", make=lambda gate: s3(gate, b"1\r\nx\r\n0\r\n\r\n", "/bucket/key", "STREAMING-UNSIGNED-PAYLOAD-TRAILER"), status=403, code="AccessDenied"),
+    Case(name="13 unsigned chunks", make=lambda gate: s3(gate, b"1\r\nx\r\n0\r\n\r\n", "/bucket/key", "STREAMING-UNSIGNED-PAYLOAD-TRAILER"), status=411, code="MissingContentLength"),
     Case(name="14 presigned change", make=lambda gate: signer(gate).presigned(target=f"/?{FIELDS}"), status=403, code="AccessDenied"),
     Case(name="15 signature version 2", make=lambda gate: query(gate).with_header("Authorization", "AWS key:c2ln"), status=400, code="IncompleteSignature"),
     Case(name="15 signature version 4A", make=_authorization(lambda text: text.replace("HMAC", "ECDSA-P256")), status=400, code="IncompleteSignature"),
