@@ -181,8 +181,8 @@ class _Marker:
             for child in children.values():
                 yield self.of(child.own_outputs())
         elif f"{root}.{names[0]}" in module.source.resources:
-            for instance in module.own_instances():
-                if f"{instance.resource_type}.{instance.name}" == f"{root}.{names[0]}" and len(names) > 1:
+            for instance in module.instances_of(f"{root}.{names[0]}"):
+                if len(names) > 1:
                     yield self.attribute(instance.document, instance.block, instance.scope, names[1])
 
     def attribute(self, document: Document, block: Node, scope: EvaluationScope, name: str) -> Footprint:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal as OneOf
+from typing import TypeAlias
 
 from tree_sitter import Node
 
@@ -20,6 +21,10 @@ from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown, Value
 
 __all__ = ["Definition", "Module", "ResourceInstance", "attributes", "declared", "expand", "load_module"]
+
+
+Expansion: TypeAlias = tuple[tuple[str | int | None, EvaluationScope], ...]
+"""Key and scope of each instance of a block."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +59,10 @@ class Module:
     """Cache of values by name, such as `var.size`."""
     child_modules: "dict[str, Module]" = field(default_factory=dict)
     """Cache of called modules by name and key, so that each exists only once."""
+    expansions: "dict[tuple[str, ...], Expansion | Unknown]" = field(default_factory=dict)
+    """Cache of the keys and scopes of resource and module blocks, by the block's header."""
+    expanded_resources: "dict[str, tuple[ResourceInstance, ...]]" = field(default_factory=dict)
+    """Cache of the instances of this module's resource blocks, by `type.name`."""
 
     @property
     def scope(self) -> EvaluationScope:
@@ -224,16 +233,17 @@ class Module:
 
     def own_instances(self) -> "tuple[ResourceInstance, ...]":
         """Every resource instance of this module itself whose key is known."""
-        return tuple(self._instances())
+        return tuple(instance for name in self.source.resources for instance in self.instances_of(name))
 
-    def _instances(self) -> "Iterator[ResourceInstance]":
-        for address, (document, block) in self.source.resources.items():
+    def instances_of(self, name: str) -> "tuple[ResourceInstance, ...]":
+        """The instances of the resource block `type.name`; none if its keys are not known."""
+        if name not in self.expanded_resources:
             try:
-                expanded = expand(self, document, block)
+                expanded = expand(self, *self.source.resources[name])
             except Unknown:
-                continue
-            for key, scope in expanded:
-                yield _instance(self, address, key, scope)
+                expanded = ()
+            self.expanded_resources[name] = tuple(_instance(self, name, key, scope) for key, scope in expanded)
+        return self.expanded_resources[name]
 
     def called(self) -> "Iterator[Module]":
         """The directly called modules whose keys are known."""
@@ -275,23 +285,34 @@ def _bracket(key: str | int | None) -> str:
     return f"[{quoted.replace('${', '$${').replace('%{', '%%{')}]"
 
 
-def expand(
-    module: Module, document: Document, block: Node, visiting: Visiting = frozenset()
-) -> tuple[tuple[str | int | None, EvaluationScope], ...]:
+def expand(module: Module, document: Document, block: Node, visiting: Visiting = frozenset()) -> "Expansion":
     """Key and scope of each instance of a resource or module block. Raises `Unknown`."""
+    header = document.header(block)
+    if header not in module.expansions:
+        try:
+            module.expansions[header] = _expand(module, document, block, visiting)
+        except Unknown as error:
+            module.expansions[header] = error
+    found = module.expansions[header]
+    if isinstance(found, Unknown):
+        raise type(found)(str(found))
+    return found
+
+
+def _expand(module: Module, document: Document, block: Node, visiting: Visiting) -> "Expansion":
     scope = replace(module.scope, visiting=visiting)
     attributes = document.attributes(block)
     if {"count", "for_each"} & module.source.overridden_in(document.header(block)):
         raise Unknown("the number of instances comes from an override file")
     if "count" in attributes:
         amount = values.decimal(value_of(read_attribute(document, attributes["count"]), scope))
-        return tuple((index, replace(scope, count=index, visiting=frozenset())) for index in range(int(amount)))
+        return tuple((index, EvaluationScope(module=module, count=index)) for index in range(int(amount)))
     if "for_each" in attributes:
         collection = values.known(value_of(read_attribute(document, attributes["for_each"]), scope))
         if not isinstance(collection, Mapping | values.SetOf):
             raise values.EvaluationFailed("for_each needs a map or a set")
-        pairs = iterate(collection)
-        return tuple((values.text(key), replace(module.scope, each=(values.text(key), value))) for key, value in pairs)
+        pairs = ((values.text(key), value) for key, value in iterate(collection))
+        return tuple((key, EvaluationScope(module=module, each=(key, value))) for key, value in pairs)
     return ((None, module.scope),)
 
 
