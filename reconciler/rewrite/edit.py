@@ -10,6 +10,7 @@ from gateway.errors import CodeInvalid
 from gateway.model.equality import equal
 from gateway.model.json import Json
 from gateway.model.path import AttributePath
+from gateway.terraform.config.changed import AllDefinitions, all_definitions, changed_module
 from gateway.terraform.config.instance import ResourceInstance, declared
 from gateway.terraform.config.module import Module, load_module
 from gateway.terraform.lang.hcl import Document, parse
@@ -19,7 +20,7 @@ from reconciler.rewrite.editors import attribute, entry, list_items, literal, re
 from reconciler.rewrite.editors.align import aligned
 from reconciler.rewrite.editors.splice import Splice
 from reconciler.rewrite.editors.text import CannotEdit
-from reconciler.rewrite.footprint import Footprint, differences, footprints, locate
+from reconciler.rewrite.footprint import Footprint, differences, footprints, footprints_after, locate
 from reconciler.rewrite.place import (
     ArgumentPlace,
     AttributePlace,
@@ -40,7 +41,7 @@ class _State:
     root: Path
     sources: Mapping[Path, bytes]
     module: Module
-    instances: Mapping[str, ResourceInstance]
+    definitions: AllDefinitions
     footprints: Mapping[str, Mapping[str, Footprint]]
 
     def original(self, path: Path) -> bytes | None:
@@ -52,7 +53,7 @@ class _State:
 
     def instance(self, address: str) -> ResourceInstance | None:
         """The instance at an address."""
-        return self.instances.get(address)
+        return self.module.instance(address)
 
 
 def edit(root: Path, wanted: Sequence[Wanted], sources: Mapping[Path, bytes] | None = None) -> Edited:
@@ -90,8 +91,26 @@ def _order(wanted: Wanted) -> tuple[str, str, str]:
 
 def _load(root: Path, sources: Mapping[Path, bytes], known: Module | None = None) -> _State:
     module = load_module(root, sources, known)
-    instances = {instance.address: instance for instance in module.instances()}
-    return _State(root=root, sources=dict(sources), module=module, instances=instances, footprints=footprints(module))
+    return _State(
+        root=root,
+        sources=dict(sources),
+        module=module,
+        definitions=all_definitions(module),
+        footprints=footprints(module),
+    )
+
+
+def _after(state: _State, path: Path, source: bytes) -> _State:
+    """The state after a change of one file. Only what the change can reach is evaluated."""
+    sources = {**state.sources, path: source}
+    changed = changed_module(state.module, state.definitions, path, source)
+    if changed is None:
+        return _load(state.root, sources, state.module)
+    module, definitions = changed
+    after = footprints_after(module, state.footprints)
+    if module.carried is not None:
+        module.carried.release()
+    return _State(root=state.root, sources=sources, module=module, definitions=definitions, footprints=after)
 
 
 # ------------------------------------------------------------------------------------------ whole maps and blocks
@@ -184,7 +203,7 @@ def _try(state: _State, place: EditablePlace, wanted: Wanted, allowed: Sequence[
     _refuse_shared(state.module, document.path)
     value = wanted.value if wanted.value is None else place.convert(wanted.value)
     source = _spliced(document, _splice(place, value))
-    after = _load(state.root, {**state.sources, document.path: source}, state.module)
+    after = _after(state, document.path, source)
     _check_differences(state, after, wanted, allowed)
     return after, _as_edit(document.path, document.source, source, wanted, place.chain)
 
@@ -230,6 +249,8 @@ def _check_differences(before: _State, after: _State, wanted: Wanted, allowed: S
         raise CannotEdit("The edit would not give the attribute the wanted value.")
     for address in sorted(before.footprints.keys() | after.footprints.keys()):
         one, other = before.footprints.get(address), after.footprints.get(address)
+        if one is other:
+            continue
         if one is None or other is None:
             raise CannotEdit(f"The edit would also add or remove {address.removeprefix('?')}.")
         for path in differences(dict(one), dict(other)):

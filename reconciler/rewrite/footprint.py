@@ -11,8 +11,10 @@ from typing import TypeAlias, cast
 from tree_sitter import Node
 
 from gateway.model.path import AttributePath
-from gateway.terraform.config.instance import META, body
+from gateway.terraform.config.carried import Carried
+from gateway.terraform.config.instance import META, ResourceInstance, body
 from gateway.terraform.config.module import Module, expand
+from gateway.terraform.config.source import Declared
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.evaluate import EvaluationScope, value_of
 from gateway.terraform.lang.expression import Expression
@@ -46,35 +48,109 @@ def footprints(module: Module) -> dict[str, dict[str, Footprint]]:
     return {address: found for each in module.modules() for address, found in _in_module(marker, each)}
 
 
+def footprints_after(
+    module: Module, before: Mapping[str, Mapping[str, Footprint]]
+) -> dict[str, Mapping[str, Footprint]]:
+    """The footprints of code that `changed_module` made, equal to `footprints(module)`; `before` are those of the code before the edit.
+
+    Only what the edit can reach is evaluated. All other footprints are the same objects as in `before`.
+    """
+    marker = _Marker()
+    result: dict[str, Mapping[str, Footprint]] = {}
+    for each in module.modules():
+        if each.carried is None:
+            result.update(_in_module(marker, each))
+            continue
+        for part in _parts(each):
+            kept = before.get(part.address) if _is_kept(each.carried, each, part) else None
+            result[part.address] = part.footprint(marker) if kept is None else kept
+    return result
+
+
+def _is_kept(carried: Carried, module: Module, part: "_Part") -> bool:
+    """Whether an edit cannot have changed a footprint."""
+    if carried.is_outdated(module.address, *part.keys):
+        return False
+    if not carried.is_outdated(module.address, *part.instance_keys):
+        return True
+    earlier = carried.modules.get(module.address)
+    if earlier is None or part.instance is None:
+        return False
+    name = f"{part.instance.resource_type}.{part.instance.name}"
+    found = next((each for each in earlier.instances_of(name) if each.address == part.address), None)
+    return found is not None and carried.same_scope(found.scope, part.scope)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _Part:
+    """A block with a footprint of its own."""
+
+    address: str
+    document: Document
+    block: Node
+    scope: EvaluationScope
+    without: frozenset[str]
+    """The names in it to leave out."""
+    keys: tuple[str, ...]
+    """The definitions that it consists of."""
+    instance_keys: tuple[str, ...] = ()
+    """The definition of which instances there are."""
+    instance: ResourceInstance | None = None
+
+    def footprint(self, marker: "_Marker") -> dict[str, Footprint]:
+        """The footprint of the block."""
+        return marker.body(self.document, self.block, self.scope, self.without)
+
+
 def _in_module(marker: "_Marker", module: Module) -> Iterator[tuple[str, dict[str, Footprint]]]:
+    for part in _parts(module):
+        yield part.address, part.footprint(marker)
+
+
+def _parts(module: Module) -> Iterator[_Part]:
     prefix = f"{module.address}." if module.address else ""
-    for instance in module.own_instances():
-        yield instance.address, marker.body(instance.document, instance.block, instance.scope, META)
-    for name, document, block, without in _blocks(module):
-        yield f"?{prefix}{name}", marker.body(document, block, module.scope, without)
+    for name in module.source.resources:
+        for instance in module.instances_of(name):
+            yield _Part(
+                address=instance.address,
+                document=instance.document,
+                block=instance.block,
+                scope=instance.scope,
+                without=META,
+                keys=(f"body.{name}",),
+                instance_keys=(f"keys.{name}",),
+                instance=instance,
+            )
+    for name, keys, (document, block), without in _blocks(module):
+        yield _Part(
+            address=f"?{prefix}{name}",
+            document=document,
+            block=block,
+            scope=module.scope,
+            without=without,
+            keys=keys,
+        )
 
 
-def _blocks(module: Module) -> Iterator[tuple[str, Document, Node, frozenset[str]]]:
-    """Every block other than a resource instance: name, document, node, and the names in it to leave out."""
+def _blocks(module: Module) -> Iterator[tuple[str, tuple[str, ...], Declared, frozenset[str]]]:
+    """Every block other than a resource instance: name, keys of its definitions, where it is, and the names in it to leave out."""
     source = module.source
     for name, (document, block) in source.resources.items():
         own = document.attributes(block).keys() | {_block_type(document, inner) for inner in document.blocks(block)}
-        yield (
-            name,
-            document,
-            block,
-            frozenset(own) - _NOT_ATTRIBUTES if _is_expanded(module, document, block) else _WITHOUT_VALUES,
-        )
-    for name, (document, block) in source.data.items():
-        yield f"data.{name}", document, block, _WITHOUT_VALUES
-    for number, (document, block) in enumerate(source.providers):
-        yield f"provider {number}", document, block, _WITHOUT_VALUES
+        expanded = _is_expanded(module, document, block)
+        without = frozenset(own) - _NOT_ATTRIBUTES if expanded else _WITHOUT_VALUES
+        yield name, (f"body.{name}", f"keys.{name}"), (document, block), without
+    for name, declared in source.data.items():
+        yield f"data.{name}", (f"data.{name}",), declared, _WITHOUT_VALUES
+    for number, declared in enumerate(source.providers):
+        yield f"provider {number}", (f"provider.{number}",), declared, _WITHOUT_VALUES
     for name, (document, block) in source.calls.items():
         if source.called_directory(name) not in module.sources or not _is_expanded(module, document, block):
-            yield f"module.{name}", document, block, _WITHOUT_VALUES
+            keys = (f"body.module.{name}", f"keys.module.{name}")
+            yield f"module.{name}", keys, (document, block), _WITHOUT_VALUES
     for number, document in enumerate(source.overrides):
         for order, block in enumerate(document.blocks(document.root)):
-            yield f"override {number}.{order}", document, block, _WITHOUT_VALUES
+            yield f"override {number}.{order}", (f"override.{number}.{order}",), (document, block), _WITHOUT_VALUES
 
 
 def _block_type(document: Document, block: Node) -> str:

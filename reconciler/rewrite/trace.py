@@ -28,7 +28,7 @@ _DEPTH = 60
 
 def traces(module: Module, address: str, path: AttributePath) -> tuple[Place, ...]:
     """All places where an edit could change an attribute, the likeliest first; at least one, which may be a refusal."""
-    instance = next((each for each in module.instances() if each.address == address), None)
+    instance = module.instance(address)
     if instance is None:
         return (NoPlace(reason=f"The code declares no {address} whose key is known."),)
     if path.top in instance.overridden:

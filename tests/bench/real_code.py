@@ -176,9 +176,11 @@ def write_modules(directory: Path, resources: int) -> str:
 def write_map(directory: Path, resources: int) -> str:
     """A root with one block over a map of that many entries; returns the address of one of its instances."""
     entries = "".join(f'    job-{n} = {{ timeout = {30 + n % 7}, owner = "team-{n % 5}" }}\n' for n in range(resources))
-    block = _FLAT.format(n="x", timeout="each.value.timeout", klass="fast").replace(
-        '  name  ', '  for_each = local.jobs\n\n  name  ', 1
-    ).replace("job-x", "${each.key}")
+    block = (
+        _FLAT.format(n="x", timeout="each.value.timeout", klass="fast")
+        .replace("  name  ", "  for_each = local.jobs\n\n  name  ", 1)
+        .replace("job-x", "${each.key}")
+    )
     _write(directory, "main.tf", f"{_HEAD}\nlocals {{\n  jobs = {{\n{entries}  }}\n}}\n{block}")
     return f'aws_sqs_queue.job_x["job-{resources // 2}"]'
 

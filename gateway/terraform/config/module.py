@@ -10,6 +10,7 @@ from typing import TypeAlias
 from tree_sitter import Node
 
 from gateway.model.json import Json
+from gateway.terraform.config.carried import Carried
 from gateway.terraform.config.instance import ResourceInstance, attributes, declared, iterate
 from gateway.terraform.config.source import Source, load_sources
 from gateway.terraform.files import FileTree
@@ -63,6 +64,8 @@ class Module:
     """Cache of the keys and scopes of resource and module blocks, by the block's header."""
     expanded_resources: "dict[str, tuple[ResourceInstance, ...]]" = field(default_factory=dict)
     """Cache of the instances of this module's resource blocks, by `type.name`."""
+    carried: Carried | None = None
+    """The version of the code before an edit, whose values stay valid where the edit cannot reach."""
 
     @property
     def scope(self) -> EvaluationScope:
@@ -214,22 +217,40 @@ class Module:
         for key, scope in expand(self, document, block, visiting):
             call = f"{name}.{key!r}"
             if call not in self.child_modules:
-                prefix = f"{self.address}." if self.address else ""
-                self.child_modules[call] = Module(
-                    source=self.sources[directory],
-                    sources=self.sources,
-                    address=f"{prefix}module.{name}{_bracket(key)}",
-                    parent=self,
-                    call=block,
-                    call_document=document,
-                    call_scope=scope,
+                self.child_modules[call] = self._child(
+                    f"module.{name}{_bracket(key)}", directory, (document, block), scope
                 )
             found[key] = self.child_modules[call]
         return found
 
+    def _child(self, step: str, directory: str, call: tuple[Document, Node], scope: EvaluationScope) -> "Module":
+        address = f"{self.address}.{step}" if self.address else step
+        earlier = None if self.carried is None else self.carried.earlier(address, scope, directory)
+        return Module(
+            source=self.sources[directory],
+            sources=self.sources,
+            address=address,
+            parent=self,
+            call=call[1],
+            call_document=call[0],
+            call_scope=scope,
+            carried=None if earlier is None else self.carried,
+            evaluated={} if earlier is None or self.carried is None else self.carried.values(earlier),
+        )
+
     def instances(self) -> "tuple[ResourceInstance, ...]":
         """Every resource instance whose key is known, of this module and all below it, in the order of the files."""
         return tuple(instance for module in self.modules() for instance in module.own_instances())
+
+    def instance(self, address: str) -> ResourceInstance | None:
+        """The instance at an address, of this module or one below it; None if there is none whose key is known."""
+        own = address.removeprefix(f"{self.address}.") if self.address else address
+        if own.startswith("module."):
+            below = (child for child in self.called() if address.startswith(f"{child.address}."))
+            return next((found for child in below if (found := child.instance(address)) is not None), None)
+        name = ".".join(own.partition("[")[0].split(".")[:2])
+        rows = self.instances_of(name) if name in self.source.resources else ()
+        return next((each for each in rows if each.address == address), None)
 
     def own_instances(self) -> "tuple[ResourceInstance, ...]":
         """Every resource instance of this module itself whose key is known."""
@@ -289,14 +310,29 @@ def expand(module: Module, document: Document, block: Node, visiting: Visiting =
     """Key and scope of each instance of a resource or module block. Raises `Unknown`."""
     header = document.header(block)
     if header not in module.expansions:
-        try:
-            module.expansions[header] = _expand(module, document, block, visiting)
-        except Unknown as error:
-            module.expansions[header] = error
+        carried = _carried_expansion(module, header)
+        if carried is None:
+            try:
+                carried = _expand(module, document, block, visiting)
+            except Unknown as error:
+                carried = error
+        module.expansions[header] = carried
     found = module.expansions[header]
     if isinstance(found, Unknown):
         raise type(found)(str(found))
     return found
+
+
+def _carried_expansion(module: Module, header: tuple[str, ...]) -> "Expansion | Unknown | None":
+    """The expansion of the same block before an edit that cannot have changed it."""
+    earlier = None if module.carried is None else module.carried.modules.get(module.address)
+    key = f"keys.{'.'.join(header if header[0] == 'module' else header[1:])}"
+    if earlier is None or module.carried is None or module.carried.is_outdated(module.address, key):
+        return None
+    found = earlier.expansions.get(header)
+    if found is None or isinstance(found, Unknown):
+        return found
+    return tuple((key, replace(scope, module=module)) for key, scope in found)
 
 
 def _expand(module: Module, document: Document, block: Node, visiting: Visiting) -> "Expansion":

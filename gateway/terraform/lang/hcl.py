@@ -92,9 +92,7 @@ class Document:
             body = self.body(container)
             children = () if body is None else tuple(body.children)
             found = self.members[container.id] = Members(
-                attributes={
-                    self.text(child.children[0]): child for child in children if child.type == "attribute"
-                },
+                attributes={self.text(child.children[0]): child for child in children if child.type == "attribute"},
                 blocks=tuple(child for child in children if child.type == "block"),
             )
         return found
