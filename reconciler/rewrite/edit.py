@@ -20,7 +20,14 @@ from reconciler.rewrite.editors import attribute, entry, list_items, literal, re
 from reconciler.rewrite.editors.align import aligned
 from reconciler.rewrite.editors.splice import Splice
 from reconciler.rewrite.editors.text import CannotEdit
-from reconciler.rewrite.footprint import Footprint, differences, footprints, footprints_after, locate
+from reconciler.rewrite.footprint import (
+    Footprint,
+    FootprintChange,
+    differences,
+    footprint_changes,
+    footprint_of,
+    locate,
+)
 from reconciler.rewrite.place import (
     ArgumentPlace,
     AttributePlace,
@@ -42,7 +49,6 @@ class _State:
     sources: Mapping[Path, bytes]
     module: Module
     definitions: AllDefinitions
-    footprints: Mapping[str, Mapping[str, Footprint]]
 
     def original(self, path: Path) -> bytes | None:
         """The bytes of a file in this state; None if it does not exist."""
@@ -91,26 +97,16 @@ def _order(wanted: Wanted) -> tuple[str, str, str]:
 
 def _load(root: Path, sources: Mapping[Path, bytes], known: Module | None = None) -> _State:
     module = load_module(root, sources, known)
-    return _State(
-        root=root,
-        sources=dict(sources),
-        module=module,
-        definitions=all_definitions(module),
-        footprints=footprints(module),
-    )
+    return _State(root=root, sources=dict(sources), module=module, definitions=all_definitions(module))
 
 
 def _after(state: _State, path: Path, source: bytes) -> _State:
-    """The state after a change of one file. Only what the change can reach is evaluated."""
+    """The state after a change of one file, of which only what the change can reach will be evaluated."""
     sources = {**state.sources, path: source}
     changed = changed_module(state.module, state.definitions, path, source)
     if changed is None:
         return _load(state.root, sources, state.module)
-    module, definitions = changed
-    after = footprints_after(module, state.footprints)
-    if module.carried is not None:
-        module.carried.release()
-    return _State(root=state.root, sources=sources, module=module, definitions=definitions, footprints=after)
+    return _State(root=state.root, sources=sources, module=changed[0], definitions=changed[1])
 
 
 # ------------------------------------------------------------------------------------------ whole maps and blocks
@@ -143,7 +139,8 @@ def _is_one_block(value: Json) -> bool:
 
 def _located(state: _State, wanted: Wanted) -> tuple[tuple[str, ...], Footprint]:
     """The steps to the wanted attribute in the footprint of its resource, and the footprint there."""
-    return locate(dict(state.footprints.get(wanted.address, {})), wanted.path)
+    instance = state.instance(wanted.address)
+    return locate({} if instance is None else dict(footprint_of(instance)), wanted.path)
 
 
 def _edit_whole(state: _State, wanted: Wanted, allowed: Sequence[Wanted]) -> tuple[_State, list[Edit]] | Left:
@@ -247,22 +244,26 @@ def _check_differences(before: _State, after: _State, wanted: Wanted, allowed: S
     """Raise `CannotEdit` unless the code now declares the wanted value, and every other difference is a wanted value too."""
     if not _holds(after, wanted):
         raise CannotEdit("The edit would not give the attribute the wanted value.")
-    for address in sorted(before.footprints.keys() | after.footprints.keys()):
-        one, other = before.footprints.get(address), after.footprints.get(address)
-        if one is other:
-            continue
-        if one is None or other is None:
-            raise CannotEdit(f"The edit would also add or remove {address.removeprefix('?')}.")
-        for path in differences(dict(one), dict(other)):
-            same_resource = (each for each in (wanted, *allowed) if each.address == address)
-            if not any(_covers(after, each, path) and _holds(after, each) for each in same_resource):
-                shown = f"{address.removeprefix('?')}.{'.'.join(path)}"
-                raise CannotEdit(f"The edit would also change {shown}, which is not wanted.")
+    for change in footprint_changes(before.module, after.module):
+        _check_difference(after, change, wanted, allowed)
+    if after.module.carried is not None:
+        after.module.carried.release()
 
 
-def _covers(state: _State, wanted: Wanted, path: tuple[str, ...]) -> bool:
+def _check_difference(after: _State, change: FootprintChange, wanted: Wanted, allowed: Sequence[Wanted]) -> None:
+    """Raise `CannotEdit` unless everything that changed in one block is a wanted value."""
+    shown = change.address.removeprefix("?")
+    if change.before is None or change.after is None:
+        raise CannotEdit(f"The edit would also add or remove {shown}.")
+    same_resource = [each for each in (wanted, *allowed) if each.address == change.address]
+    for path in differences(dict(change.before), dict(change.after)):
+        if not any(_covers(change.after, each, path) and _holds(after, each) for each in same_resource):
+            raise CannotEdit(f"The edit would also change {shown}.{'.'.join(path)}, which is not wanted.")
+
+
+def _covers(footprint: Mapping[str, Footprint], wanted: Wanted, path: tuple[str, ...]) -> bool:
     """Whether a path of a footprint is the wanted attribute or a part of it."""
-    steps, _ = _located(state, wanted)
+    steps, _ = locate(dict(footprint), wanted.path)
     return AttributePath(".".join(steps)).covers(".".join(path))
 
 

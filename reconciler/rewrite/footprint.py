@@ -39,46 +39,74 @@ _NOT_ATTRIBUTES = frozenset({"provider", "provisioner", "connection"})
 """Blocks and arguments of a resource that are not attributes, but that change a plan or an apply."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FootprintChange:
+    """The footprint of one block before and after an edit; None where the code has no such block."""
+
+    address: str
+    """The address of an instance; for instances with unknown keys, and blocks other than resources, it begins with `?`."""
+    before: Mapping[str, Footprint] | None
+    after: Mapping[str, Footprint] | None
+
+
 def footprints(module: Module) -> dict[str, dict[str, Footprint]]:
     """Attributes by address, for every block whose change would show in a plan: resources, data, providers, remote modules.
 
     The addresses of instances with unknown keys, and of blocks other than resources, begin with `?`.
     """
     marker = _Marker()
-    return {address: found for each in module.modules() for address, found in _in_module(marker, each)}
+    return {part.address: part.footprint(marker) for each in module.modules() for part in _parts(each)}
 
 
-def footprints_after(
-    module: Module, before: Mapping[str, Mapping[str, Footprint]]
-) -> dict[str, Mapping[str, Footprint]]:
-    """The footprints of code that `changed_module` made, equal to `footprints(module)`; `before` are those of the code before the edit.
+def footprint_of(instance: ResourceInstance) -> Mapping[str, Footprint]:
+    """The attributes of one instance."""
+    return _Marker().body(instance.document, instance.block, instance.scope, META)
 
-    Only what the edit can reach is evaluated. All other footprints are the same objects as in `before`.
+
+def footprint_changes(before: Module, after: Module) -> Iterator[FootprintChange]:
+    """Every block whose footprint differs between two versions of the code, and some whose footprint does not.
+
+    If `after` was made by `changed_module`, only blocks that the edit can reach are evaluated, one by one as the caller asks.
     """
-    marker = _Marker()
-    result: dict[str, Mapping[str, Footprint]] = {}
-    for each in module.modules():
-        if each.carried is None:
-            result.update(_in_module(marker, each))
-            continue
-        for part in _parts(each):
-            kept = before.get(part.address) if _is_kept(each.carried, each, part) else None
-            result[part.address] = part.footprint(marker) if kept is None else kept
-    return result
+    markers = _Marker(), _Marker()
+    earlier = {module.address: module for module in before.modules()}
+    for module in after.modules():
+        old = earlier.pop(module.address, None)
+        carried = None if old is None else module.carried
+        if carried is None or carried.outdated.get(module.address):
+            yield from _changes(old, module, carried, markers)
+    for old in earlier.values():
+        yield from _changes(old, None, None, markers)
 
 
-def _is_kept(carried: Carried, module: Module, part: "_Part") -> bool:
-    """Whether an edit cannot have changed a footprint."""
-    if carried.is_outdated(module.address, *part.keys):
-        return False
-    if not carried.is_outdated(module.address, *part.instance_keys):
-        return True
-    earlier = carried.modules.get(module.address)
-    if earlier is None or part.instance is None:
-        return False
-    name = f"{part.instance.resource_type}.{part.instance.name}"
-    found = next((each for each in earlier.instances_of(name) if each.address == part.address), None)
-    return found is not None and carried.same_scope(found.scope, part.scope)
+def _changes(
+    before: Module | None, after: Module | None, carried: Carried | None, markers: "tuple[_Marker, _Marker]"
+) -> Iterator[FootprintChange]:
+    """The changes within one module instance; with `carried`, only of blocks that the edit can reach."""
+    old, new = (_by_address(module, carried) for module in (before, after))
+    for address in (*new, *(each for each in old if each not in new)):
+        one, other = old.get(address), new.get(address)
+        if one is None or other is None or carried is None or not _is_kept(one, other, carried):
+            yield FootprintChange(
+                address=address,
+                before=None if one is None else one.footprint(markers[0]),
+                after=None if other is None else other.footprint(markers[1]),
+            )
+
+
+def _by_address(module: Module | None, carried: Carried | None) -> "dict[str, _Part]":
+    return {
+        part.address: part
+        for part in (() if module is None else _parts(module))
+        if module is not None
+        and (carried is None or carried.is_outdated(module.address, *part.keys, *part.instance_keys))
+    }
+
+
+def _is_kept(before: "_Part", after: "_Part", carried: Carried) -> bool:
+    """Whether an edit changed only which instances there are, and not this one."""
+    own = carried.is_outdated(after.module.address, *after.keys)
+    return not own and before.without == after.without and carried.same_scope(before.scope, after.scope)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -95,16 +123,11 @@ class _Part:
     """The definitions that it consists of."""
     instance_keys: tuple[str, ...] = ()
     """The definition of which instances there are."""
-    instance: ResourceInstance | None = None
+    module: Module
 
     def footprint(self, marker: "_Marker") -> dict[str, Footprint]:
         """The footprint of the block."""
         return marker.body(self.document, self.block, self.scope, self.without)
-
-
-def _in_module(marker: "_Marker", module: Module) -> Iterator[tuple[str, dict[str, Footprint]]]:
-    for part in _parts(module):
-        yield part.address, part.footprint(marker)
 
 
 def _parts(module: Module) -> Iterator[_Part]:
@@ -119,7 +142,7 @@ def _parts(module: Module) -> Iterator[_Part]:
                 without=META,
                 keys=(f"body.{name}",),
                 instance_keys=(f"keys.{name}",),
-                instance=instance,
+                module=module,
             )
     for name, keys, (document, block), without in _blocks(module):
         yield _Part(
@@ -129,6 +152,7 @@ def _parts(module: Module) -> Iterator[_Part]:
             scope=module.scope,
             without=without,
             keys=keys,
+            module=module,
         )
 
 

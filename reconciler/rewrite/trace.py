@@ -367,7 +367,10 @@ def _in_outputs(cursor: Cursor, expression: Expression, name: str, rest: tuple[s
         yield cursor.refuse(f"module.{name} has no such output.", expression)
         return
     document, block = child.source.outputs[rest[0]]
-    given = read_attribute(document, document.attributes(block)["value"])
+    given = child.written_output(rest[0])
+    if given is None:
+        yield cursor.refuse(f"The output {rest[0]} of module.{name} has no value.", expression)
+        return
     there = replace(cursor, document=document, scope=child.scope, module=child, aliases={}, entry=None)
     line = f"{document.at(block)} {child.address}.{rest[0]} = {source_of(document, given)}"
     yield from _follow(there.step(line), given, rest[1:])

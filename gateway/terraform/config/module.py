@@ -181,18 +181,23 @@ class Module:
             try:
                 result[name] = self._once(f"output.{name}", visiting, self._output, name)
             except Unknown as error:
-                document, block = self.source.outputs[name]
-                written = read_attribute(document, document.attributes(block)["value"])
-                result[name] = values.Opaque(str(error), (written, self.scope))
+                written = self.written_output(name)
+                result[name] = values.Opaque(str(error), None if written is None else (written, self.scope))
         return result
 
     def _output(self, name: str, visiting: Visiting) -> Value:
-        document, block = self.source.outputs[name]
+        written = self.written_output(name)
         if "value" in self.source.overridden_in(("output", name)):
             raise Unknown(f"output {name} comes from an override file")
-        return value_of(
-            read_attribute(document, document.attributes(block)["value"]), replace(self.scope, visiting=visiting)
-        )
+        if written is None:
+            raise Unknown(f"output {name} has no value")
+        return value_of(written, replace(self.scope, visiting=visiting))
+
+    def written_output(self, name: str) -> Expression | None:
+        """The expression of an output; None if it has none, which Terraform refuses."""
+        document, block = self.source.outputs[name]
+        value = document.attributes(block).get("value")
+        return None if value is None else read_attribute(document, value)
 
     def documents(self) -> Mapping[Path, Document]:
         """Every document of this stack, by path relative to the root."""

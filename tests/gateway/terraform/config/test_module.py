@@ -9,6 +9,7 @@ from gateway.model.json import Json
 from gateway.terraform.config.module import Module, attributes, load_module
 from gateway.terraform.lang.evaluate import EvaluationScope, Unknown, evaluate
 from gateway.terraform.lang.grammar import parse_expression
+from gateway.terraform.lang.values import Opaque
 
 QUEUE = """
 variable "name" {
@@ -168,3 +169,16 @@ def test_a_key_with_quotes_is_escaped_in_the_address(tmp_path: Path) -> None:
 
 def test_a_list_as_for_each_makes_no_instances(tmp_path: Path) -> None:
     assert _load(tmp_path, 'resource "a" "b" {\n  for_each = ["x"]\n}\n').instances() == ()
+
+
+def test_an_instance_is_found_by_its_address(tmp_path: Path) -> None:
+    module = _load(tmp_path, MAIN)
+    for instance in module.instances():
+        assert module.instance(instance.address) is instance
+    for absent in ("aws_sqs_queue.absent", 'module.absent["a"].aws_sqs_queue.this', "nonsense", ""):
+        assert module.instance(absent) is None
+
+
+def test_an_output_without_a_value_is_unknown(tmp_path: Path) -> None:
+    module = _load(tmp_path, 'output "o" {\n  description = "nothing"\n}\n')
+    assert isinstance(module.own_outputs()["o"], Opaque)
