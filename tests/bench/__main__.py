@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-SECTIONS = ("line", "policy", "ledger", "wire", "growth")
+SECTIONS = ("line", "policy", "ledger", "wire", "growth", "rewrite")
 """What needs nothing but this repository."""
 MORE = ("reconcile",)
 """What needs Terraform and its AWS provider too: only on demand."""

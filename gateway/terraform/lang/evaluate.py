@@ -13,6 +13,7 @@ from gateway.model.json import Json
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang import functions, values
 from gateway.terraform.lang.expression import Expression
+from gateway.terraform.lang.unify import unified
 from gateway.terraform.lang.values import EvaluationFailed, Opaque, SetOf, Unknown, Value
 
 __all__ = ["EvaluationScope", "Unknown", "evaluate", "find", "value_of"]
@@ -233,7 +234,9 @@ def _call(expression: e.FunctionCall, scope: EvaluationScope) -> Value:
     if expression.expand:
         arguments = arguments[:-1] + list(values.items(arguments[-1], "..."))
     _take_for(arguments, scope)
-    return functions.call(expression.name, arguments)
+    result = functions.call(expression.name, arguments)
+    _take_for((result,), scope)
+    return result
 
 
 def _attempt(expression: e.FunctionCall, scope: EvaluationScope) -> Value:
@@ -329,8 +332,7 @@ def _conditional(expression: e.Conditional, scope: EvaluationScope) -> Value:
         beside = value_of(other, scope)
     except Unknown as error:
         beside = Opaque(str(error))
-    result = values.unified([value, beside])[0]
-    return values.MapOf() if isinstance(result, Mapping) and not result else result
+    return unified([value, beside])[0]
 
 
 def _for(expression: e.For, scope: EvaluationScope) -> Value:
