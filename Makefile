@@ -3,6 +3,7 @@
 SHELL := /bin/bash
 UV_VERSION := 0.13.8
 OPA_VERSION := v1.22.0
+MITMPROXY_VERSION := 11.0.2
 TOOLS := $(CURDIR)/.tools
 UV := $(TOOLS)/uv/bin/uv
 PY := $(CURDIR)/.venv/bin/python
@@ -12,8 +13,10 @@ export UV_SYSTEM_CERTS := 1
 export PATH := $(CURDIR)/.venv/bin:$(TOOLS)/bin:$(PATH)
 # Extra options: make up ARGS="--port 9000 --fresh"
 ARGS ?=
+# Your own policies: make policy POLICIES=../policies
+POLICIES ?=
 
-.PHONY: help up tour test lint unit policy tools opa bench clean
+.PHONY: help up tour test lint unit policy tools clients opa bench peers clean
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-7s %s\n", $$1, $$2}'
 
@@ -23,7 +26,7 @@ up: .venv/.ready ## run everything on this machine: gateway, reconciler, simulat
 tour: .venv/.ready ## play the story against a running `make up`
 	@$(SENTINEL) tour $(ARGS)
 
-test: tools lint policy unit ## set up and pass everything
+test: tools clients lint policy unit ## set up and pass everything
 
 lint: .venv/.ready ## types, style, who may import whom
 	$(PY) -m mypy
@@ -31,19 +34,30 @@ lint: .venv/.ready ## types, style, who may import whom
 	.venv/bin/ruff format --check .
 	.venv/bin/lint-imports
 
-policy: .venv/.ready opa ## opa test, check, fmt, and the shipped bundle is the one its sources build
-	$(PY) -m gateway.policy.ci
+policy: .venv/.ready opa ## opa test, check, fmt, and the bundle is the one its sources build (POLICIES=… for your own)
+	$(PY) -m gateway.policy.ci $(POLICIES)
 
-unit: .venv/.ready tools opa ## all tests (PYTEST=… narrows them)
+unit: .venv/.ready tools clients opa ## all tests (PYTEST=… narrows them)
 	$(PY) -m pytest $(PYTEST)
 
-bench: .venv/.ready ## print the figures, one JSON object each
+bench: .venv/.ready peers ## print the figures, one JSON object each
 	$(PY) -m tests.bench
+
+peers: .venv/.ready ## nginx and mitmproxy, which the bench compares with; mitmproxy runs on the interpreter of the gateway
+	@PATH=$$PATH:/usr/sbin command -v nginx >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+	  apt-get update -qq >/dev/null && apt-get install -y -qq --no-install-recommends nginx-light >/dev/null; } || \
+	  { echo 'nginx is not installed, and the bench compares with it (on Debian: apt install nginx-light).' >&2; exit 1; }
+	@base="$$($(PY) -c 'import sys; print(sys.base_prefix)')" && grep -qs "^home = $$base/bin$$" $(TOOLS)/mitmproxy/pyvenv.cfg && test -x $(TOOLS)/mitmproxy/bin/mitmdump || \
+	  { $(UV) venv --quiet --clear --python "$$base/bin/python3" $(TOOLS)/mitmproxy && \
+	    $(UV) pip install --quiet --python $(TOOLS)/mitmproxy/bin/python mitmproxy==$(MITMPROXY_VERSION); }
 
 tools:
 	@for tool in git terraform; do command -v $$tool >/dev/null || { echo "$$tool is not on PATH, and the tests need it." >&2; exit 1; }; done
 	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || \
 	  { echo 'PostgreSQL is not installed, and the tests run a server of their own (on Debian: apt install postgresql).' >&2; exit 1; }
+
+clients: .venv/.ready ## the AWS clients that tests/clients plays with, installed once into .tools
+	@$(PY) -m tests.clients.install
 
 opa: ## OPA on PATH, or the pinned version built once with Go
 	@command -v opa >/dev/null || { command -v go >/dev/null || { echo 'Neither opa nor Go is on PATH. Install one of them: policies are tested with OPA.' >&2; exit 1; }; \
@@ -52,8 +66,14 @@ opa: ## OPA on PATH, or the pinned version built once with Go
 clean: ## remove what the commands above made
 	rm -rf .venv .tools .sentinel .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
-.venv/.ready: pyproject.toml uv.lock
-	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo 'Python 3.11 or newer is needed, as python3.' >&2; exit 1; }
-	@test -x $(UV) || { python3 -m venv $(TOOLS)/uv && $(TOOLS)/uv/bin/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION); }
-	@$(UV) sync --frozen --all-extras --all-groups --quiet --python python3
+# With this set, which some container images do, every command would compile all of its modules at every start.
+unexport PYTHONDONTWRITEBYTECODE
+
+.venv/.ready: pyproject.toml uv.lock deploy/choose_python.py
+	@echo 'Setting up Python in .venv (once, and after each change of uv.lock)'
+	@test -x $(UV) || { echo 'Installing uv $(UV_VERSION) in .tools'; \
+	  if python3 -m pip --version 2>/dev/null | awk '{ exit ($$2 + 0 < 22.3) }'; \
+	  then python3 -m venv --without-pip $(TOOLS)/uv && python3 -m pip --python $(TOOLS)/uv/bin/python install --disable-pip-version-check --no-compile uv==$(UV_VERSION); \
+	  else python3 -m venv $(TOOLS)/uv && $(TOOLS)/uv/bin/pip install --disable-pip-version-check --no-compile uv==$(UV_VERSION); fi; }
+	@python="$$(python3 deploy/choose_python.py)" && $(UV) sync --frozen --all-extras --all-groups --python "$$python"
 	@touch $@

@@ -21,20 +21,26 @@ from gateway.checks.dependencies import DependenciesCheck
 from gateway.checks.policy import GuardrailsCheck
 from gateway.checks.policy_input import PolicyInputs
 from gateway.clock import SystemClock
-from gateway.cloud.aws import Aws
+from gateway.cloud.aws import Aws, SignedRequest
 from gateway.cloud.credentials import Credentials, CredentialsProvider, DefaultChain, FixedCredentials
+from gateway.cloud.data import AwsData
 from gateway.cloud.endpoints import Endpoints
 from gateway.cloud.http_client import Client
 from gateway.cloud.reads import AwsReads
 from gateway.cloud.signer import RequestSigner
+from gateway.data_plane import DataPlane
 from gateway.doors.api.context import Context
 from gateway.doors.api.decoder import ApiDecoder
 from gateway.doors.api.problems import handle_errors
 from gateway.doors.api.routes import routes
 from gateway.doors.aws import call_classes, routing_index
+from gateway.doors.aws.data import DataCalls
 from gateway.doors.aws.decoder import AwsDecoder
 from gateway.doors.aws.door import AwsDoor
+from gateway.doors.aws.form_uploads import FormUploads
+from gateway.doors.aws.reply_urls import ReplyUrls
 from gateway.doors.aws.stream import Reads
+from gateway.doors.aws.uploads import Uploads
 from gateway.doors.body_budget import BodyBudget
 from gateway.doors.router import DoorRouter
 from gateway.effects.resolver import EffectResolver
@@ -44,11 +50,12 @@ from gateway.keyring.master_key import derived_key
 from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.ledger.ledger import SqlLedger
 from gateway.model.masking import Masker
+from gateway.passed_counts import PassedCounts
 from gateway.pipeline import Pipeline
 from gateway.policy.engine import RunningEngine, open_engine
 from gateway.ports import Clock
 from gateway.service_models import ServiceModels
-from gateway.settings import Settings
+from gateway.settings import Settings, without_password
 from gateway.survey import Survey
 from gateway.terraform.stacks import Stacks
 
@@ -56,6 +63,10 @@ log = structlog.get_logger()
 
 _RELOAD_SECONDS = 0.5
 """How often to look for changed code, contracts and state."""
+_COUNTED_SECONDS = 60.0
+"""How often the counts of calls that pass are recorded."""
+_RETRY_SECONDS = 5.0
+"""How soon they are recorded again if the ledger did not take them."""
 _EXPIRE_SECONDS = 5.0
 """How often to record expired claims."""
 
@@ -86,6 +97,7 @@ class Ports:
     keys: SqlKeyRing
     engine: RunningEngine
     client: Client
+    counts: PassedCounts
     masker: Masker
     digest_key: bytes
 
@@ -99,7 +111,7 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
     clock = SystemClock()
     settings.data.mkdir(parents=True, exist_ok=True)
     async with AsyncExitStack() as stack:
-        master = master_key_of(settings)
+        master = await asyncio.to_thread(master_key_of, settings)
         masker = Masker(key=derived_key(master, "masking"))
         stacks = await asyncio.to_thread(
             Stacks.load,
@@ -124,6 +136,8 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
         await ledger.renew_lease(clock.now(), lease)
         stack.push_async_callback(_end_lease, ledger)
         await _recover(ledger, clock)
+        counts = PassedCounts(ledger, clock)
+        stack.push_async_callback(counts.flush)
         ports = Ports(
             settings=settings,
             clock=clock,
@@ -132,12 +146,40 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             keys=keys,
             engine=engine,
             client=client,
+            counts=counts,
             masker=masker,
             digest_key=derived_key(master, "call digest"),
         )
-        for work in (_reload_stacks(stacks), _expire_claims(ledger, clock), _keep_lease(ledger, clock, lease)):
+        for work in (
+            _reload_stacks(stacks),
+            _expire_claims(ledger, clock),
+            _keep_lease(ledger, clock, lease),
+            _record_counts(counts),
+        ):
             stack.callback(asyncio.ensure_future(work).cancel)
-        yield _application(ports)
+        application = _application(ports)
+        _log_start(ports)
+        yield application
+
+
+def _log_start(ports: Ports) -> None:
+    """Log what this gateway is: where it listens, what it guards and by which revisions."""
+    settings = ports.settings
+    log.info(
+        "started",
+        address=f"http://{settings.server.host}:{settings.server.port}",
+        stacks={stack.name: stack.mode.value for stack in ports.stacks.all},
+        mode=settings.mode.value,
+        ledger=without_password(settings.ledger_url),
+        policy=ports.engine.revision,
+        policy_engine=settings.policy.engine.value,
+        code=ports.stacks.revision,
+        aws=settings.upstream.simulated or "real",
+    )
+    if not ports.stacks.all:
+        log.warning(
+            "no_stack", consequence="No stack is set, so every resource counts as not declared. Add [[stacks]]."
+        )
 
 
 async def _reload_stacks(stacks: Stacks) -> None:
@@ -164,6 +206,13 @@ async def _expire_claims(ledger: SqlLedger, clock: Clock) -> None:
             await ledger.expire(clock.now())
         except SentinelError as error:
             log.error("claims_not_ended", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
+
+
+async def _record_counts(counts: PassedCounts) -> None:
+    """Record the counts of calls that passed, for ever."""
+    while True:
+        await asyncio.sleep(_RETRY_SECONDS if counts.problem else _COUNTED_SECONDS)
+        await counts.flush()
 
 
 async def _keep_lease(ledger: SqlLedger, clock: Clock, lasts: timedelta) -> None:
@@ -194,6 +243,8 @@ async def _end_lease(ledger: SqlLedger) -> None:
 class _Wire:
     """What the doors and the cloud adapter share about AWS, so that each part is in memory only once."""
 
+    resolver: EffectResolver
+
     routing: routing_index.RoutingIndex
     table: call_classes.CallClassTable
     models: ServiceModels
@@ -209,6 +260,7 @@ def _application(ports: Ports) -> DoorRouter:
         models=models,
         endpoints=Endpoints(models=models, regions=settings.upstream.regions, simulated=settings.upstream.simulated),
         signer=RequestSigner(_credentials(settings, ports.clock), ports.clock),
+        resolver=EffectResolver(ports.stacks, masker=ports.masker),
     )
     pipeline = _pipeline(ports, wire)
     door = _aws_door(ports, wire, pipeline)
@@ -219,24 +271,39 @@ def _application(ports: Ports) -> DoorRouter:
     app.mount("/", door)  # must be last: every path outside the API is an AWS request
     # The router wraps FastAPI and passes AWS requests directly to the door: FastAPI's work for a request costs more than the door's.
     budget = BodyBudget(settings.server.max_buffered_bytes)
-    return DoorRouter(app, aws=door, pipeline=pipeline, clock=ports.clock, budget=budget)
+    return DoorRouter(
+        app, aws=door, pipeline=pipeline, clock=ports.clock, budget=budget, public_url=settings.server.public_url
+    )
 
 
 def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
     return Pipeline(
-        resolver=EffectResolver(ports.stacks, masker=ports.masker),
+        resolver=wire.resolver,
         survey=Survey(stacks=ports.stacks, ledger=ports.ledger, policy=ports.engine, clock=ports.clock),
         checks=checks(ports.engine),
         ledger=ports.ledger,
-        cloud=Aws(
-            models=wire.models,
-            endpoints=wire.endpoints,
-            signer=wire.signer,
-            client=ports.client,
-        ),
+        cloud=_aws(ports, wire),
         clock=ports.clock,
         digest_key=ports.digest_key,
     )
+
+
+def _aws(ports: Ports, wire: _Wire) -> Aws:
+    return Aws(models=wire.models, endpoints=wire.endpoints, signer=wire.signer, client=ports.client)
+
+
+def _data(ports: Ports, wire: _Wire) -> DataCalls[SignedRequest]:
+    plane = DataPlane(
+        resolver=wire.resolver,
+        stacks=ports.stacks,
+        treatments=ports.settings.data_treatments,
+        by_stack=ports.settings.data_treatments_by_stack,
+    )
+    return DataCalls(plane, ports.counts, AwsData(_aws(ports, wire), ports.client), _urls(ports.settings))
+
+
+def _urls(settings: Settings) -> ReplyUrls:
+    return ReplyUrls(public_url=settings.server.public_url)
 
 
 def _aws_door(ports: Ports, wire: _Wire, pipeline: Pipeline) -> AwsDoor:
@@ -251,11 +318,30 @@ def _aws_door(ports: Ports, wire: _Wire, pipeline: Pipeline) -> AwsDoor:
         classes=wire.table,
         models=wire.models,
     )
+    sigv4 = SigV4(ports.keys, ports.clock, skew_seconds=settings.server.clock_skew_seconds)
+    uploads = Uploads(
+        sigv4=sigv4,
+        decoder=decoder,
+        max_object_bytes=settings.server.max_object_bytes,
+        unsigned=settings.server.unsigned_uploads,
+        https=settings.server.public_url.startswith("https://"),
+    )
+    urls = _urls(settings)
     return AwsDoor(
         pipeline=pipeline,
-        authenticator=SigV4(ports.keys, ports.clock, skew_seconds=settings.server.clock_skew_seconds),
+        uploads=uploads,
+        forms=FormUploads(
+            keys=ports.keys,
+            clock=ports.clock,
+            decoder=decoder,
+            uploads=uploads,
+            max_bytes=settings.server.max_upload_bytes,
+        ),
+        authenticator=sigv4,
         decoder=decoder,
-        reads=Reads(reads),
+        reads=Reads(reads, urls),
+        urls=urls,
+        data=_data(ports, wire),
         clock=ports.clock,
         max_body_bytes=settings.server.max_body_bytes,
         limit_of_large=decoder.limit_of_large,
@@ -279,6 +365,7 @@ def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder) -> Context:
         authenticator=Bearer(ports.keys, ports.clock),
         decoder=decoder,
         queries=ports.ledger,
+        doubts=ports.ledger,
         blamer=ports.ledger,
         commands=ports.ledger,
         keys=ports.keys,
@@ -301,16 +388,18 @@ def _health(app: FastAPI, ports: Ports) -> None:
 
     @app.get("/readyz", summary="Readiness, the revisions of contracts and policy in force, and current problems")
     async def readyz() -> JSONResponse:
+        unreadable = await ports.ledger.unreadable()
         problems = [
             *ports.stacks.problems,
-            *(problem for problem in (ports.engine.problem, ports.ledger.problem) if problem),
+            *(problem for problem in (unreadable, ports.engine.problem, ports.ledger.problem) if problem),
         ]
         body: dict[str, Any] = {
-            "status": "degraded" if problems else "ready",
+            "status": "unavailable" if unreadable else "degraded" if problems else "ready",
             "problems": problems,
             "code": ports.stacks.revision,
             "policy": ports.engine.revision,
             "stacks": {stack.name: stack.mode.value for stack in ports.stacks.all},
             "contracts": dict(ports.stacks.origins),
         }
-        return JSONResponse(body)
+        # Without the ledger every change is refused, so a load balancer should choose another gateway.
+        return JSONResponse(body, status_code=503 if unreadable else 200)

@@ -35,9 +35,11 @@ class Malformed(SentinelError):
 class BodyTooLarge(Malformed):
     """The body is larger than the limit."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, setting: str = "") -> None:
+        """`setting` is the name of the setting that the limit comes from."""
+        source = f" (the setting `{setting}`)" if setting else ""
         super().__init__(
-            f"The request body is larger than the {limit} bytes that are accepted here.",
+            f"The request body is larger than the {limit} bytes that are accepted here{source}. Nothing was sent.",
             aws_code="RequestEntityTooLargeException",
             code="body_too_large",
         )

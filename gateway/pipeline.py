@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import structlog
 
 from gateway.checks.chain import CheckChain
+from gateway.decision_log import log_decision
 from gateway.effects.resolver import EffectResolver
 from gateway.errors import (
     ApprovalSpent,
@@ -29,9 +30,11 @@ from gateway.model.facts import Facts
 from gateway.model.ids import new_id
 from gateway.model.inbound import Inbound
 from gateway.model.json import Json
+from gateway.model.motive import ceiling_text
 from gateway.model.mutation import Call, CallClass, Effect, Mutation
 from gateway.model.outcome import InDoubt, Outcome, Refused, Sent
 from gateway.model.refusal import Refusal
+from gateway.model.upload import is_bound
 from gateway.model.verdict import Decision, Finding, Verdict
 from gateway.off_loop import apart, off_loop, size_of
 from gateway.ports import Authenticator, Clock, Cloud, Ledger, Prepared, Request, RequestDecoder
@@ -89,6 +92,7 @@ class Pipeline:
         try:
             request = await decoder.read(inbound, caller)
             _refuse_sensitive_reads(caller, request)
+            _refuse_other_motives(caller, request)
         except (Malformed, NotAllowed) as error:
             await self.turn_away(inbound, error, caller)
             raise
@@ -136,11 +140,14 @@ class Pipeline:
 
     async def _decide_and_apply(self, mutation: Mutation) -> MutationResult:
         try:
-            return await self._execute(mutation)
+            result = await self._execute(mutation)
         except (ClaimTaken, ApprovalSpent, CallTooLarge, SignatureSpent) as error:
             # A lost race rolled back the DECIDED record. Record the attempt, so that an investigator can see it.
             await self._record_refusal(mutation.caller, mutation.call, error)
             raise
+        if result.decision is not None and result.outcome is not None:
+            log_decision(result.mutation, result.decision, result.outcome)
+        return result
 
     async def _record_refusal(self, caller: Caller, call: Call, error: SentinelError) -> None:
         """Record that a known caller's call was refused without a decision."""
@@ -183,10 +190,11 @@ class Pipeline:
         expired.
         """
         mutation, facts, decision = await apart(_size(mutation), self._decide(mutation))
+        decision = _without_blind_hold(mutation, decision)
         prepared: Prepared | None = None
         if decision.carried_out:
             try:
-                prepared = await self._cloud.prepare(mutation.call, mutation.id)
+                prepared = await self._cloud.prepare(mutation.call, mutation.id, mutation.upload)
             except NotSendable as error:
                 unsendable = Finding(
                     check="cloud", verdict=Verdict.DENY, rule="never.unsendable", reason=str(error), absolute=True
@@ -270,12 +278,36 @@ class Pipeline:
             effects=effects,
             idempotency_key=request.idempotency_key,
             signature=request.signature,
+            door=request.door,
+            upload=request.upload,
         )
 
 
 def _size(mutation: Mutation) -> int:
     """About how many bytes must be handled to decide a mutation."""
     return size_of(mutation.call.parameters) + _BYTES_OF_AN_EFFECT * len(mutation.effects)
+
+
+def _without_blind_hold(mutation: Mutation, decision: Decision) -> Decision:
+    """The decision, a denial if a human would have to approve an upload whose content the request does not fix."""
+    if mutation.upload is None or is_bound(mutation.upload) or decision.verdict is not Verdict.HOLD:
+        return decision
+    blind = Finding(
+        check="upload",
+        verdict=Verdict.DENY,
+        rule="upload.unknown_content",
+        reason="A human would have to approve this upload, and its head does not say what its content is. Sign the SHA-256 of the whole body, or ask for the change beforehand.",
+    )
+    return replace(decision, findings=(*decision.findings, blind))
+
+
+def _refuse_other_motives(caller: Caller, request: Request) -> None:
+    """Refuse a stated motive that the caller's key does not allow. Raises `errors.NotAllowed`."""
+    if request.motive is not None and not caller.may_state(request.motive):
+        stated = f"{request.motive.intent}/{request.motive.motivation}"
+        raise NotAllowed(
+            f"{ceiling_text(caller.motive)} This call states {stated}. Nothing was sent; leave the motive out, or use another key."
+        )
 
 
 def _refuse_sensitive_reads(caller: Caller, request: Request) -> None:

@@ -7,17 +7,19 @@ from typing import Protocol
 
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim
+from gateway.model.data_plane import PassedCalls
 from gateway.model.facts import Approval, Facts
 from gateway.model.hold import Hold, HoldState
 from gateway.model.ids import is_session_key
 from gateway.model.inbound import Inbound
 from gateway.model.json import Json
 from gateway.model.motive import Motive
-from gateway.model.mutation import Call, CallClass, Mutation
+from gateway.model.mutation import Call, CallClass, Door, Mutation
 from gateway.model.outcome import Outcome, Sent
 from gateway.model.record import Record, Stage
 from gateway.model.refusal import Refusal
 from gateway.model.resolution import Resolution
+from gateway.model.upload import Upload
 from gateway.model.verdict import Decision
 
 
@@ -42,6 +44,8 @@ class Key:
     roles: tuple[str, ...] = ()
     on_behalf_of: str = ""
     motive: Motive | None = None
+    motive_only: bool = False
+    """Whether a caller with this key may state no other motive than this one."""
     expires_at: datetime | None = None
     revoked: bool = False
 
@@ -70,12 +74,15 @@ class KeyRing(Protocol):
         roles: tuple[str, ...] = (),
         on_behalf_of: str = "",
         motive: Motive | None = None,
+        motive_only: bool = False,
         lasts: timedelta | None = None,
         session_of: str = "",
     ) -> Key:
-        """Create, store and return a key. With `session_of`, the id of a standing key, it is a session key and ends with that key.
+        """Create, store and return a key. With `session_of`, the id of a standing key, it is a session key: it ends with that key, and may do
+        nothing that the key may not. With `motive_only` the motive is the only one that a caller with this key may state.
 
-        Raises `errors.NotFound` if there is no such standing key or it was revoked.
+        Raises `errors.NotFound` if there is no such standing key or it was revoked, `errors.NotAllowed` if the session would exceed it,
+        `errors.Malformed` for `motive_only` without a motive.
         """
         ...
 
@@ -108,6 +115,9 @@ class Request:
     signature: str = ""
     """The signature of the request, empty if it was not signed. The same one is carried out at most once."""
     dry_run: bool = False
+    door: Door = Door.AWS
+    upload: Upload | None = field(default=None, compare=False, repr=False)
+    """The body of the object that the call uploads, still to come."""
 
 
 class RequestDecoder(Protocol):
@@ -205,6 +215,14 @@ class Ledger(Protocol):
         ...
 
 
+class PassedLedger(Protocol):
+    """Records calls that passed without a decision."""
+
+    async def record_passed(self, passed: Sequence[PassedCalls], at: datetime) -> None:
+        """Append one PASSED record for each. Raises `errors.LedgerUnavailable`; then none was stored."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doubt:
     """A mutation of which nobody knows whether AWS carried it out."""
@@ -244,6 +262,12 @@ class RecordQuery:
     stage: Stage | None = None
     verdict: str = ""
     mutation_id: str = ""
+    key_id: str = ""
+    """Id of the key that the request was signed with."""
+    refused: bool = False
+    """Only what was refused: denied, or turned away before a decision."""
+    no_evidence: bool = False
+    """Only decisions on a motive without evidence, or without a motive."""
     since: datetime | None = None
     until: datetime | None = None
     after_seq: int = 0
@@ -316,8 +340,11 @@ class Prepared(Protocol):
 class Cloud(Protocol):
     """Sends mutations to AWS."""
 
-    async def prepare(self, call: Call, mutation_id: str) -> Prepared:
-        """Serialize the parsed parameters and sign the request. Sends nothing. Raises `errors.NotSendable`."""
+    async def prepare(self, call: Call, mutation_id: str, upload: Upload | None = None) -> Prepared:
+        """Serialize the parsed parameters and sign the request; the body of an `upload` is read only when it is sent. Sends nothing.
+
+        Raises `errors.NotSendable`.
+        """
         ...
 
     async def send(self, prepared: Prepared) -> Sent:

@@ -1,16 +1,23 @@
 """All settings, typed. They are read once from `sentinel.toml` and the environment (`SENTINEL_…`), and all mistakes are reported together."""
 
+import re
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from gateway.errors import SettingsInvalid
+from gateway.model.caller import ActorKind
+from gateway.model.data_plane import DEFAULT_TREATMENTS, DataTreatment
 from gateway.model.verdict import Mode
+from gateway.settings_mistakes import mistake_text
 
 CONFIG_FILE = "sentinel.toml"
+
+_PASSWORD = re.compile(r"(://[^/:@]*:)[^/]*@|([?&]password=)[^&]*")
 
 
 class PolicyEngineKind(StrEnum):
@@ -18,6 +25,44 @@ class PolicyEngineKind(StrEnum):
 
     EMBEDDED = "embedded"
     OPA = "opa"
+
+
+class UnsignedUploads(StrEnum):
+    """Which S3 objects are accepted although the signature does not cover their bytes."""
+
+    PROTECTED = "protected"
+    """Those that nobody can change on the way: from this machine, by https, or with a `public_url` that begins with https."""
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+class DataPlaneSettings(BaseModel):
+    """How calls of the data plane (items, messages, objects, records) are treated, by kind of actor: `pass` sends and counts them, `record`
+    counts them by resource, `policy` decides each as a change.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    service: DataTreatment | None = None
+    """Applications with keys of their own. Default: `pass`."""
+    human: DataTreatment | None = None
+    """Default: `record`."""
+    pipeline: DataTreatment | None = None
+    """Default: `record`."""
+    agent: DataTreatment | None = None
+    """Default: `policy`."""
+
+    def over(self, defaults: Mapping[ActorKind, DataTreatment]) -> Mapping[ActorKind, DataTreatment]:
+        """The treatment of every kind: the one that is set here, else the default."""
+        return {kind: getattr(self, kind.value) or defaults[kind] for kind in ActorKind}
+
+
+def _for_every_kind(given: Any) -> Any:
+    """One word stands for every kind of actor."""
+    return dict.fromkeys([kind.value for kind in ActorKind], given) if isinstance(given, str) else given
+
+
+DataPlaneSetting = Annotated[DataPlaneSettings, BeforeValidator(_for_every_kind)]
 
 
 class StackSettings(BaseModel):
@@ -34,6 +79,9 @@ class StackSettings(BaseModel):
     """Branch whose commit holds the code and contracts that count, e.g. `main` or `origin/main`; `HEAD` for what is checked out.
     Default: the upstream of the branch that is checked out at the start, else `main`. A stack outside git is read as it is on disk."""
     mode: Mode = Mode.ENFORCE
+    data_plane: DataPlaneSetting = DataPlaneSettings()
+    """For the resources of this stack, e.g. `{ agent = "record" }` or `"policy"` for every kind; a kind that is left out has the treatment of
+    the setting `data_plane` outside the stacks."""
     account: str = ""
     """AWS account id of the stack; empty if the gateway serves only one account."""
     region: Annotated[str, Field(pattern=r"^([a-z]{2}(-[a-z]+)+-\d)?$")] = ""
@@ -52,6 +100,13 @@ class ServerSettings(BaseModel):
     max_upload_bytes: Annotated[int, Field(ge=1024)] = 64 * 1024 * 1024
     """Largest body of a read, or of an upload whose body is one blob (S3 objects and parts, Lambda payloads), in bytes. Clients upload
     larger objects in parts."""
+    max_object_bytes: Annotated[int, Field(ge=1024)] = 5 * 1024 * 1024 * 1024
+    """Largest S3 object or part in one request, in bytes. It is streamed, so it takes no memory. S3 accepts 5 GiB."""
+    unsigned_uploads: UnsignedUploads = UnsignedUploads.PROTECTED
+    """Whether an S3 object whose bytes the signature does not cover is accepted, as presigned URLs and streams of JavaScript send it."""
+    public_url: Annotated[str, Field(pattern=r"^(https?://[A-Za-z0-9._\[\]:-]+)?$")] = ""
+    """URL at which clients reach this gateway, e.g. `https://sentinel.example`; URLs in AWS's replies lead there. Default: the host that
+    the client signed."""
     max_buffered_bytes: Annotated[int, Field(ge=1024)] = 256 * 1024 * 1024
     """Bytes of all request bodies in memory together. A request for which there is no room gets 503 with Retry-After."""
     clock_skew_seconds: Annotated[int, Field(ge=1, le=900)] = 300
@@ -133,6 +188,8 @@ class ReconcileSettings(BaseModel):
     key_secret: SecretStr = SecretStr("")
     branch: str = "sentinel/{stack}"
     """Branch for the commits; `{stack}` is replaced by the name of the stack."""
+    push: Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*)?$")] = ""
+    """Name of the git remote, in each stack's repository, to which the branch is pushed after each commit; empty: nothing is pushed."""
     poll_seconds: float = 0.5
     doubt_first_look_seconds: Annotated[float, Field(ge=0.1)] = 20.0
     """How long after its decision the live values are first looked at for a mutation in doubt; then after twice the time, and so on."""
@@ -168,6 +225,8 @@ class Settings(BaseSettings):
     """AWS account id of the calls if the stack names none."""
     mode: Mode = Mode.ENFORCE
     """Mode for resources that no stack declares."""
+    data_plane: DataPlaneSetting = DataPlaneSettings()
+    """For resources that no stack declares, for calls that name no resource, and the default of the stacks."""
     server: ServerSettings = ServerSettings()
     upstream: UpstreamSettings = UpstreamSettings()
     policy: PolicySettings = PolicySettings()
@@ -178,6 +237,16 @@ class Settings(BaseSettings):
     def ledger_url(self) -> str:
         """The URL of the ledger, or the default."""
         return self.ledger or f"sqlite:///{self.data / 'ledger.db'}"
+
+    @property
+    def data_treatments(self) -> Mapping[ActorKind, DataTreatment]:
+        """The treatment of the data plane by kind of actor, where no stack has its own."""
+        return self.data_plane.over(DEFAULT_TREATMENTS)
+
+    @property
+    def data_treatments_by_stack(self) -> Mapping[str, Mapping[ActorKind, DataTreatment]]:
+        """The treatment of the data plane by kind of actor, in each stack."""
+        return {stack.name: stack.data_plane.over(self.data_treatments) for stack in self.stacks}
 
     @classmethod
     def settings_customise_sources(
@@ -190,6 +259,23 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Sources by precedence: arguments, then environment, then file."""
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, cls.model_config.get("toml_file"))
+
+
+def without_password(url: str) -> str:
+    """The URL with its password masked."""
+    return _PASSWORD.sub(lambda match: f"{match[1]}***@" if match[1] else f"{match[2]}***", url)
+
+
+def read_settings_of_server(config: Path | None) -> Settings:
+    """The settings of a process that keeps running. Raises `errors.SettingsInvalid` also if nothing names what it should guard."""
+    settings = read_settings(config)
+    if config is None and not Path(CONFIG_FILE).is_file() and not settings.stacks:
+        message = (
+            f"There is no {CONFIG_FILE} in {Path.cwd()}, and SENTINEL_STACKS is not set, so no stack would be guarded. Write one (see "
+            '"Going to production" in the README), name it with --config, or try everything on this machine with `sentinel up`.'
+        )
+        raise SettingsInvalid(message)
+    return settings
 
 
 def read_settings(config: Path | None = None) -> Settings:
@@ -208,7 +294,7 @@ def read_settings(config: Path | None = None) -> Settings:
     try:
         return FromFile()
     except ValidationError as error:
-        lines = [f"  {'.'.join(str(part) for part in mistake['loc'])}: {mistake['msg']}" for mistake in error.errors()]
+        lines = [f"  {mistake_text(mistake, Settings)}" for mistake in error.errors()]
         message = f"The settings (from {path} and SENTINEL_… variables) have {len(lines)} mistake(s):\n" + "\n".join(
             lines
         )

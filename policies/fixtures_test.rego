@@ -63,6 +63,9 @@ but(effect, member, value) := object.union(object.remove(effect, [member]), {mem
 # The effect with its value declared in code.
 as_declared(effect) := but(effect, "declared_value", effect.value)
 
+# The tests' own data, with one trusted account.
+with_trusted(account) := object.union(config, {"principals": {"trusted_accounts": [account]}})
+
 # The findings as a set of "ID verdict".
 verdicts(findings) := {concat(" ", [finding.id, finding.verdict]) | some finding in findings}
 

@@ -7,29 +7,25 @@ import signal
 import sys
 import tempfile
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import structlog
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.syntax import Syntax
-from rich.table import Table
 
 from gateway.errors import SentinelError
-from gateway.settings import read_settings
-from gateway.terraform.provider_mirror import terraform_environment
-from reconciler.commit_message import shown
-from reconciler.drift.cloudtrail import Events, read_events
-from reconciler.model import Drift
-from reconciler.serialize import left_to_json, proof_to_json
-from reconciler.standalone import Report, reconcile_copy, write
-from reconciler.terraform.cli import Terraform
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from reconciler.drift.cloudtrail import Events
+    from reconciler.model import Drift
+    from reconciler.standalone import Report
 
 LEFT = 2
 """Exit code if something is left to a human."""
 
-commands = typer.Typer(help="Write what is live back into Terraform code.")
+commands = typer.Typer(add_completion=False, help="Write what is live back into Terraform code.")
 """The commands that `sentinel` adds, by the entry point `sentinel.commands`."""
 
 app = typer.Typer(help="Sentinel's reconciler.", no_args_is_help=True)
@@ -65,6 +61,9 @@ def reconcile(
 
     Exit code 0: the plan is clean. 2: something is left to a human, listed with how it was traced. 1: an error.
     """
+    from reconciler.drift.cloudtrail import Events, read_events
+    from reconciler.standalone import write
+
     try:
         found = read_events(events) if events else Events(events=(), bad=())
         report = asyncio.run(
@@ -95,8 +94,12 @@ def serve(
 
 
 async def _reconcile(
-    path: Path, *, events: Events, endpoint: str, state: Path | None, executable: str, mirror: Path | None
-) -> Report:
+    path: Path, *, events: "Events", endpoint: str, state: Path | None, executable: str, mirror: Path | None
+) -> "Report":
+    from gateway.terraform.provider_mirror import terraform_environment
+    from reconciler.standalone import reconcile_copy
+    from reconciler.terraform.cli import Terraform
+
     base = {**os.environ, **({"AWS_ENDPOINT_URL": endpoint} if endpoint else {})}
     with tempfile.TemporaryDirectory(prefix="sentinel-") as directory:
         workdir = Path(directory)
@@ -114,17 +117,20 @@ async def _reconcile(
 
 async def _serve(config: Path | None) -> None:
     # DBOS and the ledger take a second to import, which `sentinel --help` need not wait for.
-    from reconciler.app import run_reconciler  # noqa: PLC0415
+    from gateway.settings import read_settings_of_server
+    from reconciler.app import run_reconciler
 
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    await run_reconciler(read_settings(config), stop)
+    await run_reconciler(read_settings_of_server(config), stop)
 
 
 def _log_to_stderr() -> None:
     """Log to standard error, since standard output is for results: as JSON lines, or as readable text on a terminal."""
+    import structlog
+
     renderer: Any = structlog.dev.ConsoleRenderer() if sys.stderr.isatty() else structlog.processors.JSONRenderer()
     shared: list[Any] = [structlog.processors.add_log_level, structlog.processors.TimeStamper(fmt="iso", utc=True)]
     exceptions: list[Any] = [] if sys.stderr.isatty() else [structlog.processors.format_exc_info]
@@ -140,7 +146,7 @@ def _fail(error: SentinelError, *, as_json: bool) -> None:
         Console(stderr=True).print(f"[red]{escape(str(error))}[/red]", soft_wrap=True)
 
 
-def _print_report(report: Report, events: Events, *, written: bool, as_json: bool) -> None:
+def _print_report(report: "Report", events: "Events", *, written: bool, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(_report_to_json(report, events, written=written), ensure_ascii=False, default=str))
         return
@@ -166,13 +172,19 @@ def _print_report(report: Report, events: Events, *, written: bool, as_json: boo
 
 def _print_diff(console: Console, diff: str) -> None:
     """In colour on a terminal, else unchanged, so that it can be piped to `patch`."""
+    from rich.syntax import Syntax
+
     if console.is_terminal:
         console.print(Syntax(diff, "diff", background_color="default"))
     else:
         typer.echo(diff, nl=False)
 
 
-def _table(drifts: tuple[Drift, ...]) -> Table:
+def _table(drifts: "tuple[Drift, ...]") -> "Table":
+    from rich.table import Table
+
+    from reconciler.commit_message import shown
+
     table = Table("Attribute", "Code", "Live", "Made by")
     for drift in drifts:
         made_by = (
@@ -185,7 +197,9 @@ def _table(drifts: tuple[Drift, ...]) -> Table:
     return table
 
 
-def _report_to_json(report: Report, events: Events, *, written: bool) -> dict[str, Any]:
+def _report_to_json(report: "Report", events: "Events", *, written: bool) -> dict[str, Any]:
+    from reconciler.serialize import left_to_json, proof_to_json
+
     return {
         "clean": report.clean,
         "written": written and bool(report.edited.files),
@@ -198,7 +212,7 @@ def _report_to_json(report: Report, events: Events, *, written: bool) -> dict[st
     }
 
 
-def _drift_to_json(drift: Drift) -> dict[str, Any]:
+def _drift_to_json(drift: "Drift") -> dict[str, Any]:
     origin = drift.origin
     return {
         "address": drift.wanted.address,

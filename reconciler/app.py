@@ -11,15 +11,19 @@ from sqlalchemy.engine import make_url
 
 from gateway.clock import SystemClock
 from gateway.errors import SentinelError
-from gateway.keyring.sealed_ledger import open_sealed_ledger
+from gateway.keyring.keys import SqlKeyRing
+from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.ledger.ledger import SqlLedger
 from gateway.settings import Settings, StackSettings
 from gateway.terraform.provider_mirror import read_mirror, terraform_environment
 from gateway.terraform.repository import find_checkout
 from reconciler.backlog import Backlog
+from reconciler.credentials import check_credentials
 from reconciler.doubt.read_back import LiveReader, ReadBack
 from reconciler.loop import Line
 from reconciler.proof.undeclared import DeclaredCache
+from reconciler.publish.push import Remote
+from reconciler.pushing import Pushing
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.code_guard import CodeGuard
 from reconciler.terraform.passed_environment import passed_environment
@@ -31,6 +35,9 @@ log = structlog.get_logger()
 async def run_reconciler(settings: Settings, stop: asyncio.Event) -> None:
     """Write mutations back until `stop` is set. Raises `errors.SettingsInvalid`, `errors.LedgerUnavailable`, `errors.LedgerBroken`."""
     async with open_sealed_ledger(settings) as ledger:
+        clock = SystemClock()
+        keys = SqlKeyRing(ledger, master=master_key_of(settings), clock=clock)
+        await check_credentials(settings, keys, os.environ, clock.now())
         workers = {stack.name: _worker(settings, stack, ledger) for stack in settings.stacks}
         for worker in workers.values():
             await _log_terraform_version(worker.line)
@@ -102,7 +109,21 @@ def _worker(settings: Settings, stack: StackSettings, ledger: SqlLedger) -> Work
         declared_cache=DeclaredCache(),
     )
     read_back = _read_back(settings, ledger, concerns=lambda name: name == stack.name, read_live=line.read_live)
-    return Worker(line=line, backlog=Backlog(stack=stack.name), read_back=read_back)
+    backlog = Backlog(stack=stack.name)
+    return Worker(line=line, backlog=backlog, read_back=read_back, pushing=_pushing(settings, line, backlog))
+
+
+def _pushing(settings: Settings, line: Line, backlog: Backlog) -> Pushing | None:
+    if not settings.reconcile.push:
+        return None
+    remote = Remote(
+        name=settings.reconcile.push,
+        source=line.source,
+        worktree=line.worktree,
+        branch=line.branch,
+        protected=line.protected,
+    )
+    return Pushing(stack=line.stack, remote=remote, backlog=backlog)
 
 
 def _read_back(

@@ -3,11 +3,15 @@
 import json
 import textwrap
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from gateway.model.json import Json
 from reconciler.drift.applied import AppliedMutation
 from reconciler.model import Edit
+from reconciler.terraform.compare import same
+
+CodeBefore = Mapping[tuple[str, str], Json]
+"""What the code declared before the edits, by (address, attribute); a value that hangs on the live system is not in it."""
 
 _SUBJECT = 72
 _LINE = 100
@@ -15,15 +19,15 @@ _TEXT = 1_000
 _VALUE = 60
 
 
-def commit_message(applied: AppliedMutation, edits: Sequence[Edit]) -> str:
-    """The message of the commit that writes this mutation back.
+def commit_message(applied: AppliedMutation, edits: Sequence[Edit], before: CodeBefore) -> str:
+    """The message of the commit that writes this mutation back. Its changes are those of the code; what was live is said where it differs.
 
     Untrusted text is stripped of control characters and always follows a fixed label, so it can neither start a line nor
     forge a trailer.
     """
-    changes = dict.fromkeys(_change(applied, edit) for edit in edits)
+    changes = dict.fromkeys(_change(applied, edit, before) for edit in edits)
     paragraphs = [
-        _subject(applied, edits),
+        _subject(edits, before),
         "\n".join(changes),
         "\n".join(_who_and_why(applied)),
         "\n".join(_trailers(applied)),
@@ -43,20 +47,25 @@ def shown(value: Json) -> str:
     return one_line(json.dumps(value, ensure_ascii=False, sort_keys=True, default=str), _VALUE)
 
 
-def _subject(applied: AppliedMutation, edits: Sequence[Edit]) -> str:
+def _subject(edits: Sequence[Edit], code: CodeBefore) -> str:
     changed = list(dict.fromkeys(edit.wanted.key for edit in edits))
     address, attribute = changed[0]
     if len(changed) > 1:
         return one_line(f"{address}: {attribute} and {len(changed) - 1} more", _SUBJECT)
-    before, after = shown(applied.before.get(changed[0])), shown(edits[0].wanted.value)
-    return one_line(f"{address}: {attribute} {before} → {after}", _SUBJECT)
+    return one_line(f"{address}: {attribute} {_from(changed[0], code)}→ {shown(edits[0].wanted.value)}", _SUBJECT)
 
 
-def _change(applied: AppliedMutation, edit: Edit) -> str:
+def _change(applied: AppliedMutation, edit: Edit, code: CodeBefore) -> str:
     wanted = edit.wanted
-    before = shown(applied.before.get(wanted.key))
     where = one_line(str(edit.path), _LINE)
-    return f"- {one_line(wanted.address)}.{one_line(wanted.attribute)}: {before} → {shown(wanted.value)} in {where}"
+    change = f"{_from(wanted.key, code)}→ {shown(wanted.value)}"
+    live = applied.before.get(wanted.key)
+    was = f" (live was {shown(live)})" if live is not None and not same(live, code.get(wanted.key, live)) else ""
+    return f"- {one_line(wanted.address)}.{one_line(wanted.attribute)}: {change} in {where}{was}"
+
+
+def _from(key: tuple[str, str], code: CodeBefore) -> str:
+    return f"{shown(code[key])} " if key in code else ""
 
 
 def _who_and_why(applied: AppliedMutation) -> list[str]:
@@ -78,6 +87,7 @@ def _who_and_why(applied: AppliedMutation) -> list[str]:
 def _trailers(applied: AppliedMutation) -> list[str]:
     named = [
         ("Mutation", applied.id),
+        *((("Corrects", str(applied.corrects)),) if applied.corrects else ()),
         ("Actor", applied.actor),
         ("Intent", applied.intent or "unstated"),
         ("Motivation", applied.motivation or "unstated"),

@@ -3,8 +3,8 @@
 applied mutation → wanted values → already in code? → edit → proved by a plan → commit on the stack's branch → RECONCILED
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gateway.model.json import Json
@@ -13,18 +13,23 @@ from gateway.model.record import Stage
 from gateway.ports import Clock, LedgerCommands, LedgerQueries, RecordQuery
 from gateway.terraform.secrets import masked_text
 from reconciler.backlog import Backlog
-from reconciler.commit_message import commit_message
+from reconciler.commit_message import CodeBefore, commit_message
 from reconciler.drift.applied import AppliedMutation
-from reconciler.drift.classify import ClassifiedDrift, all_left, classify_mutation
+from reconciler.drift.classify import ClassifiedDrift, all_left, classify_mutation, superseded_reason
 from reconciler.errors import BranchConflict, CodeRefused, ForeignCommit
-from reconciler.model import Left, ProposedEdit
+from reconciler.model import Left, ProposedEdit, Wanted
+from reconciler.proof.declared import Declaration, read_declared
+from reconciler.proof.proofs import describe
 from reconciler.proof.propose import ProofContext, ProvedEdit, propose
 from reconciler.proof.undeclared import DeclaredCache, undeclared
 from reconciler.proposal import Proposal
-from reconciler.publish.git import Branch, mutations_in, open_branch, open_protected, protected_head
+from reconciler.publish.git import Branch, branch_tip, mutations_in, open_branch, open_protected, protected_head
 from reconciler.publish.worktree_files import add_untracked_files
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.refreshed import Refreshed
+
+_NOTED = 50
+"""How many differences that were there before a record names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,39 +58,76 @@ class Line:
         await self.record(applied, body)
         return body
 
+    def without_code(self, applied: AppliedMutation, backlog: Backlog) -> Proposal | None:
+        """The proposal for a mutation that leaves nothing to write, found without git and terraform; None if a value is to be written."""
+        classified = classify_mutation(applied, superseded=backlog.superseded(applied))
+        return None if classified.wanted else replace(_without_edits(classified), corrects=applied.corrects)
+
     async def prove(self, applied: AppliedMutation, backlog: Backlog) -> Proposal:
         """Edits with all their proofs; nothing is committed yet.
 
         Raises `errors.TerraformFailed`, `errors.TerraformMissing` or `errors.GitFailed` for what may be temporary: try again later.
         """
+        if proposal := self.without_code(applied, backlog):
+            return proposal
         classified = classify_mutation(applied, superseded=backlog.superseded(applied))
+        tried = await self.circumstances(applied, backlog)
         try:
             branch = await self._branch(backlog)
         except (BranchConflict, ForeignCommit) as error:
-            return _without_edits(classified, left=all_left(classified.wanted, str(error)))
-        if (commit := await branch.find(applied.id)) or not classified.wanted:
-            return _without_edits(classified, commit=commit)
+            left = all_left(classified.wanted, str(error))
+            tried = {**tried, "branch": await self.tip()}
+            return replace(_without_edits(classified, left=left), tried=tried, corrects=applied.corrects)
         try:
-            return await self._propose(branch, applied, backlog, classified)
+            proposal = await self._propose(branch, applied, backlog, classified)
         except CodeRefused as error:
-            return _without_edits(classified, left=all_left(classified.wanted, str(error)))
+            proposal = _without_edits(classified, left=all_left(classified.wanted, str(error)))
+        return replace(proposal, tried=tried if proposal.left else {}, corrects=applied.corrects)
+
+    async def circumstances(self, applied: AppliedMutation, backlog: Backlog) -> dict[str, Json]:
+        """On what it may hang that something is left to a human: the protected commit, and later mutations that change the same.
+
+        A branch that may not be written adds its commit. While all of them are the same, trying again would end the same way.
+        Raises `errors.GitFailed`.
+        """
+        return {"protected": await self.protected_head(), "others": backlog.others(applied)}
+
+    async def tip(self) -> str:
+        """The unchecked commit of the stack's branch; empty if there is none. Raises `errors.GitFailed`."""
+        return await branch_tip(self.source, self.branch)
 
     async def _propose(
         self, branch: Branch, applied: AppliedMutation, backlog: Backlog, classified: ClassifiedDrift
     ) -> Proposal:
+        if commit := await branch.find(applied.id, corrects=applied.corrects):
+            return _without_edits(classified, commit=commit)
         head = await branch.head()
-        context = ProofContext(terraform=self.terraform, root=branch.root, state=self.state)
+        context = self._context(branch, applied, backlog)
         missing = await undeclared(context, self.declared_cache, applied, classified.wanted, head=head)
         if not missing:
             return _without_edits(
                 classified, nothing_to_do="The code declares the value already.", merged=await branch.is_merged()
             )
+        before = _declared_before(branch.root, missing)
         proved = await propose(
             context, missing, explain=lambda change: classified.explain(change) or backlog.explain(change, applied)
         )
         if untracked := set(proved.edited.files) - await branch.tracked(list(proved.edited.files)):
             return _without_edits(classified, left=all_left(missing, _not_in_git(untracked)))
-        return _with_edits(classified, proved, applied, base=head)
+        proposal = _with_edits(classified, proved, applied, base=head, before=before)
+        return _naming_what_superseded(proposal, backlog.superseded(applied))
+
+    def _context(self, branch: Branch, applied: AppliedMutation, backlog: Backlog) -> ProofContext:
+        async def catch_up() -> None:
+            await backlog.read(self.queries)
+
+        return ProofContext(
+            terraform=self.terraform,
+            root=branch.root,
+            state=self.state,
+            catch_up=catch_up,
+            changed_since=lambda want: backlog.changed_since(want, applied),
+        )
 
     async def publish(self, applied: AppliedMutation, backlog: Backlog, proposal: Proposal) -> dict[str, Json]:
         """Commit the proposal once and return the body of RECONCILED.
@@ -99,7 +141,7 @@ class Line:
         except (BranchConflict, ForeignCommit):
             left = await self.prove(applied, backlog)  # the branch was moved since the proof
             return left.record_body(branch=self.branch, commit="", diff="")
-        commit = await branch.find(applied.id)
+        commit = await branch.find(applied.id, corrects=applied.corrects)
         if not commit and await branch.head() != proposal.base:
             proposal = await self.prove(applied, backlog)
         if not commit and proposal.files:
@@ -109,9 +151,15 @@ class Line:
         return proposal.record_body(branch=self.branch, commit=commit, diff=diff)
 
     async def record(self, applied: AppliedMutation, body: Mapping[str, Json]) -> None:
-        """Append RECONCILED, unless an earlier run did so before it was killed."""
-        query = RecordQuery(mutation_id=applied.id, stage=Stage.RECONCILED, limit=1)
-        if not await self.queries.records(query):
+        """Append RECONCILED, unless an earlier run did so before it was killed, or a correction would only say the same again."""
+        earlier = await self.queries.records(RecordQuery(mutation_id=applied.id, stage=Stage.RECONCILED))
+        if not applied.corrects:
+            needed = not earlier
+        else:
+            done = any(record.body.get("corrects") == applied.corrects for record in earlier)
+            corrected = next((record.body for record in earlier if record.seq == applied.corrects), {})
+            needed = not done and _says(body) != _says(corrected)
+        if needed:
             await self.commands.record_reconciliation(applied.id, at=self.clock.now(), body=body)
 
     async def read_live(self, targets: list[str]) -> Refreshed:
@@ -131,8 +179,14 @@ class Line:
 
     async def record_merges(self, backlog: Backlog) -> None:
         """Record which committed mutations the protected branch now contains; this ends their claims."""
-        for mutation in backlog.committed & await mutations_in(self.source, self.protected):
-            await self.commands.record_reconciliation(mutation, at=self.clock.now(), body={"merged": True})
+        merged = await mutations_in(self.source, self.protected)
+        for key, commit in list(backlog.committed.items()):
+            if key not in merged:
+                continue
+            mutation, _, corrects = key.partition("@")
+            body: dict[str, Json] = {"merged": True, "branch": self.branch, "commit": commit}
+            body |= {"corrects": int(corrects)} if corrects else {}
+            await self.commands.record_reconciliation(mutation, at=self.clock.now(), body=body)
 
     async def _branch(self, backlog: Backlog) -> Branch:
         branch = await open_branch(
@@ -146,17 +200,39 @@ class Line:
         return branch
 
 
-def _with_edits(classified: ClassifiedDrift, proved: ProvedEdit, applied: AppliedMutation, *, base: str) -> Proposal:
+def _with_edits(
+    classified: ClassifiedDrift, proved: ProvedEdit, applied: AppliedMutation, *, base: str, before: CodeBefore
+) -> Proposal:
     edits = proved.edited.edits
     return Proposal(
         base=base,
-        message=commit_message(applied, edits) if edits else "",
+        message=commit_message(applied, edits, before) if edits else "",
         files=proved.edited.files,
         edits=tuple(ProposedEdit(path=edit.path, wanted=edit.wanted, chain=edit.chain) for edit in edits),
         proofs=proved.proofs,
         left=(*classified.left, *proved.left),
         kept_out=classified.kept_out,
+        noted=tuple(f"Before the edit too, {describe([change])}." for change in proved.noted[:_NOTED]),
     )
+
+
+def _declared_before(root: Path, wanted: Sequence[Wanted]) -> CodeBefore:
+    """What the code declares for each value, without those that hang on the live system."""
+    found = zip(wanted, read_declared(root, wanted), strict=True)
+    return {want.key: code.value for want, code in found if code.says is not Declaration.UNSURE}
+
+
+def _naming_what_superseded(proposal: Proposal, superseded: Mapping[tuple[str, str], str]) -> Proposal:
+    """What was left because a mutation superseded it while it was proved, is no matter for a human."""
+    left = tuple(entry for entry in proposal.left if entry.wanted.key not in superseded)
+    by = [(entry, superseded[entry.wanted.key]) for entry in proposal.left if entry.wanted.key in superseded]
+    named = (replace(entry, reason=superseded_reason(later), superseded_by=later) for entry, later in by)
+    return replace(proposal, left=left, kept_out=(*proposal.kept_out, *named))
+
+
+def _says(body: Mapping[str, Json]) -> Mapping[str, Json]:
+    """What a RECONCILED record says, without when and why it was looked at."""
+    return {name: value for name, value in body.items() if name not in {"corrects", "tried", "claims_ended", "noted"}}
 
 
 def _without_edits(

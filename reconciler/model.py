@@ -70,6 +70,8 @@ class Left:
     """A whole sentence."""
     chain: tuple[str, ...] = ()
     """How far the value was traced: one line per step, each with `file:line`."""
+    superseded_by: str = ""
+    """The id of the mutation that set the value again since; empty if none did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,12 @@ class Proposal:
     """Why no file changes although nothing is left: a whole sentence, or empty."""
     merged: bool = False
     """Whether the protected branch itself declares the values; only with `nothing_to_do`."""
+    noted: tuple[str, ...] = ()
+    """What the plan would change with the edits and without them, a sentence each: it was there before and stays."""
+    tried: Mapping[str, Json] = field(default_factory=dict)
+    """In which circumstances something was left, see `Line.circumstances`; empty if nothing was."""
+    corrects: int = 0
+    """Number of the RECONCILED record that this corrects; 0 for the first one."""
 
     def to_json(self) -> dict[str, Json]:
         """The form DBOS stores between steps: one member per field, files in base64."""
@@ -50,6 +56,9 @@ class Proposal:
             "kept_out": [serialize.left_to_json(left) for left in self.kept_out],
             "nothing_to_do": self.nothing_to_do,
             "merged": self.merged,
+            "noted": list(self.noted),
+            "tried": dict(self.tried),
+            "corrects": self.corrects,
         }
 
     @classmethod
@@ -66,6 +75,10 @@ class Proposal:
             kept_out=tuple(serialize.left_from_json(row) for row in form["kept_out"]),
             nothing_to_do=form["nothing_to_do"],
             merged=form["merged"],
+            # An earlier version did not store these.
+            noted=tuple(form.get("noted", ())),
+            tried=form.get("tried", {}),
+            corrects=form.get("corrects", 0),
         )
 
     def record_body(self, *, branch: str, commit: str, diff: str) -> dict[str, Json]:
@@ -74,9 +87,13 @@ class Proposal:
         With a commit: `edits`, `proofs`, `branch`, `commit`, `files`, `diff`. `left` lists what a human must look at and
         `kept_out` what does not belong in code, each with address, attribute, value, reason and chain. `nothing_to_do`
         says why nothing was written although nothing is left; `merged` is true if the protected branch declares the values.
+        `superseded_by` lists the mutations that set values again since, `noted` the differences that were there before. `tried`
+        says in which circumstances something was left, and `corrects` which earlier record this one replaces.
         """
         form = self.to_json()
-        unwritten = {name: form[name] for name in ("left", "kept_out") if form[name]}
+        unwritten = {name: form[name] for name in ("left", "kept_out", "noted", "tried", "corrects") if form[name]}
+        if superseded_by := self._superseded_by:
+            unwritten["superseded_by"] = list(superseded_by)
         if commit:
             return {
                 **unwritten,
@@ -90,5 +107,18 @@ class Proposal:
         if self.nothing_to_do:
             return {**unwritten, "nothing_to_do": self.nothing_to_do, "merged": self.merged}
         if not self.left:
-            return {**unwritten, "nothing_to_do": "Nothing of it belongs in code.", "merged": False}
+            return {**unwritten, "nothing_to_do": self._why_nothing, "merged": False}
         return unwritten
+
+    @property
+    def _superseded_by(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(entry.superseded_by for entry in self.kept_out if entry.superseded_by))
+
+    @property
+    def _why_nothing(self) -> str:
+        if not self._superseded_by:
+            return "Nothing of it belongs in code."
+        rest = " The rest does not belong in code." if any(not kept.superseded_by for kept in self.kept_out) else ""
+        return (
+            f"It was superseded before it was written: {', '.join(self._superseded_by)} changed the same since.{rest}"
+        )

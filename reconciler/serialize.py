@@ -9,13 +9,19 @@ from reconciler.model import Left, Proof, ProposedEdit, Wanted
 
 
 def left_to_json(left: Left) -> dict[str, Json]:
-    """`address`, `attribute`, `value`, `reason` and `chain`. The value of a secret is None already."""
-    return {**_wanted_to_json(left.wanted), "reason": left.reason, "chain": list(left.chain)}
+    """`address`, `attribute`, `value`, `reason`, `chain`, and `superseded_by` if it was. The value of a secret is None already."""
+    superseded: dict[str, Json] = {"superseded_by": left.superseded_by} if left.superseded_by else {}
+    return {**_wanted_to_json(left.wanted), "reason": left.reason, "chain": list(left.chain), **superseded}
 
 
 def left_from_json(form: Mapping[str, Any]) -> Left:
     """The inverse of `left_to_json`."""
-    return Left(wanted=_wanted_from_json(form), reason=form["reason"], chain=tuple(form["chain"]))
+    return Left(
+        wanted=_wanted_from_json(form),
+        reason=form["reason"],
+        chain=tuple(form["chain"]),
+        superseded_by=form.get("superseded_by", ""),
+    )
 
 
 def proof_to_json(proof: Proof) -> dict[str, Json]:

@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,32 +21,19 @@ from reconciler.doubt.read_back import ReadBack
 from reconciler.doubt.verdict import DoubtVerdict
 from reconciler.drift.applied import AppliedMutation
 from reconciler.errors import GitFailed
+from reconciler.left_over import LeftOver
 from reconciler.loop import Line
 from reconciler.proposal import Proposal
+from reconciler.pushing import Pushing
+from reconciler.retry import Retry
 
 _VERSION = "sentinel-1"
 """DBOS resumes only workflows of the same version. Change it when the JSON that one step stores for the next changes."""
-_LONGEST_WAIT = 600.0
 _STALE_LOCK = 900.0
 _DOUBTS_AT_ONCE = 4
 """Mutations in doubt that one round looks at, so that many of them do not keep others from being written back."""
 
 log = structlog.get_logger()
-
-
-@dataclass(slots=True)
-class _Retry:
-    """How often a mutation failed, and when it may be tried again (monotonic seconds)."""
-
-    count: int = 0
-    again_at: float = 0.0
-
-    def failed(self) -> float:
-        """Count a failure; returns the seconds to wait, doubled each time."""
-        self.count += 1
-        wait = min(2.0**self.count, _LONGEST_WAIT)
-        self.again_at = time.monotonic() + wait
-        return wait
 
 
 @dataclass(slots=True)
@@ -57,25 +44,71 @@ class Worker:
     backlog: Backlog
     read_back: ReadBack | None = None
     """Settles the stack's mutations in doubt."""
-    retries: dict[str, _Retry] = field(default_factory=dict)
+    pushing: Pushing | None = None
+    """Pushes the stack's branch, if that is wanted."""
+    retries: dict[str, Retry] = field(default_factory=dict)
+    left_over: LeftOver = field(default_factory=LeftOver)
     seen_head: str = ""
     """The protected branch's commit when merges were last recorded."""
 
     async def run_once(self, runner: "Runner") -> int:
         """Read the ledger and write back what is due, oldest first; returns how many succeeded. A failure does not stop the others."""
         await self.backlog.read(self.line.queries)
-        done = 0
+        done = await self._record_without_code()
         for applied in self.backlog.pending():
-            retry = self.retries.setdefault(applied.id, _Retry())
-            if retry.again_at > time.monotonic() or terraform_is_applying(self.line.state):
+            retry = self.retries.setdefault(applied.id, Retry())
+            if not retry.due or terraform_is_applying(self.line.state):
                 continue
             if await self._write_back(runner, applied, retry):
                 done += 1
-        await self._record_merges()
+        await self._look_at_protected(runner)
         await self._settle_doubts(runner)
         if done:
             await self.backlog.read(self.line.queries)
         return done
+
+    async def _record_without_code(self) -> int:
+        """Record the mutations that leave nothing to write, at once: they need neither git, nor terraform, nor a workflow."""
+        done = 0
+        for applied in self.backlog.pending():
+            if proposal := self.line.without_code(applied, self.backlog):
+                await self.line.record(applied, proposal.record_body(branch=self.line.branch, commit="", diff=""))
+                done += 1
+        if done:
+            await self.backlog.read(self.line.queries)
+        return done
+
+    async def _look_at_protected(self, runner: "Runner") -> None:
+        """Record what was merged, and try again what was left, as far as the protected branch or later mutations give reason to."""
+        if not (self.backlog.committed or self.backlog.left):
+            return
+        try:
+            head = await self.line.protected_head()
+            if head != self.seen_head and self.backlog.committed:
+                await self.line.record_merges(self.backlog)
+                self.seen_head = head
+            await self._correct(runner, head)
+        except GitFailed as error:
+            log.error("protected_branch_not_read", stack=self.line.stack, error=str(error))  # noqa: TRY400  the sentence is complete without a traceback
+
+    async def _correct(self, runner: "Runner", head: str) -> None:
+        """Try again what was left to a human and is due; with terraform only one in a round, so that new changes come first."""
+        left_over = list(self.backlog.left_over())
+        self.left_over.keep(frozenset(applied.id for applied in left_over))
+        for applied in left_over:
+            recorded = self.backlog.left[applied.id].body.get("tried")
+            now: dict[str, Json] = {"protected": head, "others": self.backlog.others(applied)}
+            if isinstance(recorded, Mapping) and "branch" in recorded:
+                now["branch"] = await self.line.tip()
+            if not self.left_over.due(applied.id, recorded, now):
+                continue
+            if proposal := self.line.without_code(applied, self.backlog):
+                await self.line.record(applied, proposal.record_body(branch=self.line.branch, commit="", diff=""))
+                self.left_over.tried(applied.id, now)
+            elif not terraform_is_applying(self.line.state):
+                self.left_over.tried(applied.id, now)
+                await self._write_back(runner, applied, Retry())
+                return
 
     async def _settle_doubts(self, runner: "Runner") -> None:
         """Look at the mutations in doubt that are due. Not while terraform applies: code, state and live values then still change."""
@@ -88,23 +121,11 @@ class Worker:
             except (SentinelError, dbos_error.DBOSException, OSError, ValueError, KeyError, TypeError) as error:
                 log.error("doubt_not_settled", stack=self.line.stack, mutation=doubt.mutation_id, error=str(error))  # noqa: TRY400  the sentence is complete without a traceback
 
-    async def _record_merges(self) -> None:
-        """Record merged mutations if the protected branch moved on."""
-        if not self.backlog.committed:
-            return
-        try:
-            head = await self.line.protected_head()
-            if head != self.seen_head:
-                await self.line.record_merges(self.backlog)
-                self.seen_head = head
-        except GitFailed as error:
-            log.error("merges_not_seen", stack=self.line.stack, error=str(error))  # noqa: TRY400  the sentence is complete without a traceback
-
-    async def _write_back(self, runner: "Runner", applied: AppliedMutation, retry: _Retry) -> bool:
+    async def _write_back(self, runner: "Runner", applied: AppliedMutation, retry: Retry) -> bool:
         began = time.monotonic()
         bound = log.bind(stack=self.line.stack, mutation=applied.id)
         try:
-            body = await runner.run(self.line.stack, applied.id, attempt=retry.count)
+            body = await runner.run(self.line.stack, applied.id, attempt=retry.count, corrects=applied.corrects)
         except (SentinelError, dbos_error.DBOSException, OSError, ValueError, KeyError, TypeError) as error:
             bound.error("not_written_back", error=str(error), again_in_seconds=retry.failed())
             return False
@@ -126,8 +147,9 @@ class Runner:
         self._poll_seconds = poll_seconds
 
         # DBOS marks the function it registers, which a bound method does not allow.
-        async def write_back(stack: str, mutation_id: str) -> dict[str, Any]:
-            return await self._write_back(stack, mutation_id)
+        # Workflows that an earlier version stored lack the last argument.
+        async def write_back(stack: str, mutation_id: str, corrects: int = 0) -> dict[str, Any]:
+            return await self._write_back(stack, mutation_id, corrects)
 
         async def read_back(stack: str, mutation_id: str) -> dict[str, Any]:
             return await self._read_back(stack, mutation_id)
@@ -145,13 +167,15 @@ class Runner:
                 on_conflict="always_update",
             )
 
-    async def run(self, stack: str, mutation_id: str, *, attempt: int) -> dict[str, Any]:
+    async def run(self, stack: str, mutation_id: str, *, attempt: int, corrects: int = 0) -> dict[str, Any]:
         """Enqueue the workflow of a mutation and return its result; if it ran or runs already, only wait for it.
 
+        One that corrects a record may run many times for the same record, each time in other circumstances.
         Raises what `Line` raises.
         """
-        with SetWorkflowID(f"{mutation_id}.{attempt}" if attempt else mutation_id):
-            handle = await DBOS.enqueue_workflow_async(_queue(stack), self._workflow, stack, mutation_id)
+        workflow = f"{mutation_id}.{attempt}" if attempt else mutation_id
+        with SetWorkflowID(f"{mutation_id}@{corrects}.{new_id('try')}" if corrects else workflow):
+            handle = await DBOS.enqueue_workflow_async(_queue(stack), self._workflow, stack, mutation_id, corrects)
         return await handle.get_result(polling_interval_sec=self._poll_seconds)
 
     async def settle_doubt(self, stack: str, mutation_id: str) -> dict[str, Any]:
@@ -178,33 +202,35 @@ class Runner:
         await DBOS.run_step_async({"name": "settle"}, settle, verdict)
         return verdict
 
-    async def _write_back(self, stack: str, mutation_id: str) -> dict[str, Any]:
+    async def _write_back(self, stack: str, mutation_id: str, corrects: int) -> dict[str, Any]:
         worker = self._workers[stack]
 
         async def prove() -> dict[str, Json]:
-            proposal = await worker.line.prove(await self._applied(worker, mutation_id), worker.backlog)
+            proposal = await worker.line.prove(await self._applied(worker, mutation_id, corrects), worker.backlog)
             return proposal.to_json()
 
         async def publish(proposal: dict[str, Json]) -> dict[str, Json]:
-            applied = await self._applied(worker, mutation_id)
+            applied = await self._applied(worker, mutation_id, corrects)
             return await worker.line.publish(applied, worker.backlog, Proposal.from_json(proposal))
 
         async def record(body: dict[str, Json]) -> None:
-            await worker.line.record(await self._applied(worker, mutation_id), body)
+            await worker.line.record(await self._applied(worker, mutation_id, corrects), body)
 
         proposal = await DBOS.run_step_async({"name": "prove"}, prove)
         body = await DBOS.run_step_async({"name": "publish"}, publish, proposal)
         await DBOS.run_step_async({"name": "record"}, record, body)
         return body
 
-    async def _applied(self, worker: Worker, mutation_id: str) -> AppliedMutation:
+    async def _applied(self, worker: Worker, mutation_id: str, corrects: int) -> AppliedMutation:
         """The mutation. A process that resumes the work of a killed one reads it from the ledger first."""
-        if mutation_id not in worker.backlog.decided:
-            await worker.backlog.read(worker.line.queries)
-        if mutation_id not in worker.backlog.decided:
+        backlog = worker.backlog
+        if mutation_id not in backlog.decided or (corrects and mutation_id not in backlog.left):
+            await backlog.read(worker.line.queries)
+        waits = mutation_id in backlog.decided
+        if not waits or (corrects and (mutation_id not in backlog.left or backlog.left[mutation_id].seq != corrects)):
             message = f"The ledger has no applied mutation {mutation_id} that waits to be written back."
             raise LedgerUnavailable(message)
-        return worker.backlog.decided[mutation_id]
+        return replace(backlog.decided[mutation_id], corrects=corrects)
 
 
 @asynccontextmanager
@@ -246,6 +272,8 @@ async def serve(
     async with durable(workers, database=database, poll_seconds=poll_seconds) as runner, asyncio.TaskGroup() as group:
         for worker in workers.values():
             group.create_task(_run(worker, runner, poll_seconds, stop))
+            if worker.pushing is not None:
+                group.create_task(worker.pushing.run(poll_seconds, stop))
         if elsewhere is not None:
             group.create_task(_run_elsewhere(elsewhere, poll_seconds, stop))
 

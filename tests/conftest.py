@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import httpx
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -15,6 +16,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("steady")
+
+# httpx waits for 5 s by default, which a busy machine exceeds whatever the code does. This is the default of every call and client.
+httpx._config.DEFAULT_TIMEOUT_CONFIG.__init__(timeout=300)  # type: ignore[misc]
 
 # The stacks among the cases are read as they are on disk: they are not a checkout of their own, and this repository is not theirs.
 os.environ["GIT_CEILING_DIRECTORIES"] = str(Path(__file__).parent / "cases" / "stacks")

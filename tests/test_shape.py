@@ -21,7 +21,6 @@ LONG_FILE_REASON = "One file because"
 TESTED_ELSEWHERE = {
     # These are played as a whole, in processes of their own.
     "gateway/__main__.py": "tests/system/test_story.py",
-    "gateway/cli/serve.py": "tests/system/test_story.py",
     "gateway/cli/local/simulated_aws.py": "tests/system/test_story.py",
     "gateway/cli/local/tour_fixtures.py": "tests/system/test_story.py",
     "gateway/cli/local/tour.py": "tests/system/test_story.py",
@@ -31,6 +30,12 @@ TESTED_ELSEWHERE = {
 
 PROTOCOLS_ONLY = {"gateway/ports.py"}
 """Nothing in them runs; the suites in tests/ports hold whatever implements them."""
+
+
+TESTS = sorted(path for path in (ROOT / "tests").rglob("*.py") if "bench" not in path.parts)
+STOPWATCHES = {"perf_counter", "perf_counter_ns", "process_time", "process_time_ns", "thread_time", "thread_time_ns"}
+LEAST_WAIT = 300
+"""Seconds that a test waits for what must happen, so that it passes on a busy machine."""
 
 
 def _name(path: Path) -> str:
@@ -127,3 +132,45 @@ def test_a_public_class_name_has_one_meaning() -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 defined[node.name].add(_name(path))
     assert not {name: sorted(paths) for name, paths in defined.items() if len(paths) > 1}
+
+
+@pytest.mark.parametrize("path", TESTS, ids=_name)
+def test_no_test_measures_time(path: Path) -> None:
+    """What a call costs is held by counted work (tests/kit/growth.py) and by the bench; a measured time says how busy the machine was."""
+    found = [problem for node in ast.walk(ast.parse(path.read_text())) if (problem := _measured(node))]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        ("assert time.perf_counter() - began < 0.5", True),
+        ("from time import thread_time", True),
+        ("took = time.monotonic() - began", True),
+        ("took = time() - began", True),
+        ("deadline = time.monotonic() + 15", True),
+        ("deadline = time.monotonic() + 300", False),
+        ("assert datetime.now(UTC) - began < age", False),
+    ],
+)
+def test_a_measured_time_is_found(text: str, refused: bool) -> None:
+    assert any(_measured(node) for node in ast.walk(ast.parse(text))) is refused
+
+
+def _measured(node: ast.AST) -> str:
+    """Why the node is, or leads to, a measured time; empty if it is none."""
+    name = node.attr if isinstance(node, ast.Attribute) else node.name if isinstance(node, ast.alias) else ""
+    if name in STOPWATCHES:
+        return f"{name} measures time"
+    if isinstance(node, ast.BinOp) and isinstance(node.left, ast.Call) and _called(node.left) in {"monotonic", "time"}:
+        if isinstance(node.op, ast.Sub):
+            return f"line {node.lineno} measures how long something took"
+        wait = node.right.value if isinstance(node.right, ast.Constant) else LEAST_WAIT
+        if isinstance(wait, int | float) and wait < LEAST_WAIT:
+            return f"line {node.lineno} waits for less than {LEAST_WAIT} s"
+    return ""
+
+
+def _called(call: ast.Call) -> str:
+    function = call.func
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")

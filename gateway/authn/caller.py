@@ -13,4 +13,5 @@ def caller_of(key: Key) -> Caller:
         roles=key.roles,
         on_behalf_of=key.on_behalf_of,
         motive=key.motive,
+        motive_only=key.motive_only,
     )

@@ -10,15 +10,17 @@ unsigned. `x-amz-date` is required: a signature over the plain `Date` header is 
 import hmac
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache, partial
 from hashlib import sha256
 from urllib.parse import unquote_to_bytes
 
 from gateway.authn import canonical, chunks
+from gateway.authn.body_check import BodyCheck
 from gateway.authn.caller import caller_of
+from gateway.authn.chunk_stream import ChunkSigning, check_of
 from gateway.authn.payload import PayloadKind, stated_payload
 from gateway.errors import Malformed, NotAuthenticated
 from gateway.model.caller import Caller
@@ -31,7 +33,7 @@ MAX_EXPIRES = 604_800
 
 _CACHED_SIGNATURES = 256
 """How many parsed signatures are cached. Authenticator, decoder and door each read the signature of the same request."""
-_DUMMY_SECRET = secrets.token_urlsafe(30)
+DUMMY_SECRET = secrets.token_urlsafe(30)
 """Verified if the key is unknown. Random, so that nobody can sign with it and learn from the answer that a key is unknown."""
 _HASHED_PER_PARSED = 32
 """How many times faster bytes are hashed than parsed (a megabyte takes 1 to 3 ms)."""
@@ -162,14 +164,32 @@ class SigV4:
 
         Raises `errors.NotAuthenticated` with AWS's own code, `errors.Malformed` for an ambiguous path, `errors.BodyTooLarge`.
         """
+        return await self._admit(inbound, _verify)
+
+    async def authenticate_upload(self, inbound: Inbound) -> tuple[Caller, BodyCheck]:
+        """The owner of the key that signed the head of this request, and the check that its body must pass while it is read.
+
+        The body is not touched. Raises as `authenticate`.
+        """
+        checks: list[BodyCheck] = []
+
+        async def verify_head(inbound: Inbound, signature: Signature, secret: str) -> None:
+            _compare(inbound, signature, secret, signature.payload_hash or signature.payload_kind.value)
+            checks.append(_body_check(inbound, signature, secret))
+
+        if read_signature(inbound).payload_kind is PayloadKind.BODY:
+            raise _incomplete("The upload of an object needs the header x-amz-content-sha256.")
+        return await self._admit(inbound, verify_head), checks[0]
+
+    async def _admit(self, inbound: Inbound, verify: Callable[[Inbound, Signature, str], Awaitable[None]]) -> Caller:
         signature = read_signature(inbound)
         _require_plain_path(inbound.path, signature.service)
         now = self._clock.now()
         key = await self._keys.find(signature.access_key_id)
         try:
             self._check_time(signature, now)
-            await _verify(inbound, signature, key.secret if key is not None else _DUMMY_SECRET)
-            return caller_of(_active(key, now))
+            await verify(inbound, signature, key.secret if key is not None else DUMMY_SECRET)
+            return caller_of(active(key, now))
         except NotAuthenticated as error:
             error.key_id = signature.access_key_id
             raise
@@ -202,7 +222,7 @@ def _require_plain_path(path: str, service: str) -> None:
         )
 
 
-def _active(key: Key | None, now: datetime) -> Key:
+def active(key: Key | None, now: datetime) -> Key:
     """The key. Raises `errors.NotAuthenticated` if it has ended. Only a caller with its secret gets here, so nobody else learns that."""
     if key is None or key.ended(now):
         raise NotAuthenticated(
@@ -219,10 +239,7 @@ async def _verify(inbound: Inbound, signature: Signature, secret: str) -> None:
         payload = await _body_hash(inbound)
     else:
         payload = signature.payload_hash or kind.value
-    if not hmac.compare_digest(signature_for(inbound, signature, secret=secret, payload=payload), signature.value):
-        raise _mismatch(
-            "The request signature we calculated does not match the signature you provided. Check that this gateway issued the access key id, the secret access key, and that nothing between changes headers or body. `sentinel key` and `sentinel session` issue keys."
-        )
+    _compare(inbound, signature, secret, payload)
     if kind is PayloadKind.HASH and not hmac.compare_digest(await _body_hash(inbound), payload):
         raise NotAuthenticated(
             "The body is not the one that x-amz-content-sha256 states.", aws_code="XAmzContentSHA256Mismatch"
@@ -240,6 +257,26 @@ async def _verify(inbound: Inbound, signature: Signature, secret: str) -> None:
             trailer=kind is PayloadKind.SIGNED_CHUNKS_TRAILER,
         )
         await off_loop(len(body), verify_chunks)
+
+
+def _compare(inbound: Inbound, signature: Signature, secret: str, payload: str) -> None:
+    """Compare the signature with the expected one."""
+    if not hmac.compare_digest(signature_for(inbound, signature, secret=secret, payload=payload), signature.value):
+        raise _mismatch(
+            "The request signature we calculated does not match the signature you provided. Check that this gateway issued the access key id, the secret access key, and that nothing between changes headers or body. `sentinel key` and `sentinel session` issue keys."
+        )
+
+
+def _body_check(inbound: Inbound, signature: Signature, secret: str) -> BodyCheck:
+    """The check for the body of a request whose head is verified."""
+    signing = ChunkSigning(
+        seed=signature.value,
+        key=canonical.signing_key(secret, signature.timestamp[:8], signature.region, signature.service),
+        timestamp=signature.timestamp,
+        region=signature.region,
+        service=signature.service,
+    )
+    return check_of(signature.payload_kind, signature.payload_hash, signing, inbound.header("x-amz-trailer") or "")
 
 
 async def _body_hash(inbound: Inbound) -> str:
@@ -329,25 +366,14 @@ def _must_be_signed(name: str, *, presigned: bool) -> bool:
 def _by_name(headers: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
     named: dict[str, list[str]] = {}
     for name, value in headers:
-        if name in named:
-            named[name].append(value)
-        else:
-            named[name] = [value]
+        named.setdefault(name, []).append(value)
     return named
 
 
 def _time(timestamp: str) -> datetime:
     if _TIMESTAMP.fullmatch(timestamp):
         try:
-            return datetime(
-                int(timestamp[:4]),
-                int(timestamp[4:6]),
-                int(timestamp[6:8]),
-                int(timestamp[9:11]),
-                int(timestamp[11:13]),
-                int(timestamp[13:15]),
-                tzinfo=UTC,
-            )
+            return datetime.fromisoformat(timestamp)
         except ValueError:
             pass
     raise _incomplete("X-Amz-Date must read YYYYMMDDTHHMMSSZ, in UTC.")
@@ -355,7 +381,10 @@ def _time(timestamp: str) -> datetime:
 
 def _no_signature(query: str) -> NotAuthenticated:
     if "AWSAccessKeyId=" in query:
-        return _incomplete("This presigned request uses Signature Version 2; make it with signature_version='s3v4'.")
+        return _incomplete(
+            "This URL was presigned with Signature Version 2, which boto3 still does by default. Make it with "
+            "boto3.client('s3', config=Config(signature_version='s3v4')); for AWS CLI 1: `aws configure set default.s3.signature_version s3v4`."
+        )
     return NotAuthenticated(
         "The request is missing an authentication token. Sign it with a key of this gateway.",
         aws_code="MissingAuthenticationToken",

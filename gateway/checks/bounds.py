@@ -8,7 +8,7 @@ from gateway.model.contract import Bound, Contract
 from gateway.model.equality import equal
 from gateway.model.facts import Facts, Subject
 from gateway.model.json import Json
-from gateway.model.mutation import WHOLE, Effect, EffectAction, Mutation
+from gateway.model.mutation import WHOLE, CallClass, Effect, EffectAction, Mutation
 from gateway.model.path import AttributePath
 from gateway.model.verdict import CounterOffer, Finding, Verdict
 from gateway.terraform.contracts.bounds import CONDITION, breach, nearest, shown
@@ -295,12 +295,13 @@ def _unforeseeable(mutation: Mutation, subject: Subject) -> Finding:
 
 def _not_understood(mutation: Mutation) -> Finding:
     operation = f"{mutation.call.service}:{mutation.call.operation}"
-    return Finding(
-        check="bounds",
-        verdict=Verdict.HOLD,
-        rule="bounds.not_understood",
-        reason=f"Sentinel does not know what {operation} does to declared resources.",
-    )
+    reason = f"Sentinel does not know what {operation} does to declared resources."
+    if mutation.call_class is CallClass.DATA:
+        reason = (
+            f"{operation} writes data and names no resource that a contract could let an actor use, or asks for more than data. "
+            f"The setting data_plane says whether such calls of kind {mutation.caller.kind} pass."
+        )
+    return Finding(check="bounds", verdict=Verdict.HOLD, rule="bounds.not_understood", reason=reason)
 
 
 def _denial(rule: str, reason: str, effect: Effect | None = None, *, attribute: str = "", source: str = "") -> Finding:

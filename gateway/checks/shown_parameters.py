@@ -21,6 +21,7 @@ _SHOWN: Mapping[str, tuple[str, ...]] = {
     "s3:PutObjectRetention": ("Retention", *_LOCKS),
     "s3:RestoreObject": ("RestoreRequest",),
     "s3:UploadPartCopy": _COPIED,
+    "sqs:ReceiveMessage": ("VisibilityTimeout",),
     "secretsmanager:DeleteSecret": ("ForceDeleteWithoutRecovery", "RecoveryWindowInDays"),
 }
 """What changes no attribute and yet decides what a call does: locks, force, where to and where from."""

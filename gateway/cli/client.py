@@ -1,9 +1,12 @@
 """HTTP client of the gateway's JSON API, for commands."""
 
+import asyncio
+import http.client
 import json
 import re
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode, urlsplit
 
 from gateway.cli.identity import CliIdentity, identity
 from gateway.errors import Malformed, SentinelError
@@ -59,30 +62,49 @@ async def call_api(
 
     Raises `ApiRefused` with the API's error text, and `ApiUnreachable` if there is no response or it is not Sentinel's.
     """
-    import aiohttp
+    request_headers = {"Authorization": f"Bearer {identity.token}", "Accept": "application/json", **(headers or {})}
+    content = None
+    if body is not None:
+        content = json.dumps(body).encode()
+        request_headers["Content-Type"] = "application/json"
+    target = f"/v1{path}" + (f"?{urlencode(query)}" if query else "")
+    status, reply = await asyncio.to_thread(_exchange, identity.url, method, target, request_headers, content)
+    return _parse_reply(identity.url, status, reply, member)
 
-    timeout = aiohttp.ClientTimeout(total=_REPLY_SECONDS, sock_connect=_CONNECT_SECONDS)
-    request: dict[str, Any] = {
-        "json": body,
-        "params": query,
-        "headers": {"Authorization": f"Bearer {identity.token}", **(headers or {})},
-        "allow_redirects": False,  # so that the token is sent to no other server
-    }
+
+def _exchange(
+    url: str, method: str, target: str, headers: Mapping[str, str], content: bytes | None
+) -> tuple[int, bytes]:
+    """Send one request and return status and body. Redirects are not followed, so the token is sent to no other server.
+
+    With the standard library's client, because an asynchronous one takes longer to import than the whole exchange.
+    """
+    connection = _connection(url)
     try:
-        async with (
-            aiohttp.ClientSession(timeout=timeout) as session,
-            session.request(method, f"{identity.url}/v1{path}", **request) as reply,
-        ):
-            return _parse_reply(identity.url, reply.status, await reply.read(), member)
-    except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
-        raise ApiUnreachable(
-            f"No response from {identity.url}: {error}. Is the gateway running? `sentinel up` starts one."
-        ) from error
-    except (aiohttp.ClientError, TimeoutError) as error:
-        raise ApiUnreachable(
-            f"The connection to {identity.url} broke before a response arrived ({type(error).__name__}). If this was a change, "
-            "check its outcome with `sentinel records` before you repeat it."
-        ) from error
+        try:
+            connection.connect()
+        except OSError as error:
+            raise ApiUnreachable(
+                f"No response from {url}: {error}. Is the gateway running? `sentinel up` starts one."
+            ) from error
+        connection.sock.settimeout(_REPLY_SECONDS)
+        try:
+            connection.request(method, f"{urlsplit(url).path}{target}", body=content, headers=dict(headers))
+            reply = connection.getresponse()
+            return reply.status, reply.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise ApiUnreachable(
+                f"The connection to {url} broke before a response arrived ({type(error).__name__}). If this was a change, "
+                "check its outcome with `sentinel records` before you repeat it."
+            ) from error
+    finally:
+        connection.close()
+
+
+def _connection(url: str) -> http.client.HTTPConnection:
+    parts = urlsplit(url)
+    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    return kind(parts.hostname or "", parts.port, timeout=_CONNECT_SECONDS)
 
 
 def _parse_reply(url: str, status: int, content: bytes, member: str) -> dict[str, Any]:
@@ -107,14 +129,17 @@ def _detail(detail: object) -> str:
 
 
 async def call_api_as(
-    actor: str,
+    actor: str | None,
     method: str,
     path: str,
     *,
+    default: str = "human",
     member: str,
     body: Mapping[str, Any] | None = None,
     query: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """`call_api` with the identity from the environment, else with that of `actor` in a running `sentinel up`. Also raises `NoIdentity`."""
-    return await call_api(identity(actor), method, path, member=member, body=body, query=query, headers=headers)
+    """`call_api` with the identity that `identity` finds for these. Also raises `NoIdentity`."""
+    return await call_api(
+        identity(actor, default=default), method, path, member=member, body=body, query=query, headers=headers
+    )

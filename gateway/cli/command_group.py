@@ -1,20 +1,49 @@
 """The group of all commands. With `--json`, usage errors are printed as a JSON document too."""
 
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 import typer
 from typer.core import TyperGroup
 
+from gateway.cli.lazy_commands import LazyCommands
 from gateway.cli.output import show_json
+
+PLACES: Final[Mapping[str, str]] = {
+    "up": "gateway.cli.local.up:up",
+    "tour": "gateway.cli.local.tour:tour",
+    "serve": "gateway.cli.serve:serve",
+    "session": "gateway.cli.session:session",
+    "propose": "gateway.cli.decide:propose",
+    "holds": "gateway.cli.holds:holds",
+    "approve": "gateway.cli.decide:approve",
+    "reject": "gateway.cli.decide:reject",
+    "release": "gateway.cli.decide:release",
+    "left": "gateway.cli.left:left",
+    "settle": "gateway.cli.settle:settle",
+    "records": "gateway.cli.investigate:records",
+    "blame": "gateway.cli.investigate:blame",
+    "claims": "gateway.cli.investigate:claims",
+    "verify": "gateway.cli.verify:verify",
+    "config": "gateway.cli.verify:config",
+    "key": "gateway.cli.keys:key_app",
+    "policy": "gateway.cli.policy:policy_app",
+}
+"""Where each command is, in the order in which help lists them."""
+
+_CONTEXT_SETTINGS: Final = {"session": {"allow_interspersed_args": False}}
 
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 """Base class of all usage errors; Typer has no public name for it."""
 
 
 class Commands(TyperGroup):
-    """Typer's group, with usage errors as JSON if `--json` is given."""
+    """Typer's group of the commands in `PLACES` and those of other packages, with usage errors as JSON if `--json` is given."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.commands = LazyCommands(PLACES, context_settings=_CONTEXT_SETTINGS, others=_commands_of_other_packages)
 
     def main(
         self,
@@ -41,3 +70,10 @@ class Commands(TyperGroup):
         if plain:
             return exit_code
         sys.exit(exit_code or 0)
+
+
+def _commands_of_other_packages() -> Mapping[str, Callable[[], object]]:
+    """Loaders of the commands that are registered as entry points. The gateway does not import the reconciler, whose `reconcile` is one."""
+    from importlib.metadata import entry_points
+
+    return {entry.name: entry.load for entry in entry_points(group="sentinel.commands")}

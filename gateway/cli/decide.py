@@ -21,7 +21,7 @@ _EXIT = {Verdict.HOLD: 3, Verdict.DENY: 1}
 
 def propose(
     service: Annotated[str, typer.Argument(help="AWS service by its boto3 name, e.g. autoscaling.")],
-    operation: Annotated[str, typer.Argument(help="Operation, e.g. SetDesiredCapacity.")],
+    operation: Annotated[str, typer.Argument(help="Operation, e.g. SetDesiredCapacity or set_desired_capacity.")],
     parameters: Annotated[str, typer.Argument(help="Parameters as a JSON object.")] = "{}",
     *,
     intent: Annotated[Intent | None, typer.Option(help="The goal.")] = None,
@@ -34,7 +34,7 @@ def propose(
     key: Annotated[
         str, typer.Option("--idempotency-key", help="A change with the same key is applied only once.")
     ] = "",
-    actor: As = "agent",
+    actor: As = None,
     as_json: Json = False,
 ) -> None:
     """Request an AWS change, by its boto3 names, and show the decision.
@@ -60,12 +60,14 @@ def propose(
     raise typer.Exit(_EXIT.get((reply.get("decision") or {}).get("verdict", ""), 0))
 
 
-async def _propose(body: Mapping[str, Any], parameters: str, key: str, actor: str) -> dict[str, Any]:
+async def _propose(body: Mapping[str, Any], parameters: str, key: str, actor: str | None) -> dict[str, Any]:
     """The API's reply. That a mutation is held is a reply too, not an error."""
     headers = {"Idempotency-Key": key} if key else {}
     request = {**body, "parameters": _parameters(parameters)}
     try:
-        return await call_api_as(actor, "POST", "/mutations", member="mutation", body=request, headers=headers)
+        return await call_api_as(
+            actor, "POST", "/mutations", default="agent", member="mutation", body=request, headers=headers
+        )
     except ApiRefused as refused:
         if refused.status != HELD:
             raise
@@ -102,7 +104,7 @@ def approve(
     *,
     lasts: Annotated[str, typer.Option(help="How long the approval is valid for the identical call, e.g. 1h.")] = "1h",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
-    actor: As = "human",
+    actor: As = None,
     as_json: Json = False,
 ) -> None:
     """Show one held call and approve it. The caller then repeats the identical call, and it is applied once.
@@ -132,7 +134,7 @@ def reject(
     mutation_id: Annotated[str, typer.Argument(help="The held mutation, mut_…")],
     *,
     reason: Annotated[str, typer.Option(help="Why. Shown to the caller and recorded in the ledger.")] = "",
-    actor: As = "human",
+    actor: As = None,
     as_json: Json = False,
 ) -> None:
     """Reject a held call. It cannot be approved afterwards."""
@@ -146,7 +148,7 @@ def reject(
 def release(
     mutation_id: Annotated[str, typer.Argument(help="The mutation whose claims to end, mut_…")],
     *,
-    actor: As = "human",
+    actor: As = None,
     as_json: Json = False,
 ) -> None:
     """End a mutation's claims early, so that other actors may change the claimed attributes."""
@@ -158,6 +160,6 @@ def release(
 
 
 async def _post_action(
-    actor: str, mutation_id: str, action: str, member: str, body: Mapping[str, Any] | None = None
+    actor: str | None, mutation_id: str, action: str, member: str, body: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     return await call_api_as(actor, "POST", mutation_path(mutation_id, action), member=member, body=body)

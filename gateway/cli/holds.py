@@ -6,16 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
+from gateway.cli.changes import change, few_changes
 from gateway.cli.client import call_api_as, mutation_path
 from gateway.cli.options import As, Json
 from gateway.cli.output import console, run, safe, show_json, show_pairs, show_table
-from gateway.doors.api.schemas import HoldFilter
 from gateway.errors import NotFound
-
-_LISTED = 3
-"""How many changes of one mutation the list shows."""
-_LONGEST = 120
-"""How many characters of a change the list shows. `sentinel holds ID` shows all."""
+from gateway.model.hold import HoldFilter
 
 
 def holds(
@@ -23,7 +19,7 @@ def holds(
     *,
     state: Annotated[HoldFilter, typer.Option(help="Only in this state.")] = HoldFilter.OPEN,
     limit: Annotated[int, typer.Option(help="Maximum number of mutations.", min=1, max=1000)] = 100,
-    actor: As = "human",
+    actor: As = None,
     as_json: Json = False,
 ) -> None:
     """List what is held: the operation, the value, the rule and its reason, who asks, and since when.
@@ -43,7 +39,7 @@ def holds(
     show_table("Holds", columns, [_row(hold) for hold in reply["holds"]])
 
 
-async def request_hold(actor: str, mutation_id: str) -> dict[str, Any]:
+async def request_hold(actor: str | None, mutation_id: str) -> dict[str, Any]:
     """One held mutation in any state. Raises `errors.NotFound` if there is none that the caller may see."""
     mutation_path(mutation_id)
     query = {"mutation_id": mutation_id, "state": HoldFilter.ALL.value}
@@ -72,7 +68,7 @@ def show_hold(hold: Mapping[str, Any]) -> None:
         }
     )
     for effect in hold["effects"]:
-        console.print(f"  changes {safe(_change(effect))}")
+        console.print(f"  changes {safe(change(effect))}")
     for reason in hold["reasons"]:
         console.print(f"  held: {safe(reason['reason'])} \\[{safe(reason['rule'])}]")
     console.print(
@@ -87,20 +83,11 @@ def _row(hold: Mapping[str, Any]) -> list[str]:
         _moment(hold),
         hold["requester"],
         _operation(hold),
-        _few([_shortened(_change(effect)) for effect in hold["effects"]]),
+        few_changes(hold["effects"]),
         ", ".join(dict.fromkeys(reason["rule"] for reason in reasons)),
         " ".join(dict.fromkeys(reason["reason"] for reason in reasons)),
         hold["mutation_id"],
     ]
-
-
-def _few(changes: list[str]) -> str:
-    more = len(changes) - _LISTED
-    return ", ".join(changes[:_LISTED]) + (f" and {more} more" if more > 0 else "")
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _moment(hold: Mapping[str, Any]) -> str:
@@ -109,10 +96,3 @@ def _moment(hold: Mapping[str, Any]) -> str:
 
 def _operation(hold: Mapping[str, Any]) -> str:
     return f"{hold['service']}:{hold['operation']}"
-
-
-def _change(effect: Mapping[str, Any]) -> str:
-    if effect["attribute"] == "*":
-        return f"{effect['action']} {effect['address']}"
-    values = f"{json.dumps(effect['before'])} → {json.dumps(effect['value'])}"
-    return f"{effect['address']}.{effect['attribute']}: {values if effect['action'] == 'set' else effect['action']}"

@@ -1,4 +1,4 @@
-"""The identity of the command line: a token from the environment, else an actor of the `sentinel up` in this directory."""
+"""The identity of the command line: the actor that `--as` names, else a token from the environment, else a default actor of the `sentinel up` in this directory."""
 
 import os
 import re
@@ -24,14 +24,16 @@ class CliIdentity:
     """AWS region of the `sentinel up`; empty if the identity comes from the environment."""
 
 
-def identity(actor: str = "human") -> CliIdentity:
-    """The identity from `SENTINEL_URL` and `SENTINEL_TOKEN`; what is missing comes from the credentials of `actor` saved by `sentinel up`.
+def identity(named: str | None = None, *, default: str = "human") -> CliIdentity:
+    """The identity of the actor `named` by `--as`, else that from `SENTINEL_URL` and `SENTINEL_TOKEN`.
 
-    Raises `NoIdentity`.
+    What these do not give comes from the credentials that `sentinel up` saved, those of the `default` actor. Raises `NoIdentity`.
     """
+    if named is not None:
+        return _saved_identity(named)
     url, token, region = os.environ.get("SENTINEL_URL", ""), os.environ.get("SENTINEL_TOKEN", ""), ""
     if not (url and token) and (saved := read_credentials(UP_DIRECTORY)) is not None:
-        url, token, region = url or saved.url, token or saved.key(actor).token, saved.region
+        url, token, region = url or saved.url, token or saved.key(default).token, saved.region
     if not (url and token):
         raise NoIdentity(
             "Set SENTINEL_URL (e.g. http://127.0.0.1:8484) and SENTINEL_TOKEN (`<key id>.<secret>`), "
@@ -39,6 +41,22 @@ def identity(actor: str = "human") -> CliIdentity:
         )
     _check(url, token)
     return CliIdentity(url=url.rstrip("/"), token=token, region=region)
+
+
+def _saved_identity(actor: str) -> CliIdentity:
+    """The identity of an actor of the `sentinel up` in this directory, whose secret is sent to no other gateway."""
+    saved = read_credentials(UP_DIRECTORY)
+    if saved is None:
+        raise NoIdentity(
+            f"--as {actor} needs the credentials that `sentinel up` saves in {UP_DIRECTORY}, and there are none in this directory. "
+            "Run this where `sentinel up` runs, or leave out --as to use SENTINEL_TOKEN."
+        )
+    url = os.environ.get("SENTINEL_URL", "").rstrip("/")
+    if url and url != saved.url:
+        raise NoIdentity(
+            f"--as {actor} names an actor of the `sentinel up` at {saved.url}, but SENTINEL_URL is {url!r}. Unset SENTINEL_URL, or leave out --as."
+        )
+    return CliIdentity(url=saved.url, token=saved.key(actor).token, region=saved.region)
 
 
 def _check(url: str, token: str) -> None:

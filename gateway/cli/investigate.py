@@ -10,6 +10,7 @@ import typer
 from gateway.cli.client import call_api_as
 from gateway.cli.options import As, Json
 from gateway.cli.output import console, run, safe, show_json, show_pairs, show_table
+from gateway.cli.record_row import COLUMNS, record_row
 from gateway.doors.motive import duration
 from gateway.errors import Malformed
 from gateway.model.motive import Intent, Motivation
@@ -28,11 +29,22 @@ def records(
     stage: Annotated[Stage | None, typer.Option(help="Only this stage.")] = None,
     verdict: Annotated[Verdict | None, typer.Option(help="Only with this verdict.")] = None,
     since: Annotated[str, typer.Option(help="A time (2026-11-21T09:00:00Z) or an age (1h, 2d).")] = "",
+    until: Annotated[str, typer.Option(help="A time or an age, as for --since.")] = "",
+    key: Annotated[str, typer.Option(help="Only by the holder of this key, SNT…")] = "",
+    refused: Annotated[
+        bool, typer.Option("--refused", help="Only what was refused: denied, or turned away before a decision.")
+    ] = False,
+    no_evidence: Annotated[
+        bool, typer.Option("--no-evidence", help="Only decisions on a motive without evidence, or without a motive.")
+    ] = False,
     limit: Annotated[int, typer.Option(help="Maximum number of records.", min=1, max=1000)] = 50,
-    who: As = "human",
+    who: As = None,
     as_json: Json = False,
 ) -> None:
-    """List requests, decisions and outcomes, newest first. Agents see their own records, people and pipelines all."""
+    """List requests, decisions and outcomes, newest first: the operation, what it changes, the verdict, the rule and its reason.
+
+    Agents see their own records, people and pipelines all.
+    """
     query = {
         "actor": actor,
         "intent": intent or "",
@@ -40,18 +52,21 @@ def records(
         "resource": resource,
         "stage": stage or "",
         "verdict": verdict or "",
+        "key": key,
+        "refused": "true" if refused else "",
+        "no_evidence": "true" if no_evidence else "",
         "limit": str(limit),
     }
-    reply = run(_request_records(who, query, since), as_json=as_json)
+    reply = run(_request_records(who, query, since, until), as_json=as_json)
     if as_json:
         show_json(reply)
         return
-    columns = ["seq", "at", "stage", "actor", "what", "verdict", "why", "mutation"]
-    show_table("Records", columns, [_row(record) for record in reply["records"]])
+    show_table("Records", COLUMNS, [record_row(record) for record in reply["records"]])
 
 
-async def _request_records(who: str, query: dict[str, str], since: str) -> dict[str, Any]:
-    given = {name: str(value) for name, value in {**query, "since": _iso_time(since)}.items() if value}
+async def _request_records(who: str | None, query: dict[str, str], since: str, until: str) -> dict[str, Any]:
+    times = {"since": _iso_time(since), "until": _iso_time(until)}
+    given = {name: str(value) for name, value in {**query, **times}.items() if value}
     return await call_api_as(who, "GET", "/records", member="records", query=given)
 
 
@@ -70,44 +85,12 @@ def _iso_time(text: str) -> str:
     return (time if time.tzinfo else time.astimezone()).isoformat()
 
 
-def _row(record: dict[str, Any]) -> list[str]:
-    body = record["body"]
-    call = body.get("call") or {}
-    addresses = dict.fromkeys(effect["address"] for effect in body.get("effects") or ())
-    effects = ", ".join(addresses) if len(addresses) != 1 else _summary(next(iter(addresses)), body["effects"])
-    motive = body.get("motive") or {}
-    return [
-        str(record["seq"]),
-        record["at"][:19].replace("T", " "),
-        record["stage"],
-        record["actor"],
-        effects
-        or ":".join(part for part in (call.get("service", ""), call.get("operation", "")) if part)
-        or str(body.get("code") or body.get("key") or ""),
-        str((body.get("decision") or {}).get("verdict", "") or body.get("outcome", "")),
-        "/".join(part for part in (motive.get("intent", ""), motive.get("motivation", "")) if part),
-        record["mutation_id"],
-    ]
-
-
-def _summary(address: str, effects: list[dict[str, Any]]) -> str:
-    """A resource with its changed attribute, or with their number if there are several."""
-    attributes = [effect["attribute"] for effect in effects if effect["attribute"] != "*"]
-    return (
-        f"{address}.{attributes[0]}"
-        if len(attributes) == 1
-        else f"{address} ({len(attributes)} attributes)"
-        if attributes
-        else address
-    )
-
-
 def claims(
     *,
     address: Annotated[str, typer.Option(help="Only for this Terraform address.")] = "",
     holder: Annotated[str, typer.Option("--actor", help="Only by this actor.")] = "",
     every: Annotated[bool, typer.Option("--all", help="Include claims that have ended.")] = False,
-    who: As = "human",
+    who: As = None,
     as_json: Json = False,
 ) -> None:
     """List which actor holds which attribute, why, and until when."""
@@ -135,7 +118,7 @@ def claims(
 def blame(
     what: Annotated[str, typer.Argument(help="Address and attribute, e.g. aws_autoscaling_group.web.desired_capacity")],
     *,
-    who: As = "human",
+    who: As = None,
     as_json: Json = False,
 ) -> None:
     """Show who set an attribute: when, for what goal, why then, who approved it, what it replaced, and the commit."""
@@ -153,7 +136,7 @@ def blame(
     )
 
 
-async def _request_blame(who: str, what: str) -> dict[str, Any]:
+async def _request_blame(who: str | None, what: str) -> dict[str, Any]:
     address, attribute = _split(what)
     query = {"address": address, "attribute": attribute}
     return await call_api_as(who, "GET", "/blame", member="attribute", query=query)

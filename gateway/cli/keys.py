@@ -1,14 +1,16 @@
 """`sentinel key`: issue, list and revoke the keys that callers authenticate with. Opens the ledger directly, so it reads the gateway's settings."""
 
+import json
 import re
-from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, TypeVar
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from gateway.cli.options import Config, Json
 from gateway.cli.output import console, run, show_json, show_table
-from gateway.cli.settings import config_file, require_ledger, settings_or_exit
+from gateway.cli.settings import config_file, require_ledger, settings_or_exit, sqlite_file
 from gateway.doors.motive import duration
 from gateway.doors.serialize import time_to_json
 from gateway.errors import Malformed
@@ -16,6 +18,9 @@ from gateway.model.caller import ActorKind
 from gateway.model.motive import Intent, Motivation, Motive, motive_to_json
 from gateway.ports import Key, KeyRing
 from gateway.settings import Settings
+
+if TYPE_CHECKING:
+    from gateway.ledger.rows import KeyRow
 
 key_app = typer.Typer(no_args_is_help=True, help="Issue, list and revoke keys.")
 
@@ -38,6 +43,10 @@ def create(
         Intent | None, typer.Option(help="Default motive: the goal of everything done with this key.")
     ] = None,
     motivation: Annotated[Motivation | None, typer.Option(help="Default motive: why.")] = None,
+    only: Annotated[
+        bool,
+        typer.Option("--only", help="The default motive is the only one: no call and no session may state another."),
+    ] = False,
     lasts: Annotated[str, typer.Option(help="How long the key is valid, e.g. 90d.")] = "90d",
     config: Config = None,
     as_json: Json = False,
@@ -51,7 +60,8 @@ def create(
             "kind": kind,
             "roles": tuple(role or ()),
             "on_behalf_of": on_behalf_of,
-            "motive": _default_motive(intent, motivation),
+            "motive": _default_motive(intent, motivation, only=only),
+            "motive_only": only,
             "lasts": duration(lasts),
         }
         return await _with_keyring(settings, lambda keyring: keyring.issue(**arguments), create=True)
@@ -86,37 +96,56 @@ def _check_names(*names: str) -> None:
             )
 
 
-def _default_motive(intent: Intent | None, motivation: Motivation | None) -> Motive | None:
+def _default_motive(intent: Intent | None, motivation: Motivation | None, *, only: bool) -> Motive | None:
     if intent and motivation:
         return Motive(intent=intent, motivation=motivation)
     if intent or motivation:
         raise Malformed("A default motive needs both --intent and --motivation.")
+    if only:
+        raise Malformed("--only says that the key's motive is the only one, so it needs --intent and --motivation.")
     return None
 
 
 @key_app.command("list")
 def list_keys(*, config: Config = None, as_json: Json = False) -> None:
     """List every key, without secrets."""
-
-    async def work(keyring: KeyRing) -> list[Key]:
-        return list(await keyring.all())
-
-    keys = run(_with_keyring(settings_or_exit(config_file(config), as_json=as_json), work), as_json=as_json)
+    keys = run(_listed(settings_or_exit(config_file(config), as_json=as_json)), as_json=as_json)
     if as_json:
-        show_json({"keys": [_key_to_json(key) for key in keys]})
+        show_json({"keys": keys})
         return
     rows = [
         [
-            key.id,
-            key.actor,
-            key.kind.value,
-            ", ".join(key.roles),
-            time_to_json(key.expires_at) or "",
-            "revoked" if key.revoked else "",
+            key["id"],
+            key["actor"],
+            key["kind"],
+            ", ".join(key["roles"]),
+            _motive_text(key),
+            key["expires_at"] or "",
+            "revoked" if key["revoked"] else "",
         ]
         for key in keys
     ]
-    show_table("Keys", ["id", "actor", "kind", "roles", "expires", "state"], rows)
+    show_table("Keys", ["id", "actor", "kind", "roles", "motive", "expires", "state"], rows)
+
+
+def _motive_text(key: Mapping[str, Any]) -> str:
+    motive = key["motive"]
+    return f"{motive['intent']}/{motive['motivation']}" + (" only" if key["motive_only"] else "") if motive else ""
+
+
+async def _listed(settings: Settings) -> list[dict[str, Any]]:
+    """Every key, newest first. Raises `errors.LedgerUnavailable`, `errors.NotFound`."""
+    require_ledger(settings)
+    if (file := sqlite_file(settings)) is not None:
+        from gateway.ledger.listed_keys import listed_keys
+
+        if (rows := listed_keys(file)) is not None:
+            return [_row_to_json(row) for row in rows]
+
+    async def work(keyring: KeyRing) -> list[dict[str, Any]]:
+        return [_key_to_json(key) for key in await keyring.all()]
+
+    return await _with_keyring(settings, work)
 
 
 @key_app.command("revoke")
@@ -152,6 +181,21 @@ def _key_to_json(key: Key) -> dict[str, Any]:
         "roles": list(key.roles),
         "on_behalf_of": key.on_behalf_of,
         "motive": motive_to_json(key.motive),
+        "motive_only": key.motive_only,
         "expires_at": time_to_json(key.expires_at),
         "revoked": key.revoked,
+    }
+
+
+def _row_to_json(row: "KeyRow") -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "actor": row.actor,
+        "kind": row.kind,
+        "roles": json.loads(row.roles),
+        "on_behalf_of": row.on_behalf_of,
+        "motive": json.loads(row.motive) if row.motive else None,
+        "motive_only": bool(row.motive_only),
+        "expires_at": time_to_json(datetime.fromisoformat(row.expires_at)) if row.expires_at else None,
+        "revoked": row.revoked_at is not None,
     }

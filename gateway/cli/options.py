@@ -8,8 +8,11 @@ import typer
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, also for errors.")]
 
 As = Annotated[
-    str,
-    typer.Option("--as", help="The actor of a running `sentinel up` whose credentials to use, e.g. agent or human."),
+    str | None,
+    typer.Option(
+        "--as",
+        help="Use the credentials of this actor of the `sentinel up` in this directory, e.g. agent or human, and not those of SENTINEL_TOKEN.",
+    ),
 ]
 
 Config = Annotated[

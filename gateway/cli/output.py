@@ -15,7 +15,10 @@ from rich.text import Text
 from gateway.cli.client import ApiRefused
 from gateway.errors import SentinelError
 
-console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)
+_PIPED_WIDTH = 1000
+"""Width of tables that go to a file or another program: wide enough for one line a row, so that `grep` finds whole rows."""
+
+console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else _PIPED_WIDTH)
 error_console = Console(stderr=True, highlight=False, soft_wrap=True)
 
 T = TypeVar("T")
@@ -68,6 +71,13 @@ def _plain(text: str) -> str:
     return "".join(
         character if character.isprintable() or character == "\n" else ascii(character)[1:-1] for character in text
     )
+
+
+def log_to_stderr() -> None:
+    """Send log lines to standard error, since standard output is for results. For commands that open what logs."""
+    import structlog
+
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
 
 
 def show_json(document: object) -> None:

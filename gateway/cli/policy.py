@@ -10,13 +10,8 @@ from typing import Annotated
 import typer
 
 from gateway.cli.options import Json
-from gateway.cli.output import fail, show_json
+from gateway.cli.output import fail, log_to_stderr, show_json
 from gateway.errors import PolicyInvalid, SentinelError
-from gateway.policy import opa_command
-from gateway.policy.bundle import build, write_bundle
-from gateway.policy.embedded import Embedded
-from gateway.policy.select_bundle import SHIPPED, select_bundle
-from gateway.policy.sources import read_sources, shipped
 
 policy_app = typer.Typer(help="Build, test and evaluate the policies (Rego).", no_args_is_help=True)
 
@@ -28,10 +23,17 @@ _DEADLINE_MS, _MEMORY_MB = 1000, 64
 
 @policy_app.command("build")
 def build_command(path: Directory = None, *, as_json: Json = False) -> None:
-    """Compile the policies with opa and write the bundle to `bundle/` in their directory."""
+    """Compile the policies with opa and write the bundle to `bundle/` in their directory, if a gateway would run it."""
+    from gateway.policy.bundle import build, write_bundle
+    from gateway.policy.select_bundle import SHIPPED
+    from gateway.policy.sources import read_sources, shipped
+    from gateway.policy.trial import try_bundle
+
     directory = path or shipped()
     try:
-        bundle = build(read_sources(directory), _require_opa())
+        sources = read_sources(directory)
+        bundle = build(sources, _require_opa())
+        try_bundle(bundle, sources.files)
         write_bundle(bundle, directory / SHIPPED)
     except SentinelError as error:
         fail(error, as_json=as_json)
@@ -53,8 +55,12 @@ def build_command(path: Directory = None, *, as_json: Json = False) -> None:
 @policy_app.command("test")
 def run_tests_command(path: Directory = None, *, as_json: Json = False) -> None:
     """Run the policies' tests (`*_test.rego`) with opa. Exit code 1 if one fails."""
+    from gateway.policy import opa_command
+    from gateway.policy.sources import shipped
+
     try:
-        output_format = ["--format", "json"] if as_json else ["--verbose"]
+        # --verbose traces every test, which takes seven times as long; failures are shown without it.
+        output_format = ["--format", "json"] if as_json else []
         done = opa_command.run_opa(
             _require_opa(),
             ["test", "--timeout", opa_command.OPA_TEST_TIMEOUT, *output_format, "."],
@@ -78,6 +84,9 @@ def eval_command(
     as_json: Json = False,
 ) -> None:
     """Evaluate the policies on a document with the embedded engine and print the result."""
+    from gateway.policy.sources import shipped
+
+    log_to_stderr()
     try:
         text = sys.stdin.read() if str(document) == "-" else document.read_text(encoding="utf-8")
         result = asyncio.run(_evaluate(path or shipped(), entrypoint, text))
@@ -91,6 +100,9 @@ def eval_command(
 
 
 async def _evaluate(directory: Path, entrypoint: str, text: str) -> object:
+    from gateway.policy.embedded import Embedded
+    from gateway.policy.select_bundle import select_bundle
+
     document = json.loads(text)
     with tempfile.TemporaryDirectory() as scratch:
         engine = Embedded(select_bundle(directory, Path(scratch)), deadline_ms=_DEADLINE_MS, memory_mb=_MEMORY_MB)
@@ -101,6 +113,8 @@ async def _evaluate(directory: Path, entrypoint: str, text: str) -> object:
 
 
 def _require_opa() -> Path:
+    from gateway.policy import opa_command
+
     tool = opa_command.find_opa()
     if tool is None:
         raise PolicyInvalid(

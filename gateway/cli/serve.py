@@ -2,16 +2,16 @@
 
 import gc
 import logging
+import socket
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import structlog
 import typer
 
 from gateway.cli.output import error_console, safe
-from gateway.cli.settings import settings_or_exit
-from gateway.errors import SentinelError
-from gateway.settings import Settings
+from gateway.errors import SentinelError, SettingsInvalid
+from gateway.settings import ServerSettings, Settings, read_settings_of_server
 
 
 def serve(
@@ -19,29 +19,68 @@ def serve(
     config: Annotated[
         Path | None, typer.Option("--config", help="Settings file. Default: sentinel.toml in this directory.")
     ] = None,
+    listening_on: Annotated[
+        int | None, typer.Option("--fd", hidden=True, help="File descriptor of a socket that is bound already.")
+    ] = None,
 ) -> None:
-    """Run the gateway in the foreground until it is stopped. It does not start without valid contracts, policies and a ledger."""
-    settings = settings_or_exit(config)
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-    )
-    import uvloop
+    """Run the gateway in the foreground until it is stopped. It does not start without valid contracts, policies and a ledger.
 
+    It logs to standard error: one line at the start, and one for each decision.
+    """
+    _log_to_stderr()
     try:
-        uvloop.run(_serve(settings))
+        settings = read_settings_of_server(config)
+        listener = listening(settings.server) if listening_on is None else socket.socket(fileno=listening_on)
+        _run(settings, listener)
     except SentinelError as error:
         error_console.print(f"[red]Sentinel does not start. {safe(str(error))}[/red]")
         raise typer.Exit(1) from error
 
 
-async def _serve(settings: Settings) -> None:
+def _log_to_stderr() -> None:
+    """Log JSON lines, or readable text on a terminal."""
+    import structlog
+
+    on_terminal = sys.stderr.isatty()
+    renderer: Any = structlog.dev.ConsoleRenderer() if on_terminal else structlog.processors.JSONRenderer()
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            *(() if on_terminal else (structlog.processors.format_exc_info,)),
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+
+
+def _run(settings: Settings, listener: socket.socket) -> None:
+    """Raises `errors.SentinelError`."""
+    import uvloop
+
+    with listener:
+        uvloop.run(_serve(settings, listener))
+
+
+def listening(server: ServerSettings) -> socket.socket:
+    """A socket bound to the address of the settings. Raises `errors.SettingsInvalid` if it cannot be."""
+    family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((server.host, server.port))
+    except OSError as error:
+        listener.close()
+        raise SettingsInvalid(
+            f"It cannot listen on {server.host} port {server.port}: {error.strerror or error}. Choose another with SENTINEL_SERVER__PORT or "
+            "`port` in [server], or end the process that uses it."
+        ) from error
+    return listener
+
+
+async def _serve(settings: Settings, listener: socket.socket) -> None:
     import uvicorn
 
     from gateway.app import running
@@ -53,8 +92,6 @@ async def _serve(settings: Settings) -> None:
         gc.freeze()
         config = uvicorn.Config(
             app,
-            host=settings.server.host,
-            port=settings.server.port,
             http=TimeoutProtocol,
             log_level="warning",
             access_log=False,
@@ -63,4 +100,4 @@ async def _serve(settings: Settings) -> None:
             lifespan="off",
             timeout_graceful_shutdown=20,
         )
-        await uvicorn.Server(config).serve()
+        await uvicorn.Server(config).serve(sockets=[listener])

@@ -33,7 +33,7 @@ def session(
     wanted_for: Annotated[
         str, typer.Option(help="How long the changes are wanted, e.g. 1h. Default: until superseded.")
     ] = "",
-    actor: As = "agent",
+    actor: As = None,
     as_json: Json = False,
 ) -> None:
     """Run a command with AWS keys that carry a motive. The command needs no change, and its exit code is passed through.
@@ -59,8 +59,8 @@ def session(
         _print_export_lines(variables)
 
 
-async def _open_session(actor: str, body: dict[str, Any]) -> tuple[CliIdentity, dict[str, Any]]:
-    caller = identity(actor)
+async def _open_session(actor: str | None, body: dict[str, Any]) -> tuple[CliIdentity, dict[str, Any]]:
+    caller = identity(actor, default="agent")
     return caller, await call_api(caller, "POST", "/sessions", member="access_key_id", body=body)
 
 

@@ -69,6 +69,12 @@ def environment_variable(name: str) -> str:
 
 def require_ledger(settings: Settings) -> None:
     """For read-only commands: raise `errors.NotFound` rather than let SQLite create an empty database."""
-    path = settings.ledger_url.removeprefix("sqlite:///")
-    if path != settings.ledger_url and not Path(path).is_file():
+    path = sqlite_file(settings)
+    if path is not None and not path.is_file():
         raise NotFound(f"There is no ledger at {path}. Name the settings file of the right one with --config.")
+
+
+def sqlite_file(settings: Settings) -> Path | None:
+    """The file of an SQLite ledger; None if the ledger is elsewhere."""
+    path = settings.ledger_url.removeprefix("sqlite:///")
+    return Path(path) if path != settings.ledger_url else None

@@ -16,7 +16,7 @@ def settle(
     applied: Annotated[bool, typer.Option("--applied", help="AWS carried it out.")] = False,
     failed: Annotated[bool, typer.Option("--failed", help="AWS did not carry it out, and will not.")] = False,
     reason: Annotated[str, typer.Option(help="How you found out. Recorded in the ledger with your name.")] = "",
-    actor: As = "human",
+    actor: As = None,
     as_json: Json = False,
 ) -> None:
     """Settle a mutation in doubt by hand, after you looked at the resource. Nothing is sent to AWS."""
@@ -31,6 +31,6 @@ def settle(
         console.print(f"Settled {mutation_id} as {'applied' if applied else 'failed'}.")
 
 
-async def _settle(actor: str, mutation_id: str, outcome: str, reason: str) -> dict[str, Any]:
+async def _settle(actor: str | None, mutation_id: str, outcome: str, reason: str) -> dict[str, Any]:
     body = {"outcome": outcome, "reason": reason}
     return await call_api_as(actor, "POST", mutation_path(mutation_id, "settle"), member="outcome", body=body)

@@ -1,18 +1,15 @@
 """`sentinel verify` checks the ledger; `sentinel config` shows the settings in force."""
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 from gateway.cli.options import Config, Json
 from gateway.cli.output import console, run, safe, show_json, show_table
 from gateway.cli.settings import config_file, environment_variable, flatten, origins, require_ledger, settings_or_exit
-from gateway.settings import CONFIG_FILE, Settings
+from gateway.settings import CONFIG_FILE, Settings, without_password
 
 if TYPE_CHECKING:
     from gateway.ledger.verification import Verification
-
-_PASSWORD = re.compile(r"(://[^/:@]*:)[^/]*@|([?&]password=)[^&]*")
 
 
 def verify(*, config: Config = None, as_json: Json = False) -> None:
@@ -93,11 +90,7 @@ def config(*, config: Config = None, as_json: Json = False) -> None:
 
 def _masked(value: Any) -> Any:
     """The value, with a password in a URL masked."""
-    return _PASSWORD.sub(_mask, value) if isinstance(value, str) else value
-
-
-def _mask(match: re.Match[str]) -> str:
-    return f"{match[1]}***@" if match[1] else f"{match[2]}***"
+    return without_password(value) if isinstance(value, str) else value
 
 
 def _cell(value: Any) -> str:

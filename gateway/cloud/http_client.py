@@ -1,6 +1,6 @@
 """The HTTP client for AWS: one attempt per request, no redirects, no proxy, no environment variables, no decompression."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 
@@ -91,27 +91,34 @@ class Client:
         method: str,
         url: str,
         headers: Sequence[tuple[str, str]],
-        body: bytes,
+        body: bytes | AsyncIterator[bytes],
         total_seconds: float | None = None,
     ) -> aiohttp.ClientResponse:
         """Send one request once; return when the reply's head arrives. The URL is sent as it is. Raises aiohttp's own exceptions.
 
-        `total_seconds` limits the time until the whole reply is read; None: no limit.
+        `total_seconds` limits the time until the whole reply is read; None: no limit. For a body in pieces it limits the time without
+        a byte of the reply after the last piece.
         """
+        streamed = not isinstance(body, bytes)
         return await self.session.request(
             method,
             URL(url, encoded=True),
             headers=CIMultiDict(headers),
             # aiohttp writes a stream in pieces; a large body in one piece would hold up the event loop.
-            data=BytesIO(body) if len(body) > _IN_ONE_PIECE else body or None,
+            data=BytesIO(body) if isinstance(body, bytes) and len(body) > _IN_ONE_PIECE else body or None,
             allow_redirects=False,
-            timeout=aiohttp.ClientTimeout(total=total_seconds, sock_connect=self._connect_seconds),
+            timeout=aiohttp.ClientTimeout(
+                total=None if streamed else total_seconds,
+                sock_connect=self._connect_seconds,
+                sock_read=total_seconds if streamed else None,
+            ),
         )
 
     async def send_once(
-        self, *, method: str, url: str, headers: Sequence[tuple[str, str]], body: bytes
+        self, *, method: str, url: str, headers: Sequence[tuple[str, str]], body: bytes | AsyncIterator[bytes]
     ) -> HttpResponse:
-        """Send one request once and read the complete reply.
+        """Send one request once and read the complete reply. A body in pieces is ended only after its last piece: what it raises breaks off
+        the connection.
 
         Raises `NotSent` if no connection was established (refused, no such host, TLS failure, connect timeout), otherwise `NoAnswer`.
         """

@@ -65,8 +65,10 @@ def idempotency_tokens(operation: OperationModel, mutation_id: str) -> dict[str,
     }
 
 
-def serialize(call: Call, operation: OperationModel, endpoint: Endpoint, *, mutation_id: str) -> UnsignedRequest:
-    """The request for a call. Missing idempotency tokens are filled in.
+def serialize(
+    call: Call, operation: OperationModel, endpoint: Endpoint, *, mutation_id: str, streamed: bool = False
+) -> UnsignedRequest:
+    """The request for a call. Missing idempotency tokens are filled in. `streamed`: the body is not here, so nothing is calculated from it.
 
     Raises `errors.NotSendable` for parameters that the model does not allow.
     """
@@ -81,8 +83,9 @@ def serialize(call: Call, operation: OperationModel, endpoint: Endpoint, *, muta
         prepare_request_dict(
             request, endpoint_url=endpoint.origin + endpoint.path, context={"client_config": _CHECKSUMS}
         )
-        resolve_request_checksum_algorithm(request, operation, parameters)
-        apply_request_checksum(request)
+        if not streamed:
+            resolve_request_checksum_algorithm(request, operation, parameters)
+            apply_request_checksum(request)
         prepared = create_request_object(request).prepare()
     except (BotoCoreError, ValueError, TypeError) as error:
         raise NotSendable(

@@ -1,6 +1,6 @@
 """Converts an ASGI scope to an `Inbound`, reads its body up to a limit, and sends complete responses."""
 
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from typing import Any, TypeAlias
 
 from gateway.errors import BodyTooLarge, Malformed
@@ -26,12 +26,20 @@ class RequestBody:
         *,
         declared: int = 0,
         limit_of_large: Callable[[], Awaitable[int]] | None = None,
+        settings: tuple[str, str] = ("", ""),
+        passed: Callable[[int], None] | None = None,
     ) -> None:
-        """`declared` is the Content-Length. `limit_of_large` is asked once, for a body over `limit`: what limit this request has."""
+        """`declared` is the Content-Length. `limit_of_large` is asked once, for a body over `limit`: what limit this request has.
+        `settings` are the names of the settings that both limits come from, for the refusal. `passed` is told the size of each piece
+        that was read and is not kept.
+        """
         self._receive = receive
         self._limit = limit
         self._declared = declared
         self._limit_of_large = limit_of_large
+        self._settings = settings
+        self._passed = passed
+        self._ended = False
         self._bytes: bytes | None = None
 
     async def read(self) -> bytes:
@@ -39,6 +47,39 @@ class RequestBody:
         if self._bytes is None:
             self._bytes = await self._receive_all()
         return self._bytes
+
+    async def parts(self, limit: int, setting: str) -> AsyncIterator[bytes]:
+        """The body in pieces, as they arrive; none is kept.
+
+        Raises `errors.BodyTooLarge`, and `errors.Malformed` if the client disconnected before its end.
+        """
+        size = 0
+        while not self._ended:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                self._ended = True
+                raise Malformed(
+                    "The client hung up before its upload was complete; AWS stores nothing of it.",
+                    aws_code="IncompleteBody",
+                )
+            self._ended = not message.get("more_body")
+            part: bytes = message.get("body", b"")
+            size += len(part)
+            if size > limit:
+                raise BodyTooLarge(limit, setting)
+            yield part
+            if self._passed is not None:
+                self._passed(len(part))
+
+    async def discard(self, limit: int) -> None:
+        """Read what is left of the body, up to `limit` bytes: a client that is still sending does not see an answer."""
+        while not self._ended and limit > 0:
+            message = await self._receive()
+            size = len(message.get("body", b""))
+            limit -= size
+            if self._passed is not None:
+                self._passed(size)
+            self._ended = message["type"] == "http.disconnect" or not message.get("more_body")
 
     async def _receive_all(self) -> bytes:
         parts: list[bytes] = []
@@ -50,20 +91,22 @@ class RequestBody:
             part: bytes = message.get("body", b"")
             size += len(part)
             if await self._is_too_large(size):
-                raise BodyTooLarge(self._limit)
+                raise BodyTooLarge(self._limit, self._settings[0])
             # What will be refused is read, so that the client is there for the answer, and not kept.
             if not await self._is_too_large(self._declared):
                 parts.append(part)
             if not message.get("more_body"):
                 break
         if await self._is_too_large(self._declared):
-            raise BodyTooLarge(self._limit)
+            raise BodyTooLarge(self._limit, self._settings[0])
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     async def _is_too_large(self, size: int) -> bool:
         if size > self._limit and self._limit_of_large is not None:
             ask, self._limit_of_large = self._limit_of_large, None
-            self._limit = max(self._limit, await ask())
+            larger = await ask()
+            if larger > self._limit:
+                self._limit, self._settings = larger, self._settings[::-1]
         return size > self._limit
 
 
@@ -86,6 +129,7 @@ def inbound_of(scope: Scope, body: RequestBody, clock: Clock) -> Inbound:
         headers=tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]),
         read_body=body.read,
         received_at=clock.now(),
+        scheme=scope.get("scheme", "http"),
         peer=client[0] if client else "",
     )
 

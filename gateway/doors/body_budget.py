@@ -55,6 +55,11 @@ class MeteredReceive:
             self._held += size
         return message
 
+    def passed(self, size: int) -> None:
+        """Give back `size` bytes that were passed on and are not kept."""
+        self._budget.give_back(size)
+        self._held -= size
+
     def release(self) -> None:
         """Give back what this request held."""
         self._budget.give_back(self._held)

@@ -10,7 +10,9 @@ from typing import TypeAlias
 from gateway.doors.api.problems import problem, status_of
 from gateway.doors.asgi import Receive, RequestBody, Scope, Send, inbound_of
 from gateway.doors.aws.door import AwsDoor
+from gateway.doors.aws.form_uploads import is_form_upload
 from gateway.doors.body_budget import BodyBudget
+from gateway.doors.front_page import is_browser_at_root, send_front_page
 from gateway.doors.request_limits import head_error
 from gateway.errors import LedgerUnavailable, Malformed
 from gateway.pipeline import Pipeline
@@ -24,8 +26,18 @@ _API = (b"/v1", b"/healthz", b"/readyz")
 class DoorRouter:
     """The ASGI application in front of all doors."""
 
-    def __init__(self, app: App, *, aws: AwsDoor, pipeline: Pipeline, clock: Clock, budget: BodyBudget) -> None:
-        """`app` serves every request without an AWS signature."""
+    def __init__(
+        self,
+        app: App,
+        *,
+        aws: AwsDoor,
+        pipeline: Pipeline,
+        clock: Clock,
+        budget: BodyBudget,
+        public_url: str = "",
+    ) -> None:
+        """`app` serves every request without an AWS signature. `public_url` is shown to browsers."""
+        self._public_url = public_url
         self._app = app
         self._budget = budget
         self._aws = aws
@@ -40,10 +52,12 @@ class DoorRouter:
             await self._app(scope, receive, send)
         elif (error := head_error(scope)) is not None:
             await self._turn_away(scope, receive, send, error)
+        elif not signed_for_aws(scope) and is_browser_at_root(scope):
+            await send_front_page(scope, send, self._public_url)
         else:
             metered = self._budget.metered(receive)
             try:
-                await (self._aws if signed_for_aws(scope) else self._app)(scope, metered, send)
+                await (self._aws if signed_for_aws(scope) or _is_form(scope) else self._app)(scope, metered, send)
             finally:
                 metered.release()
 
@@ -63,6 +77,12 @@ class DoorRouter:
         response = problem(status_of(error), error.code, str(error))
         response.headers["connection"] = "close"
         await response(scope, receive, send)
+
+
+def _is_form(scope: Scope) -> bool:
+    """Whether the request is a browser form for a bucket, which is signed in its body."""
+    kind = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"content-type"), "")
+    return is_form_upload(scope["method"], kind, scope["path"])
 
 
 def signed_for_aws(scope: Scope) -> bool:

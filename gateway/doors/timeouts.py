@@ -17,12 +17,15 @@ class TimeoutProtocol(HttpToolsProtocol):
     head_seconds = 10.0
     """From the connection, or from the first byte of a later request on it, until the head is complete."""
     body_seconds = 30.0
-    """From the end of the head until the body is complete."""
+    """From the end of the head until the body is complete, and again as long as it keeps arriving: the upload of an object takes longer."""
+    body_rate = 16 * 1024
+    """Bytes a second with which a body keeps arriving."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._timeout: asyncio.TimerHandle | None = None
         self._in_body = False
+        self._arrived = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn declares it
         """Start the timeout for the first head."""
@@ -44,7 +47,13 @@ class TimeoutProtocol(HttpToolsProtocol):
         """Start the timeout for the body."""
         self._set_timeout(self.body_seconds)
         self._in_body = True
+        self._arrived = 0
         super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Count what arrives."""
+        self._arrived += len(body)
+        super().on_body(body)
 
     def on_message_complete(self) -> None:
         """Cancel the timeout: the request is complete, and the time until the response is not the client's."""
@@ -61,6 +70,11 @@ class TimeoutProtocol(HttpToolsProtocol):
     def _time_out(self) -> None:
         """Send 408 if no response has started; otherwise just close the connection."""
         if self.transport.is_closing():
+            return
+        if self._in_body and (self.flow.read_paused or self._arrived >= self.body_seconds * self.body_rate):
+            # The body keeps arriving, or waits until we read on.
+            self._arrived = 0
+            self._set_timeout(self.body_seconds)
             return
         if not self._in_body or not self.cycle.response_started:
             self.transport.write(_RESPONSE_408)

@@ -10,7 +10,10 @@ from gateway.effects.services import (
     ec2,
     ecs,
     elbv2,
+    events,
+    firehose,
     iam,
+    kinesis,
     kms,
     lambda_,
     logs,
@@ -21,6 +24,7 @@ from gateway.effects.services import (
     sns,
     sqs,
     ssm,
+    timestream_write,
 )
 
 SERVICES: Mapping[str, Mapping[str, Operation]] = {
@@ -30,7 +34,10 @@ SERVICES: Mapping[str, Mapping[str, Operation]] = {
     "ec2": ec2.OPERATIONS,
     "ecs": ecs.OPERATIONS,
     "elbv2": elbv2.OPERATIONS,
+    "events": events.OPERATIONS,
+    "firehose": firehose.OPERATIONS,
     "iam": iam.OPERATIONS,
+    "kinesis": kinesis.OPERATIONS,
     "kms": kms.OPERATIONS,
     "lambda": lambda_.OPERATIONS,
     "logs": logs.OPERATIONS,
@@ -41,5 +48,6 @@ SERVICES: Mapping[str, Mapping[str, Operation]] = {
     "sns": sns.OPERATIONS,
     "sqs": sqs.OPERATIONS,
     "ssm": ssm.OPERATIONS,
+    "timestream-write": timestream_write.OPERATIONS,
 }
 """botocore service name → operation name → row."""

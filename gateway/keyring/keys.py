@@ -12,7 +12,8 @@ from typing import Final
 
 from sqlalchemy import bindparam, select
 
-from gateway.errors import NotFound
+from gateway.errors import Malformed, NotFound
+from gateway.keyring.sessions import session_within
 from gateway.ledger.keys import issue_key, revoke_key
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.rows import KeyRow
@@ -34,6 +35,8 @@ _RANDOM_LENGTH: Final = 15
 _SECRET_LENGTH: Final = 40
 _BOUND: Final = "1"
 """The character after the prefix of a key id whose secret covers the whole key. It is not in the alphabet."""
+_ADDED: Final = ("motive_only",)
+"""The last members of `KeyRow`, which keys of before did not have."""
 _PREFIX_LENGTH: Final = len(STANDING_KEY_PREFIX)
 
 _BY_ID: Final = Query(select(*columns(KEYS, KeyRow)).where(KEYS.c.id == bindparam("key")), KeyRow)
@@ -47,12 +50,16 @@ def secret_of(master: bytes, row: KeyRow) -> str:
     longer knows its secret. Keys that were issued before that have secrets that cover only the id, which tells the two apart.
     """
     if row.id[_PREFIX_LENGTH : _PREFIX_LENGTH + 1] == _BOUND:
-        mac = hmac.digest(
-            master, b"sentinel bound key\0" + canonical_text(row._replace(revoked_at=None)).encode(), "sha256"
-        )
+        mac = hmac.digest(master, b"sentinel bound key\0" + canonical_text(_bound(row)).encode(), "sha256")
     else:
         mac = hmac.digest(master, b"sentinel key\0" + row.id.encode(), "sha256")
     return base64.urlsafe_b64encode(mac).decode()[:_SECRET_LENGTH]
+
+
+def _bound(row: KeyRow) -> tuple[SqlValue, ...]:
+    """What the secret covers. A member that was added later counts only where it is set, so that older keys keep their secrets."""
+    whole = row._replace(revoked_at=None)
+    return tuple(whole) if row.motive_only else tuple(whole)[: -len(_ADDED)]
 
 
 class SqlKeyRing:
@@ -86,28 +93,48 @@ class SqlKeyRing:
         roles: tuple[str, ...] = (),
         on_behalf_of: str = "",
         motive: Motive | None = None,
+        motive_only: bool = False,
         lasts: timedelta | None = None,
         session_of: str = "",
     ) -> Key:
-        """Create, store and return a new key. With `session_of`, a standing key's id, it is a session key and expires with that key
-        at the latest. Raises `errors.NotFound` if the standing key is revoked or unknown.
+        """Create, store and return a new key. With `session_of`, a standing key's id, it is a session key: it expires with that key at the
+        latest, and may do nothing that the key may not. With `motive_only` the motive is the only one that a caller may state.
+
+        Raises `errors.NotFound` if the standing key is revoked or unknown, `errors.NotAllowed` if the session would exceed it, and
+        `errors.Malformed` for `motive_only` without a motive.
         """
         now = self._clock.now()
-        until = now + lasts if lasts is not None else None
+        wanted = Key(
+            id="",
+            secret="",
+            actor=actor,
+            kind=kind,
+            roles=roles,
+            on_behalf_of=on_behalf_of,
+            motive=motive,
+            motive_only=motive_only,
+            expires_at=now + lasts if lasts is not None else None,
+        )
         if session_of:
-            until = await self._session_end(session_of, until)
+            wanted = session_within(await self._standing(session_of), wanted)
+        if wanted.motive_only and wanted.motive is None:
+            raise Malformed("A key whose motive is the only one needs a motive.")
+        return await self._store(wanted, session_of, now)
+
+    async def _store(self, wanted: Key, session_of: str, now: datetime) -> Key:
         prefix = SESSION_KEY_PREFIX if session_of else STANDING_KEY_PREFIX
         key_id = prefix + _BOUND + "".join(secrets.choice(_ALPHABET) for _ in range(_RANDOM_LENGTH))
         row: dict[str, SqlValue] = {
             "id": key_id,
-            "actor": actor,
-            "kind": kind.value,
-            "roles": canonical_text(roles),
-            "on_behalf_of": on_behalf_of,
-            "motive": canonical_text(motive_to_json(motive)) if motive else None,
+            "actor": wanted.actor,
+            "kind": wanted.kind.value,
+            "roles": canonical_text(wanted.roles),
+            "on_behalf_of": wanted.on_behalf_of,
+            "motive": canonical_text(motive_to_json(wanted.motive)) if wanted.motive else None,
             "created_at": to_text(now),
-            "expires_at": to_text(until) if until is not None else None,
+            "expires_at": to_text(wanted.expires_at) if wanted.expires_at is not None else None,
             "session_of": session_of,
+            "motive_only": int(wanted.motive_only),
         }
         await self._ledger.write(lambda transaction: issue_key(transaction, row, now))
         self._cache.pop(key_id, None)
@@ -128,13 +155,12 @@ class SqlKeyRing:
         rows = await self._ledger.read(lambda session: session.rows(_ALL, {}))
         return tuple(self._key(row) for row in rows)
 
-    async def _session_end(self, key_id: str, wanted: datetime | None) -> datetime | None:
-        """When a session key of this key expires: at the wanted time, or with the key if that is earlier."""
+    async def _standing(self, key_id: str) -> Key:
+        """The key that a session is made with. It may have been revoked a moment ago; the transaction that stores the session looks again."""
         key = await self.find(key_id)
         if key is None or key.revoked:
             raise NotFound(f"There is no key {key_id} to start a session with.")
-        ends = [moment for moment in (wanted, key.expires_at) if moment is not None]
-        return min(ends, default=None)
+        return key
 
     def _key(self, row: KeyRow) -> Key:
         return Key(
@@ -145,6 +171,7 @@ class SqlKeyRing:
             roles=tuple(json.loads(row.roles)),
             on_behalf_of=row.on_behalf_of,
             motive=motive_from_json(json.loads(row.motive)) if row.motive else None,
+            motive_only=bool(row.motive_only),
             expires_at=from_text(row.expires_at) if row.expires_at else None,
             revoked=row.revoked_at is not None,
         )

@@ -37,7 +37,10 @@ def master_key(given: str, data: Path, *, create: bool = True) -> bytes:
     try:
         if not path.exists():
             if not create:
-                message = f"There is no master key at {path}, and the settings give none, so the ledger's hashes cannot be checked. Restore it."
+                message = (
+                    f"There is no master key at {path}, and the settings give none. Without the one that the ledger was written with, neither "
+                    "its hashes nor the issued keys can be checked. Restore the file from a backup, or set SENTINEL_MASTER_KEY. Nothing was changed."
+                )
                 raise SettingsInvalid(message)
             _create(path)
         return _long_enough(_private_text(path), f"The master key in {path}")

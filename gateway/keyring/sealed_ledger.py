@@ -1,19 +1,27 @@
 """Opens the ledger that the settings name, with the keys that follow from their master key."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from gateway.keyring.ledger_keys import ledger_keys
+from gateway.keyring.master_key import FILE_NAME as KEY_FILE
 from gateway.keyring.master_key import master_key
 from gateway.ledger.checkpoint_file import FILE_NAME
 from gateway.ledger.ledger import SqlLedger, open_ledger
+from gateway.ledger.unused import is_unused
 from gateway.settings import Settings
 
 
 def master_key_of(settings: Settings, *, create: bool = True) -> bytes:
-    """The master key of the settings, or of the data directory. Raises what `master_key` raises."""
-    return master_key(settings.master_key.get_secret_value(), settings.data, create=create)
+    """The master key of the settings, or of the data directory. Raises what `master_key` and `is_unused` raise.
+
+    One is made only for a new ledger: what a lost one wrote can be checked with no other.
+    """
+    given = settings.master_key.get_secret_value()
+    may_create = create and not given and not (settings.data / KEY_FILE).exists() and is_unused(settings.ledger_url)
+    return master_key(given, settings.data, create=may_create)
 
 
 def checkpoint_path(settings: Settings) -> Path:
@@ -25,6 +33,6 @@ def checkpoint_path(settings: Settings) -> Path:
 async def open_sealed_ledger(settings: Settings) -> AsyncIterator[SqlLedger]:
     """The ledger of the settings for as long as the block lasts. Raises what `open_ledger` and `master_key` raise."""
     settings.data.mkdir(parents=True, exist_ok=True)
-    keys = ledger_keys(master_key_of(settings))
+    keys = ledger_keys(await asyncio.to_thread(master_key_of, settings))
     async with open_ledger(settings.ledger_url, keys, checkpoint_path(settings)) as ledger:
         yield ledger

@@ -37,6 +37,7 @@ def decided_body(
             "on_behalf_of": caller.on_behalf_of,
         },
         "call": _call_to_json(mutation, decision, digest),
+        "door": mutation.door.value,
         "motive": motive_to_json(mutation.motive),
         "effects": [
             recorded_effect(effect, subject) for effect, subject in zip(mutation.effects, subjects, strict=True)

@@ -10,7 +10,7 @@ from gateway.ledger.claims import end_expired, open_claims
 from gateway.ledger.rows import ClaimRow
 from gateway.ledger.serialize import canonical_text, claim_to_row
 from gateway.ledger.signatures import spend_signature
-from gateway.ledger.statements import INTEGRITY_ERRORS, Among, Query, SqlValue, Statement, columns
+from gateway.ledger.statements import Among, Query, SqlValue, Statement, columns, integrity_errors
 from gateway.ledger.states import ApprovalState, AttemptState
 from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, HOLDS, UNUSED
 from gateway.ledger.timestamps import to_text
@@ -158,7 +158,7 @@ def _take_claims(transaction: Transaction, claims: Sequence[Claim]) -> None:
         return
     try:
         transaction.change_each(_INSERT_CLAIM, [claim_to_row(claim) for claim in claims])
-    except INTEGRITY_ERRORS as error:
+    except integrity_errors() as error:
         # The unique index decides, whatever was read before.
         raise ClaimTaken("Another mutation took the same attribute first. Nothing was sent; try again.") from error
 
@@ -196,7 +196,7 @@ def _insert_attempt(transaction: Transaction, write: WriteSet, seq: int) -> None
     }
     try:
         transaction.change(_INSERT_ATTEMPT, row)
-    except INTEGRITY_ERRORS as error:
+    except integrity_errors() as error:
         message = "Another request with the same idempotency key started just before. Nothing was sent again; ask for its outcome."
         raise AttemptInFlight(message) from error
 

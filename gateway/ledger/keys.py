@@ -26,14 +26,20 @@ _SESSIONS: Final = Query(
     select(KEYS.c.id).where(KEYS.c.session_of == bindparam("key"), KEYS.c.revoked_at.is_(None)).order_by(KEYS.c.id),
     KeyIdRow,
 )
+_STANDING: Final = Query(select(KEYS.c.id).where(KEYS.c.id == bindparam("key"), KEYS.c.revoked_at.is_(None)), KeyIdRow)
 _REVOKE: Final = Statement(
     update(KEYS).where(KEYS.c.id == bindparam("key"), KEYS.c.revoked_at.is_(None)).values(revoked_at=bindparam("at"))
 )
 
 
 def issue_key(transaction: Transaction, row: Mapping[str, SqlValue], at: datetime) -> None:
-    """Store a new key, all columns but `revoked_at`, with its KEY_ISSUED record."""
+    """Store a new key, all columns but `revoked_at`, with its KEY_ISSUED record.
+
+    Raises `errors.NotFound` for a session key whose standing key was revoked, by whichever process.
+    """
     stored = StoredKeyRow(**{**row, "revoked_at": None})  # type: ignore[arg-type]  # the columns of the table
+    if stored.session_of and not transaction.rows(_STANDING, {"key": stored.session_of}):
+        raise NotFound(f"There is no key {stored.session_of} to start a session with.")
     transaction.change(_INSERT, stored._asdict())
     transaction.append(_issued(stored, at, existing=False))
 
@@ -74,6 +80,7 @@ def _issued(row: StoredKeyRow, at: datetime, *, existing: bool) -> Record:
         "expires_at": row.expires_at,
         "revoked_at": row.revoked_at,
         "session_of": row.session_of,
+        "motive_only": bool(row.motive_only),
         "existing": existing,
     }
     return Record(stage=Stage.KEY_ISSUED, at=at, actor=row.actor, body=body)

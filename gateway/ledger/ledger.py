@@ -1,4 +1,4 @@
-"""The ports `Ledger`, `DoubtLedger`, `LedgerQueries` and `LedgerCommands` on one SQL database."""
+"""The ports `Ledger`, `PassedLedger`, `DoubtLedger`, `LedgerQueries` and `LedgerCommands` on one SQL database."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -17,6 +17,8 @@ from gateway.ledger.ledger_keys import LedgerKeys
 from gateway.ledger.lookup import attempt_of, view_of
 from gateway.ledger.opening import prepare
 from gateway.ledger.outcome import settle, settlement
+from gateway.ledger.passed import record_passed
+from gateway.ledger.probe import Probe
 from gateway.ledger.rate_limit import RefusalRateLimit, refusal_body
 from gateway.ledger.reader import Reader
 from gateway.ledger.statements import Session
@@ -27,6 +29,7 @@ from gateway.ledger.write_set import write_set
 from gateway.ledger.writer import Writer
 from gateway.model.caller import Caller
 from gateway.model.claim import Claim
+from gateway.model.data_plane import PassedCalls
 from gateway.model.facts import Approval, Facts
 from gateway.model.hold import Hold, HoldState
 from gateway.model.ids import new_id
@@ -64,6 +67,7 @@ class SqlLedger:
         self._writer = Writer(store, keys.chain, self._anchor)
         self._hot_reader = Reader(store, "hot-reader")
         self._query_reader = Reader(store, "query-reader")
+        self._probe = Probe(self._hot_reader)
         self._refusal_limit = RefusalRateLimit()
         self._owner = new_id("gtw")
 
@@ -91,6 +95,10 @@ class SqlLedger:
     def problem(self) -> str:
         """Why the ledger's last checkpoint could not be signed, as a sentence; empty if it was."""
         return self._anchor.problem if self._anchor is not None else ""
+
+    async def unreadable(self) -> str:
+        """Why the ledger cannot be read now, as a sentence; empty if it can. Cheap: asked at most once a second."""
+        return await self._probe.problem()
 
     async def close(self) -> None:
         """Finish what is waiting, record how many refusals were dropped, and close the database."""
@@ -154,6 +162,10 @@ class SqlLedger:
         """
         given = settlement(mutation, outcome, at)
         await self._writer.submit(lambda transaction: settle(transaction, given))
+
+    async def record_passed(self, passed: Sequence[PassedCalls], at: datetime) -> None:
+        """Append PASSED for each of them, in one transaction."""
+        await self._writer.submit(lambda transaction: record_passed(transaction, passed, at))
 
     async def renew_lease(self, at: datetime, lasts: timedelta) -> None:
         """Show that this process lives: until `at + lasts` nobody marks its attempts as in doubt. Only a gateway calls it."""

@@ -1,15 +1,16 @@
 """Migrates a database to the current schema when it is opened."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from alembic import command
-from alembic.config import Config
-from alembic.util.exc import CommandError
 from sqlalchemy import Connection, inspect, text
 
 from gateway.errors import LedgerUnavailable
 
-HEAD = "v0004"
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+HEAD = "v0005"
 """The newest revision, so that opening a current database loads no migration."""
 
 
@@ -28,6 +29,10 @@ def migrate(connection: Connection) -> None:
     version = schema_version(connection)
     if version == HEAD:
         return
+    # Alembic takes longer to import than most commands to run.
+    from alembic import command  # noqa: PLC0415
+    from alembic.util.exc import CommandError  # noqa: PLC0415
+
     try:
         command.upgrade(configuration(connection), "head")
     except CommandError as error:
@@ -38,8 +43,10 @@ def migrate(connection: Connection) -> None:
         raise LedgerUnavailable(message) from error
 
 
-def configuration(connection: Connection | None = None) -> Config:
+def configuration(connection: Connection | None = None) -> "Config":
     """Alembic's configuration for the packaged migrations."""
+    from alembic.config import Config  # noqa: PLC0415  see `migrate`
+
     config = Config(attributes={"connection": connection})
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
     config.set_main_option("path_separator", "os")

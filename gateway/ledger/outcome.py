@@ -89,7 +89,7 @@ def settlement(mutation: Mutation, outcome: Sent, at: datetime) -> Settlement:
     """The settlement of a mutation that was just sent.
 
     AWS's reply is harmless only if the effects of the call are known, none of them is sensitive, and neither the call's class
-    nor its operation returns secrets. A change of one value may be answered with all values, secrets included.
+    nor its operation returns secrets or data (messages, items). A change of one value may be answered with all values, secrets included.
     """
     harmless = mutation.understood and not any(effect.sensitive for effect in mutation.effects)
     harmless = harmless and not reply_may_hold_secret(mutation.call.service, mutation.call.operation)

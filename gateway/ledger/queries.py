@@ -3,10 +3,12 @@
 import json
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, select
 
+from gateway.ledger.body_filter import body_conditions, fits_body
 from gateway.ledger.rows import ClaimRow, RecordRow
 from gateway.ledger.serialize import claim_from_row, record_from_row
 from gateway.ledger.statements import columns
@@ -22,6 +24,8 @@ MAX_PAGE: Final = 10_000
 
 _FEW: Final = 20_000
 """Up to this many matches of an address prefix are collected before the records are read."""
+_READ_AT_ONCE: Final = 200
+"""How many records are read at a time where their bodies decide."""
 _LAST_CHARACTER: Final = "\U0010ffff"
 
 
@@ -30,9 +34,19 @@ def records(connection: Connection, query: RecordQuery) -> tuple[Record, ...]:
     statement = select(*columns(RECORDS, RecordRow)).where(*_conditions(query))
     if query.resource:
         statement = statement.where(_about(connection, query.resource))
-    order = RECORDS.c.seq.desc() if query.newest_first else RECORDS.c.seq
-    statement = statement.order_by(order).limit(_page(query.limit))
-    return tuple(record_from_row(RecordRow._make(row)) for row in connection.execute(statement))
+    statement = statement.order_by(RECORDS.c.seq.desc() if query.newest_first else RECORDS.c.seq)
+    if fits_body(query) is None:
+        found = connection.execute(statement.limit(_page(query.limit)))
+        return tuple(record_from_row(RecordRow._make(row)) for row in found)
+    return _fitting(connection, statement, query)
+
+
+def _fitting(connection: Connection, statement: Select[Any], query: RecordQuery) -> tuple[Record, ...]:
+    """The records whose bodies fit, in the statement's order. They are read a few at a time until there are enough."""
+    fits, limit = fits_body(query), _page(query.limit)
+    with connection.execute(statement, execution_options={"yield_per": _READ_AT_ONCE}) as rows:
+        records = (record_from_row(RecordRow._make(row)) for row in rows)
+        return tuple(islice((record for record in records if fits is None or fits(record)), limit))
 
 
 def _conditions(query: RecordQuery) -> list[ColumnElement[bool]]:
@@ -45,6 +59,7 @@ def _conditions(query: RecordQuery) -> list[ColumnElement[bool]]:
         "mutation_id": query.mutation_id,
     }
     conditions: list[ColumnElement[bool]] = [RECORDS.c[name] == value for name, value in equal.items() if value]
+    conditions += body_conditions(query)
     if query.since is not None:
         conditions.append(RECORDS.c.at >= to_text(query.since))
     if query.until is not None:

@@ -140,6 +140,7 @@ class KeyRow(NamedTuple):
     expires_at: str | None
     revoked_at: str | None
     session_of: str
+    motive_only: int
 
 
 class KeyIdRow(NamedTuple):
@@ -161,3 +162,4 @@ class StoredKeyRow(NamedTuple):
     expires_at: str | None
     revoked_at: str | None
     session_of: str
+    motive_only: int

@@ -4,11 +4,11 @@ Every mutation waits for these statements. Running them without SQLAlchemy's exe
 """
 
 import sqlite3
+import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-import psycopg
 from sqlalchemy import BindParameter, Column, ColumnElement, Connection, Dialect, Select, Table, bindparam
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -16,8 +16,19 @@ from sqlalchemy.sql.elements import ClauseElement
 from sqlalchemy.sql.functions import GenericFunction
 from sqlalchemy.types import Boolean
 
-DRIVER_ERRORS: Final = (sqlite3.Error, psycopg.Error)
-INTEGRITY_ERRORS: Final = (sqlite3.IntegrityError, psycopg.errors.IntegrityError)
+
+def driver_errors() -> tuple[type[Exception], ...]:
+    """The base classes of the errors of the drivers that are loaded."""
+    # Psycopg takes a tenth of a second to import, which a command on SQLite does not wait for.
+    postgresql = sys.modules.get("psycopg")
+    return (sqlite3.Error,) if postgresql is None else (sqlite3.Error, postgresql.Error)
+
+
+def integrity_errors() -> tuple[type[Exception], ...]:
+    """The classes of the errors by which the drivers that are loaded refuse a row."""
+    postgresql = sys.modules.get("psycopg")
+    return (sqlite3.IntegrityError,) if postgresql is None else (sqlite3.IntegrityError, postgresql.IntegrityError)
+
 
 SqlValue: TypeAlias = str | int | bytes | None
 """A value that both drivers store without conversion."""

@@ -13,7 +13,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from gateway.errors import LedgerUnavailable, SettingsInvalid
 from gateway.ledger.migrate import migrate
-from gateway.ledger.statements import DRIVER_ERRORS
+from gateway.ledger.statements import driver_errors
 
 BUSY_MS = 5_000
 """How long a writer waits for another process's transaction, in milliseconds."""
@@ -76,6 +76,23 @@ def open_store(url: str) -> Store:
         store.close()
         raise
     return store
+
+
+@contextmanager
+def connect_unprepared(url: str) -> Iterator[Connection]:
+    """A connection to the database at a SQLAlchemy URL as it is, with whatever schema it has. Raises as `open_store`."""
+    engine = _engine(_parsed(url))
+    try:
+        with unavailable(), engine.connect() as connection:
+            yield connection
+    finally:
+        engine.dispose()
+
+
+def sqlite_file(url: str) -> Path | None:
+    """The file of an SQLite database; None for PostgreSQL. Raises `errors.SettingsInvalid` for an unsupported URL."""
+    parsed = _parsed(url)
+    return None if parsed.get_backend_name() == "postgresql" else Path(str(parsed.database))
 
 
 def _parsed(url: str) -> URL:
@@ -167,7 +184,7 @@ def unavailable() -> Iterator[None]:
     """Convert database errors to `errors.LedgerUnavailable`, whose sentence holds neither the statement nor its values."""
     try:
         yield
-    except DRIVER_ERRORS as error:
+    except driver_errors() as error:
         raise LedgerUnavailable(_sentence(error)) from error
     except DBAPIError as error:
         raise LedgerUnavailable(_sentence(error.orig)) from error

@@ -248,6 +248,8 @@ class KeyTable(LedgerTable, table=True):
     revoked_at: str | None = Field(sa_type=TEXT)
     session_of: str = Field(sa_type=TEXT)
     """The standing key that a session key was issued with; empty for standing keys."""
+    motive_only: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """1 if a caller with this key may state no other motive than the key's."""
 
 
 def _table(model: type[LedgerTable]) -> Table:

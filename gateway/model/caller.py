@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from gateway.model.ids import is_session_key
-from gateway.model.motive import Motive
+from gateway.model.motive import Motive, exceeds
 
 
 class ActorKind(StrEnum):
@@ -31,11 +31,17 @@ class Caller:
     """The actor that this one acts for; empty if it acts for itself."""
     motive: Motive | None = None
     """The motive stored with the key (of a session, or a pipeline's standing motive)."""
+    motive_only: bool = False
+    """Whether the caller may state no other motive than that of the key."""
 
     @property
     def sees_all(self) -> bool:
         """Whether the caller may see the records and claims of every actor. Agents and services see only their own."""
         return self.kind in (ActorKind.HUMAN, ActorKind.PIPELINE)
+
+    def may_state(self, motive: Motive) -> bool:
+        """Whether the key lets the caller state this motive."""
+        return not self.motive_only or (self.motive is not None and not exceeds(motive, self.motive))
 
     @property
     def in_session(self) -> bool:

@@ -16,6 +16,15 @@ class HoldState(StrEnum):
     REJECTED = "rejected"
 
 
+class HoldFilter(StrEnum):
+    """Which held mutations to list: those in one state, or all."""
+
+    OPEN = HoldState.OPEN
+    APPROVED = HoldState.APPROVED
+    REJECTED = HoldState.REJECTED
+    ALL = "all"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hold:
     """A held mutation, open or decided on by a human."""

@@ -19,6 +19,8 @@ class Inbound:
     """Reads the whole body and caches it. Raises `errors.BodyTooLarge`. Call it only after the caller's key was found."""
     received_at: datetime
     """When the request arrived: aware, in UTC."""
+    scheme: str = "http"
+    """`http` or `https`: how the client reached this server itself."""
     peer: str = ""
     """Network address of the client. Used only in records of refusals."""
 

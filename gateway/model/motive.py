@@ -47,6 +47,24 @@ class Motive:
     """How long the change is wanted; None if it is wanted until further notice."""
 
 
+def exceeds(motive: Motive, ceiling: Motive) -> bool:
+    """Whether a motive is another one than the ceiling, or wants its change for longer. Text and evidence are free."""
+    same = (motive.intent, motive.motivation) == (ceiling.intent, ceiling.motivation)
+    lasts, most = motive.wanted_for, ceiling.wanted_for
+    return not same or (most is not None and (lasts is None or lasts > most))
+
+
+def ceiling_text(ceiling: Motive | None) -> str:
+    """What a key with this ceiling may state, as a sentence."""
+    if ceiling is None:
+        return "The key may state no motive."
+    longest = "" if ceiling.wanted_for is None else f" for at most {ceiling.wanted_for}"
+    return (
+        f"The key was made with --only: it may state no other motive than {ceiling.intent}/{ceiling.motivation}{longest}, "
+        "which it has already where none is stated."
+    )
+
+
 def motive_to_json(motive: Motive | None) -> dict[str, Json] | None:
     """The JSON form in records, policy input and replies: `{intent, motivation, text, evidence, wanted_seconds}`; None without a motive.
 

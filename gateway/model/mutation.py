@@ -8,6 +8,7 @@ from functools import cached_property
 from gateway.model.caller import Caller
 from gateway.model.json import Json, Parameters, digest
 from gateway.model.motive import Motive
+from gateway.model.upload import Upload
 
 
 class CallClass(StrEnum):
@@ -23,11 +24,26 @@ class CallClass(StrEnum):
     """Runs code, or its parameters contain a document that does. Treated as a mutation."""
     CRYPTO = "crypto"
     """Encrypts, decrypts or signs with a key; changes no state. Refused for agents (`gateway.pipeline`)."""
+    DATA = "data"
+    """Reads, writes or deletes what a resource stores or passes on: items, messages, objects, records. By the setting `data_plane` it passes
+    without a decision (`gateway.data_plane`), or it is treated as a mutation."""
 
     @property
     def changes_state(self) -> bool:
-        """Whether the call must pass the checks as a mutation. Calls of the other classes are streamed to AWS."""
+        """Whether the call must pass the checks as a mutation, unless it is DATA that passes. Calls of the other classes are streamed to AWS."""
         return self not in (CallClass.READ, CallClass.SECRET, CallClass.CRYPTO)
+
+
+class Door(StrEnum):
+    """How a request came in, as it is recorded."""
+
+    AWS = "aws"
+    """Signed in its header, as SDKs do."""
+    PRESIGNED = "presigned"
+    """With a presigned URL, which anyone may have used."""
+    FORM = "form"
+    """With a presigned browser form (S3 POST)."""
+    API = "api"
 
 
 @dataclass(frozen=True, kw_only=True)  # without slots, so that the digest is calculated once
@@ -113,6 +129,9 @@ class Mutation:
 
     signature: str = ""
     """The signature of the request, empty if it was not signed. The same one is carried out at most once."""
+    door: Door = Door.AWS
+    upload: Upload | None = field(default=None, compare=False, repr=False)
+    """The body of the object that the call uploads, still to come; None for every other call."""
 
     @property
     def understood(self) -> bool:

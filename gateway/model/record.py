@@ -9,7 +9,7 @@ from gateway.model.json import Json
 
 
 class Stage(StrEnum):
-    """The step in the life of a mutation, or of a key, that a record describes."""
+    """The step in the life of a mutation, or of a key, that a record describes; PASSED counts calls that no decision was made about."""
 
     TURNED_AWAY = "turned_away"
     DECIDED = "decided"
@@ -19,6 +19,7 @@ class Stage(StrEnum):
     RELEASED = "released"
     EXPIRED = "expired"
     RECONCILED = "reconciled"
+    PASSED = "passed"
     KEY_ISSUED = "key_issued"
     KEY_REVOKED = "key_revoked"
 

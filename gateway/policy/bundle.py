@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gateway.errors import PolicyInvalid
 from gateway.policy import data_schema, opa_command
+from gateway.policy.guardrail_sources import check_guardrails
 from gateway.policy.sources import Sources
 
 ENTRYPOINTS = ("sentinel/arbitration/result", "sentinel/guardrails/result")
@@ -102,7 +103,7 @@ def build(sources: Sources, tool: Path) -> Bundle:
     """Compile sources to Wasm with opa; equal sources and opa give equal bytes.
 
     Compiles a copy of the sources, so that the digests match what is compiled even if a file is edited meanwhile.
-    Raises `errors.PolicyInvalid` with opa's file and line if they do not compile.
+    Raises `errors.PolicyInvalid` with file and line if they do not compile, or if a guardrail package could not be evaluated.
     """
     with tempfile.TemporaryDirectory(prefix="sentinel-policy-") as scratch:
         copy = Path(scratch) / "policies"
@@ -111,6 +112,7 @@ def build(sources: Sources, tool: Path) -> Bundle:
             (copy / name).write_bytes(content)
         archive = Path(scratch) / "bundle.tar.gz"
         opa_command.opa_output(tool, ["check", "--strict", "."], cwd=copy)
+        check_guardrails(copy, tool)
         entrypoint_options = [part for entrypoint in ENTRYPOINTS for part in ("-e", entrypoint)]
         opa_command.opa_output(tool, ["build", "-t", "wasm", *entrypoint_options, "-o", str(archive), "."], cwd=copy)
         inspection = json.loads(opa_command.opa_output(tool, ["inspect", "--format", "json", str(archive)], cwd=copy))
@@ -127,13 +129,8 @@ def build(sources: Sources, tool: Path) -> Bundle:
 
 
 def _packages(inspection: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names of the guardrail packages. Raises `errors.PolicyInvalid` for nested packages, which would not be evaluated."""
-    names = sorted(name.removeprefix(RULES) for name in inspection["namespaces"] if name.startswith(RULES))
-    if nested := [name for name in names if "." in name]:
-        raise PolicyInvalid(
-            f"The packages {', '.join(nested)} are nested below sentinel.rules.<name> and would not be evaluated; name them sentinel.rules.<name>."
-        )
-    return tuple(names)
+    """The names of the guardrail packages."""
+    return tuple(sorted(name.removeprefix(RULES) for name in inspection["namespaces"] if name.startswith(RULES)))
 
 
 def _member(archive: Path, name: str) -> bytes:

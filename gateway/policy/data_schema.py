@@ -136,6 +136,13 @@ class DisruptionData(_Strict):
     locking: list[StrictStr]
 
 
+class DataPlaneData(_Strict):
+    """`policies/data/data_plane.json`: operations that read data, and how long one of them may hide it from other readers."""
+
+    reading: list[Operation]
+    longest_hidden_seconds: Annotated[StrictInt, Field(ge=0, le=43_200)]
+
+
 class ExecutionData(_Strict):
     """`policies/data/execution.json`: by resource type, the attributes that are code."""
 
@@ -159,6 +166,7 @@ _KNOWN: Mapping[str, type[BaseModel]] = {
     "principals": PrincipalsData,
     "data_loss": DataLossData,
     "disruption": DisruptionData,
+    "data_plane": DataPlaneData,
     "execution": ExecutionData,
     "exposure": ExposureData,
 }

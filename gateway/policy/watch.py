@@ -12,7 +12,8 @@ from gateway.errors import PolicyInvalid
 from gateway.model.json import Json
 from gateway.policy.embedded import Embedded
 from gateway.policy.select_bundle import select_bundle
-from gateway.policy.sources import source_paths
+from gateway.policy.sources import read_sources, source_paths
+from gateway.policy.trial import check_answers
 
 log = structlog.get_logger()
 
@@ -88,7 +89,9 @@ class Watched:
 
     def _open_engine(self) -> Embedded:
         deadline_ms, memory_mb = self._limits
-        return Embedded(select_bundle(self._policies, self._cache), deadline_ms=deadline_ms, memory_mb=memory_mb)
+        engine = Embedded(select_bundle(self._policies, self._cache), deadline_ms=deadline_ms, memory_mb=memory_mb)
+        check_answers(engine, read_sources(self._policies).files)
+        return engine
 
 
 def _fingerprint(policies: Path) -> Fingerprint:

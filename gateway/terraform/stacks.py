@@ -15,8 +15,10 @@ from gateway.model.mutation import WHOLE
 from gateway.model.path import AttributePath
 from gateway.model.verdict import Mode
 from gateway.terraform.code import Code
+from gateway.terraform.config.backend import refuse_other_state
 from gateway.terraform.config.instance import attributes, declared
 from gateway.terraform.contracts.conditions import CodeConditions
+from gateway.terraform.contracts.glob import fits
 from gateway.terraform.contracts.resolve import Contracts
 from gateway.terraform.graph import Graph
 from gateway.terraform.identity_index import IdentityIndex, only_match
@@ -289,6 +291,8 @@ def _load(
     state_version = fingerprint([_state_file(source)])
     if code is None:
         code, code_version = origin.load()
+        if source.state is None:
+            refuse_other_state(code.module.source, source.name)
     state_file = _state_file(source)
     try:
         content = state_file.read_bytes()
@@ -334,9 +338,17 @@ def _stack(source: StackSource, region: str, code: Code, state: State, revision:
             instance=code.instance,
             declared=declares,
             code_conditions=CodeConditions(StateLookup(state)),
+            seen=lambda types: _seen(types, code, state),
         ),
         places=Places(state, code, account=source.account, region=source.region or region),
     )
+
+
+def _seen(types: str, code: Code, state: State) -> frozenset[str]:
+    """The attributes that the code or the state gives to any resource whose type fits the glob."""
+    recorded = (each.attributes for each in state.resources.values() if fits(types, each.where.resource_type))
+    written = (attributes(each) for each in code.instances.values() if fits(types, each.resource_type))
+    return frozenset(name for group in (*recorded, *written) for name in group)
 
 
 def _reloaded(loaded: _Loaded, region: str) -> _Loaded:

@@ -36,7 +36,7 @@ request(kind, why, effects, claims, flips) := object.union(
 )
 
 answer(document) := found if {
-	found := arbitration.result with input as document
+	found := arbitration.result with input as document with data.data as fixtures.config
 	found.evaluated == true
 	fixtures.complete(found.findings)
 }
@@ -162,7 +162,7 @@ holding(open, effects, claims) := object.union(
 )
 
 test_the_number_of_claims_is_limited if {
-	limit := data.data.priorities.claims_per_actor.agent
+	limit := fixtures.config.priorities.claims_per_actor.agent
 	count(answer(holding(limit - 1, [set_capacity], [])).findings) == 0
 	fixtures.verdicts(answer(holding(limit, [set_capacity], [])).findings) == {"SEN-A006 deny"}
 	fixtures.verdicts(answer(holding(limit, [delete], [])).findings) == {"SEN-A006 deny"}
@@ -175,7 +175,7 @@ test_the_number_of_claims_is_limited if {
 }
 
 test_the_length_of_a_claim_is_limited if {
-	longest := data.data.priorities.longest_claim_seconds.agent
+	longest := fixtures.config.priorities.longest_claim_seconds.agent
 
 	count(answer(request("agent", wanted(longest), [set_capacity], [], {})).findings) == 0
 	long := answer(request("agent", wanted(longest + 1), [set_capacity], [], {}))
@@ -227,7 +227,7 @@ test_deleting_what_an_urgent_claim_depends_on if {
 	count(setting.findings) == 0
 }
 
-flips := {"aws_autoscaling_group.x.desired_capacity": data.data.priorities.oscillation.limit}
+flips := {"aws_autoscaling_group.x.desired_capacity": fixtures.config.priorities.oscillation.limit}
 
 test_an_attribute_that_oscillates_is_frozen if {
 	found := answer(request("agent", fixtures.motive("availability", "incident"), [set_capacity], [], flips))
@@ -257,7 +257,7 @@ test_the_holder_and_a_clearly_stronger_motive_may_set_a_frozen_attribute if {
 }
 
 test_fewer_flips_do_not_freeze if {
-	few := {"aws_autoscaling_group.x.desired_capacity": data.data.priorities.oscillation.limit - 1}
+	few := {"aws_autoscaling_group.x.desired_capacity": fixtures.config.priorities.oscillation.limit - 1}
 	found := answer(request("agent", fixtures.motive("cost", "budget"), [set_capacity], [], few))
 	count(found.findings) == 0
 }
@@ -267,20 +267,20 @@ granted(why) := found.obligations.claim_seconds if {
 }
 
 test_the_duration_of_a_claim if {
-	granted(fixtures.motive("availability", "incident")) == data.data.priorities.claim_seconds.incident
-	granted(fixtures.motive("cost", "budget")) == data.data.priorities.longest_claim_seconds.agent
-	granted(null) == data.data.priorities.claim_seconds_without_motive
+	granted(fixtures.motive("availability", "incident")) == fixtures.config.priorities.claim_seconds.incident
+	granted(fixtures.motive("cost", "budget")) == fixtures.config.priorities.longest_claim_seconds.agent
+	granted(null) == fixtures.config.priorities.claim_seconds_without_motive
 	short := changed(fixtures.motive("availability", "incident"), "/wanted_seconds", 60)
 	granted(short) == 60
 	only_wanted := changed(fixtures.motive("cost", "budget"), "/wanted_seconds", 60)
 	granted(only_wanted) == 60
 	longer := changed(fixtures.motive("availability", "incident"), "/wanted_seconds", 999999999)
-	granted(longer) == data.data.priorities.claim_seconds.incident
+	granted(longer) == fixtures.config.priorities.claim_seconds.incident
 }
 
 test_a_claim_without_rank_leaves_evaluated_undefined if {
 	document := request("agent", fixtures.motive("cost", "budget"), [set_capacity], [object.remove(incident, ["intent"])], {})
-	count([answer | answer := arbitration.evaluated with input as document]) == 0
+	count([answer | answer := arbitration.evaluated with input as document with data.data as fixtures.config]) == 0
 }
 
 wanted(seconds) := changed(fixtures.motive("security", "vulnerability"), "/wanted_seconds", seconds)

@@ -3,8 +3,6 @@
 # description: A human decides about mutations whose effects Sentinel does not know.
 package sentinel.rules.comprehension
 
-evaluated := true
-
 # METADATA
 # title: A mutation that is not understood is held
 # description: For every kind of caller, as in the bounds check.

@@ -7,8 +7,6 @@ import data.data.data_loss as config
 import data.sentinel.lib.documents
 import data.sentinel.lib.effects
 
-evaluated := true
-
 # Agents and services act without supervision and are denied. For humans and pipelines a human can approve.
 verdict := object.get({"human": "hold", "pipeline": "hold"}, input.caller.kind, "deny")
 
@@ -55,7 +53,9 @@ findings contains {
 
 # METADATA
 # title: Destroying data with data-plane calls
-# description: Agents and services need a human's approval. Applications that process their own data do not call AWS through Sentinel.
+# description: |
+#   Agents and services need a human's approval. Applications that process their own data have keys of kind service, whose calls pass
+#   unless the setting data_plane says policy.
 # custom:
 #   id: SEN-D003
 #   severity: high

@@ -6,9 +6,9 @@ import data.sentinel.rules.data_loss
 verdicts := {"agent": "deny", "service": "deny", "human": "hold", "pipeline": "hold"}
 
 test_deleting_each_kind_of_store if {
-	every type in data.data.data_loss.stores {
+	every type in fixtures.config.data_loss.stores {
 		every kind, verdict in verdicts {
-			found := data_loss.findings with input as fixtures.document(kind, [fixtures.effect(type, "delete", "*", null)])
+			found := data_loss.findings with input as fixtures.document(kind, [fixtures.effect(type, "delete", "*", null)]) with data.data as fixtures.config
 			fixtures.verdicts(found) == {concat(" ", ["SEN-D001", verdict])}
 			fixtures.complete(found)
 		}
@@ -16,19 +16,19 @@ test_deleting_each_kind_of_store if {
 }
 
 test_deleting_another_resource_passes if {
-	found := data_loss.findings with input as fixtures.document("agent", [fixtures.effect("aws_sns_topic", "delete", "*", null)])
+	found := data_loss.findings with input as fixtures.document("agent", [fixtures.effect("aws_sns_topic", "delete", "*", null)]) with data.data as fixtures.config
 	count(found) == 0
 }
 
 test_creating_a_store_passes if {
-	found := data_loss.findings with input as fixtures.document("agent", [fixtures.effect("aws_s3_bucket", "create", "*", {})])
+	found := data_loss.findings with input as fixtures.document("agent", [fixtures.effect("aws_s3_bucket", "create", "*", {})]) with data.data as fixtures.config
 	count(found) == 0
 }
 
 test_removing_protection if {
 	effect := fixtures.effect("aws_dynamodb_table", "set", "deletion_protection_enabled", false)
 	every kind, verdict in verdicts {
-		found := data_loss.findings with input as fixtures.document(kind, [effect])
+		found := data_loss.findings with input as fixtures.document(kind, [effect]) with data.data as fixtures.config
 		fixtures.verdicts(found) == {concat(" ", ["SEN-D002", verdict])}
 		fixtures.complete(found)
 	}
@@ -39,9 +39,9 @@ test_removing_protection_as_the_code_declares if {
 		fixtures.effect("aws_db_instance", "set", "deletion_protection", false),
 		[{"op": "replace", "path": "/declared_value", "value": false}],
 	)
-	by_pipeline := data_loss.findings with input as fixtures.document("pipeline", [effect])
+	by_pipeline := data_loss.findings with input as fixtures.document("pipeline", [effect]) with data.data as fixtures.config
 	count(by_pipeline) == 0
-	by_agent := data_loss.findings with input as fixtures.document("agent", [effect])
+	by_agent := data_loss.findings with input as fixtures.document("agent", [effect]) with data.data as fixtures.config
 	fixtures.verdicts(by_agent) == {"SEN-D002 deny"}
 }
 
@@ -51,20 +51,20 @@ test_keeping_or_adding_protection_passes if {
 		[{"op": "replace", "path": "/changes", "value": false}],
 	)
 	every effect in [unchanged, fixtures.effect("aws_db_instance", "set", "deletion_protection", true)] {
-		found := data_loss.findings with input as fixtures.document("agent", [effect])
+		found := data_loss.findings with input as fixtures.document("agent", [effect]) with data.data as fixtures.config
 		count(found) == 0
 	}
 }
 
 test_destroying_data_itself if {
-	every name in data.data.data_loss.destructive {
+	every name in fixtures.config.data_loss.destructive {
 		[service, operation] := split(name, ":")
 		every kind, wanted in {"agent": {"SEN-D003 hold"}, "service": {"SEN-D003 hold"}, "human": set(), "pipeline": set()} {
 			document := json.patch(fixtures.document(kind, [fixtures.effect("aws_example", "invoke", "*", null)]), [
 				{"op": "replace", "path": "/mutation/service", "value": service},
 				{"op": "replace", "path": "/mutation/operation", "value": operation},
 			])
-			found := data_loss.findings with input as document
+			found := data_loss.findings with input as document with data.data as fixtures.config
 			fixtures.verdicts(found) == wanted
 			fixtures.complete(found)
 		}
@@ -72,7 +72,7 @@ test_destroying_data_itself if {
 }
 
 reported(kind, effects) := fixtures.verdicts(found) if {
-	found := data_loss.findings with input as fixtures.document(kind, effects)
+	found := data_loss.findings with input as fixtures.document(kind, effects) with data.data as fixtures.config
 	fixtures.complete(found)
 }
 
@@ -161,15 +161,15 @@ test_a_lifecycle_that_expires_everything if {
 }
 
 test_blinding_what_watches if {
-	every name in data.data.data_loss.watching {
+	every name in fixtures.config.data_loss.watching {
 		parts := split(name, ":")
 		every kind, verdict in verdicts {
-			found := data_loss.findings with input as fixtures.calls(kind, parts[0], parts[1], {}, [])
+			found := data_loss.findings with input as fixtures.calls(kind, parts[0], parts[1], {}, []) with data.data as fixtures.config
 			fixtures.verdicts(found) == {concat(" ", ["SEN-D006", verdict])}
 			fixtures.complete(found)
 		}
 	}
-	every type in data.data.data_loss.guards {
+	every type in fixtures.config.data_loss.guards {
 		reported("human", [fixtures.effect(type, "delete", "*", null)]) == {"SEN-D006 hold"}
 	}
 }

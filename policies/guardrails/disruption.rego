@@ -5,11 +5,10 @@
 #   them. The lists are data/disruption.json.
 package sentinel.rules.disruption
 
+import data.data.data_plane
 import data.data.disruption as config
 import data.sentinel.lib.addresses
 import data.sentinel.lib.principals
-
-evaluated := true
 
 # METADATA
 # title: Draining, stopping or failing over
@@ -34,6 +33,25 @@ disruptions contains {"reason": concat("", [", and ", effect.address, " is criti
 	not input.caller.kind in {"agent", "service"}
 	some effect in input.mutation.effects
 	effect.contract.critical
+}
+
+# METADATA
+# title: Hiding messages for long
+# description: Who reads a queue hides what it gets from the others. For a while that is how queues work; for hours it drains one.
+# custom:
+#   id: SEN-S005
+#   severity: high
+findings contains {
+	"id": "SEN-S005",
+	"verdict": "hold",
+	"message": concat("", [operation, " hides messages from those who wait for them for ", json.marshal(seconds), " seconds; a human must approve it."]),
+	"address": "",
+	"attribute": "",
+} if {
+	input.caller.kind in {"agent", "service"}
+	operation in data_plane.reading
+	seconds := input.mutation.parameters.VisibilityTimeout
+	seconds > data_plane.longest_hidden_seconds
 }
 
 # METADATA

@@ -4,7 +4,7 @@ import data.sentinel.fixtures
 import data.sentinel.rules.disruption
 
 verdicts(document) := fixtures.verdicts(found) if {
-	found := disruption.findings with input as document
+	found := disruption.findings with input as document with data.data as fixtures.config
 	fixtures.complete(found)
 }
 
@@ -20,7 +20,7 @@ called(kind, name, parameters, effects) := fixtures.calls(kind, parts[0], parts[
 }
 
 test_who_acts_alone_disrupts_nothing if {
-	every name, _ in data.data.disruption.disrupting {
+	every name, _ in fixtures.config.disruption.disrupting {
 		every kind in ["agent", "service"] {
 			verdicts(called(kind, name, {}, [plain])) == {"SEN-S001 hold"}
 			verdicts(called(kind, name, {}, [critical])) == {"SEN-S001 hold"}
@@ -29,7 +29,7 @@ test_who_acts_alone_disrupts_nothing if {
 }
 
 test_others_disrupt_nothing_critical if {
-	every name, _ in data.data.disruption.disrupting {
+	every name, _ in fixtures.config.disruption.disrupting {
 		every kind in ["human", "pipeline"] {
 			verdicts(called(kind, name, {}, [plain])) == set()
 			verdicts(called(kind, name, {}, [plain, critical])) == {"SEN-S001 hold"}
@@ -39,6 +39,21 @@ test_others_disrupt_nothing_critical if {
 
 test_what_disrupts_nothing_passes if {
 	verdicts(called("agent", "sqs:SendMessage", {}, [critical])) == set()
+}
+
+test_messages_are_not_hidden_for_hours if {
+	config := {"reading": ["sqs:ReceiveMessage"], "longest_hidden_seconds": 900}
+	every kind in ["agent", "service"] {
+		long := disruption.findings with input as called(kind, "sqs:ReceiveMessage", {"VisibilityTimeout": 901}, [plain]) with data.data.data_plane as config
+		fixtures.complete(long)
+		fixtures.verdicts(long) == {"SEN-S005 hold"}
+		short := disruption.findings with input as called(kind, "sqs:ReceiveMessage", {"VisibilityTimeout": 900}, [plain]) with data.data.data_plane as config
+		short == set()
+		usual := disruption.findings with input as called(kind, "sqs:ReceiveMessage", {}, [plain]) with data.data.data_plane as config
+		usual == set()
+	}
+	human := disruption.findings with input as called("human", "sqs:ReceiveMessage", {"VisibilityTimeout": 901}, [plain]) with data.data.data_plane as config
+	human == set()
 }
 
 test_a_critical_resource_is_not_stopped_by_a_number if {

@@ -6,8 +6,6 @@ package sentinel.rules.execution
 import data.data.execution as config
 import data.sentinel.lib.effects
 
-evaluated := true
-
 # METADATA
 # title: An agent runs code only on resources it manages
 # description: Held, unless every effect invokes a resource with managed_by_agent = true.

@@ -14,26 +14,26 @@ foreign := json.patch(invoke, [{"op": "replace", "path": "/contract/managed_by_a
 
 test_an_agent_that_executes_is_held if {
 	every effects in [[], [foreign], [invoke, foreign], [fixtures.effect("aws_lambda_function", "set", "handler", "x")]] {
-		found := execution.findings with input as executes("agent", effects)
+		found := execution.findings with input as executes("agent", effects) with data.data as fixtures.config
 		fixtures.verdicts(found) == {"SEN-E001 hold"}
 		fixtures.complete(found)
 	}
 }
 
 test_invoking_a_resource_managed_by_agents_passes if {
-	found := execution.findings with input as executes("agent", [invoke])
+	found := execution.findings with input as executes("agent", [invoke]) with data.data as fixtures.config
 	count(found) == 0
 }
 
 test_others_pass if {
 	every kind in ["human", "pipeline", "service"] {
-		found := execution.findings with input as executes(kind, [foreign])
+		found := execution.findings with input as executes(kind, [foreign]) with data.data as fixtures.config
 		count(found) == 0
 	}
 }
 
 test_other_classes_pass if {
-	found := execution.findings with input as fixtures.document("agent", [foreign])
+	found := execution.findings with input as fixtures.document("agent", [foreign]) with data.data as fixtures.config
 	count(found) == 0
 }
 
@@ -43,14 +43,14 @@ test_a_false_alarm_by_an_agent_is_held if {
 			{"op": "replace", "path": "/mutation/service", "value": "cloudwatch"},
 			{"op": "replace", "path": "/mutation/operation", "value": "SetAlarmState"},
 		])
-		found := execution.findings with input as document
+		found := execution.findings with input as document with data.data as fixtures.config
 		fixtures.verdicts(found) == wanted
 		fixtures.complete(found)
 	}
 }
 
 test_replacing_what_runs_with_a_role if {
-	every type, attributes in data.data.execution.code {
+	every type, attributes in fixtures.config.execution.code {
 		every attribute in attributes {
 			effect := fixtures.effect(type, "set", attribute, "x")
 			replaced("human", effect) == {"SEN-E003 hold"}
@@ -65,6 +65,6 @@ test_replacing_what_runs_with_a_role if {
 }
 
 replaced(kind, effect) := fixtures.verdicts(found) if {
-	found := execution.findings with input as fixtures.document(kind, [effect])
+	found := execution.findings with input as fixtures.document(kind, [effect]) with data.data as fixtures.config
 	fixtures.complete(found)
 }

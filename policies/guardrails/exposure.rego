@@ -8,8 +8,6 @@ import data.sentinel.lib.documents
 import data.sentinel.lib.effects
 import data.sentinel.lib.principals
 
-evaluated := true
-
 # METADATA
 # title: A resource policy open to everyone
 # description: Allowed if the Terraform code declares the policy and the caller is not an agent.

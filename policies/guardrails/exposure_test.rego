@@ -8,7 +8,7 @@ verdicts := {"agent": "deny", "service": "deny", "human": "hold", "pipeline": "h
 policy(type, statement) := fixtures.effect(type, "set", "policy", json.marshal({"Version": "2012-10-17", "Statement": statement}))
 
 found(kind, effect) := findings if {
-	findings := exposure.findings with input as fixtures.document(kind, [effect])
+	findings := exposure.findings with input as fixtures.document(kind, [effect]) with data.data as fixtures.config
 	fixtures.complete(findings)
 }
 
@@ -70,7 +70,7 @@ test_policies_of_iam_are_left_to_identity if {
 }
 
 test_every_switch if {
-	every attribute, open in data.data.exposure.switches {
+	every attribute, open in fixtures.config.exposure.switches {
 		every value in open {
 			every kind, verdict in verdicts {
 				said := fixtures.verdicts(found(kind, fixtures.effect("aws_example", "set", attribute, value)))
@@ -161,13 +161,13 @@ test_access_control_lists if {
 		{"type": "AmazonCustomerByEmail", "email_address": "x@example.com"},
 	] {
 		every kind, verdict in verdicts {
-			findings := exposure.findings with input as fixtures.document(kind, [owned, acl(grantee)])
+			findings := exposure.findings with input as fixtures.document(kind, [owned, acl(grantee)]) with data.data as fixtures.config
 			fixtures.verdicts(findings) == {concat(" ", ["SEN-X006", verdict])}
 			fixtures.complete(findings)
 		}
 	}
 	every grantee in [{"type": "CanonicalUser", "id": "me"}, {"type": "Group", "uri": "http://acs.amazonaws.com/groups/s3/LogDelivery"}] {
-		findings := exposure.findings with input as fixtures.document("agent", [owned, acl(grantee)])
+		findings := exposure.findings with input as fixtures.document("agent", [owned, acl(grantee)]) with data.data as fixtures.config
 		count(findings) == 0
 	}
 }

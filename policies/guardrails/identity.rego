@@ -9,8 +9,6 @@ import data.sentinel.lib.effects
 import data.sentinel.lib.patterns
 import data.sentinel.lib.principals
 
-evaluated := true
-
 # METADATA
 # title: An agent does not write IAM
 # custom:

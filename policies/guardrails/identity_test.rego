@@ -8,14 +8,14 @@ allows(action, resource) := {"Version": "2012-10-17", "Statement": [{"Effect": "
 role_policy(value) := fixtures.effect("aws_iam_role_policy", "set", "policy", value)
 
 verdicts(kind, effects) := fixtures.verdicts(found) if {
-	found := identity.findings with input as fixtures.document(kind, effects)
+	found := identity.findings with input as fixtures.document(kind, effects) with data.data as fixtures.config
 	fixtures.complete(found)
 }
 
 test_an_agent_writes_no_iam if {
 	verdicts("agent", [role_policy(json.marshal(allows("sqs:SendMessage", "arn:aws:sqs:::q")))]) == {"SEN-I001 deny"}
 	document := json.patch(fixtures.document("agent", []), [{"op": "replace", "path": "/mutation/service", "value": "iam"}])
-	found := identity.findings with input as document
+	found := identity.findings with input as document with data.data as fixtures.config
 	fixtures.verdicts(found) == {"SEN-I001 deny"}
 }
 
@@ -97,7 +97,7 @@ test_another_version_of_a_policy_is_held if {
 		{"op": "replace", "path": "/mutation/service", "value": "iam"},
 		{"op": "replace", "path": "/mutation/operation", "value": "SetDefaultPolicyVersion"},
 	])
-	found := identity.findings with input as document
+	found := identity.findings with input as document with data.data as fixtures.config
 	fixtures.verdicts(found) == {"SEN-I006 hold"}
 	fixtures.complete(found)
 }
@@ -172,7 +172,7 @@ test_grants_are_judged_together if {
 }
 
 test_each_escalating_action_is_held_for_a_pipeline if {
-	every action in data.data.identity.escalating {
+	every action in fixtures.config.identity.escalating {
 		verdicts("pipeline", [role_policy(allows(upper(action), "*"))]) == {"SEN-I002 hold"}
 	}
 }
@@ -252,7 +252,7 @@ test_other_accounts_are_strangers if {
 
 test_trusted_accounts_are_no_strangers if {
 	document := fixtures.document("pipeline", [fixtures.effect("aws_iam_role", "create", "assume_role_policy", {"Statement": [assumes({"AWS": "999999999999"}, {})]})])
-	found := identity.findings with input as document with data.data.principals.trusted_accounts as ["999999999999"]
+	found := identity.findings with input as document with data.data as fixtures.with_trusted("999999999999")
 	count(found) == 0
 }
 

@@ -3,10 +3,11 @@
 # description: An agent must state why it changes infrastructure.
 package sentinel.rules.motive
 
-evaluated := true
+import data.data.data_plane as config
 
 # METADATA
 # title: An agent states its motive
+# description: Not to read data, such as the messages of a queue; other guardrails and contracts say who may.
 # custom:
 #   id: SEN-M001
 #   severity: medium
@@ -23,4 +24,10 @@ findings contains {
 } if {
 	input.caller.kind == "agent"
 	input.motive == null
+	not reads_data
+}
+
+reads_data if {
+	input.mutation.class == "data"
+	concat(":", [input.mutation.service, input.mutation.operation]) in config.reading
 }

@@ -25,3 +25,16 @@ test_a_stated_motive_is_enough if {
 	found := motive.findings with input as fixtures.document("agent", [])
 	count(found) == 0
 }
+
+test_reading_data_needs_none if {
+	config := {"reading": ["sqs:ReceiveMessage"], "longest_hidden_seconds": 900}
+	document := json.patch(fixtures.calls("agent", "sqs", "ReceiveMessage", {}, []), [{"op": "replace", "path": "/motive", "value": null}])
+	data_call := json.patch(document, [{"op": "replace", "path": "/mutation/class", "value": "data"}])
+	reading := motive.findings with input as data_call with data.data.data_plane as config
+	reading == set()
+	writing := motive.findings with input as json.patch(data_call, [{"op": "replace", "path": "/mutation/operation", "value": "SendMessage"}])
+		with data.data.data_plane as config
+	fixtures.verdicts(writing) == {"SEN-M001 deny"}
+	changing := motive.findings with input as document with data.data.data_plane as config
+	fixtures.verdicts(changing) == {"SEN-M001 deny"}
+}

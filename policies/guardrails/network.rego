@@ -7,8 +7,6 @@ import data.data.network as config
 import data.sentinel.lib.addresses
 import data.sentinel.lib.effects
 
-evaluated := true
-
 # METADATA
 # title: Open to the world
 # description: |

@@ -16,7 +16,7 @@ rule(from, to, protocol, cidrs) := {
 ingress(value) := fixtures.effect("aws_security_group", "set", "ingress", value)
 
 verdicts(effects) := fixtures.verdicts(found) if {
-	found := network.findings with input as fixtures.document("pipeline", effects)
+	found := network.findings with input as fixtures.document("pipeline", effects) with data.data as fixtures.config
 	fixtures.complete(found)
 }
 
@@ -137,7 +137,7 @@ test_a_part_of_the_world_in_eighths if {
 }
 
 test_private_ranges_are_not_the_world if {
-	verdicts([ingress([rule(22, 22, "tcp", [cidr | some blocks in data.data.network.private_ranges; some cidr in blocks])])]) == set()
+	verdicts([ingress([rule(22, 22, "tcp", [cidr | some blocks in fixtures.config.network.private_ranges; some cidr in blocks])])]) == set()
 	verdicts([ingress([{"from_port": 22, "to_port": 22, "protocol": "tcp", "ipv6_cidr_blocks": ["fd00::/16", "fd12:3456::/32", "fe80::/16"]}])]) == set()
 }
 

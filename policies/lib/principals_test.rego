@@ -13,6 +13,6 @@ test_the_account_of_a_principal if {
 
 test_where_no_account_is_known_everybody_is_a_stranger if {
 	document := json.patch(fixtures.document("human", []), [{"op": "remove", "path": "/mutation/account"}])
-	found := principals.strangers({"Principal": {"AWS": "123456789012"}}) with input as document
+	found := principals.strangers({"Principal": {"AWS": "123456789012"}}) with input as document with data.data as fixtures.config
 	found == {"123456789012"}
 }

@@ -6,8 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from gateway.model.json import Json
-from gateway.model.mutation import Effect, EffectAction
+from gateway.model.mutation import WHOLE, Effect, EffectAction
 from gateway.model.record import Record
+
+_DATA = "data"
+"""The class of calls on the data plane: they change what is in a resource, never an attribute that code declares."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +29,9 @@ class AppliedMutation:
     operation: str
     """`service:Operation`."""
     effects: tuple[Effect, ...]
+    """What was asked for."""
+    implied: tuple[Effect, ...] = ()
+    """What AWS does as a consequence. Nobody asked for it, so it is not written into code."""
     before: Mapping[tuple[str, str], Json] = field(default_factory=dict)
     """Values before, by (address, attribute)."""
     restated: frozenset[tuple[str, str]] = frozenset()
@@ -39,11 +45,39 @@ class AppliedMutation:
     """Who approved it; empty if no approval was needed."""
     settled_at: datetime
     """When its outcome was recorded; the time of the decision if that is not known."""
+    corrects: int = 0
+    """Number of the RECONCILED record that left `effects` to a human and that this write-back corrects; 0 for the first one."""
+
+    @property
+    def concerns_code(self) -> bool:
+        """Whether the code may have to say something else now. Calls that only do something, or change no value, do not concern it."""
+        return any(
+            effect.action is not EffectAction.INVOKE and (effect.address, effect.attribute) not in self.restated
+            for effect in self.effects
+        )
+
+    @property
+    def changed(self) -> tuple[Effect, ...]:
+        """The effects, asked for or implied, after which an attribute may have another value."""
+        return tuple(
+            effect
+            for effect in (*self.effects, *self.implied)
+            if not (effect.action is EffectAction.INVOKE and effect.attribute == WHOLE)
+            and (effect.address, effect.attribute) not in self.restated
+        )
 
 
 def carried_out(record: Record) -> bool:
     """Whether a DECIDED record allowed the mutation."""
     return bool(_table(record.body.get("decision")).get("carried_out"))
+
+
+def changes_attributes(record: Record) -> bool:
+    """Whether a DECIDED record is of a call that may change an attribute. Data-plane traffic does not, and is told apart cheaply."""
+    if _table(record.body.get("call")).get("class") == _DATA:
+        return False
+    effects = [_table(effect) for effect in _rows(record.body.get("effects"))]
+    return any(effect.get("action") != EffectAction.INVOKE or effect.get("attribute") != WHOLE for effect in effects)
 
 
 def applied_mutation(record: Record, approvers: Mapping[str, str]) -> AppliedMutation:
@@ -63,8 +97,8 @@ def applied_mutation(record: Record, approvers: Mapping[str, str]) -> AppliedMut
         on_behalf_of=str(caller.get("on_behalf_of") or ""),
         at=record.at,
         operation=f"{call['service']}:{call['operation']}",
-        # What the call only implied is read from AWS if it is to be written: nobody asked for it.
         effects=tuple(_effect_from_json(effect) for effect in effects if not effect.get("implied")),
+        implied=tuple(_effect_from_json(effect) for effect in effects if effect.get("implied")),
         before={_key(effect): effect.get("before") for effect in effects},
         restated=frozenset(
             _key(effect) for effect in effects if effect.get("changes") is False and effect.get("declared") is None

@@ -48,7 +48,7 @@ class ClassifiedDrift:
 def classify_mutation(applied: AppliedMutation, *, superseded: Mapping[tuple[str, str], str]) -> ClassifiedDrift:
     """What the code must declare after an applied mutation.
 
-    `superseded` maps (address, attribute) to the id of a later mutation that set the same attribute; its value is written instead.
+    `superseded` maps (address, attribute) to the id of a later mutation that set the same attribute: what that one did counts.
     """
     wanted, kept_out, left = [], [], []
     for effect in applied.effects:
@@ -69,7 +69,9 @@ def classify_mutation(applied: AppliedMutation, *, superseded: Mapping[tuple[str
         elif reason := _reason_to_keep_out(
             applied, want, effect.resource_type, sensitive=_is_secret(effect), superseded=superseded
         ):
-            kept_out.append(Left(wanted=_without_secret(want, effect), reason=reason))
+            by = superseded.get(want.key, "")
+            by = by if reason == superseded_reason(by) else ""
+            kept_out.append(Left(wanted=_without_secret(want, effect), reason=reason, superseded_by=by))
         else:
             wanted.append(want)
     return ClassifiedDrift(wanted=tuple(wanted), kept_out=tuple(kept_out), left=tuple(left))
@@ -96,6 +98,11 @@ def classify_foreign_drift(
         elif plan.sets(change) or not _set_elsewhere(change, plan):
             drifts.append(Drift(wanted=want, before=change.other, origin=origin))
     return tuple(drifts), tuple(left)
+
+
+def superseded_reason(later: str) -> str:
+    """Why a value is not written that the mutation `later` set again."""
+    return f"{later} superseded it since: what that one did counts."
 
 
 def all_left(wanted: Sequence[Wanted], reason: str) -> tuple[Left, ...]:
@@ -143,7 +150,7 @@ def _reason_to_keep_out(
     if applied.wanted_seconds is not None:
         return f"It is wanted for {applied.wanted_seconds:g} seconds only, so it is not written into code."
     if later := superseded.get(want.key):
-        return f"{later} has set it again since, so the later value is written."
+        return superseded_reason(later)
     reason = _controlled_by(resource_type, want.attribute)
     return f"A controller owns this value ({reason}), so it stays out of code." if reason else ""
 

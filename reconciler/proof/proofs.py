@@ -5,22 +5,26 @@ formatted       a file that was formatted as `terraform fmt` does still is
 untouched       every byte outside the edits is as before
 nothing_hidden  no `ignore_changes` was added
 captured        our own evaluator reads every wanted value from the edited code
-plan_clean      the plan of the edited code is empty, apart from changes that something else explains
-nothing_else    the plan changes no address other than the edited ones
+plan_clean      the plan of the edited code is empty, apart from changes that something else explains or that it showed before the edit
+nothing_else    the plan newly changes no address other than the edited ones
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reconciler.errors import TerraformFailed
 from reconciler.model import Edit, Edited, Proof, Wanted
+from reconciler.proof.baseline import new_changes
 from reconciler.proof.declared import Declaration, read_declared
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
 
 Explain = Callable[[ResourceChange], str]
 """Why a change that the plan still shows has another cause than the edit, e.g. the mutation it belongs to; empty if unknown."""
+
+CatchUp = Callable[[], Awaitable[None]]
+"""Reads what was recorded since, so that `Explain` knows every mutation whose effects a plan may show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +36,8 @@ class Verified:
     """The plan of the edited code; None if it is empty or was not made."""
     unexplained: tuple[ResourceChange, ...] = ()
     """Changes in the plan that nothing else explains."""
+    noted: tuple[ResourceChange, ...] = ()
+    """Changes in the plan that nothing explains and that it showed before the edit too."""
     failed: bool = False
     """Whether terraform could not plan the edited code."""
 
@@ -39,6 +45,17 @@ class Verified:
     def holds(self) -> bool:
         """Whether every proof holds."""
         return bool(self.proofs) and all(proof.held for proof in self.proofs)
+
+    def beside(self, before: TerraformPlan | None, edited: Edited, explain: Explain) -> "Verified":
+        """The same, held against the plan of the unedited code: only what is new counts. `before` is None if that plan is empty."""
+        if self.plan is None:
+            return self
+        open_ones = [change for change in self.plan.changes if not explain(change)]
+        new = new_changes(open_ones, self.plan, before, [edit.wanted for edit in edited.edits])
+        noted = tuple(change for change in open_ones if change not in new)
+        kept = [proof for proof in self.proofs if proof.name not in {"plan_clean", "nothing_else"}]
+        proofs = plan_proofs(self.plan, new, edited, explain, noted=noted)
+        return replace(self, proofs=(*kept, *proofs), unexplained=new, noted=noted)
 
     @property
     def broken(self) -> str:
@@ -54,10 +71,12 @@ async def verify(
     before: Mapping[Path, bytes],
     state: Path | None,
     explain: Explain,
+    catch_up: CatchUp | None = None,
 ) -> Verified:
     """Prove that `edited`, already written to `root`, declares the wanted values and changes nothing else.
 
-    `before` holds the previous bytes of every changed file. The plan is only made if the five cheaper proofs hold. Raises `errors.TerraformMissing`.
+    `before` holds the previous bytes of every changed file. The plan is only made if the five cheaper proofs hold. `catch_up` runs
+    between the plan and its first explanation: what changed while terraform planned is known then. Raises `errors.TerraformMissing`.
     """
     text = await text_proofs(terraform, edited, before)
     proofs = (*text, captured(root, [edit.wanted for edit in edited.edits]))
@@ -68,6 +87,8 @@ async def verify(
         plan = read_plan(await terraform.show(root, file)) if file else None
     except TerraformFailed as error:
         return Verified(proofs=(*proofs, Proof(name="plan_clean", held=False, detail=str(error))), failed=True)
+    if catch_up is not None:
+        await catch_up()
     unexplained = tuple(change for change in (plan.changes if plan else ()) if not explain(change))
     return Verified(
         proofs=(*proofs, *plan_proofs(plan, unexplained, edited, explain)), plan=plan, unexplained=unexplained
@@ -125,18 +146,23 @@ def captured(root: Path, wanted: Sequence[Wanted]) -> Proof:
 
 
 def plan_proofs(
-    plan: TerraformPlan | None, unexplained: Sequence[ResourceChange], edited: Edited, explain: Explain
+    plan: TerraformPlan | None,
+    unexplained: Sequence[ResourceChange],
+    edited: Edited,
+    explain: Explain,
+    *,
+    noted: Sequence[ResourceChange] = (),
 ) -> tuple[Proof, Proof]:
-    """plan_clean and nothing_else; `plan` is None if it is empty."""
+    """plan_clean and nothing_else; `plan` is None if it is empty. `noted` are the changes that the plan before the edit showed too."""
     ours = {edit.wanted.address for edit in edited.edits}
     here = [change for change in unexplained if change.address in ours]
     elsewhere = [change for change in unexplained if change.address not in ours]
     return (
-        Proof(name="plan_clean", held=not unexplained, detail=_clean_detail(plan, unexplained, explain)),
+        Proof(name="plan_clean", held=not unexplained, detail=_clean_detail(plan, unexplained, explain, noted)),
         Proof(
             name="nothing_else",
             held=not elsewhere,
-            detail=describe(elsewhere) or f"no other address changes{'' if not here else ' than those edited'}",
+            detail=describe(elsewhere) or _elsewhere_detail(here, noted),
         ),
     )
 
@@ -153,14 +179,26 @@ def _described(change: ResourceChange) -> str:
     return f"the plan would {' and '.join(change.actions)} {change.address}.{change.attribute}{values}"
 
 
-def _clean_detail(plan: TerraformPlan | None, unexplained: Sequence[ResourceChange], explain: Explain) -> str:
+def _elsewhere_detail(here: Sequence[ResourceChange], noted: Sequence[ResourceChange]) -> str:
+    newly = " newly" if noted else ""
+    return f"no other address{newly} changes{' than those edited' if here else ''}"
+
+
+def _clean_detail(
+    plan: TerraformPlan | None,
+    unexplained: Sequence[ResourceChange],
+    explain: Explain,
+    noted: Sequence[ResourceChange],
+) -> str:
     if unexplained:
         return describe(unexplained) + "."
     if plan is None:
         return "terraform plan -detailed-exitcode ends with 0"
     if not plan.changes:
         return f"only outputs follow what is live: {', '.join(plan.outputs)}"
-    return "; ".join(f"{change.address}.{change.attribute}: {explain(change)}" for change in plan.changes)
+    explained = [change for change in plan.changes if change not in noted]
+    parts = [f"{change.address}.{change.attribute}: {explain(change)}" for change in explained]
+    return "; ".join([*parts, *([f"as before the edit, {describe(noted)}"] if noted else [])])
 
 
 def _proof(name: str, failing: Sequence[str], holds: str, fails: str) -> Proof:

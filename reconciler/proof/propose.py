@@ -1,16 +1,20 @@
 """Makes the edits for wanted values and proves them; a value that cannot be written or proved is left, with the reason."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from gateway.model.json import Json
 from reconciler.model import Edited, Left, Proof, Wanted
-from reconciler.proof.proofs import Explain, Verified, verify
+from reconciler.proof.proofs import CatchUp, Explain, Verified, verify
 from reconciler.rewrite.edit import edit
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.compare import agrees, same
-from reconciler.terraform.plan import TerraformPlan, read_plan
+from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
+
+ChangedSince = Callable[[Wanted], str]
+"""Which mutation changed a wanted value since, as half a sentence: `mut_2 set it since`; empty if none did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +26,8 @@ class ProofContext:
     """The stack's root module, in a directory that we may write to."""
     state: Path | None
     """The state file; None lets the code's own backend find the state."""
+    catch_up: CatchUp | None = None
+    changed_since: ChangedSince | None = None
 
     async def plan(self) -> TerraformPlan | None:
         """The plan of the code as it is now; None if the plan is empty. Raises `errors.TerraformFailed`, `errors.TerraformMissing`."""
@@ -36,22 +42,27 @@ class ProvedEdit:
     edited: Edited = field(default_factory=Edited)
     proofs: tuple[Proof, ...] = ()
     left: tuple[Left, ...] = ()
+    noted: tuple[ResourceChange, ...] = ()
+    """What the plan would change with the edits and without them: somebody else's difference, which stays as it was."""
 
 
 async def propose(context: ProofContext, wanted: Sequence[Wanted], *, explain: Explain) -> ProvedEdit:
     """Edit and verify with the values of the call, and if that fails once more with the values as the provider returns them.
 
+    If the plan of the edited code is not clean, it is held against the plan of the unedited code: what that shows too is only noted.
     Afterwards the files in `context` are as before. Raises `errors.TerraformFailed` only if the unedited code cannot be planned.
     """
     left: list[Left] = []
     for _ in range(2):
         edited, verified = await attempt(context, wanted, explain=explain, own_left=left)
+        verified = await _beside_unedited(context, edited, verified, _with_left(explain, edited, left))
         left.extend(edited.left)
-        if not edited.edits or (verified and verified.holds):
-            return ProvedEdit(edited=edited, proofs=verified.proofs if verified else (), left=tuple(left))
-        await _check_unedited_plan(context, verified)
-        wanted, changed_since = _as_provider_sees(edited, verified)
-        left.extend(changed_since)
+        if not edited.edits:
+            return ProvedEdit(edited=edited, left=tuple(left))
+        if verified and verified.holds:
+            return ProvedEdit(edited=edited, proofs=verified.proofs, left=tuple(left), noted=verified.noted)
+        wanted, changed = _as_provider_sees(edited, verified, context.changed_since)
+        left.extend(changed)
         if not wanted:
             break
     return ProvedEdit(left=(*left, *(_unproved(want, edited, verified) for want in _not_in(left, edited))))
@@ -67,7 +78,6 @@ async def attempt(
     edited = edit(context.root, wanted)
     if not edited.edits:
         return edited, None
-    left_keys = {left.wanted.top_key for left in (*edited.left, *own_left)}
     with temporarily_written(context.root, edited.files) as before:
         verified = await verify(
             context.terraform,
@@ -75,7 +85,8 @@ async def attempt(
             edited=edited,
             before=before,
             state=context.state,
-            explain=lambda change: "left to a human" if change.top_key in left_keys else explain(change),
+            explain=_with_left(explain, edited, own_left),
+            catch_up=context.catch_up,
         )
     return edited, verified
 
@@ -93,13 +104,30 @@ def temporarily_written(root: Path, files: Mapping[Path, bytes]) -> Iterator[Map
             (root / path).write_bytes(content)
 
 
-async def _check_unedited_plan(context: ProofContext, verified: Verified | None) -> None:
-    """If `plan` failed on the edited code, plan the unedited code: if that fails as well, raise, because the edit is not the cause."""
-    if verified and verified.failed:
-        await context.terraform.plan(context.root, state=context.state)
+def _with_left(explain: Explain, edited: Edited, own_left: Sequence[Left]) -> Explain:
+    """`explain`, which also knows the values that are left to a human."""
+    left_keys = {left.wanted.top_key for left in (*edited.left, *own_left)}
+    return lambda change: "left to a human" if change.top_key in left_keys else explain(change)
 
 
-def _as_provider_sees(edited: Edited, verified: Verified | None) -> tuple[tuple[Wanted, ...], list[Left]]:
+async def _beside_unedited(
+    context: ProofContext, edited: Edited, verified: Verified | None, explain: Explain
+) -> Verified | None:
+    """The verdict held against a plan of the unedited code, if that may change it.
+
+    If `plan` failed on the edited code and fails on the unedited code as well, this raises, because the edit is not the cause.
+    """
+    if verified is None or not (verified.failed or verified.unexplained):
+        return verified
+    before = await context.plan()
+    if context.catch_up is not None:
+        await context.catch_up()
+    return verified.beside(before, edited, explain)
+
+
+def _as_provider_sees(
+    edited: Edited, verified: Verified | None, changed_since: ChangedSince | None
+) -> tuple[tuple[Wanted, ...], list[Left]]:
     """The wanted values in the provider's form (empty if that changes nothing), and those that are no longer the live value."""
     if verified is None or verified.plan is None:
         return (), []
@@ -116,24 +144,20 @@ def _as_provider_sees(edited: Edited, verified: Verified | None) -> tuple[tuple[
             wanted.append(replace(want, value=live))
             rewritten = True
         elif not agrees(want.value, live):
-            reason = (
-                f"Live is {live!r} and not {want.value!r} any more: somebody changed it since, outside of Sentinel."
-            )
-            left.append(Left(wanted=want, reason=reason))
+            left.append(Left(wanted=want, reason=_not_live(want, live, changed_since)))
     return (tuple(wanted) if rewritten or left else ()), left
 
 
+def _not_live(want: Wanted, live: Json, changed_since: ChangedSince | None) -> str:
+    cause = (changed_since(want) if changed_since else "") or (
+        "no recorded mutation set it since, so it was changed outside of Sentinel, by somebody or by AWS itself"
+    )
+    return f"Live is {live!r} and not {want.value!r} any more: {cause}."
+
+
 def _unproved(want: Wanted, edited: Edited, verified: Verified | None) -> Left:
-    foreign = verified is not None and any(change.address != want.address for change in verified.unexplained)
-    way_out = (
-        " Part of it is drift that no mutation made; `sentinel reconcile` writes that, and this with it."
-        if foreign
-        else ""
-    )
     chain = next((made.chain for made in edited.edits if made.wanted == want), ())
-    return Left(
-        wanted=want, reason=f"It was not written. {verified.broken if verified else ''}{way_out}".strip(), chain=chain
-    )
+    return Left(wanted=want, reason=f"It was not written. {verified.broken if verified else ''}".strip(), chain=chain)
 
 
 def _not_in(left: Sequence[Left], edited: Edited) -> list[Wanted]:

@@ -5,9 +5,11 @@ read, the worktree stands on the checked commit and not on the branch, and the b
 """
 
 import asyncio
+import contextlib
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+import signal
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,6 +28,12 @@ _SAFE = (
 )
 _BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*")
 _TRAILER = "Sentinel-Mutation"
+_TRAILERS = (
+    "--format=%x00%H"
+    f"%x00%(trailers:key={_TRAILER},valueonly,separator=%x20)"
+    "%x00%(trailers:key=Sentinel-Corrects,valueonly,separator=%x20)"
+)
+"""Three fields for each commit. A commit message cannot hold a NUL, so nobody can add a field."""
 _IDENTITY = re.compile(r"[A-Za-z0-9_-]{1,80}")
 _INHERITED = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "USER", "LOGNAME")
 """The variables that git gets from our environment: no credential is among them."""
@@ -51,8 +59,8 @@ class Branch:
         """The stack's directory in the worktree; edits are made and planned there."""
         return self.worktree / self.prefix
 
-    async def find(self, mutation_id: str) -> str:
-        """The commit on the branch with this mutation's trailer; empty if there is none."""
+    async def find(self, mutation_id: str, *, corrects: int = 0) -> str:
+        """The commit on the branch with this mutation's trailer, and with that of the record it corrects; empty if there is none."""
         if not _IDENTITY.fullmatch(mutation_id):
             message = f"{mutation_id!r} is not a mutation id, so its commit cannot be looked up."
             raise GitFailed(message)
@@ -61,13 +69,12 @@ class Branch:
             "log",
             "--fixed-strings",
             f"--grep={_TRAILER}: {mutation_id}",
-            f"--format=%H %(trailers:key={_TRAILER},valueonly,separator=%x20)",
+            _TRAILERS,
             "HEAD",
             "--",
         )
-        for line in listed.splitlines():
-            commit, *ids = line.split()
-            if mutation_id in ids:
+        for commit, ids, corrected in _trailers(listed):
+            if mutation_id in ids and (not corrects or str(corrects) in corrected):
                 return commit
         return ""
 
@@ -127,6 +134,21 @@ class Branch:
         return OwnCommits(path=self.worktree.with_name(f"{self.worktree.name}.commits"))
 
 
+async def checked_tip(
+    *, source: Path, worktree: Path, name: str, protected: str = "HEAD", recorded: Collection[str] = ()
+) -> str:
+    """The branch's commit, if all of its commits are ours or in the protected branch; empty if there is no branch.
+
+    Raises as `open_branch`; nothing is changed.
+    """
+    top = Path((await git(source, "rev-parse", "--show-toplevel")).strip())
+    branch = replace(_branch(name, source, worktree, top), protected=protected)
+    tip = await branch_tip(source, name)
+    if tip:
+        await _refuse_foreign(branch, top, tip, await protected_head(source, protected), recorded)
+    return tip
+
+
 async def open_branch(
     *, source: Path, worktree: Path, name: str, protected: str = "HEAD", recorded: Collection[str] = ()
 ) -> Branch:
@@ -146,6 +168,7 @@ async def open_branch(
     await _refuse_own_as_protected(branch)
     tip = await _tip(branch, top, head)
     await _refuse_foreign(branch, top, tip, head, recorded)
+    await _refuse_in_use(branch, top)
     await _check_out(branch, top, tip)
     await _merge_protected(branch, tip, head)
     return branch
@@ -165,11 +188,27 @@ async def protected_head(source: Path, protected: str = "HEAD") -> str:
 
 
 async def mutations_in(source: Path, protected: str = "HEAD") -> frozenset[str]:
-    """The ids of the mutations that have a trailer in the protected branch's commits, however they were merged. Raises `errors.GitFailed`."""
-    form = f"--format=%(trailers:key={_TRAILER},valueonly,separator=%x20)"
-    return frozenset(
-        (await git(source, "log", "--fixed-strings", f"--grep={_TRAILER}: ", form, protected, "--")).split()
-    )
+    """The ids of the mutations that have a trailer in the protected branch's commits, however they were merged; for those that correct
+    a record also `ID@NUMBER`. Raises `errors.GitFailed`.
+    """
+    listed = await git(source, "log", "--fixed-strings", f"--grep={_TRAILER}: ", _TRAILERS, protected, "--")
+    found: set[str] = set()
+    for _, ids, corrected in _trailers(listed):
+        found |= {*ids, *(f"{mutation}@{number}" for mutation in ids for number in corrected)}
+    return frozenset(found)
+
+
+async def branch_tip(source: Path, name: str) -> str:
+    """The commit of a branch, unchecked; empty if there is no such branch. Raises `errors.GitFailed`."""
+    listed = await git(source, "for-each-ref", "--format=%(objectname) %(refname)", f"refs/heads/{name}")
+    return next((row.split()[0] for row in listed.splitlines() if row.endswith(f" refs/heads/{name}")), "")
+
+
+def _trailers(listed: str) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Commit, mutations and corrected records, from what `git log` printed with `_TRAILERS`."""
+    fields = [field.split() for field in listed.split("\0")[1:]]
+    for (commit,), ids, corrected in zip(fields[::3], fields[1::3], fields[2::3], strict=True):
+        yield commit, ids, corrected
 
 
 def _branch(name: str, source: Path, worktree: Path, top: Path) -> Branch:
@@ -209,6 +248,27 @@ async def _refuse_foreign(branch: Branch, top: Path, tip: str, head: str, record
     foreign = [commit for commit in listed if commit not in recorded and commit not in branch.own.all()]
     if foreign:
         raise ForeignCommit.on(branch.name, tuple(foreign[:_SHOWN]), count=len(foreign))
+
+
+async def _refuse_in_use(branch: Branch, top: Path) -> None:
+    """Raise `GitFailed` while another worktree stands on the branch: moving it there would make our commit look undone in that worktree."""
+    listed = await git(top, "worktree", "list", "--porcelain", "-z")
+    if others := _others_on(branch, listed):
+        message = (
+            f"The branch {branch.name} is checked out in {', '.join(others)}, so nothing was written: the branch must not move under "
+            "your feet. What waits is kept, and Sentinel continues when you check out another branch there."
+        )
+        raise GitFailed(message)
+
+
+def _others_on(branch: Branch, listed: str) -> list[str]:
+    """The worktrees other than ours that stand on the branch, from what `git worktree list` printed; not those that were deleted."""
+    worktrees = [entry.split("\0") for entry in listed.split("\0\0")]
+    on_it = [lines for lines in worktrees if f"branch {branch.ref}" in lines]
+    paths = [
+        lines[0].removeprefix("worktree ") for lines in on_it if not any(line.startswith("prunable") for line in lines)
+    ]
+    return [path for path in paths if Path(path).resolve() != branch.worktree.resolve()]
 
 
 async def _check_out(branch: Branch, top: Path, commit: str) -> None:
@@ -276,9 +336,11 @@ def _inside(root: Path, path: Path) -> Path:
     return target
 
 
-async def git(directory: Path, *argv: str, stdin: str = "") -> str:
-    """Run git in `directory` and return what it printed. Raises `errors.GitFailed`."""
-    environment = {name: os.environ[name] for name in _INHERITED if name in os.environ}
+async def git(
+    directory: Path, *argv: str, stdin: str = "", environment: Mapping[str, str] | None = None, seconds: float = 600.0
+) -> str:
+    """Run git in `directory` and return what it printed. Raises `errors.GitFailed`, also after so many seconds."""
+    environment = {**{name: os.environ[name] for name in _INHERITED if name in os.environ}, **(environment or {})}
     # Replacement objects would show another content under the id of a commit that we checked.
     environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_NO_REPLACE_OBJECTS": "1", "LC_ALL": "C.UTF-8"}
     options = [part for setting in _SAFE for part in ("-c", setting)]
@@ -292,13 +354,28 @@ async def git(directory: Path, *argv: str, stdin: str = "") -> str:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
         )
     except OSError as error:
         message = f"git could not be run in {directory}: {error}. Nothing was written."
         raise GitFailed(message) from error
-    out, err = await process.communicate(stdin.encode())
+    try:
+        out, err = await asyncio.wait_for(process.communicate(stdin.encode()), seconds)
+    except TimeoutError as error:
+        message = f"`git {argv[0]}` took longer than {seconds:.0f} seconds in {directory} and was ended."
+        raise GitFailed(message) from error
+    finally:
+        await _end(process)
     if process.returncode:
         output = (err or out).decode(errors="replace").strip().splitlines()[-10:]
         message = f"`git {argv[0]}` failed in {directory}, and nothing more was written. It said:\n" + "\n".join(output)
         raise GitFailed(message)
     return out.decode(errors="replace")
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Kill the process if it still runs, with what it started, such as ssh: they share its process group."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()

@@ -28,6 +28,7 @@ from reconciler.rewrite.footprint import (
     footprint_of,
     locate,
 )
+from reconciler.rewrite.inverse import unchanged
 from reconciler.rewrite.place import (
     ArgumentPlace,
     AttributePlace,
@@ -166,7 +167,8 @@ def _holds(state: _State, wanted: Wanted) -> bool:
     try:
         return equal(declared(instance, wanted.attribute), wanted.value)
     except EvaluationFailed:
-        return wanted.value is None
+        # Absent counts as null; an expression that fails does not.
+        return wanted.value is None and _located(state, wanted)[1] is None
     except Unknown:
         return False
 
@@ -198,7 +200,9 @@ def _try(state: _State, place: EditablePlace, wanted: Wanted, allowed: Sequence[
     if document.path.parts[:1] == ("..",):
         raise CannotEdit(f"{document.path} lies outside the stack's directory, where other stacks may share it.")
     _refuse_shared(state.module, document.path)
-    value = wanted.value if wanted.value is None else place.convert(wanted.value)
+    if wanted.value is None and place.convert is not unchanged:
+        raise CannotEdit("What is calculated is not unset by what it is calculated from.")
+    value = place.convert(wanted.value)
     source = _spliced(document, _splice(place, value))
     after = _after(state, document.path, source)
     _check_differences(state, after, wanted, allowed)

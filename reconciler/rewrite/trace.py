@@ -19,7 +19,7 @@ from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown, Value
-from reconciler.rewrite import trace_calls
+from reconciler.rewrite import trace_calls, trace_lists
 from reconciler.rewrite.inverse import negated, then
 from reconciler.rewrite.place import Alias, Cursor, NoPlace, ObjectEntry, Place, source_of
 
@@ -142,12 +142,8 @@ def _follow(  # noqa: C901, PLR0912  one case per type of expression
             yield from _in_conditional(cursor, expression, path)
         case e.For():
             yield from _in_for(cursor, expression, path)
-        case e.Template(heredoc=True):
-            yield cursor.refuse("The text is a heredoc, which is not edited.", expression)
-        case e.Template():
-            yield cursor.refuse(
-                "The text is put together from parts; which of them to edit is not certain.", expression
-            )
+        case e.Template() if not path:
+            yield from trace_calls.template(cursor, expression, _follow)
         case e.Unsupported(reason=reason):
             yield cursor.refuse(f"The expression is not followed: {reason}.", expression)
         case _:
@@ -203,11 +199,17 @@ def _in_conditional(cursor: Cursor, expression: e.Conditional, path: tuple[str, 
         return
     condition = source_of(cursor.document, expression.condition)
     line = f"{cursor.document.at(expression.start)} {condition} is {'true' if truth else 'false'}"
-    yield from _follow(cursor.step(line), expression.then if truth else expression.otherwise, path)
+    chosen, other = (expression.then, expression.otherwise) if truth else (expression.otherwise, expression.then)
+    yield from _follow(cursor.step(line), chosen, path)
+    if not path:
+        yield from trace_calls.condition(cursor, expression, other, _follow)
 
 
 def _in_for(cursor: Cursor, expression: e.For, path: tuple[str, ...]) -> Iterator[Place]:
     """Places in the item of a `for` that has the first step of the path as its key or index."""
+    if not path and not expression.grouped and expression.key is None:
+        yield from trace_lists.in_whole_for(cursor, expression, _follow)
+        return
     if not path or expression.grouped:
         yield cursor.refuse("A collection made by `for` is not edited as a whole.", expression)
         return

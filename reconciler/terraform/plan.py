@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from gateway.model.json import Json
@@ -52,6 +52,16 @@ class ResourceChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedValue:
+    """What one attribute of a resource becomes."""
+
+    live: Json = None
+    after: Json = None
+    unknown: Json = None
+    """Which parts are only known after the apply, as the plan marks them; None if all of it is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TerraformPlan:
     """A plan that is not empty."""
 
@@ -65,6 +75,9 @@ class TerraformPlan:
     """Outputs whose values would change."""
     objects: Mapping[str, Mapping[str, Json]]
     """The live attributes of every resource that the plan would change, by address."""
+    planned: Mapping[str, Mapping[str, PlannedValue]] = field(default_factory=dict)
+    """What each attribute that the plan would change becomes, by address and name, also where `changes` does not list it: values
+    that are only known after the apply, and those that are derived."""
 
     def sets(self, change: ResourceChange) -> bool:
         """Whether the code sets the attribute that would change."""
@@ -90,12 +103,25 @@ def read_plan(document: Mapping[str, Any]) -> TerraformPlan:
             name for name, output in document.get("output_changes", {}).items() if output.get("actions") != ["no-op"]
         ),
         objects={entry["address"]: entry["change"]["before"] or {} for entry in entries},
+        planned={entry["address"]: dict(_planned_values(entry["change"])) for entry in entries if _moves(entry)},
     )
 
 
 def without_keys(address: str) -> str:
     """An address without its instance keys: `module.a["x"].aws_b.c[0]` is `module.a.aws_b.c`."""
     return _KEY.sub("", address)
+
+
+def _moves(entry: Mapping[str, Any]) -> bool:
+    return tuple(entry["change"]["actions"]) not in _NO_CHANGE
+
+
+def _planned_values(change: Mapping[str, Any]) -> Iterator[tuple[str, PlannedValue]]:
+    before, after, unknown = (change.get(side) or {} for side in ("before", "after", "after_unknown"))
+    for name in sorted({*before, *after, *unknown}):
+        if before.get(name) != after.get(name) or _marked(unknown.get(name)):
+            marks = unknown.get(name) if _marked(unknown.get(name)) else None
+            yield name, PlannedValue(live=before.get(name), after=after.get(name), unknown=marks)
 
 
 def _planned(entry: Mapping[str, Any]) -> list[ResourceChange]:

@@ -34,6 +34,7 @@ from gateway.model.motive import Intent, Motivation, Motive
 from gateway.model.mutation import Call, CallClass
 from gateway.model.outcome import Applied, Reply, Sent
 from gateway.model.record import Record, Stage
+from gateway.model.upload import Upload
 from gateway.model.verdict import Mode
 from gateway.pipeline import Pipeline
 from gateway.policy.engine import open_engine
@@ -56,7 +57,7 @@ _INSERT = Statement(insert(CLAIMS))
 class Nobody:
     """A `ports.Cloud` that says yes at once."""
 
-    async def prepare(self, call: Call, mutation_id: str) -> Prepared:
+    async def prepare(self, call: Call, mutation_id: str, upload: Upload | None = None) -> Prepared:
         """Nothing."""
         return (call, mutation_id)
 

@@ -58,6 +58,7 @@ def _one_caller(directory: Path, aws: Process, rounds: int) -> None:
         show("line.start_to_ready", gate.ready_seconds, "s", n=1)
         show("line.memory_at_start", gate.resident_mb, "MB", n=1)
         _compared("line.read", gate, aws, _reads(agent), rounds=rounds, each=500)
+        _compared("line.data", gate, aws, _writes(key(data, "app", ActorKind.SERVICE)), rounds=rounds, each=500)
         with BareCommits(data) as commits:
             _compared("line.mutation", gate, aws, _changes(agent, GROUP), rounds=rounds, each=100, bare=commits.two)
         _traffic(gate, agent)
@@ -102,6 +103,18 @@ def _reads(agent: Key) -> Requests:
     def requests(port: int) -> Iterator[bytes]:
         headers = {"content-type": "application/x-amz-json-1.0", "x-amz-target": "AmazonSQS.GetQueueUrl"}
         request = signed(agent, "sqs", b'{"QueueName": "orders"}', headers, port)
+        while True:
+            yield numbered(request, "0")
+
+    return requests
+
+
+def _writes(app: Key) -> Requests:
+    """An application writes an item: a call of the data plane, which passes."""
+
+    def requests(port: int) -> Iterator[bytes]:
+        headers = {"content-type": "application/x-amz-json-1.0", "x-amz-target": "DynamoDB_20120810.PutItem"}
+        request = signed(app, "dynamodb", b'{"TableName": "kafka-offsets", "Item": {"id": {"S": "1"}}}', headers, port)
         while True:
             yield numbered(request, "0")
 

@@ -5,13 +5,16 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from http.client import HTTPException
 from pathlib import Path
+from types import MappingProxyType
 
 from gateway.clock import SystemClock
 from gateway.keyring.keys import SqlKeyRing
@@ -50,22 +53,22 @@ class Process:
 @contextmanager
 def stub() -> Iterator[Process]:
     """The stand-in for AWS."""
-    port = _free_port()
-    with _running([sys.executable, "-m", "tests.bench.stub", "--port", str(port)], port, "/_count") as process:
+    port = free_port()
+    with server([sys.executable, "-m", "tests.bench.stub", "--port", str(port)], port, "/_count") as process:
         yield process
 
 
 @contextmanager
 def gateway(data: Path, stack: Path, upstream: int) -> Iterator[Process]:
     """`sentinel serve` with its data in `data`, one stack, and the stand-in at port `upstream` as AWS."""
-    port = _free_port()
+    port = free_port()
     data.mkdir(parents=True, exist_ok=True)
     config = data / "sentinel.toml"
     config.write_text(
         f'data = "{data}"\n[server]\nport = {port}\n[upstream]\nsimulated = "http://127.0.0.1:{upstream}"\n'
         f'[[stacks]]\nname = "bench"\npath = "{stack}"\n'
     )
-    with _running([sys.executable, "-m", "gateway", "serve", "--config", str(config)], port, "/readyz") as process:
+    with server([sys.executable, "-m", "gateway", "serve", "--config", str(config)], port, "/readyz") as process:
         yield process
 
 
@@ -82,11 +85,17 @@ def key(data: Path, actor: str, kind: ActorKind) -> Key:
 
 
 @contextmanager
-def _running(argv: list[str], port: int, path: str) -> Iterator[Process]:
+def server(
+    argv: list[str], port: int, path: str, headers: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[Process]:
+    """Any server, from the moment when it answers a GET of `path` with these headers."""
     started = time.perf_counter()
-    with subprocess.Popen(argv, cwd=ROOT, stdout=subprocess.DEVNULL) as process:
+    with (
+        tempfile.TemporaryFile() as log,  # a line for each decision, as in production
+        subprocess.Popen(argv, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=log) as process,
+    ):
         try:
-            while not _answers(f"http://127.0.0.1:{port}{path}"):
+            while not _answers(f"http://127.0.0.1:{port}{path}", headers):
                 if process.poll() is not None or time.perf_counter() - started > _START_SECONDS:
                     sys.exit(f"{' '.join(argv)} did not start.")
                 time.sleep(0.005)
@@ -95,15 +104,17 @@ def _running(argv: list[str], port: int, path: str) -> Iterator[Process]:
             process.terminate()
 
 
-def _answers(url: str) -> bool:
+def _answers(url: str, headers: Mapping[str, str]) -> bool:
     try:
-        with urllib.request.urlopen(url, timeout=5) as reply:  # noqa: S310  our own server on loopback
+        request = urllib.request.Request(url, headers=dict(headers))  # noqa: S310  our own server on loopback
+        with urllib.request.urlopen(request, timeout=5) as reply:  # noqa: S310
             return bool(reply.status == 200)
-    except OSError:  # not there yet, or there and not ready
+    except (OSError, HTTPException):  # not there yet, or there and not ready
         return False
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

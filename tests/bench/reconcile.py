@@ -2,8 +2,9 @@
 
 `name, value, unit, floor, ratio, n`. Real Terraform against a moto server in its own process, on the stack of
 `tests/cases/reconcile/fleet`. `reconcile_own` is the whole minus the time in terraform's processes that plan;
-`reconcile_whole` is held against one bare `terraform plan` of the same stack, alternating with it. Before that the figures of
-`tests.bench.rewrite`: the own work on 300 and 3,000 resources.
+`reconcile_whole` is held against one bare `terraform plan` of the same stack, alternating with it. `reconcile.beside_traffic` is the
+time from the record of a change to the record of its commit, by the service, while 50 writes a second of the data plane are recorded.
+Before all that come the figures of `tests.bench.rewrite`: the own work on 300 and 3,000 resources.
 """
 
 import asyncio
@@ -23,16 +24,33 @@ from pathlib import Path
 from typing import Any
 
 import boto3
+import structlog
 
+from gateway.clock import SystemClock
+from gateway.ledger.ledger import SqlLedger, open_ledger
+from gateway.model.mutation import Call, EffectAction
+from gateway.model.record import Stage
+from gateway.ports import RecordQuery
 from gateway.terraform.provider_mirror import terraform_environment
+from reconciler.backlog import Backlog
+from reconciler.loop import Line
 from reconciler.model import Wanted
 from reconciler.proof.propose import ProofContext, propose
+from reconciler.proof.undeclared import DeclaredCache
 from reconciler.terraform.cli import Terraform
+from reconciler.workflows import Worker, serve
 from tests.bench import rewrite
 from tests.bench.figure import show
+from tests.kit.decided import effect, record_mutation
+from tests.kit.git import git
+from tests.kit.sealed import KEYS
 
 CASE = Path(__file__).parent.parent / "cases" / "reconcile" / "fleet"
 GROUP = "aws_autoscaling_group.web"
+_BEFORE = 400
+"""Writes of the data plane before the service starts."""
+_WRITES = 50
+"""Writes of the data plane in a second while it runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +70,7 @@ class Timed(Terraform):
 
 def main() -> None:
     """Measure and print."""
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
     rewrite.main()
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     with tempfile.TemporaryDirectory() as directory, _moto() as endpoint:
@@ -83,6 +102,63 @@ async def _measure(directory: Path, endpoint: str, rounds: int) -> None:
             sys.exit(f"It did not write the change back: {proved.left}")
     show("reconcile.own.p50", statistics.median(own) * 1000, "ms", n=rounds)
     show("reconcile.whole.p50", statistics.median(whole) * 1000, "ms", floor=statistics.median(bare) * 1000, n=rounds)
+    group.set_desired_capacity(AutoScalingGroupName="web", DesiredCapacity=2)
+    seconds = await _beside_traffic(directory, terraform, root, group)
+    show("reconcile.beside_traffic", seconds, "s", floor=statistics.median(bare), n=1)
+
+
+async def _beside_traffic(directory: Path, terraform: Terraform, root: Path, group: Any) -> float:
+    """The seconds until a change is committed that comes after 400 writes of the data plane and amid 50 more a second."""
+    git(root, "init", "--quiet", "--initial-branch=main")
+    git(root, "add", "*.tf", "*.tfvars", "modules")
+    git(root, "commit", "--quiet", "-m", "first")
+    stop = asyncio.Event()
+    async with open_ledger(f"sqlite:///{directory / 'ledger.db'}", KEYS) as ledger:
+        for _ in range(_BEFORE):
+            await _put(ledger)
+        line = _line(directory, terraform, root, ledger)
+        worker = Worker(line=line, backlog=Backlog(stack="shop"))
+        database = f"sqlite:///{directory / 'workflows.db'}"
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(serve({"shop": worker}, database=database, poll_seconds=0.5, stop=stop))
+            tasks.create_task(_traffic(ledger, stop))
+            await asyncio.sleep(2)
+            group.set_desired_capacity(AutoScalingGroupName="web", DesiredCapacity=6)
+            began = time.perf_counter()
+            change = await record_mutation(ledger, [(effect(GROUP, "desired_capacity", 6), 2)])
+            query = RecordQuery(mutation_id=change.id, stage=Stage.RECONCILED)
+            while not (found := await ledger.records(query)):  # noqa: ASYNC110  nothing signals a new record
+                await asyncio.sleep(0.05)
+            seconds = time.perf_counter() - began
+            stop.set()
+    if "commit" not in found[0].body:
+        sys.exit(f"It did not write the change back: {found[0].body}")
+    return seconds
+
+
+async def _traffic(ledger: SqlLedger, stop: asyncio.Event) -> None:
+    while not stop.is_set():
+        await asyncio.gather(_put(ledger), asyncio.sleep(1 / _WRITES))
+
+
+async def _put(ledger: SqlLedger) -> None:
+    put = effect("aws_dynamodb_table.orders", "*", None, action=EffectAction.INVOKE)
+    await record_mutation(ledger, [(put, None)], call=Call(service="dynamodb", operation="PutItem"))
+
+
+def _line(directory: Path, terraform: Terraform, root: Path, ledger: SqlLedger) -> Line:
+    return Line(
+        stack="shop",
+        source=root,
+        state=root / "terraform.tfstate",
+        branch="sentinel/shop",
+        worktree=directory / "worktree",
+        terraform=terraform,
+        queries=ledger,
+        commands=ledger,
+        clock=SystemClock(),
+        declared_cache=DeclaredCache(),
+    )
 
 
 _KEYS = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}

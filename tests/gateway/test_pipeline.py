@@ -1,14 +1,17 @@
 """The pipeline records before it sends, sends at most once, and settles even if the caller disconnects; a failure denies or leaves in doubt."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
+from gateway.authn.body_check import PlainCheck
+from gateway.doors.aws.upload_body import UploadBody
 from gateway.errors import (
     ApprovalSpent,
     AttemptInFlight,
@@ -185,7 +188,7 @@ async def test_an_attempt_that_is_another_or_not_done_is_a_conflict(
 async def test_a_caller_that_disconnects_does_not_stop_it(ledger: LedgerDouble, cloud: CloudDouble) -> None:
     cloud.hold = asyncio.Event()
     waiting = asyncio.ensure_future(line(ledger, cloud).execute(AGENT, asked()))
-    await asyncio.wait_for(cloud.sending.wait(), 5)
+    await asyncio.wait_for(cloud.sending.wait(), 300)
     waiting.cancel()
     with suppress(asyncio.CancelledError):
         await waiting
@@ -263,3 +266,17 @@ async def test_whatever_fails_it_is_sent_at_most_once_and_only_after_it_was_reco
         assert "decided" in ledger.events[: ledger.events.index("send")]
         assert verdict is Verdict.ALLOW
         assert isinstance(result.outcome, InDoubt) or result.outcome == outcome
+
+
+@pytest.mark.parametrize(("sha256", "verdict"), [("a" * 64, Verdict.HOLD), ("", Verdict.DENY)])
+async def test_a_human_approves_only_an_upload_whose_content_is_known(
+    ledger: LedgerDouble, cloud: CloudDouble, sha256: str, verdict: Verdict
+) -> None:
+    async def source() -> AsyncIterator[bytes]:
+        yield b""
+
+    upload = UploadBody(source(), PlainCheck(""), length=1, sha256=sha256)
+    result = await line(ledger, cloud, Verdict.HOLD).execute(AGENT, replace(asked(), upload=upload))
+    assert isinstance(result.outcome, Refused)
+    assert result.outcome.decision.verdict is verdict
+    assert not upload.begun

@@ -26,7 +26,7 @@ def gate(tmp_path: Path) -> Iterator[Gate]:
 
 
 def _until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + 300
     while not condition():
         assert time.monotonic() < deadline, "it did not happen"
         time.sleep(0.1)

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import SettingsInvalid
+from gateway.model.caller import ActorKind
+from gateway.model.data_plane import DEFAULT_TREATMENTS, DataTreatment
 from gateway.model.verdict import Mode
 from gateway.settings import read_settings
 
@@ -55,3 +57,41 @@ def test_a_secret_is_not_shown(tmp_path: Path) -> None:
     settings = read_settings(_file(tmp_path, 'master_key = "swordfish-swordfish-swordfish-42"\n'))
     assert "swordfish" not in repr(settings)
     assert "swordfish" not in str(settings.model_dump(mode="json"))
+
+
+STACKS = """
+[[stacks]]
+name = "a"
+path = "/a"
+data_plane = "policy"
+[[stacks]]
+name = "b"
+path = "/b"
+data_plane = { agent = "record" }
+[[stacks]]
+name = "c"
+path = "/c"
+"""
+
+
+def test_the_data_plane_is_set_by_stack_and_kind_of_actor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SENTINEL_DATA_PLANE__HUMAN", "pass")
+    settings = read_settings(_file(tmp_path, STACKS))
+    outside = {**DEFAULT_TREATMENTS, ActorKind.HUMAN: DataTreatment.PASS}
+    assert settings.data_treatments == outside
+    assert settings.data_treatments_by_stack == {
+        "a": dict.fromkeys(ActorKind, DataTreatment.POLICY),
+        "b": {**outside, ActorKind.AGENT: DataTreatment.RECORD},
+        "c": outside,
+    }
+
+
+def test_one_word_is_for_every_kind_of_actor(tmp_path: Path) -> None:
+    settings = read_settings(_file(tmp_path, 'data_plane = "record"\n'))
+    assert set(settings.data_treatments.values()) == {DataTreatment.RECORD}
+
+
+@pytest.mark.parametrize("value", ['"allow"', '{ agent = "allow" }', '{ agents = "pass" }', "true"])
+def test_a_treatment_that_does_not_exist_is_a_mistake(tmp_path: Path, value: str) -> None:
+    with pytest.raises(SettingsInvalid, match="data_plane"):
+        read_settings(_file(tmp_path, f"data_plane = {value}\n"))

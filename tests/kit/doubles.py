@@ -15,6 +15,7 @@ from gateway.model.json import Json
 from gateway.model.mutation import Call, CallClass, Mutation
 from gateway.model.outcome import Applied, Reply, Sent
 from gateway.model.refusal import Refusal
+from gateway.model.upload import Upload
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.pipeline import Pipeline
 from gateway.ports import Attempt, LedgerView, Prepared, Request
@@ -118,7 +119,7 @@ class CloudDouble:
     sending: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when `send` is called."""
 
-    async def prepare(self, call: Call, mutation_id: str) -> Prepared:
+    async def prepare(self, call: Call, mutation_id: str, upload: Upload | None = None) -> Prepared:
         """A request, which is this double itself."""
         self.events.append("prepare")
         _fail(self.prepare_fails)

@@ -28,7 +28,7 @@ from gateway.model.caller import ActorKind, Caller
 from gateway.model.record import Record
 from gateway.model.verdict import Mode
 from gateway.ports import Key, RecordQuery
-from gateway.settings import ServerSettings, Settings, StackSettings, UpstreamSettings
+from gateway.settings import DataPlaneSettings, ServerSettings, Settings, StackSettings, UpstreamSettings
 from tests.kit.upstream import UpstreamStub
 
 STACK = Path(__file__).parent.parent / "cases" / "stacks" / "kafka"
@@ -41,6 +41,7 @@ KEYS: dict[str, tuple[ActorKind, tuple[str, ...]]] = {
     "rival": (ActorKind.AGENT, ()),
     "human": (ActorKind.HUMAN, ("approver",)),
     "pipeline": (ActorKind.PIPELINE, ()),
+    "service": (ActorKind.SERVICE, ()),
 }
 
 
@@ -59,6 +60,8 @@ class Gate:
     keys: dict[str, Key] = field(default_factory=dict)
     url: str = ""
     server: ServerSettings = field(default_factory=ServerSettings)
+    data_plane: DataPlaneSettings = field(default_factory=DataPlaneSettings)
+    """Of the stack."""
     data: Path | None = None
     """Another gateway's data directory, to share its ledger; default: one of its own."""
 
@@ -146,7 +149,7 @@ class Gate:
                 mode=self.mode,
                 server=self.server,
                 upstream=UpstreamSettings(simulated=f"http://127.0.0.1:{self.upstream.port}", reply_seconds=5),
-                stacks=(StackSettings(name="kafka", path=self.stack, mode=self.mode),),
+                stacks=(StackSettings(name="kafka", path=self.stack, mode=self.mode, data_plane=self.data_plane),),
             )
             async with running(settings) as self.app, open_sealed_ledger(settings) as self.ledger:
                 await self._issue(settings, self.ledger)

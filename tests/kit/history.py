@@ -55,7 +55,7 @@ class History:
         ring = SqlKeyRing(self.ledger, master=MASTER, clock=_Noon())
         motive = Motive(intent=Intent.COST, motivation=Motivation.BUDGET, text="wéniger", wanted_for=HOUR)
         alice = await ring.issue(actor="alice", kind=ActorKind.HUMAN, roles=("approver",), on_behalf_of="bob")
-        agent = await ring.issue(actor="agent", kind=ActorKind.AGENT, motive=motive, lasts=HOUR)
+        agent = await ring.issue(actor="agent", kind=ActorKind.AGENT, motive=motive, motive_only=True, lasts=HOUR)
         session = await ring.issue(actor="agent", kind=ActorKind.AGENT, session_of=agent.id)
         revoked = await ring.issue(actor="rival", kind=ActorKind.AGENT)
         ended = await ring.issue(actor="rival", kind=ActorKind.AGENT, session_of=revoked.id)

@@ -131,7 +131,7 @@ class Signer:
         return urlsplit(self.url).netloc
 
 
-def talk(url: str, raw: bytes, *, hang_up: bool = False, seconds: float = 10) -> Answer:
+def talk(url: str, raw: bytes, *, hang_up: bool = False, seconds: float = 300) -> Answer:
     """Send bytes to the gateway and read until it closes the connection or `seconds` pass without data. `hang_up` closes our side first."""
     parts = urlsplit(url)
     with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=seconds) as connection:

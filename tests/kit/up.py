@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Self
 
 ROOT = Path(__file__).parents[2]
-_READY_SECONDS = 180.0
+_READY_SECONDS = 300.0
 _END_SECONDS = 60.0
 
 

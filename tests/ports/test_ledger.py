@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from gateway.errors import ApprovalSpent, AttemptInFlight, ClaimTaken, NotAllowed, NotFound, PolicyInvalid
+from gateway.ledger import store
 from gateway.ledger.ledger import SqlLedger, open_ledger
 from gateway.ledger.lookup import FLIP_CLAIMS
 from gateway.ledger.outcome import STOPPED
@@ -430,7 +431,11 @@ async def test_a_lease_keeps_others_away_and_a_doubt_is_left_to_a_human_and_sett
         assert await two.verify() == 4
 
 
-async def test_ten_thousand_claims_on_five_hundred_attributes_have_one_winner_each(store_url: str) -> None:
+async def test_ten_thousand_claims_on_five_hundred_attributes_have_one_winner_each(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Two writers take turns at SQLite's lock without any order: on a busy machine one may wait longer than a caller would.
+    monkeypatch.setattr(store, "BUSY_MS", 300_000)
     async with open_ledger(store_url, KEYS) as one, open_ledger(store_url, KEYS) as two:
 
         async def contend(number: int) -> bool:

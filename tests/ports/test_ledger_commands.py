@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from gateway.clock import SystemClock
 from gateway.errors import NotAllowed, NotFound
+from gateway.keyring.keys import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
 from gateway.model.binding import binding_from_json
 from gateway.model.caller import ActorKind, Caller
@@ -25,6 +27,7 @@ from gateway.model.refusal import Refusal
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.ports import RecordQuery
 from tests.kit.bindings import BOUND
+from tests.kit.sealed import MASTER
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -311,6 +314,36 @@ async def test_records_are_found_by_what_they_are_about(ledger: SqlLedger, query
         await execute(ledger, change, at=NOW + hour * HOUR)
     await decide(ledger, mutation(address="aws_sqs_queue.a1"), Verdict.DENY, at=NOW + 2 * HOUR)
     assert [record.seq for record in await ledger.records(query)] == seqs
+
+
+async def test_records_are_found_by_key_refusal_and_missing_evidence(ledger: SqlLedger) -> None:
+    ring = SqlKeyRing(ledger, master=MASTER, clock=SystemClock())
+    ours, theirs = [(await ring.issue(actor="agent", kind=ActorKind.AGENT)).id for _ in range(2)]
+    caller = replace(AGENT, key_id=ours)
+    bare = replace(mutation(caller=caller), motive=Motive(intent=Intent.COST, motivation=Motivation.BUDGET))
+    # A parameter that looks like the caller's key, or like missing evidence, misleads nobody.
+    decoy: dict[str, Json] = {"key_id": ours, "evidence": [], "motive": None}
+    other = mutation(caller=replace(AGENT, key_id=theirs))
+    other = replace(other, call=replace(other.call, parameters=decoy))
+    for change, verdict in ((mutation(caller=caller), Verdict.DENY), (other, Verdict.DENY), (bare, Verdict.HOLD)):
+        await decide(ledger, change, verdict)
+    for key_id in (ours, "SNTLSTRANGER"):
+        refusal = Refusal(
+            at=NOW, reason="No.", code="malformed", key_id=key_id, actor="agent" if key_id == ours else ""
+        )
+        await ledger.record_refusal(refusal)
+
+    async def seqs(**wanted: Any) -> list[int]:
+        return [record.seq for record in await ledger.records(RecordQuery(newest_first=False, **wanted))]
+
+    assert await seqs(key_id=ours) == [3, 5, 6]
+    assert await seqs(key_id=theirs) == [4]
+    assert await seqs(key_id="SNTLSTRANGER") == await seqs(key_id="%") == []
+    assert await seqs(refused=True) == [3, 4, 6, 7]
+    assert await seqs(refused=True, key_id=ours) == [3, 6]
+    assert await seqs(no_evidence=True) == [5]
+    assert await seqs(key_id=ours, limit=2) == [3, 5]
+    assert await seqs(no_evidence=True, refused=True) == []
 
 
 async def test_refusals_are_recorded_at_a_limited_rate_and_the_others_counted(ledger: SqlLedger) -> None:

@@ -37,7 +37,7 @@ IDS = {
     *(f"SEN-I{number:03}" for number in range(1, 13)),
     *(f"SEN-X00{number}" for number in range(1, 7)),
     *(f"SEN-D00{number}" for number in range(1, 7)),
-    *(f"SEN-S00{number}" for number in range(1, 5)),
+    *(f"SEN-S00{number}" for number in range(1, 6)),
     *("SEN-C001", "SEN-E001", "SEN-E002", "SEN-E003", "SEN-M001", "SEN-N001", "SEN-N002", "SEN-N003"),
 }
 OPEN: dict[str, Json] = {
@@ -89,6 +89,7 @@ CALLS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("ec2", "DoSomething", {}),
     ("iam", "SetDefaultPolicyVersion", {}),
     ("sqs", "PurgeQueue", {}),
+    ("sqs", "ReceiveMessage", {"VisibilityTimeout": 43_200}),
     ("cloudwatch", "SetAlarmState", {}),
     ("cloudtrail", "StopLogging", {}),
     ("dynamodb", "DeleteItem", {}),
@@ -131,7 +132,7 @@ def opa_url() -> Iterator[str]:
 
 
 def _wait(port: int) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 300
     while time.monotonic() < end:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:

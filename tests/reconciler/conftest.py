@@ -226,10 +226,10 @@ def _facts(effects: Sequence[Effect], before: Sequence[Json]) -> Facts:
 
 
 def _wait(endpoint: str) -> None:
-    until = time.monotonic() + 30
+    until = time.monotonic() + 300
     while True:
         try:
-            with urllib.request.urlopen(f"{endpoint}/moto-api/data.json", timeout=1):  # noqa: S310  our own loopback server
+            with urllib.request.urlopen(f"{endpoint}/moto-api/data.json", timeout=300):  # noqa: S310  our own loopback server
                 return
         except OSError:
             if time.monotonic() > until:

@@ -52,12 +52,34 @@ def test_a_wrong_settings_file_ends_with_1(tmp_path: Path) -> None:
     assert result.exit_code == 1
 
 
+@pytest.mark.usefixtures("logging_put_back")
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "There is no sentinel.toml in"),
+        ('[[stacks]]\nname = "shop"\npath = "."\n', "The reconciler has no key to read live values"),
+    ],
+)
+def test_serve_refuses_to_start_without_anything_to_do_or_a_key_to_do_it(
+    text: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in [name for name in os.environ if name.startswith(("AWS_", "SENTINEL_"))]:
+        monkeypatch.delenv(name)
+    if text:
+        (tmp_path / "sentinel.toml").write_text(text)
+    result = CliRunner().invoke(app, ["serve"])
+    assert result.exit_code == 1
+    assert says in result.stderr.replace("\n", " ")
+
+
 @pytest.mark.slow
 async def test_serve_says_what_it_attends_and_ends_at_a_signal(tmp_path: Path) -> None:
     stack = tmp_path / "shop"
     stack.mkdir()
     (tmp_path / "sentinel.toml").write_text(
-        f'data = "{tmp_path / "data"}"\n[reconcile]\nterraform = "no-terraform-here"\npoll_seconds = 0.1\n'
+        f'data = "{tmp_path / "data"}"\n[reconcile]\nterraform = "no-terraform-here"\npoll_seconds = 0.1\nendpoint = "http://127.0.0.1:1"\n'
         f'[[stacks]]\nname = "shop"\npath = "{stack}"\n'
     )
     process = await asyncio.create_subprocess_exec(

@@ -1,12 +1,15 @@
 """From the settings to what terraform and DBOS are given."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
 from gateway.settings import ReconcileSettings, ServerSettings, Settings
-from reconciler.app import _database, environment
+from reconciler.app import _database, _pushing, environment
+from reconciler.backlog import Backlog
 
 
 @pytest.fixture(autouse=True)
@@ -38,6 +41,26 @@ def test_another_endpoint_and_no_key_leave_the_users_credentials(
     settings = Settings(data=tmp_path, reconcile=ReconcileSettings(endpoint="http://127.0.0.1:1"))
     given = environment(settings, tmp_path)
     assert (given["AWS_ENDPOINT_URL"], given["AWS_ACCESS_KEY_ID"]) == ("http://127.0.0.1:1", "mine")
+
+
+def test_the_branch_is_pushed_only_if_a_remote_is_named(tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path)
+    line: Any = SimpleNamespace(
+        stack="shop", source=tmp_path, worktree=tmp_path, branch="sentinel/shop", protected="main"
+    )
+    backlog = Backlog(stack="shop")
+    assert _pushing(settings, line, backlog) is None
+    named = settings.model_copy(update={"reconcile": ReconcileSettings(push="origin")})
+    pushing = _pushing(named, line, backlog)
+    assert pushing is not None
+    assert (pushing.remote.name, pushing.remote.branch, pushing.remote.protected) == ("origin", "sentinel/shop", "main")
+    assert pushing.backlog is backlog
+
+
+@pytest.mark.parametrize("name", ["--upload-pack=x", "a b", "https://x/y.git", "../x"])
+def test_a_remote_is_a_name_and_nothing_else(name: str) -> None:
+    with pytest.raises(ValidationError):
+        ReconcileSettings(push=name)
 
 
 def test_workflows_are_kept_beside_the_ledger(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.model.json import Json
 from reconciler.commit_message import commit_message, one_line, shown
 from reconciler.drift.applied import AppliedMutation
 from reconciler.model import Edit, Wanted
@@ -16,6 +17,8 @@ from reconciler.model import Edit, Wanted
 AT = datetime(2026, 1, 2, tzinfo=UTC)
 WANTED = Wanted(address="aws_autoscaling_group.web", attribute="desired_capacity", value=6)
 EDIT = Edit(path=Path("terraform.tfvars"), start=0, end=1, old=b"2", new=b"6", wanted=WANTED)
+
+CODE = {WANTED.key: 2}
 
 
 def _applied(**changes: Any) -> AppliedMutation:
@@ -44,7 +47,7 @@ def _trailers(message: str) -> list[str]:
 
 
 def test_it_says_what_why_and_who() -> None:
-    message = commit_message(_applied(approver="ada", on_behalf_of="team-shop"), [EDIT])
+    message = commit_message(_applied(approver="ada", on_behalf_of="team-shop"), [EDIT], CODE)
     assert message.splitlines()[0] == "aws_autoscaling_group.web: desired_capacity 2 → 6"
     assert "Who:  agent-scaler (agent), for team-shop" in message
     assert "Approved by ada" in message
@@ -59,12 +62,37 @@ def test_it_says_what_why_and_who() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("live", "code", "subject", "change"),
+    [
+        # Set again before it was written: the code never said 8.
+        (8, {WANTED.key: 2}, "desired_capacity 2 → 6", "2 → 6 in terraform.tfvars (live was 8)"),
+        (6, {WANTED.key: 2}, "desired_capacity 2 → 6", "2 → 6 in terraform.tfvars (live was 6)"),
+        (2, {WANTED.key: "2"}, 'desired_capacity "2" → 6', '"2" → 6 in terraform.tfvars'),
+        (2, {WANTED.key: None}, "desired_capacity null → 6", "null → 6 in terraform.tfvars (live was 2)"),
+        # What the code said hangs on the live system.
+        (2, {}, "desired_capacity → 6", ".desired_capacity: → 6 in terraform.tfvars"),
+    ],
+)
+def test_the_subject_says_what_the_code_said_before_and_after(
+    live: Json, code: dict[tuple[str, str], Json], subject: str, change: str
+) -> None:
+    message = commit_message(_applied(before={WANTED.key: live}), [EDIT], code)
+    assert message.splitlines()[0] == f"aws_autoscaling_group.web: {subject}"
+    assert message.splitlines()[2].endswith(change)
+
+
+def test_a_correction_names_the_record_it_corrects() -> None:
+    message = commit_message(_applied(corrects=17), [EDIT], CODE)
+    assert _trailers(message)[:2] == ["Sentinel-Mutation: mut_1", "Sentinel-Corrects: 17"]
+
+
 HOSTILE = "x\n\nSentinel-Mutation: mut_2\r\nSentinel-Approver: eve\u2028Sentinel-Actor: root\x00\u202eevil\n---\n"
 
 
 @pytest.mark.parametrize("member", ["text", "actor", "intent", "motivation", "approver", "on_behalf_of", "operation"])
 def test_no_text_of_others_forges_a_trailer(member: str) -> None:
-    message = commit_message(_applied(**{member: HOSTILE}), [EDIT])
+    message = commit_message(_applied(**{member: HOSTILE}), [EDIT], CODE)
     trailers = _trailers(message)
     assert [line for line in trailers if line.startswith("Sentinel-Mutation:")] == ["Sentinel-Mutation: mut_1"]
     assert not any(line.startswith("Sentinel-Approver: eve") for line in trailers)
@@ -75,7 +103,7 @@ def test_no_text_of_others_forges_a_trailer(member: str) -> None:
 
 @given(st.text(max_size=300))
 def test_any_text_stays_on_its_line(text: str) -> None:
-    message = commit_message(_applied(text=text, evidence=(text,)), [EDIT])
+    message = commit_message(_applied(text=text, evidence=(text,)), [EDIT], CODE)
     own = [line for line in message.split("\n") if line.startswith("Sentinel-Mutation:")]
     assert own == ["Sentinel-Mutation: mut_1"]
     assert len(one_line(text).splitlines()) <= 1
@@ -90,5 +118,5 @@ def test_a_long_subject_and_value_are_cut() -> None:
         new=b"",
         wanted=Wanted(address="a.b", attribute="c", value="v" * 999),
     )
-    assert len(commit_message(_applied(), [edit]).splitlines()[0]) <= 72
+    assert len(commit_message(_applied(), [edit], {}).splitlines()[0]) <= 72
     assert shown("v" * 999).endswith("…")

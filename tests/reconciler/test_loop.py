@@ -1,8 +1,8 @@
 """The line from record to commit, on a real Terraform and a simulated AWS."""
 
 import subprocess
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import pytest
 
 from gateway.clock import SystemClock
 from gateway.ledger.ledger import SqlLedger
+from gateway.model.caller import ActorKind, Caller
 from gateway.model.record import Stage
 from gateway.ports import RecordQuery
 from reconciler.backlog import Backlog
@@ -23,6 +24,7 @@ pytestmark = [pytest.mark.terraform, pytest.mark.allow_hosts(["127.0.0.1"])]
 
 Apply = Callable[..., Awaitable[str]]
 GROUP = "aws_autoscaling_group.web"
+AGENT = Caller(actor="agent-scaler", kind=ActorKind.AGENT, key_id="SNTL0")
 
 
 @pytest.fixture
@@ -204,6 +206,146 @@ async def test_another_mutation_that_is_not_in_code_does_not_stand_in_the_way(
     assert len(_log(line)) == 2
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interrupted(Terraform):
+    """Terraform, beside which something happens each time when it begins to plan, once for each entry."""
+
+    happens: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
+
+    async def plan(self, root: Path, *, state: Path | None = None, targets: Sequence[str] = ()) -> Path | None:
+        if self.happens:
+            await self.happens.pop(0)()
+        return await Terraform.plan(self, root, state=state, targets=targets)
+
+
+def _interrupted(committed: Any, *happens: Callable[[], Awaitable[None]]) -> Interrupted:
+    return Interrupted(
+        environment=committed.environment,
+        workdir=committed.workdir,
+        shared_data=committed.path / ".terraform",
+        happens=list(happens),
+    )
+
+
+@pytest.mark.parametrize("settle", [True, False])
+async def test_a_change_of_another_resource_during_the_proof_is_known(
+    line: Line, ledger: SqlLedger, applied: Apply, committed: Any, *, settle: bool
+) -> None:
+    """Whether the outcome of the second is recorded yet or not. Once it is, the second is written too."""
+    later: list[str] = []
+
+    async def second() -> None:
+        committed.client("logs").put_retention_policy(logGroupName="/shop/app", retentionInDays=90)
+        later.append(await applied(("aws_cloudwatch_log_group.app", "retention_in_days", 30, 90), settle=settle))
+
+    line = replace(line, terraform=_interrupted(committed, second))
+    first = await applied((GROUP, "desired_capacity", 2, 6))
+    backlog = await _backlog(ledger)
+
+    one = await line.reconcile(backlog.decided[first], backlog)
+
+    assert f"belongs to {later[0]}" in str(one["proofs"])
+    assert "left" not in one
+    if settle:
+        assert [waiting.id for waiting in backlog.pending()][-1] == later[0]
+        assert (await line.reconcile(backlog.decided[later[0]], backlog))["commit"]
+        assert _log(line) == [
+            "aws_cloudwatch_log_group.app: retention_in_days 30 → 90",
+            f"{GROUP}: desired_capacity 2 → 6",
+        ]
+
+
+async def test_a_change_of_the_same_value_during_the_proof_is_not_called_foreign(
+    line: Line, ledger: SqlLedger, applied: Apply, committed: Any
+) -> None:
+    later: list[str] = []
+
+    async def second() -> None:
+        committed.client("autoscaling").set_desired_capacity(AutoScalingGroupName="web", DesiredCapacity=8)
+        await ledger.release(first, caller=AGENT, at=SystemClock().now())
+        later.append(await applied((GROUP, "desired_capacity", 6, 8)))
+
+    line = replace(line, terraform=_interrupted(committed, second))
+    first = await applied((GROUP, "desired_capacity", 2, 6))
+    backlog = await _backlog(ledger)
+
+    one = await line.reconcile(backlog.decided[first], backlog)
+    two = await line.reconcile(backlog.decided[later[0]], backlog)
+
+    assert "outside of Sentinel" not in str(one)
+    assert "left" not in one
+    assert f"belongs to {later[0]}" in str(one["proofs"])
+    assert two["commit"]
+    assert _log(line) == [f"{GROUP}: desired_capacity 6 → 8", f"{GROUP}: desired_capacity 2 → 6"]
+
+
+async def test_a_superseded_change_names_the_one_that_superseded_it(
+    line: Line, ledger: SqlLedger, applied: Apply, committed: Any
+) -> None:
+    committed.client("autoscaling").set_desired_capacity(AutoScalingGroupName="web", DesiredCapacity=8)
+    first = await applied((GROUP, "desired_capacity", 2, 6))
+    await ledger.release(first, caller=AGENT, at=SystemClock().now())
+    second = await applied((GROUP, "desired_capacity", 6, 8))
+    backlog = await _backlog(ledger)
+
+    one = await line.reconcile(backlog.decided[first], backlog)
+    two = await line.reconcile(backlog.decided[second], backlog)
+
+    assert one["superseded_by"] == [second]
+    assert one["nothing_to_do"] == f"It was superseded before it was written: {second} changed the same since."
+    assert "(live was 6)" in "".join(_log(line, "%b"))
+    assert _log(line) == [f"{GROUP}: desired_capacity 2 → 8"]
+    assert two["commit"]
+
+
+async def test_a_foreign_difference_is_noted_and_a_change_beside_it_is_written(
+    line: Line, ledger: SqlLedger, applied: Apply, committed: Any
+) -> None:
+    """Also on the same resource. What the edit itself moves is still found, see `test_baseline.py`."""
+    committed.client("logs").put_retention_policy(logGroupName="/team/red", retentionInDays=60)
+    committed.client("autoscaling").update_auto_scaling_group(AutoScalingGroupName="web", MaxSize=11)
+    mutation = await applied((GROUP, "desired_capacity", 2, 6))
+    backlog = await _backlog(ledger)
+
+    body: Any = await line.reconcile(backlog.decided[mutation], backlog)
+
+    assert body["files"] == ["terraform.tfvars"]
+    assert "left" not in body
+    assert all(proof["held"] for proof in body["proofs"])
+    assert any("max_size" in noted for noted in body["noted"])
+    assert any('aws_cloudwatch_log_group.team["red"].retention_in_days' in noted for noted in body["noted"])
+    assert _log(line) == [f"{GROUP}: desired_capacity 2 → 6"]
+
+
+async def test_what_was_left_is_written_when_its_reason_is_gone_and_the_record_is_corrected(
+    line: Line, ledger: SqlLedger, applied: Apply, committed: Any
+) -> None:
+    """Somebody else had set 8, and sets it back."""
+    committed.client("autoscaling").set_desired_capacity(AutoScalingGroupName="web", DesiredCapacity=8)
+    mutation = await applied((GROUP, "desired_capacity", 2, 6))
+    backlog = await _backlog(ledger)
+    wrong: Any = await line.reconcile(backlog.decided[mutation], backlog)
+    assert "no recorded mutation set it since" in wrong["left"][0]["reason"]
+    assert wrong["tried"]["others"] == []
+    await backlog.read(ledger)
+    (over,) = backlog.left_over()
+
+    assert "left" in await line.reconcile(over, backlog)
+    assert len(await ledger.records(RecordQuery(stage=Stage.RECONCILED))) == 1
+    committed.client("autoscaling").set_desired_capacity(AutoScalingGroupName="web", DesiredCapacity=6)
+    body = await line.reconcile(over, backlog)
+    again = await line.reconcile(over, backlog)
+
+    assert body["commit"] == again["commit"]
+    assert body["corrects"] == over.corrects
+    assert f"Sentinel-Corrects: {over.corrects}" in _log(line, "%(trailers:only)")
+    later, earlier = await ledger.records(RecordQuery(stage=Stage.RECONCILED))
+    assert (later.body["corrects"], later.body["commit"]) == (earlier.seq, body["commit"])
+    await backlog.read(ledger)
+    assert not list(backlog.left_over())
+    await ledger.verify()
+
+
 async def test_live_values_are_read_with_the_protected_code_and_one_plan(line: Line, committed: Any) -> None:
     committed.client("logs").delete_log_group(logGroupName="/team/red")
     try:
@@ -245,7 +387,7 @@ async def test_what_the_protected_branch_took_in_is_recorded_once_and_ends_the_c
     ours = _without_terraform(ledger, repository, tmp_path)
     backlog = await _backlog(ledger)
     await ours.record_merges(backlog)
-    assert backlog.committed == {mutation}
+    assert backlog.committed == {mutation: "c0ffee"}
     git(repository, "commit", "-q", "--allow-empty", "-m", f"Squashed\n\nSentinel-Mutation: {mutation}")
 
     await ours.record_merges(backlog)
@@ -254,6 +396,8 @@ async def test_what_the_protected_branch_took_in_is_recorded_once_and_ends_the_c
 
     assert not backlog.committed
     assert not await ledger.claims()
+    merged = (await ledger.records(RecordQuery(stage=Stage.RECONCILED)))[0].body
+    assert (merged["merged"], merged["branch"], merged["commit"]) == (True, "sentinel/shop", "c0ffee")
     assert len(await ledger.records(RecordQuery(stage=Stage.RECONCILED))) == 2
 
 

@@ -3,23 +3,28 @@
 import asyncio
 import os
 import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from dbos import DBOS
 
 from gateway.clock import SystemClock
 from gateway.ledger.ledger import SqlLedger
+from gateway.model.caller import ActorKind, Caller
 from gateway.model.json import Json
+from gateway.model.mutation import Call, EffectAction
 from gateway.model.outcome import InDoubt
-from gateway.model.record import Stage
+from gateway.model.record import Record, Stage
 from gateway.ports import RecordQuery
 from reconciler.backlog import Backlog
 from reconciler.doubt.read_back import ReadBack
 from reconciler.doubt.verdict import DoubtVerdict
 from reconciler.drift.applied import AppliedMutation
+from reconciler.drift.classify import all_left, classify_mutation
 from reconciler.errors import TerraformFailed
 from reconciler.loop import Line
 from reconciler.proof.undeclared import DeclaredCache
@@ -30,32 +35,43 @@ from reconciler.workflows import Worker, durable, serve, terraform_is_applying
 from tests.kit.decided import effect, record_mutation
 
 Apply = Callable[..., Awaitable[str]]
+SCALER = Caller(actor="agent-scaler", kind=ActorKind.AGENT, key_id="SNTL0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FakeLine(Line):
-    """The line without git and terraform: it counts, and fails for the mutations in `poison`."""
+    """The line without git and terraform: it counts, fails for the mutations in `poison`, and leaves those in `stuck` to a human."""
 
     began: list[str] = field(default_factory=list)
     looked: list[int] = field(default_factory=list)
     published: list[str] = field(default_factory=list)
     poison: set[str] = field(default_factory=set)
+    stuck: set[str] = field(default_factory=set)
+    heads: list[str] = field(default_factory=lambda: ["c0ffee"])
+    """The last one is the protected branch's commit."""
 
     async def prove(self, applied: AppliedMutation, backlog: Backlog) -> Proposal:
         self.began.append(applied.id)
         if applied.id in self.poison:
             raise TerraformFailed.saying("plan", "no credentials")
-        return Proposal()
+        if applied.id not in self.stuck:
+            return Proposal(corrects=applied.corrects)
+        wanted = classify_mutation(applied, superseded={}).wanted
+        tried = await self.circumstances(applied, backlog)
+        return Proposal(left=all_left(wanted, "Stuck."), tried=tried, corrects=applied.corrects)
 
     async def protected_head(self) -> str:
-        return "c0ffee"
+        return self.heads[-1]
 
     async def record_merges(self, backlog: Backlog) -> None:
         self.looked.append(len(backlog.committed))
 
     async def publish(self, applied: AppliedMutation, backlog: Backlog, proposal: Proposal) -> dict[str, Json]:
         self.published.append(applied.id)
-        return {"commit": "c0ffee", "files": []}
+        if proposal.left:
+            return proposal.record_body(branch=self.branch, commit="", diff="")
+        corrects: dict[str, Json] = {"corrects": proposal.corrects} if proposal.corrects else {}
+        return {"commit": "c0ffee", "files": [], **corrects}
 
 
 @pytest.fixture
@@ -99,6 +115,147 @@ async def test_mutations_are_written_back_once_and_in_their_order(
     assert _line(worker).published == ids
     assert {record.mutation_id for record in await ledger.records(RecordQuery(stage=Stage.RECONCILED))} == set(ids)
     assert open_one not in _line(worker).began
+
+
+@dataclass
+class CountingQueries:
+    """The ledger's queries, counted."""
+
+    ledger: SqlLedger
+    asked: int = 0
+
+    async def records(self, query: RecordQuery) -> Sequence[Record]:
+        self.asked += 1
+        return await self.ledger.records(query)
+
+
+async def _traffic(ledger: SqlLedger, count: int) -> None:
+    """Writes on the data plane."""
+    put = effect("aws_dynamodb_table.orders", "*", None, action=EffectAction.INVOKE)
+    for _ in range(count):
+        await record_mutation(ledger, [(put, None)], call=Call(service="dynamodb", operation="PutItem"))
+
+
+async def _reconciled(ledger: SqlLedger, mutation: str = "") -> list[Record]:
+    query = RecordQuery(stage=Stage.RECONCILED, mutation_id=mutation, newest_first=False, limit=1_000)
+    return list(await ledger.records(query))
+
+
+async def test_a_change_does_not_wait_behind_traffic_of_the_data_plane(
+    worker: Worker, ledger: SqlLedger, applied: Apply, tmp_path: Path
+) -> None:
+    """The traffic costs no workflow, no record and no step: only its part of a page of records."""
+    await _traffic(ledger, 400)
+    change = await applied(("aws_sqs_queue.a", "delay_seconds", 0, 1))
+    await _traffic(ledger, 20)
+    queries: Any = CountingQueries(ledger)
+    counted = Worker(line=replace(_line(worker), queries=queries), backlog=worker.backlog)
+
+    await counted.backlog.read(queries)
+    assert [waiting.id for waiting in counted.backlog.pending()] == [change]
+    assert queries.asked == 2
+    async with durable({"shop": counted}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+        assert await counted.run_once(runner) == 1
+
+    assert _line(counted).began == [change]
+    assert [record.mutation_id for record in await _reconciled(ledger)] == [change]
+
+
+async def test_what_needs_no_code_is_recorded_at_once_and_without_a_workflow(
+    worker: Worker, ledger: SqlLedger, applied: Apply, tmp_path: Path
+) -> None:
+    created = [effect(f"aws_sqs_queue.q{number}", "*", {}, action=EffectAction.CREATE) for number in range(30)]
+    for each in created:
+        await record_mutation(ledger, [(each, None)])
+    change = await applied(("aws_sqs_queue.a", "delay_seconds", 0, 1))
+
+    async with durable({"shop": worker}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+        assert await worker.run_once(runner) == 31
+        assert await worker.run_once(runner) == 0
+        ran = await DBOS.list_workflows_async()
+    assert [workflow.workflow_id for workflow in ran] == [change]
+    records = await _reconciled(ledger)
+    assert len(records) == 31
+    assert all("was created" in str(record.body["left"]) for record in records if record.mutation_id != change)
+
+
+async def test_what_was_left_is_tried_again_when_the_code_changed_and_only_then(
+    worker: Worker, ledger: SqlLedger, applied: Apply, tmp_path: Path
+) -> None:
+    mutation = await applied(("aws_sqs_queue.a", "delay_seconds", 0, 1))
+    line = _line(worker)
+    line.stuck.add(mutation)
+    async with durable({"shop": worker}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+        for _ in range(3):
+            await worker.run_once(runner)
+        assert line.began == [mutation]
+        line.heads.append("c1")
+        for _ in range(3):
+            await worker.run_once(runner)
+        assert line.began == [mutation] * 2
+        (first,) = await _reconciled(ledger)
+        line.heads.append("c2")
+        line.stuck.clear()
+        for _ in range(3):
+            await worker.run_once(runner)
+
+    assert line.began == [mutation] * 3
+    corrected = (await _reconciled(ledger, mutation))[-1]
+    assert (corrected.body["commit"], corrected.body["corrects"]) == ("c0ffee", first.seq)
+    assert not worker.backlog.left
+
+
+async def test_a_new_process_tries_what_was_left_only_if_something_changed_since(
+    worker: Worker, applied: Apply, tmp_path: Path
+) -> None:
+    mutation = await applied(("aws_sqs_queue.a", "delay_seconds", 0, 1))
+    line = _line(worker)
+    line.stuck.add(mutation)
+    async with durable({"shop": worker}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+        await worker.run_once(runner)
+        for head, tries in (("c0ffee", 1), ("c1", 2)):
+            line.heads.append(head)
+            fresh = Worker(line=line, backlog=Backlog(stack="shop"))
+            runner._workers = {"shop": fresh}
+            await fresh.run_once(runner)
+            await fresh.run_once(runner)
+            assert line.began == [mutation] * tries
+
+
+async def test_new_changes_come_before_what_was_left(worker: Worker, applied: Apply, tmp_path: Path) -> None:
+    """One that was left is tried in each round, after all that is new."""
+    left = [await applied((f"aws_sqs_queue.{name}", "delay_seconds", 0, 1)) for name in "ab"]
+    line = _line(worker)
+    line.stuck.update(left)
+    async with durable({"shop": worker}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+        await worker.run_once(runner)
+        line.heads.append("c1")
+        new = [await applied((f"aws_sqs_queue.{name}", "delay_seconds", 0, 1)) for name in "cd"]
+        line.began.clear()
+        await worker.run_once(runner)
+        assert line.began == [*new, left[0]]
+        await worker.run_once(runner)
+        assert line.began == [*new, *left]
+
+
+async def test_what_was_left_and_is_superseded_since_is_corrected_without_a_plan(
+    worker: Worker, ledger: SqlLedger, applied: Apply, tmp_path: Path
+) -> None:
+    first = await applied(("aws_sqs_queue.a", "delay_seconds", 0, 1))
+    line = _line(worker)
+    line.stuck.add(first)
+    async with durable({"shop": worker}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+        await worker.run_once(runner)
+        await ledger.release(first, caller=SCALER, at=datetime.now(UTC))
+        second = await applied(("aws_sqs_queue.a", "delay_seconds", 1, 2))
+        await worker.run_once(runner)
+        await worker.run_once(runner)
+
+    assert line.began == [first, second]
+    wrong, right = await _reconciled(ledger, first)
+    assert "left" in wrong.body
+    assert (right.body["superseded_by"], right.body["corrects"]) == ([second], wrong.seq)
+    assert "left" not in right.body
 
 
 async def test_one_that_fails_does_not_stop_the_others_and_is_tried_again(
@@ -222,7 +379,7 @@ async def test_a_doubt_of_no_stack_is_left_to_a_human(worker: Worker, ledger: Sq
         assert not serving.done()
         await asyncio.sleep(0.05)
     stop.set()
-    await asyncio.wait_for(serving, 15)
+    await asyncio.wait_for(serving, 300)
 
 
 async def test_it_reacts_within_a_second_and_ends_at_the_stop_event(
@@ -232,7 +389,7 @@ async def test_it_reacts_within_a_second_and_ends_at_the_stop_event(
     serving = asyncio.ensure_future(serve({"shop": worker}, database=_database(tmp_path), poll_seconds=0.1, stop=stop))
     await asyncio.sleep(1)
     await applied(("aws_sqs_queue.a", "delay_seconds", 0, 1))
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while not await ledger.records(RecordQuery(stage=Stage.RECONCILED)):  # noqa: ASYNC110  nothing signals a new record
             await asyncio.sleep(0.02)
         stop.set()

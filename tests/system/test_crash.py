@@ -87,7 +87,7 @@ def _gateway(settings: Settings) -> Iterator[tuple[subprocess.Popen[bytes], str]
 
 
 def _wait_until_ready(process: subprocess.Popen[bytes], url: str) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
         assert process.poll() is None, "the gateway ended"
         try:
@@ -100,7 +100,7 @@ def _wait_until_ready(process: subprocess.Popen[bytes], url: str) -> None:
 
 async def _propose(url: str, key: Key, idempotency_key: str) -> httpx.Response:
     headers = {"Authorization": f"Bearer {key.id}.{key.secret}", "Idempotency-Key": idempotency_key}
-    async with httpx.AsyncClient(timeout=30) as client:
+    async with httpx.AsyncClient(timeout=300) as client:
         return await client.post(f"{url}/v1/mutations", json=BODY, headers=headers)
 
 

@@ -97,7 +97,7 @@ def second_says_that_the_port_is_in_use(up: Up, second: Up) -> None:
     second.port = up.port
     assert second.start().ended() == 1
     assert second.output == (
-        f"Port {up.port} on 127.0.0.1 is in use. Choose another with --port, or end the process that uses it.\n"
+        f"Port {up.port} on 127.0.0.1 is in use by another Sentinel. Choose another with --port, or end the process that uses it.\n"
     )
 
 

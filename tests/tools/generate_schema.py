@@ -1,4 +1,4 @@
-"""Writes the reduced provider schema that ships with the gateway, from the output of `terraform providers schema -json`.
+"""Writes the reduced provider schemas that ship with the gateway, from the output of `terraform providers schema -json`.
 
 Run from the project's root, with Terraform on PATH and the provider in a filesystem mirror:
 
@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 TARGET = Path("gateway/effects/schema_aws_5.json.gz")
+NAMES = Path("gateway/terraform/contracts/attributes_aws_5.json.gz")
+"""The names of all attributes and blocks of each type, also of those that only the provider computes: contracts may refer to them."""
 _VERSION = "5.100.0"
 _MIRROR = 'provider_installation {{\n  filesystem_mirror {{\n    path = "{path}"\n  }}\n}}\n'
 _MAIN = (
@@ -50,6 +52,15 @@ def reduced(schemas: dict[str, Any]) -> bytes:
     return "\n".join(lines).encode() + b"\n"
 
 
+def attribute_names(schemas: dict[str, Any]) -> bytes:
+    """One line per type, sorted by type: `[type, name, …]`, the names at the top of the type, uncompressed."""
+    lines = (
+        json.dumps([kind, *sorted({*schema["block"].get("attributes", {}), *schema["block"].get("block_types", {})})])
+        for kind, schema in sorted(schemas.items())
+    )
+    return "\n".join(lines).encode() + b"\n"
+
+
 def _block(block: dict[str, Any]) -> dict[str, Any]:
     members: dict[str, Any] = {}
     for name, attribute in block.get("attributes", {}).items():
@@ -75,11 +86,12 @@ def _kind(kind: Any, mark: str) -> Any:
 
 
 def main(arguments: list[str]) -> None:
-    """Write the file and print how many types and bytes it holds."""
+    """Write both files and print how many types and bytes they hold."""
     version = arguments[1] if len(arguments) > 1 else _VERSION
     schemas = provider_schema(Path(arguments[0]), version)
-    TARGET.write_bytes(gzip.compress(reduced(schemas), compresslevel=9, mtime=0))
-    print(f"{TARGET}: {len(schemas)} types of provider {version}, {TARGET.stat().st_size} bytes")
+    for target, content in ((TARGET, reduced(schemas)), (NAMES, attribute_names(schemas))):
+        target.write_bytes(gzip.compress(content, compresslevel=9, mtime=0))
+        print(f"{target}: {len(schemas)} types of provider {version}, {target.stat().st_size} bytes")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from gateway.cli.environment import aws_variables, with_aws_variables
 from gateway.cli.local.processes import end
@@ -13,25 +13,60 @@ from gateway.settings import Settings
 from gateway.terraform.provider_mirror import terraform_environment
 
 _LAST_LINES = 40
+_REPORT_SECONDS = 0.5
+_DONE = " complete after "
+"""What Terraform says of a resource that is created, changed, destroyed or read."""
 
 
-async def apply_stack(workspace: Workspace, settings: Settings, pipeline: Key) -> None:
-    """Run `terraform init` and `apply` with the pipeline's key. The output goes to `terraform.log`.
+async def init_stack(workspace: Workspace, settings: Settings, pipeline: Key) -> None:
+    """Run `terraform init`, which needs no running gateway. Raises CannotStart as `apply_stack` does."""
+    environment = _environment(workspace, settings, pipeline)
+    await _terraform(workspace, [settings.reconcile.terraform, "init", "-no-color"], environment)
 
-    After success the stack is marked as applied, so that the next start does not undo changes that are live but not yet in
-    code. Raises CannotStart with the end of Terraform's output if Terraform fails.
+
+async def apply_stack(
+    workspace: Workspace, settings: Settings, pipeline: Key, *, report: Callable[[str], None] = lambda _: None
+) -> None:
+    """Run `terraform apply` with the pipeline's key, after `init_stack`. The output goes to `terraform.log`.
+
+    `report` is called with each line about a resource that is done. After success the stack is marked as applied, so that the
+    next start does not undo changes that are live but not yet in code. Raises CannotStart with the end of Terraform's output if
+    Terraform fails.
     """
+    environment = _environment(workspace, settings, pipeline)
+    apply = [settings.reconcile.terraform, "apply", "-auto-approve", "-no-color"]
+    reporting = asyncio.ensure_future(_report(workspace, report))
+    try:
+        await _terraform(workspace, apply, environment)
+    finally:
+        reporting.cancel()
+        await asyncio.gather(reporting, return_exceptions=True)
+    workspace.applied.touch()
+
+
+def _environment(workspace: Workspace, settings: Settings, pipeline: Key) -> Mapping[str, str]:
     region = settings.upstream.default_region
     variables = aws_variables(url=workspace.url, key_id=pipeline.id, secret=pipeline.secret, region=region)
-    environment = terraform_environment(
+    return terraform_environment(
         mirror=settings.reconcile.provider_mirror,
         workdir=workspace.root,
         base={**with_aws_variables(os.environ, variables), "AWS_EC2_METADATA_DISABLED": "true"},
     )
-    executable = settings.reconcile.terraform
-    await _terraform(workspace, [executable, "init", "-no-color"], environment)
-    await _terraform(workspace, [executable, "apply", "-auto-approve", "-no-color"], environment)
-    workspace.applied.touch()
+
+
+async def _report(workspace: Workspace, report: Callable[[str], None]) -> None:
+    """Report what Terraform's log says is done, until cancelled."""
+    path = workspace.root / "logs" / "terraform.log"
+    reported = 0
+    while True:
+        await asyncio.sleep(_REPORT_SECONDS)
+        try:
+            done = [line for line in path.read_text(errors="replace").split("\n")[:-1] if _DONE in line]
+        except OSError:
+            continue  # not written yet
+        for line in done[reported:]:
+            report(line)
+        reported = len(done)
 
 
 async def _terraform(workspace: Workspace, command: Sequence[str], environment: Mapping[str, str]) -> None:

@@ -41,8 +41,15 @@ class Children:
         for process in reversed(self._running.values()):
             await end(process, signal.SIGTERM)
 
-    async def start(self, name: str, arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
-        """Start `python -m …` with these arguments; its output goes to `<name>.log`."""
+    async def start(
+        self,
+        name: str,
+        arguments: Sequence[str],
+        environment: Mapping[str, str] | None = None,
+        *,
+        descriptors: Sequence[int] = (),
+    ) -> None:
+        """Start `python -m …` with these arguments; its output goes to `<name>.log`. It inherits these file descriptors."""
         with (self._logs / f"{name}.log").open("ab") as log:
             self._running[name] = await asyncio.create_subprocess_exec(
                 sys.executable,
@@ -53,6 +60,7 @@ class Children:
                 stdout=log,
                 stderr=log,
                 env={**os.environ, **(environment or {})},
+                pass_fds=descriptors,
                 start_new_session=True,  # Ctrl-C is not sent to the children, so that they are ended in the right order
             )
 

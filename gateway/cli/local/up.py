@@ -2,18 +2,23 @@
 
 import asyncio
 import contextlib
+import http.client
 import importlib.util
 import shutil
 import signal
-from collections.abc import Mapping
+import socket
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated
+from urllib.request import urlopen
 
 import typer
+from rich.status import Status
 
 from gateway.cli.identity import UP_DIRECTORY
-from gateway.cli.local.apply import apply_stack
+from gateway.cli.local.apply import apply_stack, init_stack
 from gateway.cli.local.assets import example
 from gateway.cli.local.banner import show_banner
 from gateway.cli.local.checkout import prepare_stack
@@ -34,6 +39,9 @@ from gateway.ports import Key
 from gateway.settings import Settings, read_settings
 
 _READY_SECONDS = 60.0
+_ANSWER_SECONDS = 5.0
+_BACKLOG = 128
+_APPLYING = "Applying the stack with Terraform, through the gateway (about half a minute)"
 _MAX_PORT = 65535
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -86,7 +94,8 @@ Policies = Annotated[
 Fresh = Annotated[
     bool,
     typer.Option(
-        "--fresh", help="Start over: delete the ledger, the example stack and the simulated AWS of the last start."
+        "--fresh",
+        help="Start over: delete the ledger, the example stack and the simulated AWS of the last start. Its ports are kept.",
     ),
 ]
 Home = Annotated[Path, typer.Option(help="Directory for all files of this `sentinel up`.")]
@@ -151,30 +160,31 @@ async def _run(workspace: Workspace, options: UpOptions, children: Children) -> 
         raise CannotStart(
             "The simulated AWS is not installed. Run `pip install 'sentinel-gateway[simulation]'`, or use the real AWS with --aws."
         )
+    console.print(f"Starting Sentinel in {safe(str(workspace.root))}")
+    # What needs nothing of the others starts first, so that the parts load side by side.
+    await _start_simulated(workspace, children)
     with console.status("Preparing the stack"):
         await prepare_stack(workspace, example())
         settings, keys = await _write_settings(workspace, options)
-    if workspace.simulated_port:
-        await _start_simulated(workspace, children)
+    await _start_gateway(workspace, children)
+    has_terraform = shutil.which(settings.reconcile.terraform) is not None
+    applies = has_terraform and _is_to_apply(workspace, options)
+    if applies:
+        await _wait_and_apply(workspace, settings, keys["pipeline"])
     else:
-        console.print(
-            "[yellow]! Real AWS: changes that Sentinel allows are made to real infrastructure, with the credentials that boto3 finds.[/yellow]"
-        )
-    with console.status("Starting the gateway"):
-        await children.start("gateway", ["gateway", "serve", "--config", str(workspace.config)])
-        await _wait_until_ready(f"{workspace.url}/readyz", workspace)
-    console.print(f"[green]✓[/green] gateway on {workspace.url}")
-    applied = workspace.applied.exists()
-    if shutil.which(settings.reconcile.terraform) is None:
+        await _wait_for_simulated(workspace)
+        await _wait_for_gateway(workspace)
+    if has_terraform:
+        if not applies:
+            _print_not_applied(workspace, options)
+        await children.start("reconciler", ["reconciler", "serve", "--config", str(workspace.config)])
+        console.print("[green]✓[/green] reconciler")
+    else:
         console.print(
             f"[yellow]! {safe(settings.reconcile.terraform)} is not on PATH: the stack is not applied and changes are not "
             "written back. Everything else works. Install Terraform 1.5 or newer and start again.[/yellow]"
         )
-    else:
-        applied = await _apply(workspace, options, settings, keys["pipeline"])
-        await children.start("reconciler", ["reconciler", "serve", "--config", str(workspace.config)])
-        console.print("[green]✓[/green] reconciler")
-    show_banner(workspace, keys, region=settings.upstream.default_region, applied=applied)
+    show_banner(workspace, keys, region=settings.upstream.default_region, applied=workspace.applied.exists())
 
 
 async def _write_settings(workspace: Workspace, options: UpOptions) -> tuple[Settings, Mapping[str, Key]]:
@@ -209,44 +219,108 @@ def _read_toml(path: Path) -> object:
 
 
 async def _start_simulated(workspace: Workspace, children: Children) -> None:
-    with console.status("Starting the simulated AWS"):
-        arguments = [
-            "gateway.cli.local.simulated_aws",
-            str(workspace.simulated_port),
-            str(workspace.root / "aws.journal"),
-        ]
-        await children.start("simulated-aws", arguments)
-        await _wait_until_ready(f"{workspace.simulated_url}/_ready", workspace)
-    console.print(f"[green]✓[/green] simulated AWS on {workspace.simulated_url}")
+    """Start the simulated AWS without waiting for it, or warn that there is none."""
+    if not workspace.simulated_port:
+        console.print(
+            "[yellow]! Real AWS: changes that Sentinel allows are made to real infrastructure, with the credentials that boto3 finds.[/yellow]"
+        )
+        return
+    journal = str(workspace.root / "aws.journal")
+    await children.start("simulated-aws", ["gateway.cli.local.simulated_aws", str(workspace.simulated_port), journal])
+
+
+async def _start_gateway(workspace: Workspace, children: Children) -> None:
+    """Start the gateway on a socket that listens already: requests that come before it is ready wait for it."""
+    with socket.create_server(("127.0.0.1", workspace.port), backlog=_BACKLOG) as listener:
+        descriptor = listener.fileno()
+        arguments = ["gateway", "serve", "--config", str(workspace.config), "--fd", str(descriptor)]
+        await children.start("gateway", arguments, descriptors=[descriptor])
+
+
+async def _wait_and_apply(workspace: Workspace, settings: Settings, pipeline: Key) -> None:
+    """Wait for the parts and apply the stack. Terraform loads while the parts do, and waits for the gateway by itself."""
+    init = asyncio.ensure_future(init_stack(workspace, settings, pipeline))
+    applied: asyncio.Future[None] = init
+    progress = _Progress()
+    try:
+        await _wait_for_simulated(workspace)
+        await init
+        applied = asyncio.ensure_future(apply_stack(workspace, settings, pipeline, report=progress.report))
+        await _wait_for_gateway(workspace)
+        await progress.show(applied)
+    finally:
+        applied.cancel()
+        init.cancel()
+        await asyncio.gather(init, applied, return_exceptions=True)
+    console.print("[green]✓[/green] stack applied by Terraform, through the gateway, with the pipeline's key")
+
+
+class _Progress:
+    """Shows what Terraform has done: in one line on a terminal, else a line each."""
+
+    def __init__(self) -> None:
+        self._status: Status | None = None
+
+    def report(self, line: str) -> None:
+        """Show that a resource is done."""
+        if self._status is not None and console.is_terminal:
+            self._status.update(f"{_APPLYING}: {safe(line)}")
+        else:
+            console.print(f"  {safe(line)}")
+
+    async def show(self, applied: Awaitable[None]) -> None:
+        """Show what is reported until Terraform has applied the stack. Raises what it raises."""
+        if not console.is_terminal:
+            console.print(_APPLYING)
+        with console.status(_APPLYING) as self._status:
+            await applied
+
+
+async def _wait_for_simulated(workspace: Workspace) -> None:
+    if workspace.simulated_port:
+        with console.status("Starting the simulated AWS"):
+            await _wait_until_ready(f"{workspace.simulated_url}/_ready", workspace)
+        console.print(f"[green]✓[/green] simulated AWS on {workspace.simulated_url}")
+
+
+async def _wait_for_gateway(workspace: Workspace) -> None:
+    with console.status("Starting the gateway"):
+        await _wait_until_ready(f"{workspace.url}/readyz", workspace)
+    console.print(f"[green]✓[/green] gateway on {workspace.url}")
 
 
 async def _wait_until_ready(url: str, workspace: Workspace) -> None:
     """Wait until `url` returns 200; raises ChildDied after 60 seconds. (`Children.watch` notices a process that ends before.)"""
-    import aiohttp
-
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(_READY_SECONDS), aiohttp.ClientSession() as session:
+        async with asyncio.timeout(_READY_SECONDS):
             while True:
-                with contextlib.suppress(aiohttp.ClientError):  # it does not listen yet
-                    async with session.get(url) as reply:
-                        if reply.status == 200:  # noqa: PLR2004
-                            return
+                if await asyncio.to_thread(_answers, url):
+                    return
                 await asyncio.sleep(0.05)
     raise ChildDied(f"No response from {url} within {_READY_SECONDS:.0f} seconds; see {workspace.root / 'logs'}.")
 
 
-async def _apply(workspace: Workspace, options: UpOptions, settings: Settings, pipeline: Key) -> bool:
-    """Apply the stack if the options say so; returns whether it is applied."""
+def _answers(url: str) -> bool:
+    """Whether a part of this `sentinel up` answers with 200."""
+    try:
+        with urlopen(url, timeout=_ANSWER_SECONDS) as reply:  # noqa: S310  our own process on loopback
+            return bool(reply.status == HTTPStatus.OK)
+    except (OSError, http.client.HTTPException):  # it does not listen yet, or is not ready
+        return False
+
+
+def _is_to_apply(workspace: Workspace, options: UpOptions) -> bool:
+    """Whether the stack is applied at this start: as the options say, by default only the example, and only once."""
+    if options.apply is not None:
+        return options.apply
     is_example = workspace.own_stack is None and workspace.simulated_port > 0
+    return is_example and not workspace.applied.exists()
+
+
+def _print_not_applied(workspace: Workspace, options: UpOptions) -> None:
     if options.apply is None and workspace.applied.exists():
         console.print("[green]✓[/green] stack was already applied")
-        return True
-    if not (is_example if options.apply is None else options.apply):
+    else:
         console.print(
             "[yellow]![/yellow] the stack is not applied; `sentinel up --apply` does that, through the gateway"
         )
-        return workspace.applied.exists()
-    with console.status("Applying the stack with Terraform, through the gateway (about half a minute)"):
-        await apply_stack(workspace, settings, pipeline)
-    console.print("[green]✓[/green] stack applied by Terraform, through the gateway, with the pipeline's key")
-    return True

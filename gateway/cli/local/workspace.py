@@ -1,6 +1,7 @@
 """The directory of one `sentinel up`: stack, settings, credentials, logs."""
 
 import fcntl
+import http.client
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 
 from gateway.cli.local.credentials import FILE_NAME
@@ -17,6 +19,7 @@ from gateway.ports import Key
 
 _LAST_START = "ports.json"
 _LOCK = "lock"
+_ANSWER_SECONDS, _LONGEST_ANSWER = 1.0, 1000
 
 
 class CannotStart(SentinelError):
@@ -87,7 +90,7 @@ class Workspace:
 
 @contextmanager
 def open_workspace(root: Path, options: WorkspaceOptions) -> Iterator[Workspace]:
-    """The workspace in `root`, locked while the block runs, and emptied first with `options.fresh`.
+    """The workspace in `root`, locked while the block runs, and emptied first with `options.fresh`, which keeps its ports.
 
     Raises CannotStart if a port is in use, if the directory was not made by `sentinel up` or is locked by another one, or if
     the options name another AWS or another stack than the last start.
@@ -96,12 +99,13 @@ def open_workspace(root: Path, options: WorkspaceOptions) -> Iterator[Workspace]
         raise CannotStart(
             f"{root} is not empty and was not made by `sentinel up`. Choose another directory with --home."
         )
-    workspace = _choose(root, options, {} if options.fresh else _read_last(root))
+    workspace = _choose(root, options, _last_ports(root) if options.fresh else _read_last(root))
     for number, option in ((workspace.port, "--port"), (workspace.simulated_port, "--aws-port")):
         if number and not _is_free(number):
-            raise CannotStart(
-                f"Port {number} on 127.0.0.1 is in use. Choose another with {option}, or end the process that uses it."
-            )
+            if (root / _LOCK).exists():
+                with _lock(root):  # if this `sentinel up` runs already, that is why, and it is said
+                    pass
+            raise CannotStart(_port_in_use(number, option))
     root.mkdir(parents=True, exist_ok=True, mode=0o700)
     with _lock(root):
         if options.fresh:
@@ -133,18 +137,19 @@ def _read_last(root: Path) -> Mapping[str, str | int]:
         ) from error
 
 
+def _last_ports(root: Path) -> Mapping[str, str | int]:
+    """The ports of the last start and nothing else; empty if they are not known."""
+    try:
+        last = _read_last(root)
+    except CannotStart:
+        return {}
+    return {name: last[name] for name in ("port", "simulated_port") if last.get(name)}
+
+
 def _choose(root: Path, options: WorkspaceOptions, last: Mapping[str, str | int]) -> Workspace:
-    if last and bool(last["simulated_port"]) == options.real:
-        kind, how = ("the simulated AWS", "without --aws") if options.real else ("the real AWS", "with --aws")
-        raise CannotStart(
-            f"{root} belongs to {kind}. Start it {how}, choose another --home, or start over with --fresh."
-        )
     last_stack = str(last.get("stack", ""))
-    if last and options.stack and str(options.stack) != last_stack:
-        raise CannotStart(
-            f"{root} belongs to {f'the stack {last_stack}' if last_stack else 'the example stack'}. "
-            "Choose another --home for another stack, or start over with --fresh."
-        )
+    if last and not options.fresh:
+        _check_kind(root, options, last)
     workspace = Workspace(
         root=root,
         port=options.port or int(last.get("port", 8484)),
@@ -158,6 +163,21 @@ def _choose(root: Path, options: WorkspaceOptions, last: Mapping[str, str | int]
     return workspace
 
 
+def _check_kind(root: Path, options: WorkspaceOptions, last: Mapping[str, str | int]) -> None:
+    """Raise CannotStart if the options name another AWS or another stack than the last start."""
+    if bool(last["simulated_port"]) == options.real:
+        kind, how = ("the simulated AWS", "without --aws") if options.real else ("the real AWS", "with --aws")
+        raise CannotStart(
+            f"{root} belongs to {kind}. Start it {how}, choose another --home, or start over with --fresh."
+        )
+    last_stack = str(last.get("stack", ""))
+    if options.stack and str(options.stack) != last_stack:
+        raise CannotStart(
+            f"{root} belongs to {f'the stack {last_stack}' if last_stack else 'the example stack'}. "
+            "Choose another --home for another stack, or start over with --fresh."
+        )
+
+
 def _is_free(port: int) -> bool:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -166,6 +186,25 @@ def _is_free(port: int) -> bool:
         except OSError:
             return False
     return True
+
+
+def _port_in_use(port: int, option: str) -> str:
+    """The sentence for a port in use, which says if another Sentinel uses it."""
+    user = "by another Sentinel" if _is_sentinel(port) else ""
+    return f"Port {port} on 127.0.0.1 is in use{user and ' '}{user}. Choose another with {option}, or end the process that uses it."
+
+
+def _is_sentinel(port: int) -> bool:
+    """Whether a gateway answers on a port of this machine."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_ANSWER_SECONDS)
+    try:
+        connection.request("GET", "/healthz")
+        reply = connection.getresponse()
+        return reply.status == HTTPStatus.OK and json.loads(reply.read(_LONGEST_ANSWER)) == {"status": "alive"}
+    except (OSError, http.client.HTTPException, ValueError):
+        return False
+    finally:
+        connection.close()
 
 
 @contextmanager

@@ -20,7 +20,16 @@ from gateway.model.mutation import Call
 from gateway.model.outcome import Reply
 from gateway.model.record import Record, Stage
 from gateway.pipeline import Pipeline
-from gateway.ports import Authenticator, Clock, KeyRing, LedgerCommands, LedgerQueries, RecordQuery, Request
+from gateway.ports import (
+    Authenticator,
+    Clock,
+    DoubtLedger,
+    KeyRing,
+    LedgerCommands,
+    LedgerQueries,
+    RecordQuery,
+    Request,
+)
 
 
 class Blamer(Protocol):
@@ -39,6 +48,7 @@ class Context:
     authenticator: Authenticator
     decoder: ApiDecoder
     queries: LedgerQueries
+    doubts: DoubtLedger
     blamer: Blamer
     commands: LedgerCommands
     keys: KeyRing
@@ -59,7 +69,8 @@ class Context:
     async def session(self, caller: Caller, body: SessionBody) -> dict[str, Any]:
         """A new session key for the caller: its id, secret and expiry.
 
-        Raises `errors.NotAllowed` if the caller itself used a session key: sessions could otherwise renew themselves for ever.
+        Raises `errors.NotAllowed` if the caller itself used a session key: sessions could otherwise renew themselves for ever. So does a motive
+        that the caller's key does not allow.
         """
         if caller.in_session:
             raise NotAllowed("A session key cannot make further session keys; use the standing key it was made with.")

@@ -9,10 +9,11 @@ from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
 
 from gateway.doors.api.context import Context
+from gateway.doors.api.left import left_to_humans
 from gateway.doors.api.problems import problem
 from gateway.doors.api.schemas import (
+    IDEMPOTENCY_KEY,
     ApproveBody,
-    HoldFilter,
     MutationBody,
     RejectBody,
     SessionBody,
@@ -33,7 +34,7 @@ from gateway.doors.serialize import (
 )
 from gateway.errors import Malformed, NotFound, SentinelError
 from gateway.model.caller import Caller
-from gateway.model.hold import HoldState
+from gateway.model.hold import HoldFilter, HoldState
 from gateway.model.outcome import Applied, Failed, InDoubt, Refused
 from gateway.model.record import Stage
 from gateway.model.verdict import Verdict
@@ -57,6 +58,7 @@ def routes(context: Context) -> APIRouter:
     router = APIRouter(prefix="/v1", dependencies=[Security(_BEARER)])
     _add_mutation_routes(router, context)
     _add_approval_routes(router, context)
+    _add_record_route(router, context)
     _add_query_routes(router, context)
     _add_not_found_route(router)
     return router
@@ -65,7 +67,7 @@ def routes(context: Context) -> APIRouter:
 def _add_mutation_routes(router: APIRouter, context: Context) -> None:
     @router.post(
         "/mutations",
-        openapi_extra=openapi_body(MutationBody),
+        openapi_extra={**openapi_body(MutationBody), "parameters": [IDEMPOTENCY_KEY]},
         summary="Propose a change; with dry_run, only see the decision",
     )
     async def propose(request: Request) -> JSONResponse:
@@ -152,7 +154,7 @@ def _add_approval_routes(router: APIRouter, context: Context) -> None:
         return {"mutation_id": mutation_id, "outcome": body.outcome, "settled_by": caller.actor}
 
 
-def _add_query_routes(router: APIRouter, context: Context) -> None:
+def _add_record_route(router: APIRouter, context: Context) -> None:
     @router.get("/records", summary="What was requested, decided and done")
     async def records(
         caller: Annotated[Caller, Depends(context.caller)],
@@ -163,6 +165,9 @@ def _add_query_routes(router: APIRouter, context: Context) -> None:
         resource: str = "",
         stage: Stage | None = None,
         verdict: str = "",
+        key: str = "",
+        refused: bool = False,
+        no_evidence: bool = False,
         since: datetime | None = None,
         until: datetime | None = None,
         after_seq: Annotated[int, Query(ge=0, le=_MAX_INTEGER)] = 0,
@@ -175,6 +180,9 @@ def _add_query_routes(router: APIRouter, context: Context) -> None:
             resource=resource,
             stage=stage,
             verdict=verdict,
+            key_id=key,
+            refused=refused,
+            no_evidence=no_evidence,
             since=_aware(since),
             until=_aware(until),
             after_seq=after_seq,
@@ -183,6 +191,8 @@ def _add_query_routes(router: APIRouter, context: Context) -> None:
         found = await context.visible_records(caller, query)
         return {"records": [record_to_json(record) for record in found]}
 
+
+def _add_query_routes(router: APIRouter, context: Context) -> None:
     @router.get("/claims", summary="Who holds which attribute, why and until when")
     async def claims(
         caller: Annotated[Caller, Depends(context.caller)], address: str = "", actor: str = "", every: bool = False
@@ -207,6 +217,13 @@ def _add_query_routes(router: APIRouter, context: Context) -> None:
             limit=limit,
         )
         return {"holds": [hold_to_json(hold) for hold in found]}
+
+    @router.get(
+        "/left", summary="What Sentinel left to a human: values not written into code, and outcomes that nothing showed"
+    )
+    async def left(caller: Annotated[Caller, Depends(context.caller)]) -> dict[str, Any]:
+        actor = "" if caller.sees_all else caller.actor
+        return {"left": await left_to_humans(context.queries, context.doubts, actor=actor)}
 
     @router.get("/blame", summary="Who set an attribute, for what goal, and why at that time")
     async def blame(caller: Annotated[Caller, Depends(context.caller)], address: str, attribute: str) -> dict[str, Any]:

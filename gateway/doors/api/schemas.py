@@ -1,7 +1,6 @@
 """The JSON API's request bodies as pydantic models, which refuse unknown members, and the strict parser for them."""
 
 from datetime import timedelta
-from enum import StrEnum
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -10,7 +9,6 @@ from gateway.doors.api.problems import validation_messages
 from gateway.doors.aws.strict_parsers import json_value
 from gateway.doors.motive import duration, motive_of
 from gateway.errors import Malformed
-from gateway.model.hold import HoldState
 from gateway.model.inbound import Inbound
 from gateway.model.motive import Intent, Motivation, Motive
 from gateway.off_loop import off_loop
@@ -47,7 +45,9 @@ class MutationBody(_Body):
     """A proposed change."""
 
     service: Annotated[str, Field(pattern=r"^[a-z0-9.-]{1,64}$", examples=["autoscaling"])]
-    operation: Annotated[str, Field(pattern=r"^[A-Za-z0-9]{1,128}$", examples=["SetDesiredCapacity"])]
+    operation: Annotated[
+        str, Field(pattern=r"^[A-Za-z0-9_]{1,128}$", examples=["SetDesiredCapacity", "set_desired_capacity"])
+    ]
     parameters: Annotated[
         dict[str, Any],
         Field(default_factory=dict, description="As for boto3, with blobs in base64 and times in ISO 8601."),
@@ -89,15 +89,6 @@ class ApproveBody(_Body):
         return min(duration(self.lasts), timedelta(days=1))
 
 
-class HoldFilter(StrEnum):
-    """Which held mutations to list: those in one state, or all."""
-
-    OPEN = HoldState.OPEN
-    APPROVED = HoldState.APPROVED
-    REJECTED = HoldState.REJECTED
-    ALL = "all"
-
-
 class SessionBody(_Body):
     """A temporary key with a motive."""
 
@@ -130,6 +121,19 @@ def _validated(raw: bytes, model: type[Model], what: str) -> Model:
         return model.model_validate(json_value(raw))
     except ValidationError as error:
         raise Malformed(f"The {what} cannot be read: {validation_messages(error.errors())}.") from error
+
+
+IDEMPOTENCY_KEY_LENGTH = 255
+"""Most characters of an `Idempotency-Key`."""
+
+IDEMPOTENCY_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "A change with the same key is carried out only once; a repeat gets the first outcome. Printable ASCII.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": IDEMPOTENCY_KEY_LENGTH},
+}
+"""The OpenAPI description of the header, which the decoder reads."""
 
 
 def openapi_body(model: type[BaseModel], *, required: bool = True) -> dict[str, Any]:

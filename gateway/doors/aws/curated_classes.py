@@ -102,8 +102,7 @@ READ = {
 """Reads that the rule does not recognize. A service that is listed for two reasons has a space after its second key, which is stripped."""
 
 NEVER_READ = {
-    # Each takes a message or a task from other consumers.
-    "sqs": "ReceiveMessage",
+    # It takes a task from other workers.
     "stepfunctions": "GetActivityTask",
     # They make a key pair, start a job, or send a code to somebody's telephone.
     "cognito-idp": "GetUserAttributeVerificationCode",
@@ -288,3 +287,27 @@ CRYPTO = {
     "VerifyAuthRequestCryptogram VerifyCardValidationData VerifyMac VerifyPinData",
 }
 """Operations that use a cryptographic key and change no state."""
+
+DATA = {
+    "cloudwatch": "PutMetricData",
+    "dynamodb": "BatchWriteItem DeleteItem PutItem TransactWriteItems UpdateItem",
+    "events": "PutEvents",
+    "firehose": "PutRecord PutRecordBatch",
+    "kinesis": "PutRecord PutRecords",
+    "logs": "PutLogEvents",
+    "s3": "AbortMultipartUpload CompleteMultipartUpload CopyObject CreateMultipartUpload DeleteObject DeleteObjectTagging DeleteObjects "
+    "PutObject PutObjectTagging UploadPart UploadPartCopy",
+    "sns": "Publish PublishBatch",
+    "sqs": "ChangeMessageVisibility ChangeMessageVisibilityBatch DeleteMessage DeleteMessageBatch ReceiveMessage SendMessage SendMessageBatch",
+    "timestream-write": "WriteRecords",
+    "xray": "PutTelemetryRecords PutTraceSegments",
+}
+"""Operations on what a resource stores or passes on, which applications call all the time, and which leave every attribute as it was.
+
+Not among them: what runs code with another's rights (Lambda Invoke, StartExecution: what that does no table says); what drains or destroys
+wholesale (PurgeQueue, StartMessageMoveTask, DeleteTable); what locks, opens or moves data (object locks and ACLs, RestoreObject); what
+reaches people or devices (SES, IoT, an SMS); what is configuration (parameters, secrets, log groups and log streams). PartiQL, EXECUTE in
+the table, is judged by its statements: READ if all of them select, DATA if they write items (`statement_class`).
+
+Each has an effect row that is an INVOKE, or is in `effects.without_resource`. A parameter that the row does not know makes it a mutation.
+"""

@@ -8,12 +8,16 @@ from typing import Any
 from gateway.authn import chunks
 from gateway.authn.payload import PayloadKind
 from gateway.doors.aws import call_classes, routing_index
+from gateway.doors.aws.advice import unsigned_payload_advice
 from gateway.doors.aws.motive import motive_of_head
 from gateway.doors.aws.operation_router import OperationRouter, Routed
 from gateway.doors.aws.parse import parse
+from gateway.doors.aws.queue_urls import aws_queue_url
 from gateway.doors.aws.request_head import RequestHead, head_of
 from gateway.doors.aws.routing_index import Protocol, RoutingIndex, Service
+from gateway.doors.aws.statement_class import class_of_call
 from gateway.doors.aws.strict_parsers import form, gunzipped, unique
+from gateway.doors.aws.upload_head import OBJECT_BODIES, S3, upload_head, without_chunked_encoding
 from gateway.errors import Malformed, SentinelError
 from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
@@ -59,7 +63,7 @@ class AwsDecoder:
         Raises `errors.Malformed`, `errors.UnknownOperation`, `errors.BodyTooLarge`.
         """
         head = head_of(inbound)
-        self._check_region(head.scope.region)
+        self.check_region(head.scope.region)
         candidates = self._router.candidates(head)
         routed, fields = await self._routed(inbound, head, candidates)
         call_class = self._classes.of(routed.service.name, routed.operation)
@@ -76,7 +80,53 @@ class AwsDecoder:
         )
         return Request(
             call=call,
-            call_class=call_class,
+            call_class=class_of_call(call, call_class),
+            motive=motive_of_head(head),
+            idempotency_key=_idempotency_key(head, caller),
+            signature=head.signature,
+        )
+
+    def uploads_object(self, inbound: Inbound) -> bool:
+        """Whether the request uploads the body of an S3 object, told by its head alone. Such a body is streamed, not parsed."""
+        if inbound.method != "PUT":
+            return False
+        try:
+            head = head_of(inbound)
+            if head.scope.signing != S3 or head.payload is PayloadKind.BODY:
+                return False
+            routed = self._router.route(head, self._router.candidates(head), None)
+        except SentinelError:
+            return False
+        return routed.service.name == S3 and routed.operation in OBJECT_BODIES
+
+    async def read_upload(self, inbound: Inbound, caller: Caller) -> Request:
+        """The upload of an object, decoded from its head; `Body` holds what the head says about the body.
+
+        Raises `errors.Malformed`, `errors.UnknownOperation`.
+        """
+        head = head_of(inbound)
+        self.check_region(head.scope.region)
+        routed = self._router.route(head, self._router.candidates(head), None)
+        return await self.upload_request(upload_head(head), routed, caller)
+
+    async def upload_request(self, head: RequestHead, routed: Routed, caller: Caller) -> Request:
+        """The upload that a head states, whose `content-length` is the length of the object. Raises `errors.Malformed`."""
+        shape = await self._models.input_of(routed.service.name, routed.operation)
+        parameters = parse(routed, shape, head, b"", None)
+        stated = head.headers["x-amz-content-sha256"] if head.payload is PayloadKind.HASH else None
+        parameters.pop("ContentLength", None)
+        parameters["Body"] = {"bytes": int(head.headers["content-length"]), "sha256": stated}
+        call = Call(
+            service=routed.service.name,
+            operation=routed.operation,
+            parameters=parameters,
+            account=self._account,
+            region=head.scope.region,
+            protocol=routed.protocol.value,
+        )
+        return Request(
+            call=call,
+            call_class=self._classes.of(routed.service.name, routed.operation),
             motive=motive_of_head(head),
             idempotency_key=_idempotency_key(head, caller),
             signature=head.signature,
@@ -141,11 +191,14 @@ class AwsDecoder:
         self, inbound: Inbound, head: RequestHead, routed: Routed, fields: Mapping[str, str] | None
     ) -> dict[str, Any]:
         _check_charset(head)
-        _check_payload(head)
+        _check_payload(inbound, head)
         body = b"" if fields is not None else await self._body(inbound, head, routed)
         shape = await self._models.input_of(routed.service.name, routed.operation)
         size = len(body) if fields is None else _BYTES_OF_A_FIELD * len(fields)
-        return await off_loop(size, partial(_parse, routed, shape, head, body, fields))
+        parameters = await off_loop(size, partial(_parse, routed, shape, head, body, fields))
+        if routed.service.name == "sqs" and "QueueUrl" in parameters:
+            parameters["QueueUrl"] = aws_queue_url(parameters["QueueUrl"], head.scope.region)
+        return parameters
 
     async def _body(self, inbound: Inbound, head: RequestHead, routed: Routed | None) -> bytes:
         """The body, decompressed if the operation accepts compression. `routed` is None if the body names the operation."""
@@ -166,7 +219,15 @@ class AwsDecoder:
         # Always in a thread: a small body can be large when it is decompressed.
         return await off_loop(SMALL + 1, partial(gunzipped, body, self._max_body))
 
-    def _check_region(self, region: str) -> None:
+    def put_object(self, bucket: str, key: str) -> Routed:
+        """The route of a PutObject that comes as a form."""
+        service = self._router.service(S3)
+        return Routed(
+            service=service, operation="PutObject", protocol=Protocol.REST_XML, labels={"Bucket": bucket, "Key": key}
+        )
+
+    def check_region(self, region: str) -> None:
+        """Raise `errors.Malformed` unless the region may be called."""
         if region not in self._regions:
             raise Malformed(
                 f"The region {region[:40]!r} is not one that this Sentinel may call. It may call {', '.join(sorted(self._regions))}.",
@@ -220,12 +281,12 @@ def _check_charset(head: RequestHead) -> None:
             )
 
 
-def _check_payload(head: RequestHead) -> None:
+def _check_payload(inbound: Inbound, head: RequestHead) -> None:
     """Refuse a mutation whose body is not covered by the signature."""
     if not head.payload.binds:
         raise Malformed(
             "The body of a change must be covered by its signature, and this one is not. "
-            "boto3: Config(request_checksum_calculation='when_required', s3={'payload_signing_enabled': True}). Nothing was sent.",
+            f"{unsigned_payload_advice(inbound)} Nothing was sent.",
             aws_code="AccessDenied",
             code="unsigned_payload",
         )
@@ -234,16 +295,11 @@ def _check_payload(head: RequestHead) -> None:
 def _unchunked(head: RequestHead, body: bytes) -> tuple[RequestHead, bytes]:
     """The head and body without the chunked upload encoding, whose signatures `authn` has verified."""
     decoded = chunks.decode(body)
-    encodings = [part.strip() for part in head.headers.get("content-encoding", "").split(",")]
-    kept = ", ".join(part for part in encodings if part and part != "aws-chunked")
     headers = {
-        **head.headers,
-        "content-encoding": kept,
+        **without_chunked_encoding(head.headers),
         "content-length": str(len(decoded.body)),
         **dict(decoded.trailers),
     }
-    if not kept:
-        del headers["content-encoding"]
     return replace(head, headers=headers, signed=head.signed | dict(decoded.trailers).keys()), decoded.body
 
 

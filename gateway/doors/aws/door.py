@@ -1,10 +1,12 @@
 """The AWS-compatible endpoint: an ASGI application that any AWS client can use as its endpoint URL.
 
-Reads are signed with the gateway's credentials and streamed. Every other call goes through `gateway.pipeline`.
+Reads are signed with the gateway's credentials and streamed. So are calls of the data plane that pass. Every other call goes through
+`gateway.pipeline`.
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import structlog
 
@@ -12,18 +14,24 @@ from gateway import errors
 from gateway.authn.sigv4 import is_presigned, read_signature
 from gateway.doors.asgi import Receive, RequestBody, Scope, Send, declared_length, inbound_of, send_response
 from gateway.doors.aws import errors as aws_errors
+from gateway.doors.aws.data import DataCalls
+from gateway.doors.aws.form_uploads import FormAnswer, FormUploads
+from gateway.doors.aws.reply_urls import ReplyUrls
 from gateway.doors.aws.request_head import split_service
 from gateway.doors.aws.stream import Reads
+from gateway.doors.aws.upload_head import S3
+from gateway.doors.aws.uploads import Uploads
+from gateway.doors.body_budget import MeteredReceive
 from gateway.doors.in_doubt import in_doubt_text
 from gateway.doors.refusal import refusal_text
 from gateway.model.caller import Caller
 from gateway.model.ids import new_id
 from gateway.model.inbound import Inbound
-from gateway.model.mutation import Call
+from gateway.model.mutation import Call, Door
 from gateway.model.outcome import Applied, Failed, InDoubt, Refused
 from gateway.model.verdict import Mode, Verdict
 from gateway.pipeline import MutationResult, Pipeline
-from gateway.ports import Authenticator, Clock, RequestDecoder
+from gateway.ports import Authenticator, Clock, Request, RequestDecoder
 
 log = structlog.get_logger()
 
@@ -36,9 +44,13 @@ class AwsDoor:
     """Answers every request in the caller's own AWS protocol, errors included."""
 
     pipeline: Pipeline
+    uploads: Uploads
+    forms: FormUploads
+    urls: ReplyUrls
     authenticator: Authenticator
     decoder: RequestDecoder
     reads: Reads
+    data: DataCalls[Any]
     clock: Clock
     max_body_bytes: int
     limit_of_large: Callable[[Inbound], Awaitable[int]]
@@ -47,21 +59,33 @@ class AwsDoor:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request. The caller always gets a valid AWS response.
 
-        Raises `ConnectionResetError` only if AWS breaks off the body of a read: the server then closes the client's connection.
+        Raises `ConnectionResetError` only if AWS breaks off the body of a reply that is streamed: the server then closes the client's connection.
         """
         body = RequestBody(
             receive,
             self.max_body_bytes,
             declared=declared_length(scope),
             limit_of_large=lambda: self.limit_of_large(inbound),
+            settings=("server.max_body_bytes", "server.max_upload_bytes"),
+            passed=receive.passed if isinstance(receive, MeteredReceive) else None,
         )
         inbound = inbound_of(scope, body, self.clock)
         try:
+            if self.forms.takes(inbound):
+                await self._upload_form(receive, send, inbound, body)
+                return
+            if self.uploads.takes(inbound):
+                await self._upload(receive, send, inbound, body)
+                return
             caller, request = await self.pipeline.admit(inbound, self.authenticator, self.decoder)
+            if is_presigned(inbound):
+                request = replace(request, door=Door.PRESIGNED)
             if not request.call_class.changes_state:
+                self.data.count_read(caller, request)
                 await self._forward(receive, send, inbound, request.call)
                 return
-            await self._refuse_presigned(inbound, caller)
+            if await self._passed(receive, send, inbound, caller, request):
+                return
             await self._reply(send, inbound, await self.pipeline.execute(caller, request))
         except errors.Overloaded as error:
             await self._refuse(send, inbound, error, (("retry-after", str(error.retry_after)),))
@@ -91,14 +115,48 @@ class AwsDoor:
         signature = read_signature(inbound)
         await self.reads.forward(receive, send, inbound=inbound, target=target, call=call, signature=signature)
 
-    async def _refuse_presigned(self, inbound: Inbound, caller: Caller) -> None:
-        """Refuse a change with a presigned URL: anyone who sees the URL can use it, so it is good for reads only."""
-        if is_presigned(inbound):
+    async def _upload(self, receive: Receive, send: Send, inbound: Inbound, body: RequestBody) -> None:
+        """Serve the upload of an object: decided from its head, then streamed."""
+        try:
+            admitted = await self.uploads.admit(self.pipeline, inbound, body)
+            if await self._passed(receive, send, inbound, admitted.caller, admitted.request):
+                return
+            result = await self.pipeline.execute(admitted.caller, admitted.request)
+            if admitted.body.failure is not None:
+                # It is recorded as the outcome; the client is told the cause, not that AWS could not be reached.
+                raise admitted.body.failure
+        except errors.SentinelError:
+            await self.uploads.make_room(inbound, body)
+            raise
+        await self.uploads.make_room(inbound, body)
+        await self._reply(send, inbound, result)
+
+    async def _upload_form(self, receive: Receive, send: Send, inbound: Inbound, body: RequestBody) -> None:
+        """Serve a presigned browser form, which needs a key whose data plane passes."""
+        try:
+            form = await self.forms.admit(self.pipeline, inbound, body)
+            with form.file:
+                answer = FormAnswer()
+                await self._passed(receive, answer.send, inbound, form.admitted.caller, form.admitted.request)
+        except errors.SentinelError:
+            await self.uploads.make_room(inbound, body)
+            raise
+        await answer.answer(send, form, self.urls.origin(inbound))
+
+    async def _passed(self, receive: Receive, send: Send, inbound: Inbound, caller: Caller, request: Request) -> bool:
+        """Whether the call passed as one of the data plane; then it is answered. What does not pass must not be presigned."""
+        objects = request.door is Door.AWS or request.call.service == S3
+        if objects and await self.data.forward(receive, send, inbound=inbound, caller=caller, request=request):
+            return True
+        if request.door is not Door.AWS:
+            # Anyone who sees a presigned URL can use it, so it proves nobody's intention to change this now.
             error = errors.NotAllowed(
-                "A presigned URL cannot change anything through Sentinel. Sign the request itself; nothing was sent."
+                "A presigned URL changes nothing through Sentinel but S3 objects, and those only with a key whose calls of the data plane "
+                "pass (`data_plane`), for instance one of kind `service`. Sign the request itself; nothing was sent."
             )
             await self.pipeline.turn_away(inbound, error, caller)
             raise error
+        return False
 
     async def _refuse(
         self, send: Send, inbound: Inbound, error: errors.SentinelError, extra: tuple[tuple[str, str], ...] = ()
@@ -118,7 +176,10 @@ class AwsDoor:
             extra.append(("idempotent-replayed", "true"))
         match outcome:
             case Applied(reply=reply) | Failed(reply=reply) if reply is not None:
-                await send_response(send, reply.status, [*reply.headers, *extra], reply.body)
+                headers, body = list(reply.headers), reply.body
+                if self.urls.concerns(mutation.call, inbound):
+                    headers, body = self.urls.rewritten(mutation.call, inbound, headers, body)
+                await send_response(send, reply.status, [*headers, *extra], body)
                 return
             case Refused():
                 response = aws_errors.access_denied(

@@ -14,7 +14,7 @@ from email.utils import format_datetime
 from typing import TypeAlias
 from xml.sax.saxutils import escape
 
-from gateway.doors.aws.operation_router import guess_protocol
+from gateway.doors.aws.operation_router import FORM_TYPE, guess_protocol
 from gateway.doors.aws.routing_index import Protocol, Service, shipped
 from gateway.model.inbound import Inbound
 
@@ -67,6 +67,7 @@ _STATUS = {
     "InternalFailure": 409,
     "InvalidClientTokenId": 403,
     "MethodNotAllowed": 405,
+    "MissingContentLength": 411,
     "MissingAuthenticationToken": 403,
     "OutcomeUnknown": 409,
     "RequestEntityTooLargeException": 413,
@@ -170,7 +171,13 @@ def _format(service: Service | None, protocol: Protocol, *, head: bool) -> Error
 
 
 def _names_protocol(inbound: Inbound) -> bool:
-    return inbound.header("smithy-protocol") is not None or inbound.header("x-amz-target") is not None
+    """Whether the request shows its protocol itself; a form does, also where this service's form protocol is not spoken here (SQS)."""
+    return (
+        inbound.header("smithy-protocol") is not None
+        or inbound.header("x-amz-target") is not None
+        or (inbound.header("content-type") or "").startswith(FORM_TYPE)
+        or "Action=" in inbound.query
+    )
 
 
 def _body_and_headers(

@@ -4,8 +4,8 @@ Run it with `python -m gateway.doors.aws.generate_call_classes`.
 
 The rule fails closed. An operation is a READ only in three cases: IAM's access level of its action is Read or List *and* its name begins
 with a read verb or its model says `readonly`; or IAM has no such action, and both the verb and the model say read; or it is in the curated
-list of reads. Otherwise it is a MUTATION. The curated lists of CREDENTIAL, SECRET, EXECUTE, CRYPTO and NEVER_READ take precedence over
-this rule.
+list of reads. Otherwise it is a MUTATION. The curated lists of CREDENTIAL, SECRET, EXECUTE, CRYPTO, DATA and NEVER_READ take precedence over
+this rule. An operation of the data plane that no effect row knows ends the generation.
 
 A READ whose reply carries a `sensitive` trait or a secret's name, or whose request carries a statement, ends the generation unless
 `reviewed_reads` lists it: an update of botocore is complete when each new one is decided.
@@ -24,7 +24,9 @@ from gateway.doors.aws import curated_classes, reviewed_reads
 from gateway.doors.aws.call_classes import SHIPPED
 from gateway.doors.aws.read_review import unreviewed
 from gateway.doors.aws.routing_index import models
-from gateway.model.mutation import CallClass
+from gateway.effects.registry import SERVICES
+from gateway.effects.without_resource import WITHOUT_RESOURCE
+from gateway.model.mutation import CallClass, EffectAction
 
 _READ_VERB = re.compile(
     r"(Get|List|Describe|Head|BatchGet|BatchDescribe|BatchList|Search|Lookup|Query|Scan|Select)(?=[A-Z0-9]|$)"
@@ -43,6 +45,7 @@ def build() -> dict[str, Any]:
         CallClass.SECRET: _names(curated_classes.SECRET),
         CallClass.EXECUTE: _names(curated_classes.EXECUTE),
         CallClass.CRYPTO: _names(curated_classes.CRYPTO),
+        CallClass.DATA: _names(curated_classes.DATA),
         CallClass.MUTATION: _names(curated_classes.NEVER_READ),
         CallClass.READ: _names(curated_classes.READ),
     }
@@ -52,6 +55,7 @@ def build() -> dict[str, Any]:
         services[name] = _service(name, model, levels, lists)
         open_questions |= _open_questions(name, model, services[name].get(CallClass.READ.value, []))
     _check_names(services, lists)
+    _check_data(lists[CallClass.DATA])
     _check_reviewed(open_questions)
     return {"botocore": botocore.__version__, "services": services}
 
@@ -133,6 +137,18 @@ def _check_names(
     known = {(name, operation) for name, table in services.items() for group in table.values() for operation in group}
     if unknown := sorted(name for names in lists.values() for name in names - known):
         sys.exit(f"The curated lists name operations that botocore {botocore.__version__} does not have: {unknown}")
+
+
+def _check_data(names: frozenset[tuple[str, str]]) -> None:
+    """End the generation unless each operation leaves every attribute as it was, by its effect row, or touches no resource."""
+    rows = {(service, name): row for service, table in SERVICES.items() for name, row in table.items()}
+    wrong = sorted(
+        f"{service}:{operation}"
+        for service, operation in names - WITHOUT_RESOURCE
+        if (row := rows.get((service, operation))) is None or row.action is not EffectAction.INVOKE or row.after_unknown
+    )
+    if wrong:
+        sys.exit(f"These operations of the data plane need an effect row that is an INVOKE: {', '.join(wrong)}")
 
 
 def _open_questions(service: str, model: Mapping[str, Any], reads: list[str]) -> dict[str, list[str]]:

@@ -70,6 +70,10 @@ class OperationRouter:
         self._routes_by_method = lru_cache(None)(self._compile)
         self._possible_routes = lru_cache(_CACHED_GROUPS)(self._filter_by_length)
 
+    def service(self, name: str) -> Service:
+        """A service by botocore's name."""
+        return self._index.services[name]
+
     def candidates(self, head: RequestHead) -> tuple[Service, ...]:
         """The services with the credential scope's signing name, the preferred first. Raises `errors.Malformed` if there are none."""
         group = self._index.signed_as(head.scope.signing)
@@ -107,6 +111,12 @@ class OperationRouter:
             return self._route_target(head, target, candidates)
         if _is_form(head, candidates):
             return self._route_form(fields if fields is not None else unique(head.query), candidates)
+        if _looks_like_form(head) and candidates[0].query_compatible:
+            raise UnknownOperation(
+                f"{candidates[0].name} is spoken here in its JSON protocol, not in its older query protocol; nothing was sent. Update the "
+                "client: boto3 1.28.82, AWS CLI 1.29.82 or 2.13.33, SDKs for JavaScript 3.447, Go 1.28 of service/sqs and Java 2.21.19 "
+                "are the first that speak it."
+            )
         return self._route_rest(head, candidates)
 
     def _route_rpc(self, head: RequestHead, candidates: tuple[Service, ...]) -> Routed:

@@ -12,6 +12,8 @@ from urllib.parse import unquote
 from gateway.authn.payload import PayloadKind
 from gateway.authn.sigv4 import AUTH_PARAMETERS, Signature
 from gateway.doors.asgi import Receive, Send
+from gateway.doors.aws.queue_urls import with_aws_queue_url
+from gateway.doors.aws.reply_urls import ReplyUrls
 from gateway.errors import Malformed, UpstreamUnavailable
 from gateway.model.inbound import Inbound
 from gateway.model.mutation import Call
@@ -87,8 +89,10 @@ class ReadUpstream(Protocol):
 class Reads:
     """Forwards reads."""
 
-    def __init__(self, upstream: ReadUpstream) -> None:
+    def __init__(self, upstream: ReadUpstream, urls: ReplyUrls | None = None) -> None:
+        """`urls` makes the URLs in replies lead through the gateway; None: they stay as they are."""
         self._upstream = upstream
+        self._urls = urls
 
     async def forward(
         self, receive: Receive, send: Send, *, inbound: Inbound, target: str, call: Call, signature: Signature
@@ -105,19 +109,57 @@ class Reads:
             raise Malformed(
                 "A read cannot be a chunked upload; send its body in one piece. Nothing was sent.", code="bad_chunks"
             )
-        body = await inbound.read_body()
-        response = await self._upstream.open(
+        received = await inbound.read_body()
+        body = received
+        if call.service == "sqs":
+            body = with_aws_queue_url(received, inbound.header("content-type") or "", call.region)
+        rewrites = self._urls if self._urls is not None and self._urls.concerns(call, inbound) else None
+        headers = forwarded_headers(inbound.headers)
+        opened = await self._upstream.open(
             call,
             method=inbound.method,
             target=without_signature(target) if signature.presigned else target,
-            headers=forwarded_headers(inbound.headers),
+            # A reply that is rewritten must come as it is, not compressed.
+            headers=[each for each in headers if rewrites is None or each[0] != "accept-encoding"],
             body=body,
-            payload=_payload(signature, body),
+            payload=_payload(signature, body) if body == received else sha256(body).hexdigest(),
         )
         try:
-            await _reply(receive, send, response)
+            await send_reply(receive, send, await rewritten(opened, rewrites, call, inbound))
         finally:
-            response.abandon()
+            opened.abandon()
+
+
+class RewrittenResponse:
+    """A reply that was read and changed."""
+
+    def __init__(self, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> None:
+        self.status = status
+        self.headers = headers
+        self.length: int | None = len(body)
+        self._body = body
+
+    async def read(self) -> bytes:
+        """The whole body."""
+        return self._body
+
+    async def parts(self) -> AsyncIterator[bytes]:
+        """The body in one piece."""
+        yield self._body
+
+    def abandon(self) -> None:
+        """Nothing is open."""
+
+
+async def rewritten(response: ReadResponse, urls: ReplyUrls | None, call: Call, inbound: Inbound) -> ReadResponse:
+    """The reply, read and changed if it has URLs that must lead through the gateway. Raises `errors.UpstreamUnavailable`."""
+    if urls is None or not urls.concerns(call, inbound):
+        return response
+    received = await response.read()
+    text = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers]
+    headers, body = urls.rewritten(call, inbound, text, received)
+    raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+    return RewrittenResponse(response.status, raw, body)
 
 
 def forwarded_headers(headers: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -142,7 +184,8 @@ def _payload(signature: Signature, body: bytes) -> str:
     return signature.payload_hash or sha256(body).hexdigest()
 
 
-async def _reply(receive: Receive, send: Send, response: ReadResponse) -> None:
+async def send_reply(receive: Receive, send: Send, response: ReadResponse) -> None:
+    """Send AWS's reply: in one piece if it is short, else piece by piece. Raises as `Reads.forward`."""
     headers = [(name, value) for name, value in response.headers if name.lower() not in _NOT_RETURNED]
     start = {"type": "http.response.start", "status": response.status, "headers": headers}
     if response.length is not None and response.length <= MAX_BUFFERED_BYTES:

@@ -6,6 +6,7 @@ from gateway.effects.context import CallContext, Target
 from gateway.effects.interpreter import block_of, interpret
 from gateway.effects.naming import arn_of, name_or_arn
 from gateway.effects.operation import Operation, Translate
+from gateway.effects.partiql import statements_of
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.translators import ignored_if, recorded_list
 from gateway.effects.values import NotUnderstood
@@ -95,6 +96,13 @@ def _transaction(context: CallContext) -> tuple[Effect, ...]:
     return tuple(_table(context, str(request["TableName"])).whole(EffectAction.INVOKE) for request in requests)
 
 
+def _statements(context: CallContext) -> tuple[Effect, ...]:
+    """PartiQL, in which each statement names its table."""
+    context.allow_only(*_STATEMENT)
+    tables = dict.fromkeys(statement.table for statement in statements_of(context.call))
+    return tuple(_table(context, name).whole(EffectAction.INVOKE) for name in tables)
+
+
 def _table(context: CallContext, name: str) -> Target:
     return context.target(_TABLE, name_or_arn("name", "table")(context, name))
 
@@ -139,6 +147,11 @@ _ITEM = frozenset({
     "ReturnValuesOnConditionCheckFailure", "UpdateExpression",
 })  # fmt: skip
 _INVOKED = Operation(resource_type=_TABLE, identity=_NAME, action=EffectAction.INVOKE, content=_ITEM)
+_STATEMENT = frozenset({
+    "ClientRequestToken", "ConsistentRead", "Limit", "NextToken", "Parameters", "ReturnConsumedCapacity",
+    "ReturnValuesOnConditionCheckFailure", "Statement", "Statements", "TransactStatements",
+})  # fmt: skip
+_PARTIQL = Operation(resource_type=_TABLE, action=EffectAction.INVOKE, handler=_statements, content=_STATEMENT)
 _METRICS = ("ReturnConsumedCapacity", "ReturnItemCollectionMetrics")
 
 OPERATIONS: Mapping[str, Operation] = {
@@ -167,6 +180,13 @@ OPERATIONS: Mapping[str, Operation] = {
     "PutItem": _INVOKED,
     "UpdateItem": _INVOKED,
     "DeleteItem": _INVOKED,
-    "BatchWriteItem": Operation(resource_type=_TABLE, handler=_batch, content=frozenset({"RequestItems"})),
-    "TransactWriteItems": Operation(resource_type=_TABLE, handler=_transaction, content=frozenset({"TransactItems"})),
+    "BatchWriteItem": Operation(
+        resource_type=_TABLE, action=EffectAction.INVOKE, handler=_batch, content=frozenset({"RequestItems"})
+    ),
+    "TransactWriteItems": Operation(
+        resource_type=_TABLE, action=EffectAction.INVOKE, handler=_transaction, content=frozenset({"TransactItems"})
+    ),
+    "ExecuteStatement": _PARTIQL,
+    "BatchExecuteStatement": _PARTIQL,
+    "ExecuteTransaction": _PARTIQL,
 }

@@ -203,6 +203,7 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation(
             resource_type=_BUCKET,
             other_types=("aws_s3_object", "aws_kms_alias", "aws_kms_key"),
+            action=EffectAction.INVOKE,
             handler=_object,
             content=_CONTENT,
         ),

@@ -161,6 +161,7 @@ class KeyIssuedBody(msgspec.Struct, frozen=True):
     expires_at: str | None = None
     revoked_at: str | None = None
     session_of: str = ""
+    motive_only: bool = False
 
 
 class KeyRevokedBody(msgspec.Struct, frozen=True):

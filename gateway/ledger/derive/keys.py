@@ -28,6 +28,7 @@ class ExpectedKeys:
             "expires_at": body.expires_at,
             "revoked_at": body.revoked_at,
             "session_of": body.session_of,
+            "motive_only": int(body.motive_only),
         }
         self.table.insert((body.key,), record.seq, row)
         if body.revoked_at is not None:

@@ -11,9 +11,11 @@ from gateway.model.path import AttributePath
 from gateway.terraform.address import Address, parse_address, written_key
 from gateway.terraform.config.instance import ResourceInstance
 from gateway.terraform.config.module import Module
+from gateway.terraform.contracts.attributes import Seen, check_attributes
 from gateway.terraform.contracts.bounds import limit_problem
 from gateway.terraform.contracts.conditions import CodeConditions, evaluate_condition
 from gateway.terraform.contracts.contract import BoundRule, ConditionRule, ResourceRule
+from gateway.terraform.contracts.glob import fits
 from gateway.terraform.lang.evaluate import EvaluationScope
 
 Attributes = Mapping[str, Json]
@@ -38,10 +40,12 @@ class Contracts:
         instance: Callable[[str], ResourceInstance | None],
         declared: Callable[[str], Attributes],
         code_conditions: CodeConditions,
+        seen: Seen = lambda _types: (),
     ) -> None:
         """`rules` are by the directory of their module, `.` for the root. `declared` returns the declared attributes of a resource that is not in the state yet.
 
-        Raises `errors.CodeInvalid` if a rule refers to a variable or a local that its module does not have.
+        Raises `errors.CodeInvalid` if a rule refers to a variable or a local that its module does not have, or names an attribute that
+        neither the provider's schema nor `seen` has.
         """
         self._modules = {module.address: module for module in root.modules()}
         self._rules = rules
@@ -51,6 +55,7 @@ class Contracts:
         self._resolved: dict[str, Contract] = {}
         for directory, group in rules.items():
             _check_references(group, root.sources[directory].variables, root.sources[directory].locals)
+            check_attributes(group, seen)
 
     def contract(self, address: str) -> Contract:
         """All contracts for the resource at `address` in one; an empty contract if it is not an address."""
@@ -119,10 +124,10 @@ def _grant(rule: ResourceRule) -> AgentGrant:
 
 def matches(rule: ResourceRule, where: Address) -> bool:
     """Whether the rule's patterns match the resource; `where` is relative to the rule's module."""
-    if where.data or not _fits(rule.types, where.resource_type):
+    if where.data or not fits(rule.types, where.resource_type):
         return False
     if not any(mark in rule.names for mark in ".["):
-        return _fits(rule.names, where.name)
+        return fits(rule.names, where.name)
     resource = f"{where.name}{written_key(where.key)}"
     forms = (
         str(where),
@@ -131,29 +136,7 @@ def matches(rule: ResourceRule, where: Address) -> bool:
         f"{where.resource_type}.{where.name}",
         resource,
     )
-    return any(_fits(rule.names, form) for form in forms)
-
-
-def _fits(pattern: str, text: str) -> bool:
-    """Whether the text fits a glob of `*` and `?` only: brackets are literal, because addresses contain them.
-
-    Takes at most pattern times text steps: only the last `*` is ever tried again, whereas a regular expression would try them all.
-    """
-    if pattern == "*" or not ("*" in pattern or "?" in pattern):
-        return pattern in ("*", text)
-    at, place, star, resumed = 0, 0, -1, 0
-    while place < len(text):
-        mark = pattern[at] if at < len(pattern) else ""
-        if mark == "*":
-            star, resumed, at = at, place, at + 1
-        elif mark in ("?", text[place]):
-            at, place = at + 1, place + 1
-        elif star >= 0:
-            resumed += 1
-            at, place = star + 1, resumed
-        else:
-            return False
-    return not pattern[at:].strip("*")
+    return any(fits(rule.names, form) for form in forms)
 
 
 def _evaluated(match: _Match, after: Attributes, before: Attributes) -> Iterator[Bound]:

@@ -95,7 +95,7 @@ def _structure(types: Sequence[Type]) -> Type:
     if kinds == {"object"} and len({tuple(name for name, _ in each) for each in objects}) == 1:
         names = [name for name, _ in objects[0]]
         return ObjectType(tuple((name, unify([dict(each)[name] for each in objects])) for name in names))
-    for kind, member in (("list", "tuple"), ("map", "object"), ("set", "set")):
+    for kind, member in (("list", "tuple"), ("map", "object"), ("set", "tuple")):
         if kinds <= {kind, member}:
             return Collection(kind, unify([item for each in types for item in _items(each)]))
     raise Unknown(_UNCERTAIN)

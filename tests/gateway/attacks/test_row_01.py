@@ -36,7 +36,7 @@ def _raw(body: bytes) -> Attack:
 
     def send(gate: Gate) -> int:
         headers = {"content-type": "application/json", **gate.bearer("agent")}
-        return httpx.post(f"{gate.url}/v1/mutations", content=body, headers=headers, timeout=120).status_code
+        return httpx.post(f"{gate.url}/v1/mutations", content=body, headers=headers, timeout=300).status_code
 
     return send
 

@@ -266,7 +266,7 @@ def _gateway(settings: Settings, *command: str) -> Iterator[tuple[subprocess.Pop
 
 async def _propose(url: str, key: Key) -> httpx.Response:
     headers = {"Authorization": f"Bearer {key.id}.{key.secret}", "Idempotency-Key": "k1"}
-    async with httpx.AsyncClient(timeout=30) as client:
+    async with httpx.AsyncClient(timeout=300) as client:
         return await client.post(f"{url}/v1/mutations", json=PROPOSAL, headers=headers)
 
 
@@ -355,7 +355,7 @@ async def _reconcile(url: str, database: str, point: str, live: int) -> int:
     process = await asyncio.create_subprocess_exec(
         sys.executable, child, url, database, point, str(live), env={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=ROOT
     )
-    return await asyncio.wait_for(process.wait(), 60)
+    return await asyncio.wait_for(process.wait(), 300)
 
 
 # What no value shows ------------------------------------------------------------------------------------------------

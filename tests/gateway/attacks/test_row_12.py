@@ -51,7 +51,7 @@ def database(gate: Gate) -> Path:
 
 def tamper(path: Path, *statements: str) -> None:
     """Run SQL as anyone who can write to the file."""
-    with closing(sqlite3.connect(path, timeout=30)) as connection:
+    with closing(sqlite3.connect(path, timeout=300)) as connection:
         for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
             connection.execute(f"DROP TRIGGER {name}")
         for statement in statements:
@@ -61,7 +61,7 @@ def tamper(path: Path, *statements: str) -> None:
 
 def rehash(path: Path, start: int) -> None:
     """Give every record from `start` on a hash that fits, as version 1 does, which needs no key."""
-    with closing(sqlite3.connect(path, timeout=30)) as connection:
+    with closing(sqlite3.connect(path, timeout=300)) as connection:
         names = "seq, stage, at, mutation_id, actor, stack, intent, motivation, verdict"
         rows = connection.execute(f"SELECT {names}, body, previous FROM records WHERE seq >= {start} ORDER BY seq")  # noqa: S608  no input
         previous = ""

@@ -36,6 +36,7 @@ class Ring:
         roles: tuple[str, ...] = (),
         on_behalf_of: str = "",
         motive: Motive | None = None,
+        motive_only: bool = False,
         lasts: timedelta | None = None,
         session_of: str = "",
     ) -> Key:

@@ -248,6 +248,22 @@ async def test_a_call_that_is_not_understood_is_held_for_a_human() -> None:
         assert "autoscaling:SetDesiredCapacity" in finding.reason
 
 
+async def test_a_held_call_of_the_data_plane_names_the_setting() -> None:
+    mutation = Mutation(
+        id="mut_1",
+        caller=Caller(actor="someone", kind=ActorKind.AGENT, key_id="SNTL"),
+        call=Call(service="cloudwatch", operation="PutMetricData"),
+        call_class=CallClass.DATA,
+        motive=None,
+        effects=(),
+    )
+    facts = Facts(now=NOW, stack="kafka", mode=Mode.ENFORCE, subjects=())
+    (finding,) = (await BoundsCheck().examine(mutation, facts)).findings
+
+    assert finding.verdict is Verdict.HOLD
+    assert "data_plane" in finding.reason
+
+
 async def test_effects_without_a_subject_are_refused() -> None:
     (finding,) = await findings(effects=[subject().effect])
 

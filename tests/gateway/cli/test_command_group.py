@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 
 from gateway.__main__ import app
+from gateway.cli.command_group import PLACES
 
 COMMANDS = sorted(
-    [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
+    [name for name in PLACES if name not in ("key", "policy")]
+    + ["reconcile"]
     + ["key create", "key list", "key revoke", "policy build", "policy test", "policy eval"]
 )
 

@@ -30,16 +30,39 @@ def test_the_environment_comes_first(saved_credentials: None, monkeypatch: pytes
     assert identity() == CliIdentity(url=URL, token=TOKEN)
 
 
+SAVED = CliIdentity(url="http://127.0.0.1:9999", token="SNTLBBBBBBBBBBBBBBBB.kept", region="us-east-1")
+
+
 def test_then_the_sentinel_up_of_this_directory(saved_credentials: None) -> None:
-    assert identity("agent") == CliIdentity(
-        url="http://127.0.0.1:9999", token="SNTLBBBBBBBBBBBBBBBB.kept", region="us-east-1"
-    )
+    assert identity(default="agent") == SAVED
+
+
+def test_an_actor_that_is_named_comes_before_the_environment(
+    saved_credentials: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SENTINEL_TOKEN", TOKEN)
+    assert identity("agent") == SAVED
+    monkeypatch.setenv("SENTINEL_URL", SAVED.url + "/")
+    assert identity("agent") == SAVED
+
+
+def test_a_saved_secret_is_sent_to_no_other_gateway(saved_credentials: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SENTINEL_URL", URL)
+    with pytest.raises(NoIdentity, match=r"`sentinel up` at http://127.0.0.1:9999, but SENTINEL_URL is"):
+        identity("agent")
+
+
+def test_an_actor_that_is_named_needs_a_sentinel_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SENTINEL_URL", URL)
+    monkeypatch.setenv("SENTINEL_TOKEN", TOKEN)
+    with pytest.raises(NoIdentity, match=r"--as agent needs the credentials .* or leave out --as"):
+        identity("agent")
 
 
 def test_each_part_may_come_from_elsewhere(saved_credentials: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SENTINEL_URL", URL)
-    assert identity("agent").url == URL
-    assert identity("agent").token == "SNTLBBBBBBBBBBBBBBBB.kept"
+    assert identity(default="agent").url == URL
+    assert identity(default="agent").token == "SNTLBBBBBBBBBBBBBBBB.kept"
 
 
 def test_without_either_it_says_what_to_do() -> None:

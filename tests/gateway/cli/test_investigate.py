@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from gateway.clock import SystemClock
+from gateway.model.caller import ActorKind, Caller
+from gateway.model.data_plane import DataTreatment, PassedCalls
 from gateway.model.record import Stage
 from tests.kit.gate import ASG, KEYS, Gate
 
@@ -39,17 +42,25 @@ FILTERS: dict[str, tuple[tuple[str, ...], int]] = {
     "a time": (("--since", "2020-01-01T00:00:00Z"), 3 + len(KEYS)),
     "a time to come": (("--since", "2999-01-01T00:00:00Z"), 0),
     "a day of this machine's zone": (("--since", "2020-01-01"), 3 + len(KEYS)),
+    "until": (("--until", "2020-01-01"), 0),
+    "until now": (("--until", "2999-01-01"), 3 + len(KEYS)),
+    "key": (("--key", "the agent's"), 1),
+    "another key": (("--key", "SNTLNOBODY"), 0),
+    "refused": (("--refused",), 1),
+    "no evidence": (("--no-evidence",), 1),
     "limit": (("--limit", "1"), 1),
 }
 
 
 @pytest.mark.parametrize(("options", "found"), FILTERS.values(), ids=FILTERS)
-def test_records_are_found(options: Sequence[str], found: int, document: Document) -> None:
-    code, reply = document("records", *options)
+def test_records_are_found(gate: Gate, options: Sequence[str], found: int, document: Document) -> None:
+    code, reply = document("records", *(gate.keys["agent"].id if each == "the agent's" else each for each in options))
     assert (code, len(reply["records"])) == (0, found)
 
 
-def test_records_as_a_table(sentinel: Callable[..., Any]) -> None:
+def test_records_as_a_table(sentinel: Callable[..., Any], document: Document) -> None:
+    (refused,) = document("records", "--verdict", "deny")[1]["records"]
+    (rule,) = {each["rule"] for each in refused["body"]["decision"]["findings"] if each["verdict"] == "deny"}
     done = sentinel("records")
     assert done.exit_code == 0
     newest, _, change, *_, oldest = done.stdout.splitlines()[2:]
@@ -57,8 +68,12 @@ def test_records_as_a_table(sentinel: Callable[..., Any]) -> None:
     assert oldest.split()[0] == "1"
     assert "key_issued" in oldest
     assert "SNTL" in oldest
-    assert f"{WHAT}" in change
+    assert f"autoscaling:SetDesiredCapacity {WHAT}: 4 → 6" in change
     assert "availability/incident" in change
+    assert f"autoscaling:SetDesiredCapacity {WHAT}: 6 → 3" in newest
+    assert "deny" in newest
+    assert f"  {rule}: " in newest
+    assert "is held by agent for availability/incident" in newest
 
 
 def test_no_records_prints_so(sentinel: Callable[..., Any]) -> None:
@@ -110,3 +125,22 @@ def test_modules_and_instances_are_addresses(document: Document) -> None:
     code, reply = document("blame", 'module.a["x.y"].aws_sqs_queue.q["k.1"].tags.Name')
     assert (code, reply["code"]) == (1, "not_found")
     assert 'aws_sqs_queue.q["k.1"].tags.Name' in reply["detail"]
+
+
+def test_calls_that_passed_are_shown_with_their_number(gate: Gate, sentinel: Callable[..., Any]) -> None:
+    now = SystemClock().now()
+    passed = PassedCalls(
+        caller=Caller(actor="shop", kind=ActorKind.SERVICE, key_id="SNTLSHOP"),
+        service="sqs",
+        operation="SendMessage",
+        stack="kafka",
+        treatment=DataTreatment.PASS,
+        count=380,
+        errors=2,
+        since=now,
+        until=now,
+    )
+    gate.run(gate.ledger.record_passed([passed], now))
+    shown = sentinel("records", "--stage", "passed").stdout
+    assert "sqs:SendMessage" in shown
+    assert "380 times, 2 errors" in shown

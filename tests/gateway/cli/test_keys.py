@@ -42,6 +42,16 @@ def test_a_key_is_issued_with_all_options(document: Document) -> None:
     assert key.secret == reply["secret_access_key"]
 
 
+def test_a_key_may_be_bound_to_its_motive(sentinel: Callable[..., Any], document: Document) -> None:
+    code, reply = document("key", "create", "deploy", "--intent", "consistency", "--motivation", "routine", "--only")
+    assert code == 0, reply
+    key = found(reply["access_key_id"])
+    assert key is not None
+    assert key.motive_only
+    assert document("key", "list")[1]["keys"][0]["motive_only"] is True
+    assert "consistency/routine only" in sentinel("key", "list").stdout
+
+
 def test_create_prints_nothing_but_lines_for_a_shell(sentinel: Callable[..., Any]) -> None:
     lines = sentinel("key", "create", "agent-scaler").stdout.splitlines()
     assert [line.partition("=")[0] for line in lines] == [

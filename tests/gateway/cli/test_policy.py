@@ -38,6 +38,24 @@ def test_a_mistake_is_shown_and_the_old_bundle_stays(policies: Path) -> None:
 
 
 @pytest.mark.opa
+@pytest.mark.parametrize(
+    ("rule", "reason"),
+    [
+        ("findings contains time.now_ns() if input.never", "time.now_ns"),
+        ("findings contains 7 if input.mutation", "does not have the members"),
+        ("finding contains 7 if input.mutation", "guardrails/bad.rego:1"),
+    ],
+)
+def test_what_a_gateway_refuses_is_not_built(policies: Path, rule: str, reason: str) -> None:
+    before = (policies / "bundle" / "manifest.json").read_bytes()
+    (policies / "guardrails" / "bad.rego").write_text(f"package sentinel.rules.bad\n\n{rule}\n")
+    done = RUN.invoke(policy_app, ["build", "--path", str(policies)])
+    assert done.exit_code == 1
+    assert reason in done.output
+    assert (policies / "bundle" / "manifest.json").read_bytes() == before
+
+
+@pytest.mark.opa
 @pytest.mark.slow
 def test_the_exit_code_of_test_is_that_of_opa(policies: Path) -> None:
     assert RUN.invoke(policy_app, ["test", "--path", str(policies)]).exit_code == 0

@@ -30,7 +30,7 @@ def session(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
         env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 

@@ -141,3 +141,27 @@ async def test_the_bodies_of_all_requests_share_one_budget(proof: tuple[bytes, b
     with pytest.raises(Overloaded):
         await fixture.request(_scope("/v1/mutations", HOST, proof), b"12345678901")
     assert fixture.budget.used == 0
+
+
+@pytest.mark.parametrize(("proof", "page"), [((), True), ((SIGNED,), False)])
+async def test_a_browser_at_the_root_sees_a_page_unless_it_is_signed(
+    proof: tuple[tuple[bytes, bytes], ...], *, page: bool
+) -> None:
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b""}
+
+    ledger = LedgerDouble()
+    router = DoorRouter(
+        Door(),
+        aws=Door(),  # type: ignore[arg-type]  # a double
+        pipeline=line(ledger, CloudDouble(events=ledger.events)),
+        clock=FixedClock(),
+        budget=BodyBudget(1000),
+    )
+    await router(_scope("/", HOST, (b"accept", b"text/html"), *proof), receive, send)
+    assert (bool(sent) and sent[0]["status"] == 200) is page

@@ -1,9 +1,11 @@
 """Read timeouts: a request that arrives too slowly gets 408; a slow application has no timeout."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import uvicorn
@@ -17,11 +19,54 @@ pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n"
 
 
+class Timers:
+    """Timers whose time passes only when the test says so, so that a busy machine changes nothing."""
+
+    def __init__(self) -> None:
+        self._now = 0.0
+        self._due: list[tuple[float, Callable[[], object], Mock]] = []
+
+    def call_later(self, seconds: float, callback: Callable[..., object], *arguments: object) -> Mock:
+        """As of an event loop."""
+        handle = Mock(spec=["cancel"])
+        self._due.append((self._now + seconds, partial(callback, *arguments), handle))
+        return handle
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass, and call what is due and was not cancelled."""
+        self._now += seconds
+        due = [timer for timer in self._due if timer[0] <= self._now]
+        self._due = [timer for timer in self._due if timer[0] > self._now]
+        for _, callback, handle in due:
+            if not handle.cancel.called:
+                callback()
+
+
 class Hasty(TimeoutProtocol):
-    """The same, in a test's time."""
+    """The same with short times, which `timers` count, and with what it has received."""
 
     head_seconds = 0.2
     body_seconds = 0.2
+    timers = Timers()
+    received = 0
+    latest: "Hasty"
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        real, timers = self.loop, self.timers
+        self.loop = Mock(wraps=real, call_later=timers.call_later)
+
+    def data_received(self, data: bytes) -> None:
+        """Count, so that a test can wait until what it sent has arrived."""
+        super().data_received(data)
+        Hasty.received += len(data)
+        Hasty.latest = self
+
+
+class Patient(Hasty):
+    """Any body keeps arriving fast enough."""
+
+    body_rate = 0
 
 
 async def _application(scope: Any, receive: Any, send: Any) -> None:
@@ -31,13 +76,14 @@ async def _application(scope: Any, receive: Any, send: Any) -> None:
         return
     with suppress(Malformed):
         body = await RequestBody(receive, 1000).read()
-        await asyncio.sleep(0.4 if scope["path"] == "/slow" else 0)
+        if scope["path"] == "/slow":
+            Hasty.timers.advance(100)
         await send_response(send, 200, [("content-length", str(len(body)))], body)
 
 
-@pytest.fixture
-async def port() -> AsyncIterator[int]:
-    server = uvicorn.Server(uvicorn.Config(_application, port=0, http=Hasty, log_level="error", lifespan="off"))
+@pytest.fixture(params=[Hasty])
+async def port(request: pytest.FixtureRequest) -> AsyncIterator[int]:
+    server = uvicorn.Server(uvicorn.Config(_application, port=0, http=request.param, log_level="error", lifespan="off"))
     server.config.load()
     listening = server.config.bind_socket()
     serving = asyncio.ensure_future(server.serve(sockets=[listening]))
@@ -49,26 +95,26 @@ async def port() -> AsyncIterator[int]:
     listening.close()
 
 
-async def _talk(port: int, *parts: bytes, pause: float = 0.05, until: float = 1.0) -> bytes:
-    """Send the parts one after the other; what comes until the connection ends, or for so long."""
+async def _talk(port: int, *parts: bytes, pause: float = 0.05) -> bytes:
+    """Send the parts one after the other, with so much time between them; what comes until the connection ends."""
+    Hasty.timers, Hasty.received = Timers(), 0
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    received = b""
-
-    async def listen() -> None:
-        nonlocal received
-        while part := await reader.read(1000):
-            received += part
-
-    listening = asyncio.ensure_future(listen())
-    with suppress(ConnectionError):
+    received = asyncio.ensure_future(reader.read(-1))
+    sent = 0
+    async with asyncio.timeout(300):
         for part in parts:
             writer.write(part)
-            await writer.drain()
-            await asyncio.sleep(pause)
-    await asyncio.wait([listening], timeout=until)
-    assert listening.done() or listening.cancel()
+            sent += len(part)
+            while Hasty.received < sent:  # noqa: ASYNC110  it is the other end of a socket
+                await asyncio.sleep(0.001)
+            Hasty.timers.advance(pause)
+            if Hasty.latest.transport.is_closing():
+                break
+        while not received.done():
+            await asyncio.sleep(0.01)
+            Hasty.timers.advance(1)
     writer.close()
-    return received
+    return received.result()
 
 
 @pytest.mark.parametrize(
@@ -85,6 +131,13 @@ async def test_a_slow_request_gets_408(port: int, parts: tuple[bytes, ...]) -> N
     assert received.startswith(b"HTTP/1.1 408 ")
     head, _, body = received.partition(b"\r\n\r\n")
     assert f"content-length: {len(body)}".encode() in head
+
+
+@pytest.mark.parametrize("port", [Patient], indirect=True)
+async def test_a_body_that_keeps_arriving_may_take_longer(port: int) -> None:
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 8\r\n\r\n"
+    received = await _talk(port, head, *[b"x"] * 8)
+    assert received.startswith(b"HTTP/1.1 200 ")
 
 
 @pytest.mark.parametrize("path", [b"/", b"/slow"])

@@ -1,5 +1,8 @@
 """Keys are stored without secrets and read back unchanged, and a revocation takes effect within a second."""
 
+import base64
+import hmac
+import json
 import sqlite3
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -8,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.errors import NotFound
+from gateway.errors import Malformed, NotFound
 from gateway.keyring import keys
 from gateway.keyring.keys import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger, open_ledger
@@ -17,6 +20,7 @@ from gateway.model.motive import Intent, Motivation, Motive
 from tests.kit.sealed import KEYS, MASTER
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+ROUTINE = Motive(intent=Intent.CONSISTENCY, motivation=Motivation.ROUTINE)
 
 
 class Noon:
@@ -135,3 +139,30 @@ async def test_lookups_of_unknown_ids_do_not_fill_the_memory(
     for number in range(50):
         assert await keyring.find(f"SNTL{number}") is None
     assert len(keyring._cache) == 10
+
+
+@pytest.mark.parametrize("only", [False, True])
+async def test_the_ceiling_is_stored_and_the_secret_covers_it(ledger: SqlLedger, tmp_path: Path, only: bool) -> None:
+    key = await ring(ledger).issue(actor="a", kind=ActorKind.AGENT, motive=ROUTINE, motive_only=only)
+    assert (key.motive, key.motive_only) == (ROUTINE, only)
+    with sqlite3.connect(tmp_path / "ledger.db") as database:
+        database.execute("UPDATE keys SET motive_only = 1 - motive_only")
+    lifted = await ring(ledger).find(key.id)
+    assert lifted is not None
+    assert lifted.motive_only is not only
+    assert lifted.secret != key.secret
+
+
+async def test_a_key_of_before_keeps_its_secret(ledger: SqlLedger) -> None:
+    """Its row got a column that its secret does not cover."""
+    key = await ring(ledger).issue(actor="a", kind=ActorKind.AGENT, roles=("r",))
+    covered = [key.id, "a", "agent", '["r"]', "", None, None, None, ""]
+    text = json.dumps(covered, separators=(",", ":")).encode()
+    mac = hmac.digest(MASTER, b"sentinel bound key\0" + text, "sha256")
+    assert key.secret == base64.urlsafe_b64encode(mac).decode()[:40]
+
+
+async def test_a_ceiling_needs_a_motive(ledger: SqlLedger) -> None:
+    with pytest.raises(Malformed, match="needs a motive"):
+        await ring(ledger).issue(actor="a", kind=ActorKind.AGENT, motive_only=True)
+    assert await ring(ledger).all() == ()

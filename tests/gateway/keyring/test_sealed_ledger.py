@@ -42,6 +42,23 @@ async def test_another_master_key_does_not_open_it(tmp_path: Path) -> None:
         await write(other)
 
 
+@pytest.mark.parametrize("elsewhere", [False, True])
+async def test_a_lost_master_key_is_noticed_and_no_other_is_made(tmp_path: Path, elsewhere: bool) -> None:
+    settings = Settings(data=tmp_path / "data", ledger=f"sqlite:///{tmp_path / 'l.db'}" if elsewhere else "")
+    await write(settings)
+    key = tmp_path / "data" / "master.key"
+    kept = key.read_bytes()
+    key.unlink()
+    with pytest.raises(
+        SettingsInvalid, match=r"no master key at .*Restore the file from a backup.*Nothing was changed"
+    ):
+        await write(settings)
+    assert not key.exists()
+    key.write_bytes(kept)
+    key.chmod(0o600)
+    await write(settings)
+
+
 def test_a_missing_master_key_is_not_made_for_a_check(tmp_path: Path) -> None:
     with pytest.raises(SettingsInvalid, match="no master key"):
         master_key_of(Settings(data=tmp_path), create=False)

@@ -20,6 +20,7 @@ ROW = {
     "created_at": "2026-01-01T00:00:00.000000Z",
     "expires_at": None,
     "session_of": "",
+    "motive_only": 0,
 }
 
 
@@ -28,7 +29,14 @@ async def test_a_record_holds_the_whole_key(scene: Any) -> None:
     [record] = await scene.ledger.records(RecordQuery())
     assert (record.stage, record.actor, record.at) == (Stage.KEY_ISSUED, "alice", scene.now)
     plain = {name: value for name, value in ROW.items() if name not in ("id", "actor")}
-    expected = {**plain, "key": "SNTLA", "roles": ["approver"], "revoked_at": None, "existing": False}
+    expected = {
+        **plain,
+        "motive_only": False,
+        "key": "SNTLA",
+        "roles": ["approver"],
+        "revoked_at": None,
+        "existing": False,
+    }
     assert dict(record.body) == expected
 
 
@@ -47,6 +55,24 @@ async def test_one_record_revokes_a_key_with_its_sessions(scene: Any) -> None:
         {"key": "SNTSC", "sessions": []},
         {"key": "SNTLA", "sessions": ["SNTSB"]},
     ]
+
+
+@pytest.mark.parametrize("revoked", [True, False])
+async def test_a_session_of_a_key_that_is_gone_is_not_stored(scene: Any, revoked: bool) -> None:
+    """The transaction looks itself: another process may have revoked the key since the caller looked."""
+
+    def work(transaction: Transaction) -> None:
+        if revoked:
+            issue_key(transaction, ROW, scene.now)
+            revoke_key(transaction, "SNTLA", scene.now)
+
+    await scene.ledger.write(work)
+    before = len(await scene.ledger.records(RecordQuery()))
+    with pytest.raises(NotFound, match="SNTLA"):
+        await scene.ledger.write(
+            lambda transaction: issue_key(transaction, {**ROW, "id": "SNTSB", "session_of": "SNTLA"}, scene.now)
+        )
+    assert len(await scene.ledger.records(RecordQuery())) == before
 
 
 async def test_an_unknown_key_leaves_no_record(scene: Any) -> None:

@@ -94,7 +94,7 @@ async def test_a_key_that_appears_later_gets_no_record(tmp_path: Path, refusals:
         pass
     run(
         tmp_path / "ledger.db",
-        "INSERT INTO keys VALUES ('SNTLX', 'eve', 'human', '[\"approver\"]', '', '', '', NULL, NULL, NULL)",
+        "INSERT INTO keys VALUES ('SNTLX', 'eve', 'human', '[\"approver\"]', '', '', '', NULL, NULL, NULL, 0)",
     )
     async with open_ledger(url, KEYS, tmp_path / "checkpoint") as ledger:
         assert not await ledger.records(RecordQuery(stage=Stage.KEY_ISSUED))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.model.motive import Intent, Motivation, Motive, motive_from_json, motive_to_json
+from gateway.model.motive import Intent, Motivation, Motive, ceiling_text, exceeds, motive_from_json, motive_to_json
 
 
 def test_without_a_motive_it_is_none() -> None:
@@ -43,3 +43,24 @@ def test_every_field_is_serialized_and_durations_are_rounded_up(wanted: timedelt
 )
 def test_a_motive_reads_back(motive: Motive | None) -> None:
     assert motive_from_json(motive_to_json(motive)) == motive
+
+
+CEILING = Motive(intent=Intent.COST, motivation=Motivation.BUDGET)
+
+
+@pytest.mark.parametrize(
+    ("motive", "beyond"),
+    [
+        (CEILING, False),
+        (Motive(intent=Intent.COST, motivation=Motivation.BUDGET, text="x", evidence=("T-1",)), False),
+        (Motive(intent=Intent.COST, motivation=Motivation.ROUTINE), True),
+        (Motive(intent=Intent.SECURITY, motivation=Motivation.BUDGET), True),
+    ],
+)
+def test_text_and_evidence_are_free_under_a_ceiling(motive: Motive, beyond: bool) -> None:
+    assert exceeds(motive, CEILING) is beyond
+
+
+def test_the_ceiling_is_told() -> None:
+    assert "cost/budget," in ceiling_text(CEILING)
+    assert ceiling_text(None) == "The key may state no motive."

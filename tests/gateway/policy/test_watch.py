@@ -12,7 +12,7 @@ from gateway.policy import select_bundle as chooser
 from gateway.policy.watch import Watched
 
 GUARDRAILS = "sentinel/guardrails/result"
-EXTRA = "package sentinel.rules.extra\n\nevaluated := true\n"
+EXTRA = "package sentinel.rules.extra\n\nfindings contains found if some found in input.extra\n"
 
 
 @pytest.fixture

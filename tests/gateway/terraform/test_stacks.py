@@ -226,6 +226,17 @@ def test_a_stack_does_not_load_without_valid_contracts(copy: Path) -> None:
 # Several stacks -----------------------------------------------------------------------------------------------------
 
 
+def test_a_contract_may_name_what_the_schema_or_the_state_has_and_nothing_else(copy: Path) -> None:
+    path, state = copy / "kafka.sentinel.hcl", copy / "terraform.tfstate"
+    path.write_text(path.read_text().replace("self.max_size\n", "self.max_sizzle\n", 1))
+    with pytest.raises(
+        CodeInvalid, match=r"kafka\.sentinel\.hcl:\d+: aws_autoscaling_group has no attribute 'max_sizzle'; did"
+    ):
+        load(Source(path=copy))
+    state.write_text(state.read_text().replace('"max_size"', '"max_sizzle"'))  # as if of a newer provider
+    assert load(Source(path=copy)).all
+
+
 def test_an_address_in_two_stacks_is_ambiguous_and_warned_of(copy: Path) -> None:
     state = copy / "terraform.tfstate"
     state.write_text(state.read_text().replace("123456789012", "222222222222"))
@@ -381,3 +392,22 @@ def test_look_ups_stay_flat_with_ten_thousand_resources(tmp_path: Path, count: i
     look_up(0)
     assert work(lambda: look_up(count // 2)) < _LOOK_UP_LINES
     assert work(lambda: look_up(count - 1)) < _LOOK_UP_LINES
+
+
+REMOTE = 'terraform {\n  backend "s3" {}\n}\n'
+
+
+def test_a_stack_whose_state_is_elsewhere_does_not_start_unless_the_settings_name_a_file(copy: Path) -> None:
+    (copy / "backend.tf").write_text(REMOTE)
+    with pytest.raises(CodeInvalid, match=r'backend.tf:2: The stack kafka keeps its state in backend "s3"'):
+        load(Source(copy))
+    stack = load(Source(copy, state=copy / "terraform.tfstate")).all[0]
+    assert stack.recorded(GROUP) is not None
+
+
+def test_a_stack_that_moves_its_state_away_keeps_its_last_version(copy: Path) -> None:
+    stacks = load(Source(copy))
+    touch(copy / "backend.tf", REMOTE)
+    stacks.refresh()
+    assert 'keeps its state in backend "s3"' in stacks.problems[0]
+    assert stacks.all[0].recorded(GROUP) is not None

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reconciler.errors import BranchConflict, ForeignCommit, GitFailed
-from reconciler.publish.git import Branch, open_branch, open_protected
+from reconciler.publish.git import Branch, branch_tip, mutations_in, open_branch, open_protected
 from reconciler.publish.git import git as run_git
 
 Git = Callable[..., str]
@@ -183,6 +183,64 @@ async def test_git_gets_no_secret_of_ours(repository: Path, monkeypatch: pytest.
     for name in ("AWS_SECRET_ACCESS_KEY", "SENTINEL_MASTER_KEY", "GITHUB_TOKEN"):
         monkeypatch.setenv(name, "swordfish")
     assert "swordfish" not in await run_git(repository, "-c", "alias.show-environment=!env", "show-environment")
+
+
+async def test_the_branch_can_be_checked_out_and_moves_under_nobodys_feet(
+    repository: Path, tmp_path: Path, git: Git
+) -> None:
+    main = git(repository, "branch", "--show-current").strip()
+    branch = await _open(repository, tmp_path)
+    first = await branch.commit({MAIN: b"locals {\n  a = 2\n}\n"}, _message("mut_1"))
+
+    git(repository, "checkout", "--quiet", "sentinel/shop")
+    assert git(repository, "rev-parse", "HEAD").strip() == first
+    with pytest.raises(GitFailed, match=r"is checked out in .*repository, so nothing was written"):
+        await open_branch(source=repository, worktree=tmp_path / "worktree", name="sentinel/shop", protected=main)
+    assert git(repository, "status", "--porcelain") == ""
+
+    git(repository, "checkout", "--quiet", main)
+    again = await _open(repository, tmp_path)
+    assert await again.commit({MAIN: b"locals {\n  a = 3\n}\n"}, _message("mut_2"))
+    git(repository, "checkout", "--quiet", "sentinel/shop")
+
+
+async def test_a_deleted_worktree_on_the_branch_stands_in_nobodys_way(
+    repository: Path, tmp_path: Path, git: Git
+) -> None:
+    await (await _open(repository, tmp_path)).commit({MAIN: b"x = 1\n"}, _message("mut_1"))
+    git(repository, "worktree", "add", "--quiet", str(tmp_path / "review"), "sentinel/shop")
+    with pytest.raises(GitFailed, match=r"checked out in .*review"):
+        await _open(repository, tmp_path)
+    shutil.rmtree(tmp_path / "review")
+    assert await (await _open(repository, tmp_path)).find("mut_1")
+
+
+async def test_a_correction_is_found_by_the_record_it_corrects(repository: Path, tmp_path: Path, git: Git) -> None:
+    branch = await _open(repository, tmp_path)
+    first = await branch.commit({MAIN: b"x = 1\n"}, _message("mut_1"))
+    assert await branch.find("mut_1", corrects=7) == ""
+    second = await branch.commit({MAIN: b"x = 2\n"}, f"{_message('mut_1')}Sentinel-Corrects: 7\n")
+    assert await branch.find("mut_1", corrects=7) == second
+    assert first != second
+    assert await mutations_in(repository, "sentinel/shop") == {"mut_1", "mut_1@7"}
+    assert await mutations_in(repository) == set()
+
+
+async def test_trailers_of_others_are_read_as_they_are(repository: Path, git: Git) -> None:
+    git(repository, "commit", "-q", "--allow-empty", "-m", "x\n\nSentinel-Mutation: a|b\n c\nSentinel-Corrects: x|y")
+    assert {"a|b", "c"} <= await mutations_in(repository)
+
+
+async def test_the_unchecked_tip_is_that_of_exactly_this_branch(repository: Path, git: Git) -> None:
+    head = git(repository, "rev-parse", "HEAD").strip()
+    git(repository, "update-ref", "refs/heads/sentinel/shop/more", head)
+    assert await branch_tip(repository, "sentinel/shop") == ""
+    assert await branch_tip(repository, "sentinel/shop/more") == head
+
+
+async def test_a_git_that_hangs_is_ended(repository: Path) -> None:
+    with pytest.raises(GitFailed, match="took longer than"):
+        await run_git(repository, "-c", "alias.wait=!sleep 3600", "wait", seconds=0.2)
 
 
 async def _killed(*_: object) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.cli.local.apply import apply_stack
+from gateway.cli.local.apply import apply_stack, init_stack
 from gateway.cli.local.workspace import CannotStart, Workspace
 from gateway.errors import SettingsInvalid
 from gateway.model.caller import ActorKind
@@ -48,7 +48,10 @@ async def test_init_and_apply_with_the_pipelines_key(
 ) -> None:
     monkeypatch.setenv("AWS_PROFILE", "prod")
     monkeypatch.setenv("TF_WORKSPACE", "other")
-    await apply_stack(workspace, double(tmp_path, ""), KEY)
+    settings = double(tmp_path, "")
+    await init_stack(workspace, settings, KEY)
+    assert not workspace.applied.exists()
+    await apply_stack(workspace, settings, KEY)
     init, apply = calls(tmp_path)
     assert (init["argv"], apply["argv"]) == (["init", "-no-color"], ["apply", "-auto-approve", "-no-color"])
     assert apply["cwd"] == str(workspace.stack)
@@ -71,6 +74,22 @@ async def test_a_failure_shows_the_end_of_the_output_and_marks_nothing(workspace
     assert "line 1\n" not in message
     assert "line 1\n" in (workspace.root / "logs" / "terraform.log").read_text()
     assert not workspace.applied.exists()
+
+
+async def test_each_resource_that_is_done_is_reported_once(workspace: Workspace, tmp_path: Path) -> None:
+    goes_on = tmp_path / "goes on"
+    body = (
+        "print('aws_a.b: Creation complete after 1s [id=x]\\naws_c.d: Still creating...', flush=True)\n"
+        f"while not os.path.exists({str(goes_on)!r}): time.sleep(0.01)\n"
+    )
+    reported: list[str] = []
+
+    def report(line: str) -> None:
+        reported.append(line)
+        goes_on.touch()
+
+    await apply_stack(workspace, double(tmp_path, body), KEY, report=report)
+    assert reported == ["aws_a.b: Creation complete after 1s [id=x]"]
 
 
 async def test_an_interrupt_reaches_terraform_once_and_lets_it_end(workspace: Workspace, tmp_path: Path) -> None:

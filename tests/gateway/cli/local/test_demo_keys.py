@@ -45,7 +45,7 @@ async def test_a_session_key_or_one_with_fewer_roles_is_not_reused(ring: SqlKeyR
     motive_less = await ring.issue(actor="terraform", kind=ActorKind.PIPELINE, lasts=timedelta(days=300))
     ending = await ring.issue(actor="agent-scaler", kind=ActorKind.AGENT, lasts=timedelta(hours=1))
     session = await ring.issue(
-        actor="agent-optimizer", kind=ActorKind.AGENT, session_of=ending.id, lasts=timedelta(days=9)
+        actor="agent-scaler", kind=ActorKind.AGENT, session_of=ending.id, lasts=timedelta(days=9)
     )
     made = {key.id for key in (await demo_keys(ring)).values()}
     assert made.isdisjoint({motive_less.id, ending.id, session.id})

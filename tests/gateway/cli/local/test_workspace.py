@@ -19,6 +19,7 @@ from gateway.cli.local.workspace import (
 from gateway.model.caller import ActorKind
 from gateway.ports import Key
 from gateway.settings import read_settings
+from tests.kit.gate import Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
@@ -73,6 +74,34 @@ def test_a_port_in_use_is_an_error_and_changes_nothing(
         ):
             opened(tmp_path / "home", **ports)
     assert not (tmp_path / "home").exists()
+
+
+def test_a_port_in_use_by_the_same_sentinel_up_is_said(tmp_path: Path, ports: dict[str, int]) -> None:
+    home = tmp_path / "home"
+    with (
+        open_workspace(home, WorkspaceOptions(port=ports["port"], simulated_port=ports["simulated_port"])),
+        socket.socket() as gateway,
+    ):
+        gateway.bind(("127.0.0.1", ports["port"]))
+        gateway.listen()
+        with pytest.raises(CannotStart, match=f"Another `sentinel up` is running in {home}"):
+            opened(home)
+
+
+def test_a_port_in_use_by_another_sentinel_is_said(gate: Gate, tmp_path: Path) -> None:
+    with pytest.raises(CannotStart, match=r"is in use by another Sentinel\. Choose another with --port"):
+        opened(tmp_path / "home", port=int(gate.url.rpartition(":")[2]), simulated_port=free())
+
+
+def test_fresh_keeps_the_ports(tmp_path: Path, ports: dict[str, int]) -> None:
+    opened(tmp_path / "home", **ports)
+    for _ in range(2):
+        fresh = opened(tmp_path / "home", fresh=True)
+        assert (fresh.port, fresh.simulated_port) == (ports["port"], ports["simulated_port"])
+    real = opened(tmp_path / "home", fresh=True, real=True)
+    assert (real.port, real.simulated_port) == (ports["port"], 0)
+    (tmp_path / "home" / "ports.json").write_text("{")
+    assert opened(tmp_path / "home", fresh=True, **ports).port == ports["port"]
 
 
 def test_a_directory_cannot_be_used_twice_at_once(tmp_path: Path, ports: dict[str, int]) -> None:

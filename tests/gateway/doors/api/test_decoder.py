@@ -43,6 +43,26 @@ async def test_a_proposal_is_a_call(decoder: ApiDecoder) -> None:
     assert decoder.operation(call).name == "PurgeQueue"
 
 
+@pytest.mark.parametrize(
+    ("service", "method", "operation"),
+    [
+        ("sqs", "purge_queue", "PurgeQueue"),
+        ("autoscaling", "set_desired_capacity", "SetDesiredCapacity"),
+        ("rds", "modify_db_instance", "ModifyDBInstance"),
+        ("efs", "put_file_system_policy", "PutFileSystemPolicy"),
+    ],
+)
+def test_an_operation_may_be_named_as_boto3_names_its_method(
+    decoder: ApiDecoder, service: str, method: str, operation: str
+) -> None:
+    assert decoder._operation_name(service, method) == operation
+
+
+async def test_the_call_has_the_name_that_aws_gives_it(decoder: ApiDecoder) -> None:
+    request = await _read(decoder, operation="purge_queue")
+    assert request.call.operation == "PurgeQueue"
+
+
 async def test_all_of_it_is_taken(decoder: ApiDecoder) -> None:
     motive = {"intent": "cost", "motivation": "budget"}
     request = await _read(decoder, "k 1", region="eu-west-1", motive=motive, dry_run=True)
@@ -55,6 +75,7 @@ async def test_all_of_it_is_taken(decoder: ApiDecoder) -> None:
     [
         ({"service": "nothing"}, UnknownOperation),
         ({"operation": "Explode"}, UnknownOperation),
+        ({"operation": "purge__queue"}, UnknownOperation),
         ({"operation": "ListQueues", "parameters": {}}, Malformed),
         ({"region": "mars-north-1"}, Malformed),
         ({"region": "evil.example/#"}, Malformed),

@@ -56,6 +56,7 @@ MATRIX = [
     ("GET", "/v1/records", None, (401, 200, 200, 200)),
     ("GET", "/v1/claims", None, (401, 200, 200, 200)),
     ("GET", "/v1/holds", None, (401, 200, 200, 200)),
+    ("GET", "/v1/left", None, (401, 200, 200, 200)),
     ("GET", f"/v1/blame?address={ADDRESS}&attribute=desired_capacity", None, (401, 200, 200, 200)),
 ]
 
@@ -86,6 +87,13 @@ def test_no_route_is_forgotten(gate: Gate) -> None:
         assert operation["security"] == [{"HTTPBearer": []}]
         assert operation["summary"]
     assert "requestBody" in schema["paths"]["/v1/sessions"]["post"]
+
+
+def test_the_description_names_the_idempotency_key(gate: Gate) -> None:
+    parameters = httpx.get(f"{gate.url}/v1/openapi.json").json()["paths"]["/v1/mutations"]["post"]["parameters"]
+    assert [(each["name"], each["in"], each["required"]) for each in parameters] == [
+        ("Idempotency-Key", "header", False)
+    ]
 
 
 def test_authentication_precedes_parsing(gate: Gate) -> None:

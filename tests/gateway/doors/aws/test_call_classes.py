@@ -25,7 +25,7 @@ def test_every_operation_is_in_exactly_one_class(routes: RoutingIndex) -> None:
 
 
 READ, MUTATION, CREDENTIAL = CallClass.READ, CallClass.MUTATION, CallClass.CREDENTIAL
-SECRET, EXECUTE, CRYPTO = CallClass.SECRET, CallClass.EXECUTE, CallClass.CRYPTO
+SECRET, EXECUTE, CRYPTO, DATA = CallClass.SECRET, CallClass.EXECUTE, CallClass.CRYPTO, CallClass.DATA
 
 EXPECTED = {
     "sts:GetCallerIdentity": READ,
@@ -53,7 +53,7 @@ EXPECTED = {
     "bedrock-runtime:InvokeModel": EXECUTE,
     "dynamodb:ExecuteStatement": EXECUTE,
     "rds-data:ExecuteStatement": EXECUTE,
-    "sqs:ReceiveMessage": MUTATION,
+    "sqs:ReceiveMessage": DATA,
     "stepfunctions:GetActivityTask": MUTATION,
     "cognito-identity:GetId": MUTATION,
     "ivs:StartViewerSessionRevocation": MUTATION,
@@ -62,11 +62,21 @@ EXPECTED = {
     "appfabric:BatchGetUserAccessTasks": MUTATION,
     "dynamodb:Query": READ,
     "dynamodb:TransactGetItems": READ,
-    "dynamodb:TransactWriteItems": MUTATION,
+    "dynamodb:TransactWriteItems": DATA,
     "s3:HeadObject": READ,
     "s3:ListObjectsV2": READ,
     "s3:SelectObjectContent": READ,
-    "s3:PutObject": MUTATION,
+    "s3:PutObject": DATA,
+    "s3:PutObjectAcl": MUTATION,
+    "s3:PutObjectRetention": MUTATION,
+    "s3:RestoreObject": MUTATION,
+    "sqs:PurgeQueue": MUTATION,
+    "sqs:StartMessageMoveTask": MUTATION,
+    "ses:SendEmail": MUTATION,
+    "logs:CreateLogStream": MUTATION,
+    "cloudwatch:PutMetricData": DATA,
+    "kinesis:PutRecord": DATA,
+    "events:PutEvents": DATA,
     "logs:FilterLogEvents": READ,
     "logs:StartQuery": READ,
     "iam:SimulatePrincipalPolicy": READ,

@@ -9,6 +9,7 @@ from gateway import errors
 from gateway.doors.asgi import Message, RequestBody
 from gateway.doors.aws.door import AwsDoor, aws_code
 from gateway.doors.aws.errors import status_of
+from gateway.doors.aws.reply_urls import ReplyUrls
 from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
 from gateway.model.mutation import CallClass
@@ -74,6 +75,25 @@ class Client:
         return b"".join(message["body"] for message in self.sent[1:]).decode()
 
 
+class NothingPasses:
+    """No call of the data plane passes."""
+
+    async def forward(self, *_: Any, **__: Any) -> bool:
+        """False."""
+        return False
+
+    def count_read(self, *_: Any) -> None:
+        """Nothing is counted."""
+
+
+class NoUploads:
+    """No request is the upload of an object."""
+
+    def takes(self, _inbound: Inbound) -> bool:
+        """False."""
+        return False
+
+
 def _scope(query: bytes = b"", headers: list[tuple[bytes, bytes]] | None = None) -> dict[str, Any]:
     given = SCOPE_HEADERS if headers is None else headers
     return {"type": "http", "method": "POST", "path": "/", "raw_path": b"/", "query_string": query, "headers": given}
@@ -94,6 +114,10 @@ def _door(
         authenticator=both,
         decoder=both,
         reads=streams or Streams(),  # type: ignore[arg-type]  # a double
+        data=NothingPasses(),  # type: ignore[arg-type]  # a double
+        uploads=NoUploads(),  # type: ignore[arg-type]  # a double
+        forms=NoUploads(),  # type: ignore[arg-type]  # a double
+        urls=ReplyUrls(),
         clock=FixedClock(),
         max_body_bytes=1000,
         limit_of_large=_same_limit,

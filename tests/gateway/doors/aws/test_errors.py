@@ -140,3 +140,12 @@ def _inbound(signing: str, headers: dict[str, str]) -> Inbound:
         read_body=read,
         received_at=datetime(2026, 11, 21, tzinfo=UTC),
     )
+
+
+def test_an_error_for_sqs_in_its_old_protocol_is_xml(wire: Any) -> None:
+    """Its client parses nothing else, although the service speaks JSON by now."""
+    headers = {"content-type": "application/x-www-form-urlencoded; charset=utf-8"}
+    asked = wire.inbound("sqs", headers=headers, body=b"Action=ListQueues&Version=2012-11-05")
+    _, _, body = errors.error_response(asked, code="InvalidAction", message="Update.", status=400, request_id="r-1")
+    assert body.startswith(b"<?xml")
+    assert b"<Code>InvalidAction</Code>" in body

@@ -8,6 +8,7 @@ from gateway.doors.aws import curated_classes
 from gateway.doors.aws.call_classes import SHIPPED
 from gateway.doors.aws.generate_call_classes import (
     _AccessLevels,
+    _check_data,
     _check_names,
     _check_reviewed,
     _names,
@@ -44,6 +45,13 @@ def test_a_read_that_nobody_reviewed_ends_the_generation() -> None:
     _check_reviewed({})
 
 
+def test_data_that_no_effect_row_knows_ends_the_generation() -> None:
+    _check_data(_names(curated_classes.DATA))
+    for unknown in ({"sqs": "StartMessageMoveTask"}, {"sqs": "DeleteQueue"}, {"tomorrow": "PutThing"}):
+        with pytest.raises(SystemExit, match=next(iter(unknown.values()))):
+            _check_data(_names(unknown))
+
+
 def test_no_operation_is_curated_into_two_classes() -> None:
     lists = [
         _names(each)
@@ -53,6 +61,7 @@ def test_no_operation_is_curated_into_two_classes() -> None:
             curated_classes.SECRET,
             curated_classes.EXECUTE,
             curated_classes.CRYPTO,
+            curated_classes.DATA,
             curated_classes.NEVER_READ,
         )
     ]

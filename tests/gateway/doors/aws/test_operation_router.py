@@ -229,3 +229,10 @@ def test_the_protocol_of_any_request_can_be_guessed(
     routes: RoutingIndex, wire: Any, signing: str, headers: dict[str, str], protocol: Protocol
 ) -> None:
     assert guess_protocol(wire.inbound(signing, headers=headers), routes)[1] is protocol
+
+
+def test_the_old_protocol_of_sqs_is_refused_with_the_versions_that_left_it(router: OperationRouter, wire: Any) -> None:
+    headers = {"content-type": "application/x-www-form-urlencoded; charset=utf-8"}
+    body = b"Action=ListQueues&Version=2012-11-05"
+    with pytest.raises(UnknownOperation, match=r"boto3 1\.28\.82"):
+        _routed(router, wire.inbound("sqs", headers=headers, body=body), body)

@@ -1,13 +1,10 @@
 """Resolving contracts: which blocks match a resource, how several combine, and warnings of blocks without effect."""
 
-import fnmatch
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from gateway.errors import CodeInvalid
 from gateway.model.contract import Bound, Contract
@@ -16,8 +13,7 @@ from gateway.terraform.address import parse_address
 from gateway.terraform.code import load_code
 from gateway.terraform.contracts.conditions import CodeConditions
 from gateway.terraform.contracts.contract import ResourceRule
-from gateway.terraform.contracts.resolve import Contracts, _fits, matches
-from tests.kit.growth import assert_linear
+from gateway.terraform.contracts.resolve import Contracts, matches
 
 
 def load_contracts(root: Path, contract: str, code: str = "") -> Contracts:
@@ -66,19 +62,6 @@ def test_patterns_match_resources(types: str, pattern: str, address: str, expect
     assert where is not None
 
     assert matches(ResourceRule(contract="c", owner="", types=types, names=pattern, source="c:1"), where) is expected
-
-
-@pytest.mark.parametrize("pattern", ["*a*a*a*a*a*b", "*" * 50 + "b", "?*" * 20 + "b", "a*" * 20 + "b"])
-def test_no_pattern_is_slow_for_a_long_name(pattern: str) -> None:
-    def fits(size: int) -> None:
-        assert not _fits(pattern, "a" * size)
-
-    assert_linear(lambda size: lambda: fits(size), 200)
-
-
-@given(pattern=st.text("ab*?", max_size=8), text=st.text("ab", max_size=8))
-def test_a_pattern_fits_what_fnmatch_fits(pattern: str, text: str) -> None:
-    assert _fits(pattern, text) is fnmatch.fnmatchcase(text, pattern)
 
 
 SEVERAL = """contract "c" {

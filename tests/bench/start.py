@@ -1,0 +1,90 @@
+"""How long a start takes: commands, and `sentinel up` fresh and again: `python -m tests.bench.start [--cold]`. One JSON object a figure.
+
+With `--cold` it also clones this repository and runs `make up` there, with empty caches of uv and pip.
+"""
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tests.bench.figure import quantile, show
+from tests.kit.up import free_port
+
+ROOT = Path(__file__).parent.parent.parent
+ROUNDS = 7
+COMMANDS = (("--help",), ("config",), ("key", "list"), ("key", "create", "ann"), ("records",), ("verify",))
+READY = "Ctrl-C ends everything"
+_LONGEST = 600.0
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.start")
+    parser.add_argument("--cold", action="store_true", help="also `make up` in a new clone with empty caches")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="sentinel-start-") as directory:
+        _commands(Path(directory))
+        up = [sys.executable, "-m", "gateway", "up", "--home", str(Path(directory) / "home"), *_ports()]
+        show("start.up.fresh", _seconds_until_ready(up, ROOT, {}), "s", n=1)
+        show("start.up.again", _seconds_until_ready(up, ROOT, {}), "s", n=1)
+        if arguments.cold:
+            _cold(Path(directory))
+
+
+def _commands(directory: Path) -> None:
+    """Each command beside the bare interpreter."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    bare = [_seconds([sys.executable, "-c", "pass"], directory, environment) for _ in range(ROUNDS)]
+    _seconds([sys.executable, "-m", "gateway", "key", "create", "first"], directory, environment)
+    for command in COMMANDS:
+        times = [_seconds([sys.executable, "-m", "gateway", *command], directory, environment) for _ in range(ROUNDS)]
+        name = "_".join(command).strip("-")
+        show(f"start.command.{name}.p50", quantile(times, 0.5), "s", floor=quantile(bare, 0.5), n=ROUNDS)
+
+
+def _seconds(argv: Sequence[str], directory: Path, environment: Mapping[str, str]) -> float:
+    started = time.perf_counter()
+    subprocess.run(argv, cwd=directory, env=environment, capture_output=True, check=False)
+    return time.perf_counter() - started
+
+
+def _cold(directory: Path) -> None:
+    clone = directory / "clone"
+    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
+    caches = {"UV_CACHE_DIR": str(directory / "uv"), "PIP_CACHE_DIR": str(directory / "pip")}
+    up = ["make", "up", f"ARGS={' '.join(_ports())}"]
+    show("start.make_up.cold", _seconds_until_ready(up, clone, caches), "s", n=1)
+    show("start.make_up.again", _seconds_until_ready(up, clone, caches), "s", n=1)
+
+
+def _ports() -> list[str]:
+    return ["--port", str(free_port()), "--aws-port", str(free_port())]
+
+
+def _seconds_until_ready(argv: Sequence[str], directory: Path, more: Mapping[str, str]) -> float:
+    """How long it takes until it says that it is ready; then it is ended."""
+    started = time.perf_counter()
+    with tempfile.NamedTemporaryFile() as output:
+        process = subprocess.Popen(
+            argv, cwd=directory, env={**os.environ, **more}, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+            start_new_session=True,
+        )  # fmt: skip
+        try:
+            while READY not in (said := Path(output.name).read_text()):
+                if process.poll() is not None or time.perf_counter() - started > _LONGEST:
+                    sys.exit(f"{' '.join(argv)} was not ready:\n{said}")
+                time.sleep(0.02)
+            return time.perf_counter() - started
+        finally:
+            os.killpg(process.pid, signal.SIGINT)
+            process.wait()
+
+
+if __name__ == "__main__":
+    main()

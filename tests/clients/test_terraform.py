@@ -1,0 +1,108 @@
+"""Terraform sees the same verdicts as the SDKs. It has no call that sends a message, and pages through lists by itself."""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.terraform.provider_mirror import terraform_environment
+from tests.kit.gate import Gate
+from tests.kit.moto import MotoUpstream
+
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.slow, pytest.mark.terraform]
+
+CODE = Path(__file__).parent / "terraform"
+FIFTY = 50 << 20
+ROLES = ("AGENT", "SESSION", "APP", "PIPELINE")
+
+
+@dataclass(frozen=True)
+class Terraform:
+    """A working directory with the code."""
+
+    directory: Path
+    environment: Mapping[str, str]
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run terraform."""
+        return subprocess.run(
+            ["terraform", *arguments],
+            cwd=self.directory,
+            env=dict(self.environment),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=600,
+        )
+
+    def apply(self, *targets: str, **variables: object) -> str:
+        """The verdict on what these targets need."""
+        named = [f"-target={target}" for target in targets]
+        given = [f"-var={name}={value}" for name, value in variables.items()]
+        done = self.run("apply", "-auto-approve", "-no-color", "-input=false", *named, *given)
+        if done.returncode == 0:
+            return "ok"
+        # Terraform breaks its messages into lines.
+        text = " ".join(done.stderr.replace("│", " ").split())
+        return next((word for word in ("holds", "refused") if f"Sentinel {word}" in text), text)
+
+    def output(self, name: str) -> Any:
+        """The value of an output."""
+        return json.loads(self.run("output", "-json", name).stdout)
+
+
+@pytest.fixture
+def terraform(environment: Mapping[str, str], tmp_path: Path) -> Terraform:
+    """The code, initialised."""
+    directory = tmp_path / "root"
+    shutil.copytree(CODE, directory)
+    (tmp_path / "50MB").write_bytes(b"x" * FIFTY)
+    keys = {
+        role.lower(): {"id": environment[f"{role}_KEY_ID"], "secret": environment[f"{role}_SECRET"]} for role in ROLES
+    }
+    base = {
+        "PATH": os.environ["PATH"],
+        "HOME": os.environ["HOME"],
+        "AWS_ENDPOINT_URL": environment["AWS_ENDPOINT_URL"],
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "TF_VAR_keys": json.dumps(keys),
+        "TF_VAR_file": str(tmp_path / "50MB"),
+    }
+    (tmp_path / "work").mkdir()
+    made = Terraform(directory, terraform_environment(mirror=None, workdir=tmp_path / "work", base=base))
+    done = made.run("init", "-no-color", "-input=false")
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+def _retention(upstream: MotoUpstream) -> int:
+    (group,) = upstream.client("logs").describe_log_groups(logGroupNamePrefix="/kafka/consumer/ingest")["logGroups"]
+    return int(group["retentionInDays"])
+
+
+def test_terraform_sees_the_same_verdicts(terraform: Terraform, upstream: MotoUpstream, gate: Gate) -> None:
+    assert terraform.apply("data.aws_sqs_queue.read", "output.queue") == "ok"
+    # It writes what it reads into its state and into other resources, so it sees AWS's own URL.
+    assert terraform.output("queue") == f"{upstream.url}/123456789012/kafka-shard-0"
+    assert terraform.apply("aws_cloudwatch_log_group.agent", retention=30) == "ok"
+    assert _retention(upstream) == 30
+    assert terraform.apply("aws_cloudwatch_log_group.agent", retention=3653) == "refused"
+    assert terraform.apply("aws_autoscaling_notification.held") == "holds"
+    assert terraform.apply("aws_cloudwatch_log_group.session") == "ok"
+    assert _retention(upstream) == 60
+    assert terraform.apply("aws_s3_object.upload") == "ok"
+    stored = upstream.client("s3").head_object(Bucket="uploads", Key="terraform")
+    assert stored["ContentLength"] == FIFTY
+    assert terraform.apply("aws_dynamodb_table_item.item") == "ok"
+    assert terraform.apply("data.aws_s3_objects.pages", "output.pages") == "ok"
+    assert terraform.output("pages") == 5
+    assert terraform.apply("aws_s3_bucket.waiter") == "ok"
+    decided: list[Any] = [record.body for record in gate.records() if record.stage == "decided"]
+    verdicts = [body["decision"]["verdict"] for body in decided if body["call"]["service"] in ("logs", "autoscaling")]
+    assert verdicts[-4:] == ["allow", "deny", "hold", "allow"]

@@ -1,0 +1,127 @@
+"""A command imports only what it needs. What is imported decides how long it takes, and unlike a time it is the same on every machine."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gateway.cli.command_group import PLACES
+from gateway.cli.lazy_commands import LazyCommands
+from tests.kit.up import environment
+
+ROOT = Path(__file__).parents[3]
+SLOW = frozenset(
+    [
+        "aiohttp",
+        "alembic",
+        "boto3",
+        "botocore",
+        "cryptography",
+        "dbos",
+        "dulwich",
+        "fastapi",
+        "hcl2",
+        "lark",
+        "moto",
+        "psycopg",
+        "re2",
+        "requests",
+        "sqlalchemy",
+        "sqlmodel",
+        "starlette",
+        "tree_sitter",
+        "uvicorn",
+        "uvloop",
+        "wasmtime",
+    ]
+)
+"""Packages that take long to import."""
+LEDGER = frozenset({"cryptography", "sqlalchemy", "sqlmodel"})
+"""What a command needs that opens the ledger itself."""
+NEEDED = {
+    ("--help",): frozenset(),
+    ("config",): frozenset(),
+    ("records",): frozenset(),
+    ("holds",): frozenset(),
+    ("left",): frozenset(),
+    ("blame", "aws_instance.web.ami"): frozenset(),
+    ("propose", "sqs", "PurgeQueue", "{}"): frozenset(),
+    ("session", "--intent", "cost", "--motivation", "budget"): frozenset(),
+    ("approve", "mut_" + "0" * 26): frozenset(),
+    ("serve", "--help"): frozenset(),
+    ("up", "--help"): frozenset(),
+    ("policy", "test", "--help"): frozenset(),
+    ("key", "list"): frozenset(),
+    ("key", "create", "ann"): LEDGER,
+    ("verify",): LEDGER,
+    ("reconcile", "--help"): frozenset(),
+}
+MOST_MODULES = 700
+"""Modules of a command that does not open the ledger. All commands together needed 830 before each imported its own."""
+
+REPORT = """
+import atexit, json, sys
+report = sys.argv.pop(1)
+atexit.register(lambda: open(report, "w").write(json.dumps(sorted(sys.modules))))
+from gateway.__main__ import main
+main()
+"""
+
+
+def imported(tmp_path: Path, *command: str) -> list[str]:
+    """The modules that a command imports in a process of its own."""
+    report = tmp_path / "modules.json"
+    subprocess.run(
+        [sys.executable, "-c", REPORT, str(report), *command],
+        cwd=tmp_path, env={**environment(), "PYTHONPATH": str(ROOT)}, capture_output=True, timeout=300, check=False,
+    )  # fmt: skip
+    modules: list[str] = json.loads(report.read_text())
+    return modules
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> None:
+    """A ledger in the directory of the command."""
+    subprocess.run(
+        [sys.executable, "-m", "gateway", "key", "create", "first"],
+        cwd=tmp_path, env={**environment(), "PYTHONPATH": str(ROOT)}, capture_output=True, timeout=300, check=True,
+    )  # fmt: skip
+
+
+@pytest.mark.usefixtures("ledger")
+@pytest.mark.parametrize(("command", "needed"), NEEDED.items(), ids=lambda each: " ".join(each)[:20])
+def test_a_command_imports_only_what_it_needs(command: tuple[str, ...], needed: frozenset[str], tmp_path: Path) -> None:
+    modules = imported(tmp_path, *command)
+    assert {module.partition(".")[0] for module in modules} & SLOW == needed
+    assert needed or len(modules) < MOST_MODULES
+
+
+def commands(places: dict[str, str]) -> tuple[LazyCommands, list[str]]:
+    asked: list[str] = []
+
+    def others() -> dict[str, Callable[[], object]]:
+        asked.append("others")
+        return {"extra": lambda: len}
+
+    return LazyCommands(places, context_settings={"a": {"allow_interspersed_args": False}}, others=others), asked
+
+
+def test_other_packages_are_asked_only_for_what_is_not_ours() -> None:
+    found, asked = commands({"a": "gateway.cli.left:left", "b": "gateway.nowhere:none"})
+    assert (found["a"].name, found["a"].context_settings) == ("a", {"allow_interspersed_args": False})
+    assert asked == []
+    assert found["a"] is found["a"]
+    assert list(found) == ["a", "b", "extra"]
+    assert len(found) == 3
+    assert asked == ["others"]
+    assert found.get("none") is None
+
+
+def test_every_command_is_where_the_table_says() -> None:
+    found, _ = commands(dict(PLACES))
+    for name in PLACES:
+        assert found[name].name == name
+        assert found[name].help

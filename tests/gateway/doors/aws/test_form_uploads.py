@@ -1,0 +1,103 @@
+"""Browser forms through a whole gateway: what boto3's presigned POST makes, and what S3 answers."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from gateway.doors.aws.form_uploads import is_form_upload
+from tests.kit.gate import Gate
+
+pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+
+FILE = b"0123456789" * 20_000
+
+
+@pytest.fixture(autouse=True)
+def clean(gate: Gate) -> Iterator[None]:
+    for seen in (gate.upstream.asked, gate.upstream.bodies, gate.upstream.headers):
+        seen.clear()
+    yield
+    gate.upstream.behaviour = "ok"
+
+
+def _post(
+    gate: Gate, actor: str = "service", file: bytes = FILE, change: dict[str, str] | None = None, **more: str
+) -> httpx.Response:
+    client = gate.client("s3", actor, motive=None, signature_version="s3v4")
+    fields = {"Content-Type": "text/plain", "x-amz-meta-a": "b", **more}
+    conditions: list[Any] = [["starts-with", "$Content-Type", "text/"], ["content-length-range", 10, 1 << 20]]
+    conditions += [{name: value} for name, value in fields.items() if name != "Content-Type"]
+    form = client.generate_presigned_post("bucket", "up/${filename}", Fields=fields, Conditions=conditions)
+    return httpx.post(
+        form["url"], data={**form["fields"], **(change or {})}, files={"file": ("a b.txt", file)}, timeout=60
+    )
+
+
+def test_the_file_becomes_an_object(gate: Gate) -> None:
+    answer = _post(gate)
+    assert (answer.status_code, answer.headers["location"]) == (204, f"{gate.url}/bucket/up/a%20b.txt")
+    assert (gate.upstream.asked, gate.upstream.bodies) == (["PUT /bucket/up/a b.txt"], [FILE])
+    sent = {name.lower(): value for name, value in gate.upstream.headers[0].items()}
+    assert (sent["content-type"], sent["x-amz-meta-a"], sent["content-length"]) == ("text/plain", "b", str(len(FILE)))
+    # Nothing of the form's own proof goes to AWS.
+    assert gate.keys["service"].id not in str(sent)
+
+
+def test_it_is_counted_as_a_form(gate: Gate) -> None:
+    _post(gate)
+    gate.run(gate.app._aws.data._counts.flush())
+    bodies: list[Any] = [record.body for record in gate.records() if record.stage.value == "passed"]
+    assert ("PutObject", "form") in {(body["call"]["operation"], body["door"]) for body in bodies}
+
+
+def test_a_form_says_how_it_is_answered(gate: Gate) -> None:
+    assert _post(gate, success_action_status="200").status_code == 200
+    created = _post(gate, success_action_status="201")
+    assert (created.status_code, "<Key>up/a b.txt</Key>" in created.text) == (201, True)
+    redirected = _post(gate, success_action_redirect="https://app.example/done?x=1")
+    assert redirected.status_code == 303
+    assert redirected.headers["location"].startswith(
+        "https://app.example/done?x=1&bucket=bucket&key=up%2Fa+b.txt&etag="
+    )
+
+
+def test_an_error_of_aws_is_passed_on(gate: Gate) -> None:
+    gate.upstream.behaviour = "refuse"
+    answer = _post(gate)
+    assert (answer.status_code, "NoSuchBucket" in answer.text) == (404, True)
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        ({"actor": "agent"}, "data_plane"),
+        ({"change": {"key": "elsewhere"}}, "AccessDenied"),
+        ({"change": {"acl": "public-read"}}, "AccessDenied"),
+        ({"change": {"x-amz-signature": "0" * 64}}, "SignatureDoesNotMatch"),
+        ({"file": b"short"}, "EntityTooSmall"),
+        ({"file": bytes((1 << 20) + 1)}, "EntityTooLarge"),
+    ],
+)
+def test_what_the_form_does_not_allow_is_refused_and_recorded(gate: Gate, more: dict[str, Any], code: str) -> None:
+    before = len(gate.records())
+    answer = _post(gate, **more)
+    assert (answer.status_code >= 400, code in answer.text) == (True, True), answer.text
+    assert gate.upstream.bodies == []
+    assert len(gate.records()) > before
+
+
+@pytest.mark.parametrize(
+    ("method", "kind", "path", "taken"),
+    [
+        ("POST", "multipart/form-data; boundary=x", "/bucket", True),
+        ("POST", "Multipart/Form-Data; boundary=x", "/bucket/", True),
+        ("POST", "multipart/form-data; boundary=x", "/", False),
+        ("POST", "multipart/form-data; boundary=x", "/v1/mutations", False),
+        ("PUT", "multipart/form-data; boundary=x", "/bucket", False),
+        ("POST", "application/json", "/bucket", False),
+    ],
+)
+def test_only_a_form_for_a_bucket_is_one(method: str, kind: str, path: str, *, taken: bool) -> None:
+    assert is_form_upload(method, kind, path) is taken
