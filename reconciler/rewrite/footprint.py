@@ -235,6 +235,7 @@ class _Marker:
 
     def mark(self, expression: Expression, scope: EvaluationScope) -> UnknownMark:
         """The mark of an expression whose value is not known as a whole."""
+        expression, scope = _of_instance(expression, scope)
         followed = self.follow(expression, scope)
         own = tuple(
             getattr(expression, name)
@@ -249,9 +250,9 @@ class _Marker:
     def follow(self, expression: Expression, scope: EvaluationScope) -> tuple[object, ...]:
         """The footprints of the definition of the name that an expression begins with."""
         module = scope.module
-        if not isinstance(expression, e.AttributeAccess | e.IndexAccess) or not isinstance(module, Module):
+        if not isinstance(expression, e.AttributeAccess | e.IndexAccess | e.Splat) or not isinstance(module, Module):
             return ()
-        traversal = e.steps_of(expression)
+        traversal = _whole_path(expression)
         if traversal is None or traversal[0] in scope.bound or traversal[0] in scope.names:
             return ()
         names = [step for step in traversal[1] if isinstance(step, str)]
@@ -279,7 +280,8 @@ class _Marker:
             except Unknown:
                 return
             for child in children.values():
-                yield self.of(child.own_outputs())
+                outputs = child.own_outputs()
+                yield self.of({names[1]: outputs[names[1]]} if names[1:] and names[1] in outputs else outputs)
         elif f"{root}.{names[0]}" in module.source.resources:
             for instance in module.instances_of(f"{root}.{names[0]}"):
                 if len(names) > 1:
@@ -288,6 +290,34 @@ class _Marker:
     def attribute(self, document: Document, block: Node, scope: EvaluationScope, name: str) -> Footprint:
         """The footprint of one attribute of a resource that another one refers to."""
         return self.only(document, block, scope, (name,)).get(name)
+
+
+def _of_instance(expression: Expression, scope: EvaluationScope) -> tuple[Expression, EvaluationScope]:
+    """`each.value.name` as `aws_queue.this.name`, if `each.value`, an iterator or a variable of a `for` is an instance of that resource."""
+    if not isinstance(expression, e.AttributeAccess):
+        return expression, scope
+    traversal = e.steps_of(expression)
+    if traversal is None or not (
+        traversal[0] in scope.bound or traversal[0] in scope.iterators or traversal[0] == "each"
+    ):
+        return expression, scope
+    try:
+        source = value_of(expression.source, scope)
+    except Unknown:
+        return expression, scope
+    match source:
+        case Opaque(origin=(e.Spanned() as written, EvaluationScope() as there)):
+            whole = cast("Expression", written)
+            return e.AttributeAccess(expression.start, expression.end, whole, expression.name), there
+    return expression, scope
+
+
+def _whole_path(expression: Expression) -> tuple[str, tuple[str | Expression, ...]] | None:
+    """Root name and steps of a traversal, those of a splat included."""
+    if isinstance(expression, e.Splat):
+        before = e.steps_of(expression.source)
+        return None if before is None else (before[0], (*before[1], *expression.steps))
+    return e.steps_of(expression)
 
 
 def _frozen(footprint: Footprint) -> object:

@@ -86,6 +86,30 @@ class Module:
         """The value of `module.name`, in which unknown outputs are `Opaque`. Raises `Unknown`."""
         return self._once(f"module.{name}", visiting, self._outputs, name)
 
+    def resource(self, name: str, visiting: Visiting = frozenset()) -> Value:
+        """The keys of the resource `type.name`: a list with an item for each index, a map, or None if it has one instance without a key.
+
+        Raises `Unknown` if the keys are not known.
+        """
+        return self._once(f"keys.{name}", visiting, self._keys, name)
+
+    def _keys(self, name: str, visiting: Visiting) -> Value:
+        if name not in self.source.resources:
+            raise Unknown(f"{name.partition('.')[0]} is not known here")
+        keys = [key for key, _ in expand(self, *self.source.resources[name], visiting)]
+        if keys == [None]:
+            return None
+        has_count = "count" in self.source.resources[name][0].attributes(self.source.resources[name][1])
+        return [None for _ in keys] if has_count else dict.fromkeys((str(key) for key in keys), None)
+
+    def path(self, name: str) -> Value:
+        """The value of `path.module` or `path.root`, relative to the directory in which Terraform runs. Raises `Unknown`."""
+        if name == "root":
+            return "."
+        if name != "module":
+            raise Unknown(f"path.{name} depends on the directory in which Terraform runs")
+        return self.source.directory
+
     def _once(self, key: str, visiting: Visiting, evaluate_name: Callable[[str, Visiting], Value], name: str) -> Value:
         definition = (id(self), key)
         if definition in visiting:

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from gateway.terraform.lang.unify import unified
 from gateway.terraform.lang.values import (
@@ -122,21 +122,20 @@ def _flatten(source: Value) -> list[Value]:
 
 
 def _distinct(source: Value) -> Value:
-    found: list[Value] = []
+    # Items of a list are of one type, so that equal JSON is equal for Terraform too.
+    first: dict[Hashable, Value] = {}
     for item in unified(items(source, "distinct()")):
-        # Items of a list are of one type, so that equal JSON is equal for Terraform too.
-        if not any(_strict(item) == _strict(other) for other in found):
-            found.append(item)
-    return ListOf(found)
+        first.setdefault(_strict(item), item)
+    return ListOf(first.values())
 
 
-def _strict(value: Value) -> object:
-    """The value in a form in which `true` is not `1`."""
+def _strict(value: Value) -> Hashable:
+    """The value in a form that can be looked up, and in which `true` is not `1`."""
     match value:
         case Mapping():
-            return {key: _strict(item) for key, item in value.items()}
+            return "{", *((key, _strict(value[key])) for key in sorted(value))
         case Sequence() if not isinstance(value, str):
-            return [_strict(item) for item in value]
+            return "[", *(_strict(item) for item in value)
         case _:
             return isinstance(value, bool), value
 
@@ -218,7 +217,7 @@ def _matchkeys(values: Value, keys: Value, wanted: Value) -> Value:
         raise EvaluationFailed("matchkeys() needs as many keys as values")
     searched = items(wanted, "matchkeys()")
     both = unified([*names, *searched])
-    looked_up, found = both[: len(names)], [_strict(item) for item in both[len(names) :]]
+    looked_up, found = both[: len(names)], {_strict(item) for item in both[len(names) :]}
     return ListOf(value for value, name in zip(each, looked_up, strict=True) if _strict(name) in found)
 
 
@@ -247,11 +246,13 @@ def _sets(name: str, sets: Sequence[Value], combine: Callable[[list[list[Value]]
 def _subtracted(rows: list[list[Value]]) -> Iterable[Value]:
     if len(rows) != 2:  # noqa: PLR2004  one set less the other
         raise EvaluationFailed("setsubtract() needs two sets")
-    return [item for item in rows[0] if item not in rows[1]]
+    without = {_strict(item) for item in rows[1]}
+    return [item for item in rows[0] if _strict(item) not in without]
 
 
 def _intersection(rows: list[list[Value]]) -> Iterable[Value]:
-    return [item for item in rows[0] if all(item in row for row in rows[1:])]
+    others = [{_strict(item) for item in row} for row in rows[1:]]
+    return [item for item in rows[0] if all(_strict(item) in row for row in others)]
 
 
 def _sort(source: Value) -> Value:
