@@ -5,12 +5,11 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 import structlog
 from fastapi import FastAPI
-from fastapi.responses import JSONResponse
 
+from gateway import background
 from gateway.authn.bearer import Bearer
 from gateway.authn.sigv4 import SigV4
 from gateway.checks.arbitration import ArbitrationCheck
@@ -31,6 +30,7 @@ from gateway.cloud.signer import RequestSigner
 from gateway.data_plane import DataPlane
 from gateway.doors.api.context import Context
 from gateway.doors.api.decoder import ApiDecoder
+from gateway.doors.api.health import Readiness, add_health
 from gateway.doors.api.problems import handle_errors
 from gateway.doors.api.routes import routes
 from gateway.doors.aws import call_classes, routing_index
@@ -44,7 +44,6 @@ from gateway.doors.aws.uploads import Uploads
 from gateway.doors.body_budget import BodyBudget
 from gateway.doors.router import DoorRouter
 from gateway.effects.resolver import EffectResolver
-from gateway.errors import SentinelError
 from gateway.keyring.keys import SqlKeyRing
 from gateway.keyring.master_key import derived_key
 from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
@@ -60,15 +59,6 @@ from gateway.survey import Survey
 from gateway.terraform.stacks import Stacks
 
 log = structlog.get_logger()
-
-_RELOAD_SECONDS = 0.5
-"""How often to look for changed code, contracts and state."""
-_COUNTED_SECONDS = 60.0
-"""How often the counts of calls that pass are recorded."""
-_RETRY_SECONDS = 5.0
-"""How soon they are recorded again if the ledger did not take them."""
-_EXPIRE_SECONDS = 5.0
-"""How often to record expired claims."""
 
 
 def checks(engine: RunningEngine) -> CheckChain:
@@ -134,8 +124,8 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
         stack.push_async_callback(client.close)
         lease = timedelta(seconds=settings.server.lease_seconds)
         await ledger.renew_lease(clock.now(), lease)
-        stack.push_async_callback(_end_lease, ledger)
-        await _recover(ledger, clock)
+        stack.push_async_callback(background.end_lease, ledger)
+        await background.recover(ledger, clock)
         counts = PassedCounts(ledger, clock)
         stack.push_async_callback(counts.flush)
         ports = Ports(
@@ -151,10 +141,10 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             digest_key=derived_key(master, "call digest"),
         )
         for work in (
-            _reload_stacks(stacks),
-            _expire_claims(ledger, clock),
-            _keep_lease(ledger, clock, lease),
-            _record_counts(counts),
+            background.reload_stacks(stacks),
+            background.expire_claims(ledger, clock),
+            background.keep_lease(ledger, clock, lease),
+            background.record_counts(counts),
         ):
             stack.callback(asyncio.ensure_future(work).cancel)
         application = _application(ports)
@@ -180,63 +170,6 @@ def _log_start(ports: Ports) -> None:
         log.warning(
             "no_stack", consequence="No stack is set, so every resource counts as not declared. Add [[stacks]]."
         )
-
-
-async def _reload_stacks(stacks: Stacks) -> None:
-    """Reload changed code, contracts and state, for ever. An invalid version is logged once; the last valid version stays in use."""
-    reported: tuple[str, ...] = ()
-    while True:
-        await asyncio.sleep(_RELOAD_SECONDS)
-        try:
-            if await asyncio.to_thread(stacks.refresh):
-                log.info("code_reloaded", revision=stacks.revision)
-            if stacks.problems != reported:
-                reported = stacks.problems
-                for problem in reported:
-                    log.error("code_broken_last_good_version_in_force", problem=problem)
-        except Exception:
-            log.exception("code_reload_broke")
-
-
-async def _expire_claims(ledger: SqlLedger, clock: Clock) -> None:
-    """Record the end of expired claims, for ever. A claim has no effect after its `until`, even before this is recorded."""
-    while True:
-        await asyncio.sleep(_EXPIRE_SECONDS)
-        try:
-            await ledger.expire(clock.now())
-        except SentinelError as error:
-            log.error("claims_not_ended", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
-
-
-async def _record_counts(counts: PassedCounts) -> None:
-    """Record the counts of calls that passed, for ever."""
-    while True:
-        await asyncio.sleep(_RETRY_SECONDS if counts.problem else _COUNTED_SECONDS)
-        await counts.flush()
-
-
-async def _keep_lease(ledger: SqlLedger, clock: Clock, lasts: timedelta) -> None:
-    """Renew this gateway's lease three times while it lasts, and take over what gateways without a lease left, for ever."""
-    while True:
-        await asyncio.sleep(lasts.total_seconds() / 3)
-        try:
-            await ledger.renew_lease(clock.now(), lasts)
-            await _recover(ledger, clock)
-        except SentinelError as error:
-            log.error("lease_not_renewed", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
-
-
-async def _recover(ledger: SqlLedger, clock: Clock) -> None:
-    """Mark as in doubt what gateways that no longer live left in flight."""
-    if (in_doubt := await ledger.recover(clock.now())) > 0:
-        log.warning("in_doubt_without_gateway", mutations=in_doubt)
-
-
-async def _end_lease(ledger: SqlLedger) -> None:
-    try:
-        await ledger.end_lease()
-    except SentinelError as error:
-        log.error("lease_not_ended", reason=str(error))  # noqa: TRY400  the message says enough; the lease runs out by itself
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,7 +199,7 @@ def _application(ports: Ports) -> DoorRouter:
     door = _aws_door(ports, wire, pipeline)
     app = FastAPI(title="Sentinel", docs_url="/v1/docs", openapi_url="/v1/openapi.json", redoc_url=None)
     handle_errors(app)
-    _health(app, ports)
+    add_health(app, lambda: _readiness(ports))
     app.include_router(routes(_context(ports, pipeline, _api_decoder(settings, wire))))
     app.mount("/", door)  # must be last: every path outside the API is an AWS request
     # The router wraps FastAPI and passes AWS requests directly to the door: FastAPI's work for a request costs more than the door's.
@@ -381,25 +314,17 @@ def _credentials(settings: Settings, clock: Clock) -> CredentialsProvider:
     return DefaultChain(clock)
 
 
-def _health(app: FastAPI, ports: Ports) -> None:
-    @app.get("/healthz", include_in_schema=False)
-    async def healthz() -> dict[str, str]:
-        return {"status": "alive"}
-
-    @app.get("/readyz", summary="Readiness, the revisions of contracts and policy in force, and current problems")
-    async def readyz() -> JSONResponse:
-        unreadable = await ports.ledger.unreadable()
-        problems = [
+async def _readiness(ports: Ports) -> Readiness:
+    return Readiness(
+        unreadable=await ports.ledger.unreadable(),
+        problems=(
             *ports.stacks.problems,
-            *(problem for problem in (unreadable, ports.engine.problem, ports.ledger.problem) if problem),
-        ]
-        body: dict[str, Any] = {
-            "status": "unavailable" if unreadable else "degraded" if problems else "ready",
-            "problems": problems,
+            *(problem for problem in (ports.engine.problem, ports.ledger.problem) if problem),
+        ),
+        details={
             "code": ports.stacks.revision,
             "policy": ports.engine.revision,
             "stacks": {stack.name: stack.mode.value for stack in ports.stacks.all},
             "contracts": dict(ports.stacks.origins),
-        }
-        # Without the ledger every change is refused, so a load balancer should choose another gateway.
-        return JSONResponse(body, status_code=503 if unreadable else 200)
+        },
+    )

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from gateway.errors import SettingsInvalid
@@ -197,7 +197,9 @@ class ReconcileSettings(BaseModel):
     """How long after its decision a mutation in doubt that the live values do not show is taken as not carried out, or left to a human.
     AWS accepts a signed request for up to 15 minutes, so less than 900 is unsafe."""
     cloudtrail: Path | None = None
-    """CloudTrail events, a file or a directory of `.json` files: they settle mutations in doubt too."""
+    """CloudTrail events, a file or a directory of `.json` files: they settle mutations in doubt too. Needs `gateway_identity`."""
+    gateway_identity: Annotated[str, Field(pattern=r"^(arn:[a-z-]+:iam::\d{12}:(role|user)/[\w+=,.@/-]+)?$")] = ""
+    """ARN of the IAM role or user with whose credentials the gateway sends: CloudTrail events of anyone else settle nothing."""
     terraform: str = "terraform"
     provider_mirror: Path | None = None
     """Directory of a Terraform provider mirror; default: searched for if the registry cannot be reached."""
@@ -205,6 +207,15 @@ class ReconcileSettings(BaseModel):
     pass_environment: tuple[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], ...] = ()
     """Variables of the reconciler's environment that terraform gets besides those it always gets, e.g. `TF_VAR_size`. Those
     named `SENTINEL_…` are never passed on."""
+
+    @model_validator(mode="after")
+    def _trail_has_an_owner(self) -> Self:
+        if self.cloudtrail and not self.gateway_identity:
+            raise ValueError(
+                "`cloudtrail` needs `gateway_identity`, the ARN of the IAM role or user with whose credentials the gateway sends: anyone "
+                "with AWS credentials can make an event that names a mutation."
+            )
+        return self
 
 
 class Settings(BaseSettings):

@@ -52,7 +52,7 @@ class Survey:
             mode=_strictest(
                 [loaded.default_mode if stack is None else stack.mode for stack in stacks.values()], loaded
             ),
-            subjects=_subjects(mutation.effects, stacks, dependants, view),
+            subjects=_subjects(mutation, stacks, dependants, view),
             claims=_standing(view.claims, mutation.effects),
             approval=view.approval,
             flips=view.flips,
@@ -73,7 +73,7 @@ def _strictest(modes: Sequence[Mode], loaded: Stacks) -> Mode:
 
 
 def _subjects(
-    effects: Sequence[Effect],
+    mutation: Mutation,
     stacks: Mapping[str, Stack | None],
     dependants: Mapping[str, tuple[Dependant, ...]],
     view: LedgerView,
@@ -84,7 +84,7 @@ def _subjects(
         if attribute != WHOLE:
             values.setdefault(address, []).append((attribute, value))
     wanted: dict[str, list[tuple[str, Json]]] = {}
-    for effect in effects:
+    for effect in mutation.effects:
         puts = wanted.setdefault(effect.address, [])
         if effect.action in (EffectAction.SET, EffectAction.CREATE) and effect.attribute != WHOLE:
             puts.append((effect.attribute, effect.value))
@@ -92,7 +92,10 @@ def _subjects(
         address: _resource(stack, address, values.get(address, ()), wanted[address], dependants[address])
         for address, stack in stacks.items()
     }
-    return tuple(_subject(effect, resources[effect.address], stacks[effect.address]) for effect in effects)
+    told = mutation.caller.sees_all
+    return tuple(
+        _subject(effect, resources[effect.address], stacks[effect.address], told=told) for effect in mutation.effects
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +127,8 @@ def _resource(
     )
 
 
-def _subject(effect: Effect, resource: _Resource, stack: Stack | None) -> Subject:
+def _subject(effect: Effect, resource: _Resource, stack: Stack | None, *, told: bool) -> Subject:
+    """The subject of an effect; `told` says whether the caller may know secrets."""
     return Subject(
         effect=effect,
         before=AttributePath(effect.attribute).value_at(resource.before),
@@ -134,6 +138,7 @@ def _subject(effect: Effect, resource: _Resource, stack: Stack | None) -> Subjec
         contract=resource.contract,
         dependants=resource.dependants,
         exists=resource.exists,
+        hidden=effect.sensitive and not told,
     )
 
 

@@ -155,7 +155,21 @@ config := {
 			"aws_launch_configuration": ["user_data", "user_data_base64"],
 			"aws_ecs_task_definition": ["container_definitions"],
 			"aws_lambda_alias": ["function_version", "routing_config"],
+			"aws_ecs_service": ["task_definition"],
+			"aws_autoscaling_group": [
+				"launch_configuration", "launch_template", "launch_template.id", "launch_template.name",
+				"launch_template.version", "mixed_instances_policy", "mixed_instances_policy.launch_template",
+			],
 		},
+		"loaders": ["AWS_LAMBDA_EXEC_WRAPPER", "LD_PRELOAD", "NODE_OPTIONS"],
+	},
+	"destinations": {
+		"endpoints": {
+			"aws_cloudwatch_log_subscription_filter": ["destination_arn"],
+			"aws_sns_topic_subscription": ["endpoint"],
+		},
+		"naming": ["alarm_actions", "kms_key_id", "kms_master_key_id", "redrive_policy", "rotation_lambda_arn"],
+		"blocks": ["*", "rule"],
 	},
 	"exposure": {
 		"switches": {
@@ -182,6 +196,7 @@ config := {
 			"SecretsManagerReadWrite",
 		],
 		"documents": {"policy": "identity", "inline_policy": "identity", "assume_role_policy": "trust"},
+		"denying_policies": ["AWSDenyAll", "AWSCompromisedKeyQuarantine*"],
 		"role_attributes": [
 			"execution_role_arn", "iam_instance_profile", "iam_role", "monitoring_role_arn", "role", "role_arn",
 			"service_linked_role_arn", "subscription_role_arn", "task_role_arn",
@@ -227,9 +242,11 @@ config := {
 			"192": ["192.168.0.0/16"],
 		},
 	},
-	"patterns": {"shortest_name": 3, "services_without_types": ["s3", "sns", "sqs"]},
+	"patterns": {"shortest_name": 3, "own": ["${aws:username}", "${aws:userid}"], "services_without_types": ["s3", "sns", "sqs"]},
 	"principals": {
 		"trusted_accounts": [],
+		"trusted_organizations": ["o-a1b2c3d4e5"],
+		"trusted_networks": ["vpce-0a1b2c3d"],
 		"demanding_operators": ["stringequals", "stringequalsignorecase", "stringlike", "arnequals", "arnlike"],
 		"narrowing": {
 			"aws:sourceaccount": "account",

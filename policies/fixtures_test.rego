@@ -45,6 +45,7 @@ effect(type, action, attribute, value) := {
 	"identity": {},
 	"declared": true,
 	"implied": false,
+	"upserted": false,
 	"exists": action != "create",
 	"changes": true,
 	"contract": {"managed_by_agent": true, "critical": false, "prevent_delete": false, "owner": ""},

@@ -20,6 +20,7 @@ from gateway.terraform.repository import find_checkout
 from reconciler.backlog import Backlog
 from reconciler.credentials import check_credentials
 from reconciler.doubt.read_back import LiveReader, ReadBack
+from reconciler.doubt.trail import Trail
 from reconciler.loop import Line
 from reconciler.proof.undeclared import DeclaredCache
 from reconciler.publish.push import Remote
@@ -137,8 +138,13 @@ def _read_back(
         read_live=read_live,
         first_look=timedelta(seconds=settings.reconcile.doubt_first_look_seconds),
         settle_after=timedelta(seconds=settings.reconcile.doubt_settle_seconds),
-        trail=settings.reconcile.cloudtrail,
+        trail=_trail(settings),
     )
+
+
+def _trail(settings: Settings) -> Trail | None:
+    path = settings.reconcile.cloudtrail
+    return Trail(path=path, identity=settings.reconcile.gateway_identity) if path else None
 
 
 def _database(settings: Settings) -> str:

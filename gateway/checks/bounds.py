@@ -87,14 +87,17 @@ def _problem(bound: Bound, subject: Subject) -> str:
     wanted, before = _values(bound, subject)
     if _left_to_aws(bound, wanted, subject):
         return ""
+    if bound.name == "cidr_within" and subject.effect.unrecorded:
+        return f"lets in {', '.join(subject.effect.unrecorded[:_MAX_NAMED])}, and no state records what addresses that has, so it lies outside cidr_within"
     return breach(bound, wanted, before, created=_created(subject))
 
 
 def _findings(mutation: Mutation, subject: Subject, nothing_changes: bool, judge: _Judge) -> Iterator[Finding]:
     if mutation.caller.kind is ActorKind.AGENT:
-        # An unchanged value sent along with a real change may only be there because the API requires it (PutMetricAlarm does), so it does
-        # not count as setting the attribute.
-        yield from _for_agents(mutation, subject, sets=subject.changes or nothing_changes)
+        # An unchanged value that the call cannot leave out beside a real change (PutMetricAlarm would reset it) does not count as setting
+        # the attribute. Any other one does: the known value may be older than what somebody set past Sentinel.
+        sets = subject.changes or nothing_changes or not subject.effect.obliged
+        yield from _for_agents(mutation, subject, sets=sets)
     if not subject.changes:
         return
     yield from _for_all(subject)
@@ -123,12 +126,12 @@ def _for_agents(mutation: Mutation, subject: Subject, *, sets: bool) -> Iterator
     if not contract.managed_by_agent:
         yield _not_managed(effect, contract)
         return
-    if effect.implied and effect.action is EffectAction.INVOKE:
+    if effect.implied and effect.action in (EffectAction.INVOKE, EffectAction.CREATE):
         # It is not what the agent asks for, so nobody has to grant it. Its bounds and the claims on it are judged.
         return
     yield from _withheld(mutation, effect, contract)
     if sets and (effect.action in _SETTING or _sets_unknown(effect)) and not _may_set(subject):
-        yield _not_mutable(effect, contract)
+        yield _not_mutable(subject)
 
 
 def _withheld(mutation: Mutation, effect: Effect, contract: Contract) -> Iterator[Finding]:
@@ -174,14 +177,26 @@ def _may_set(subject: Subject) -> bool:
         return True
     if any(AttributePath(path).covers(effect.attribute) for path in (*contract.mutable, *contract.bounded)):
         return True
+    if subject.hidden:
+        return False  # that the code declares this very secret would tell the agent that its guess is right
     as_declared = subject.declared is not None and equal(subject.declared, effect.value)
     return effect.action is EffectAction.CREATE and as_declared
 
 
-def _not_mutable(effect: Effect, contract: Contract) -> Finding:
+def _not_mutable(subject: Subject) -> Finding:
+    effect, contract = subject.effect, subject.contract
     allowed = ", ".join(dict.fromkeys((*contract.bounded, *contract.mutable))) or "nothing"
-    reason = f"Agents may not set {effect.attribute} of {effect.address}: {contract.source} neither bounds it nor lists it in `mutable`. Agents may set {allowed}."
+    reason = f"Agents may not set {effect.attribute} of {effect.address}: {contract.source} neither bounds it nor lists it in `mutable`. Agents may set {allowed}.{_left_out(subject)}"
     return _denial("not_mutable", reason, effect, attribute=effect.attribute, source=contract.source)
+
+
+def _left_out(subject: Subject) -> str:
+    """What to do about a value that need not be in the call."""
+    if subject.changes or subject.effect.obliged:
+        return ""
+    return (
+        " Leave it out of the call: it is to stay as it is, and the value that the code knows may not be the live one."
+    )
 
 
 # Rules for all callers ----------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Evaluates the guardrails: Rego rules that deny a mutation or hold it for a person."""
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 
 from gateway.checks.chain import Opinion, passed
 from gateway.checks.policy_answer import finding, member, only
@@ -8,8 +9,11 @@ from gateway.checks.policy_input import PolicyInputs
 from gateway.errors import PolicyUnavailable
 from gateway.model.facts import Facts
 from gateway.model.json import Json
+from gateway.model.masking import PER_RUN, without_digests
 from gateway.model.mutation import Mutation
+from gateway.model.verdict import Finding
 from gateway.ports import PolicyEngine
+from gateway.terraform.secrets import masked_text
 
 ENTRYPOINT = "sentinel/guardrails/result"
 
@@ -36,7 +40,14 @@ class GuardrailsCheck:
         found = only(answer, {"evaluated", "findings"})
         _require_all(member(found, "evaluated", dict), self._packages())
         objections = tuple(finding(self.name, each) for each in member(found, "findings", list))
+        if any(effect.judged is not None for effect in mutation.effects):
+            objections = tuple(_without_secrets(each) for each in objections)
         return Opinion(findings=objections or passed(self).findings, bundle=bundle)
+
+
+def _without_secrets(objection: Finding) -> Finding:
+    """The finding with the secrets in its sentence blanked: a policy may quote a document, and findings are stored."""
+    return replace(objection, reason=str(without_digests(masked_text(objection.reason, PER_RUN))))
 
 
 def _require_all(evaluated: Mapping[str, Json], packages: Collection[str]) -> None:

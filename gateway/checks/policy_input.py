@@ -30,7 +30,8 @@ class PolicyInputs:
 def policy_input(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
     """The input for one mutation and its facts. Times are integers: nanoseconds since 1970 (UTC).
 
-    Of the parameters of the call it shows only a few. The effects hold what matters of the others, with digests in place of secrets.
+    Of the parameters of the call it shows only a few. The effects hold what matters of the others, with digests in place of secrets; a JSON
+    document is shown as it is, because a mask inside it could hide what it grants.
     """
     return {
         "now_ns": _nanoseconds(facts.now),
@@ -67,7 +68,7 @@ def _effect(subject: Subject) -> Json:
         "address": effect.address,
         "attribute": effect.attribute,
         "action": effect.action.value,
-        "value": to_json(effect.value),
+        "value": to_json(effect.value if effect.judged is None else effect.judged),
         # The old value of a sensitive attribute is as secret as the new one.
         "before": None if effect.sensitive else to_json(subject.before),
         "declared_value": None if effect.sensitive else to_json(subject.declared),
@@ -75,6 +76,7 @@ def _effect(subject: Subject) -> Json:
         "identity": dict(effect.identity),
         "declared": effect.declared,
         "implied": effect.implied,
+        "upserted": effect.upserted,
         "exists": subject.exists,
         "changes": subject.changes,
         "contract": {

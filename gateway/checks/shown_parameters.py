@@ -10,6 +10,7 @@ _COPIED = ("Bucket", "CopySource")
 _SHOWN: Mapping[str, tuple[str, ...]] = {
     "ecs:DeleteService": ("force",),
     "elbv2:RegisterTargets": ("Targets",),
+    "kms:PutKeyPolicy": ("BypassPolicyLockoutSafetyCheck",),
     "kms:ScheduleKeyDeletion": ("PendingWindowInDays",),
     "rds:RebootDBInstance": ("ForceFailover",),
     "s3:CopyObject": (*_COPIED, *_LOCKS),

@@ -72,7 +72,12 @@ def show_hold(hold: Mapping[str, Any]) -> None:
     for reason in hold["reasons"]:
         console.print(f"  held: {safe(reason['reason'])} \\[{safe(reason['rule'])}]")
     console.print(
-        "[bold]parameters[/bold]" + ("" if hold["whole"] else " (not whole: too large, so it cannot be approved)")
+        "[bold]parameters[/bold]"
+        + (
+            ""
+            if hold["whole"]
+            else " (not whole: too large, or a secret in what it runs is masked, so it cannot be approved)"
+        )
     )
     console.print(safe(json.dumps(hold["parameters"], indent=2, ensure_ascii=False)))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from gateway.model.masking import without_digests
 from gateway.model.mutation import Mutation
 from gateway.model.verdict import Decision, Finding, Verdict
 
@@ -10,7 +11,15 @@ MAX_OBJECTIONS = 20
 
 
 def refusal_text(mutation: Mutation, decision: Decision) -> str:
-    """One paragraph for a held or denied mutation: the call, every objection, and the next step. Nothing was sent to AWS."""
+    """One paragraph for a held or denied mutation: the call, every objection, and the next step. Nothing was sent to AWS.
+
+    Callers that may not see all are not given the digests of secrets.
+    """
+    text = _text(mutation, decision)
+    return text if mutation.caller.sees_all else str(without_digests(text))
+
+
+def _text(mutation: Mutation, decision: Decision) -> str:
     call = f"{mutation.call.service}:{mutation.call.operation}"
     reasons = _reasons(list(_unique(_objection(finding) for finding in decision.objections)))
     if decision.verdict is Verdict.HOLD:

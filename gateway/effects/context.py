@@ -1,17 +1,18 @@
 """The context in which a call is interpreted (`CallContext`), and the resource that it is aimed at (`Target`)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gateway.effects.inventory import Inventory
 from gateway.effects.limits import EffectBudget
 from gateway.effects.schema import TypeSchema
 from gateway.effects.values import NotUnderstood
+from gateway.model.document import is_ambiguous
 from gateway.model.json import Json
 from gateway.model.masking import PER_RUN, Masker, holds_mask
 from gateway.model.mutation import WHOLE, Call, Effect, EffectAction
 from gateway.model.path import AttributePath
-from gateway.terraform.secrets import is_secret, masked
+from gateway.terraform.secrets import is_secret, masked, may_hold_secret, unmasked_documents
 
 _ARN_COLONS = 5
 """`arn:partition:service:region:account:resource`."""
@@ -65,12 +66,17 @@ class Target:
     def put(
         self, attribute: str, value: Json, *, action: EffectAction = EffectAction.SET, secret: bool = False
     ) -> Effect:
-        """The effect on one attribute; `value` is in the provider's form. Raises `NotUnderstood` if the provider has no such attribute."""
+        """The effect on one attribute; `value` is in the provider's form. Raises `NotUnderstood` if the provider has no such attribute, or if
+        readers may differ on what a document in the value says.
+        """
         if not self.schema.knows(attribute):
             raise NotUnderstood(f"{self.resource_type} has no attribute {attribute}")
         shown = self._masked(attribute, value, secret=secret)
+        judged = shown if may_hold_secret(self.resource_type, attribute) else unmasked_documents(value, shown)
+        _refuse_ambiguous(attribute, judged)
         sensitive = secret or shown != value or holds_mask(shown) or is_secret(self.resource_type, attribute)
-        return self._effect(attribute, action, shown, sensitive=sensitive)
+        effect = self._effect(attribute, action, shown, sensitive=sensitive)
+        return effect if judged == shown else replace(effect, judged=judged)
 
     def _masked(self, attribute: str, value: Json, *, secret: bool) -> Json:
         if secret or self.schema.is_sensitive(attribute):
@@ -96,6 +102,19 @@ class Target:
             declared=self.declared,
             sensitive=sensitive,
         )
+
+
+def _refuse_ambiguous(attribute: str, value: Json) -> None:
+    """Raise `NotUnderstood` for a document that names a member twice: nobody knows which of the two AWS takes."""
+    if isinstance(value, str):
+        if is_ambiguous(value):
+            raise NotUnderstood(f"a document in {attribute} names a member twice")
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            _refuse_ambiguous(attribute, item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _refuse_ambiguous(attribute, item)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """Interprets a call by its row of the service's table: every parameter becomes an effect, or the call is not understood."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from gateway.effects.arguments import account_for
 from gateway.effects.context import CallContext, Target
@@ -81,14 +82,34 @@ def effects_on(operation: Operation, context: CallContext, target: Target) -> It
             if key not in _NOT_SETTABLE and target.schema.knows(key)
         }
         values = {**named, **values}
-    for attribute, value in attributes(operation, target, context.call.parameters):
+    optional: set[str] = set()
+    for path, attribute, value in _given(operation, target, context.call.parameters, ()):
         values[attribute] = value
+        if not _is_obliged(operation, path):
+            optional.add(attribute)
     if not creates:
         values |= _reset_to_defaults(operation, target, values, context.call.parameters)
     if not values and not creates:
         raise NotUnderstood("the call changes no attribute that the provider has")
+    upserted = creates and operation.upserts
     for attribute, value in values.items():
-        yield target.put(attribute, value, action=action, secret=attribute in operation.secrets)
+        effect = target.put(attribute, value, action=action, secret=attribute in operation.secrets)
+        yield replace(effect, obliged=attribute not in optional, upserted=upserted)
+    for attribute, value in _switched_off(operation, values).items() if upserted else ():
+        yield replace(target.put(attribute, value, action=action), implied=True, upserted=True)
+
+
+def _is_obliged(operation: Operation, path: str) -> bool:
+    """Whether a call that sets anything has to carry the parameter."""
+    if operation.obliged is None and (operation.upserts or operation.defaults):
+        return True
+    named = (*(operation.obliged or ()), *operation.overwrites)
+    return any(path == each or path.startswith(f"{each}.") for each in named)
+
+
+def _switched_off(operation: Operation, given: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The switches that an upsert turns off by leaving them out: if the resource exists, it loses them."""
+    return {name: default for name, default in operation.defaults.items() if default is False and name not in given}
 
 
 def _reset_to_defaults(
@@ -120,6 +141,13 @@ def attributes(
     operation: Operation, target: Target, parameters: Mapping[str, object], prefix: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, Json]]:
     """(Attribute path, value) for all these parameters. Raises `NotUnderstood` for a parameter that nothing accounts for."""
+    return ((attribute, value) for _, attribute, value in _given(operation, target, parameters, prefix))
+
+
+def _given(
+    operation: Operation, target: Target, parameters: Mapping[str, object], prefix: tuple[str, ...]
+) -> Iterator[tuple[str, str, Json]]:
+    """As `attributes`, each with the path of its parameter."""
     for name, value in parameters.items():
         steps = (*prefix, name)
         path = ".".join(steps)
@@ -129,21 +157,22 @@ def attributes(
 
 def _parameter(
     operation: Operation, target: Target, steps: tuple[str, ...], value: object
-) -> Iterator[tuple[str, Json]]:
-    rule = operation.attributes.get(".".join(steps))
+) -> Iterator[tuple[str, str, Json]]:
+    path = ".".join(steps)
+    rule = operation.attributes.get(path)
     if callable(rule):
-        yield from rule(target, value).items()
+        yield from ((path, attribute, translated) for attribute, translated in rule(target, value).items())
         return
     attribute = rule or match(target.schema, steps)
     kind = target.schema.kinds.get(attribute or "")
     # A structure is interpreted member by member, unless the provider has it as one value: a map, or one of several blocks.
     by_member = isinstance(value, Mapping) and value and kind in ("block", "bool", "number", "string")
     if attribute is not None and kind is not None and not by_member:
-        yield attribute, _value(operation, target, steps, attribute, value)
+        yield path, attribute, _value(operation, target, steps, attribute, value)
     elif isinstance(value, Mapping) and value:
-        yield from attributes(operation, target, value, steps)
+        yield from _given(operation, target, value, steps)
     else:
-        raise NotUnderstood(f"parameter {'.'.join(steps)}")
+        raise NotUnderstood(f"parameter {path}")
 
 
 def _value(operation: Operation, target: Target, steps: tuple[str, ...], attribute: str, value: object) -> Json:

@@ -3,9 +3,11 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from gateway.effects.sensitive_members import sensitive_parameters
+from gateway.model.document import is_document, with_strings
 from gateway.model.json import Json, to_json
 from gateway.model.mutation import Call
 
@@ -24,24 +26,29 @@ _NOT_SECRET: Final = (
 _OFTEN_SECRET: Final = frozenset({
     "connectionproperties", "connectorconfiguration", "customheaders", "defaultarguments", "environment", "environmentvariables",
     "environmentvars", "headerparameters", "nonoverridablearguments", "optionsettings", "runtimeenvironmentsecrets",
-    "runtimeenvironmentvariables", "variables",
+    "runtimeenvironmentvariables", "stagevariables", "variables",
 })  # fmt: skip
 """Members whose values commonly hold secrets under any name: their names are shown, their values are not."""
 _NAMES: Final = frozenset({"name", "key", "parameterkey", "parametername", "headername"})
 _VALUES: Final = frozenset({"value", "parametervalue", "headervalue"})
 """In `{Name: …, Value: …}` the name says whether the value is a secret."""
 
-# Bounded repetitions, so that no text takes more than linear time. A masked literal has no character that a shell would
-# execute, so a command stays readable in full.
+# Bounded repetitions, so that no text takes more than linear time. A masked literal has no quote, bracket, blank or other character that a
+# shell would execute, and follows its name without one that ends a command, so what is masked is an argument and no command of its own.
 LONGEST_TEXT: Final = 64 * 1024
 """Characters of a text that is searched for secrets, at half a second for a megabyte. No longer text is shown anyway."""
+_NAME: Final = "password|passwd|pwd|secret|token|api_?key|access_?key"
+_VALUE: Final = r"[\w+/=.~@%^-]{4,512}"
 _INLINE: Final = re.compile(
-    r"(?P<name>(?:password|passwd|pwd|secret|token|api_?key|access_?key)[\"']?\s{0,8}[=:]\s{0,8}[\"']?)[\w+/=.~@%^-]{4,512}"
-    r"|(?P<option>--(?:[a-z]{1,16}-){0,3}(?:password|passwd|secret|token|api-?key|access-?key)\s{1,8}[\"']?)[\w+/=.~@%^-]{4,512}"
-    r"|(?P<scheme>://[^\s/:@]{0,128}:)[^\s/@]{1,256}(?=@)"
-    r"|(?P<pem>-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----)[^-]+",
+    rf"(?P<name>(?:{_NAME})(?:[\"']?[ \t]{{0,8}}:[ \t]{{0,8}}|[ \t]{{1,8}}=[ \t]{{0,8}}|[\"']?=)[\"']?){_VALUE}"
+    rf"|(?P<option>--(?:[a-z]{{1,16}}-){{0,3}}(?:password|passwd|secret|token|api-?key|access-?key)[ \t]{{1,8}}[\"']?){_VALUE}"
+    r"|(?P<scheme>://[\w%.~+-]{0,128}:)[\w%.~+-]{1,256}(?=@)"
+    r"|(?P<pem>-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----)(?:\s|\\[nr])*+(?:(?:Proc-Type|DEK-Info): [\w,-]{1,80}(?:\s|\\[nr])++){0,2}"
+    r"(?:[A-Za-z0-9+/=]|\s|\\[nr])++(?=-----END [A-Z ]{0,40}PRIVATE KEY-----)",
     re.IGNORECASE,
 )
+_SECRET_MEMBER: Final = re.compile(rf".*(?:{_NAME})", re.IGNORECASE | re.DOTALL)
+_SECRET_VALUE: Final = re.compile(_VALUE)
 
 
 _OPTION: Final = re.compile(
@@ -50,26 +57,51 @@ _OPTION: Final = re.compile(
 _LITERAL: Final = re.compile(r"[\w+/=.~@%^:-]{1,512}")
 
 
+@dataclass(slots=True, kw_only=True)
+class _View:
+    """How the parameters of one call are shown."""
+
+    marked: frozenset[str] = frozenset()
+    """The members that AWS marks as sensitive."""
+    runs: bool = False
+    """Whether the call runs code, so that blobs of text are shown too."""
+    hides: bool = False
+    """Set once a part of a text was masked, which could be a part of what runs."""
+
+
+def is_often_secret(member: str) -> bool:
+    """Whether the values of a member of a call or reply commonly hold secrets, whatever service it is of."""
+    return _folded(member) in _OFTEN_SECRET
+
+
 def masked_parameters(call: Call) -> dict[str, Json]:
     """The parameters with every secret masked: what AWS marks as sensitive, what has the name of a secret, and secrets inside texts.
 
     Commands and documents are shown, because a person must see what would run. A blob is shown by its length: the call's digest says
     which one it is.
     """
-    shown = _inside(call.parameters, sensitive_parameters(call.service, call.operation))
-    return dict(shown) if isinstance(shown, Mapping) else {}
+    return _parameters(call, _View(marked=sensitive_parameters(call.service, call.operation)))
 
 
-def bounded_parameters(call: Call, most: int) -> tuple[dict[str, Json], bool]:
-    """`masked_parameters` in at most about `most` characters of JSON, and whether they are whole. The largest members are left out first."""
-    shown = masked_parameters(call)
+def bounded_parameters(call: Call, most: int, *, runs: bool = False) -> tuple[dict[str, Json], bool]:
+    """`masked_parameters` in at most about `most` characters of JSON, and whether they are whole. The largest members are left out first.
+
+    `runs` says that the call runs code. Then they are not whole either if a part of a text was masked: a person could not see what runs.
+    """
+    view = _View(marked=sensitive_parameters(call.service, call.operation), runs=runs)
+    shown = _parameters(call, view)
     sizes = {name: len(json.dumps(value, ensure_ascii=False)) + len(name) for name, value in shown.items()}
     kept, left = dict(shown), most
     for name in sorted(sizes, key=lambda each: (sizes[each], each)):
         left -= sizes[name]
         if left < 0:
             kept[name] = f"(not kept: {sizes[name]} characters)"
-    return kept, left >= 0 and not _leaves_out(shown)
+    return kept, left >= 0 and not _leaves_out(shown) and not (runs and view.hides)
+
+
+def _parameters(call: Call, view: _View) -> dict[str, Json]:
+    shown = _inside(call.parameters, view)
+    return dict(shown) if isinstance(shown, Mapping) else {}
 
 
 def _leaves_out(value: Json) -> bool:
@@ -84,37 +116,72 @@ def _leaves_out(value: Json) -> bool:
     return False
 
 
-def _shown(name: str, value: object, marked: frozenset[str]) -> Json:
+def _shown(name: str, value: object, view: _View) -> Json:
     folded = _folded(name)
-    if folded in _OFTEN_SECRET or (name in marked and not isinstance(value, (bytes, bytearray))):
+    if folded in _OFTEN_SECRET or (name in view.marked and not isinstance(value, (bytes, bytearray))):
         return _names_only(value)
     if folded.endswith(_SECRET_ENDINGS) and not folded.endswith(_NOT_SECRET):
+        if isinstance(value, (list, tuple)):
+            # AWS names no list as a secret: the author of an automation document has, whose commands the items may become.
+            view.hides = True
         return value if value is None or isinstance(value, bool) else MASK
-    return _inside(value, marked)
+    return _inside(value, view)
 
 
-def _inside(value: object, marked: frozenset[str]) -> Json:
+def _inside(value: object, view: _View) -> Json:
     match value:
-        case str() if len(value) > LONGEST_TEXT:
-            return f"(not kept: {len(value)} characters)"
         case str():
-            return _INLINE.sub(_mask_inline, value)
+            return _text(value, view)
         case bytes() | bytearray():
-            return f"({len(value)} bytes)"
+            return _blob(bytes(value), view)
         case Mapping():
             secret = _names_a_secret(value)
             return {
-                str(key): MASK if secret and _folded(str(key)) in _VALUES else _shown(str(key), item, marked)
+                str(key): MASK if secret and _folded(str(key)) in _VALUES else _shown(str(key), item, view)
                 for key, item in value.items()
             }
         case Sequence() | set() | frozenset():
-            items = value if isinstance(value, Sequence) else sorted(value, key=repr)
-            return [
-                MASK if _is_argument_of_secret(before, item) else _inside(item, marked)
-                for before, item in zip([None, *items], items, strict=False)
-            ]
+            return _items(value if isinstance(value, Sequence) else sorted(value, key=repr), view)
         case _:
             return to_json(value)
+
+
+def _items(items: Sequence[object], view: _View) -> Json:
+    shown: list[Json] = []
+    for before, item in zip([None, *items], items, strict=False):
+        if _is_argument_of_secret(before, item):
+            view.hides = True
+            shown.append(MASK)
+        else:
+            shown.append(_inside(item, view))
+    return shown
+
+
+def _text(text: str, view: _View) -> Json:
+    """The text without the secrets in it. A JSON document is masked one string at a time, so that it keeps its structure."""
+    if len(text) > LONGEST_TEXT:
+        return f"(not kept: {len(text)} characters)"
+    shown = _masked_text(text)
+    view.hides = view.hides or shown != text
+    return shown
+
+
+def _masked_text(text: str) -> str:
+    return with_strings(text, _masked_string) if is_document(text) else _INLINE.sub(_mask_inline, text)
+
+
+def _masked_string(name: str, string: str) -> str:
+    if _SECRET_MEMBER.fullmatch(name) and (secret := _SECRET_VALUE.match(string)):
+        return MASK + string[secret.end() :]
+    return _masked_text(string)
+
+
+def _blob(value: bytes, view: _View) -> Json:
+    """The length of a blob; of a call that runs code the text in it, which is what runs, or what the code is given."""
+    try:
+        return _text(value.decode(), view) if view.runs else f"({len(value)} bytes)"
+    except UnicodeDecodeError:
+        return f"({len(value)} bytes)"
 
 
 def _is_argument_of_secret(before: object, item: object) -> bool:

@@ -52,11 +52,15 @@ class Operation:
     secrets: frozenset[str] = frozenset()
     """Attributes whose value is secret although the provider does not mark them as sensitive."""
     upserts: bool = False
-    """Whether the operation creates the resource if the state does not have it."""
+    """Whether the operation creates the resource if it is not there, and changes it if it is."""
     defaults: Mapping[str, Json] = field(default_factory=dict)
     """For an operation that overwrites the whole resource: attribute → the value that AWS gives it if the call omits it."""
     overwrites: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
     """For a structure that AWS replaces as a whole if the call has it: parameter path → the defaults of its members, as in `defaults`."""
+    obliged: frozenset[str] | None = None
+    """Paths of the parameters that a caller cannot leave out: AWS requires them, or resets what the call omits. What `overwrites` names
+    is among them. None: all, if the operation overwrites the whole resource (it has `defaults` or upserts), else no others.
+    """
     handler: Handler | None = None
     """Interprets the call in place of this row, where data cannot say what the call does."""
     other_types: tuple[str, ...] = ()

@@ -18,28 +18,31 @@ from gateway.ledger.tables import RECORDS
 
 log = structlog.get_logger()
 
-EVERY_SECONDS: Final = 60.0
-"""Longest time that a record waits for a checkpoint."""
+APART_SECONDS: Final = 1.0
+"""Shortest time between two checkpoints, so about the longest that a record waits for one: the first after a pause is signed at once."""
 EVERY_RECORDS: Final = 1_000
-"""Most records that wait for one. If none can be written, no more than these are accepted."""
+"""Most records that wait for a checkpoint that cannot be written. No more than these are accepted."""
 
 _RETRY_SECONDS: Final = 5.0
 _HASH_OF: Final = Statement(select(RECORDS.c.hash).where(RECORDS.c.seq == bindparam("seq")))
 
 
 class Anchor:
-    """Signs a checkpoint after at most `EVERY_SECONDS` or `EVERY_RECORDS`, and at the end. A thread of its own does it, so no commit waits."""
+    """Signs a checkpoint as soon as records were committed, once in `APART_SECONDS` at most, and at the end.
 
-    def __init__(self, store: Store, key: bytes, file: CheckpointFile, *, count: int) -> None:
-        """`key` is the key of the record hashes, `count` the number of records now. Raises `errors.LedgerBroken`, `errors.LedgerUnavailable`."""
+    A thread of its own does it, so no commit waits. It never signs over less than this process knows to be in the ledger.
+    """
+
+    def __init__(self, store: Store, key: bytes, file: CheckpointFile, *, end: ChainEndRow) -> None:
+        """`key` is the key of the record hashes, `end` the last record now. Raises `errors.LedgerBroken`, `errors.LedgerUnavailable`."""
         self._store = store
         self._key = key
         self._file = file
         checkpoint = file.read()
         self._signed = checkpoint.size if checkpoint is not None else 0
-        self._committed = count
+        self._committed = end
         self._wake = threading.Event()
-        self._closed = False
+        self._closed = threading.Event()
         self._broken = False
         self.problem = ""
         """Why the last checkpoint could not be signed, as a sentence; empty if it was."""
@@ -47,27 +50,40 @@ class Anchor:
         self._thread.start()
 
     def committed(self, end: ChainEndRow) -> None:
-        """Take note of the last committed record. Costs nothing unless a checkpoint is due."""
-        self._committed = end.seq
-        if end.seq - self._signed >= EVERY_RECORDS and not self.problem:
+        """Take note of the last committed record, and have it signed soon. One before a record already known says nothing."""
+        if end.seq <= self._committed.seq:
+            return
+        self._committed = end
+        if not self.problem:
             self._wake.set()
 
     def guard(self) -> None:
         """Raise `errors.LedgerUnavailable` once the ledger was found broken, or too many records wait for a checkpoint that cannot be written."""
-        if self.problem and (self._broken or self._committed - self._signed >= EVERY_RECORDS):
+        if self.problem and (self._broken or self._committed.seq - self._signed >= EVERY_RECORDS):
             raise LedgerUnavailable(f"{self.problem} Nothing was stored.")
 
     def close(self) -> None:
         """Sign the last checkpoint, and stop. Blocks until then."""
-        self._closed = True
+        self._closed.set()
         self._wake.set()
         self._thread.join()
 
     def sign(self) -> None:
-        """Verify the records after the last checkpoint, and sign a new one. Raises `errors.LedgerBroken`, `errors.LedgerUnavailable`."""
+        """Verify the records after the last checkpoint, and sign a new one. Raises `errors.LedgerBroken`, `errors.LedgerUnavailable`.
+
+        If the ledger does not hold the last record that this process knows, that record is signed all the same: no process that shares
+        the checkpoint then starts on what is left.
+        """
+        # Read before the snapshot is taken: the ledger then holds at least this record.
+        known = self._committed
         with self._file.locked():
             checkpoint = self._file.read()
-            end = self._verified_end(checkpoint)
+            try:
+                end = self._verified_end(checkpoint, known)
+            except _KnownRecordGone:
+                if checkpoint is None or known.seq > checkpoint.size:
+                    self._file.write(Checkpoint(size=known.seq, hash=known.hash))
+                raise
             if end.seq and (checkpoint is None or end.seq > checkpoint.size):
                 self._file.write(Checkpoint(size=end.seq, hash=end.hash))
         self._signed = end.seq
@@ -75,11 +91,13 @@ class Anchor:
     def _run(self) -> None:
         closed = False
         while not closed:
-            self._wake.wait(_RETRY_SECONDS if self.problem else EVERY_SECONDS)
+            waiting = bool(self.problem) or self._committed.seq > self._signed
+            self._wake.wait(_RETRY_SECONDS if waiting else None)
             self._wake.clear()
-            closed = self._closed
-            if self._committed > self._signed or self.problem:
+            closed = self._closed.is_set()
+            if self._committed.seq > self._signed or self.problem:
                 self._try_to_sign()
+            self._closed.wait(APART_SECONDS)
 
     def _try_to_sign(self) -> None:
         try:
@@ -95,15 +113,33 @@ class Anchor:
         else:
             self._broken, self.problem = False, ""
 
-    def _verified_end(self, checkpoint: Checkpoint | None) -> ChainEndRow:
+    def _verified_end(self, checkpoint: Checkpoint | None, known: ChainEndRow) -> ChainEndRow:
         with self._store.connect() as connection, unavailable():
             self._store.begin_snapshot(connection)
             session = Session(connection)
             end = agreed_end(session, checkpoint, self._file)
+            _check_known(session, known)
             with closing(verified_records(session, self._key, end)) as rows:
                 for row in rows:
                     end = ChainEndRow(row[1], row[-1])
             return end
+
+
+class _KnownRecordGone(LedgerBroken):
+    """The ledger does not hold the last record that this process committed or found."""
+
+
+def _check_known(session: Session, known: ChainEndRow) -> None:
+    """Raise unless the ledger holds this record. Others may have appended after it."""
+    if known.seq == 0:
+        return
+    found = session.scalar(_HASH_OF, {"seq": known.seq})
+    if found != known.hash:
+        state = "is missing from the ledger" if found is None else "was rewritten"
+        raise _KnownRecordGone(
+            f"Record {known.seq} {state}, though this process knows that it was stored: the ledger was changed past Sentinel. "
+            "Compare with a backup. If you restored an older ledger on purpose, stop every process and move the checkpoint away."
+        )
 
 
 def agreed_end(session: Session, checkpoint: Checkpoint | None, file: CheckpointFile) -> ChainEndRow:

@@ -221,8 +221,9 @@ def _refuse_unseen(mutation_id: str, hold: HoldRow) -> None:
     summary = json.loads(hold.summary)
     if summary["call"].get("whole") is not True or "cut" in summary:
         raise NotAllowed(
-            f"The parameters or effects of mutation {mutation_id} are too large to be kept, so nobody can see all of what would be approved. "
-            "Ask its actor to send smaller calls, or reject it."
+            f"Mutation {mutation_id} is too large to be kept, or it runs a text that holds a secret, so nobody can see all of what would be "
+            "approved. Ask its actor to send smaller calls, and to name the secret (Secrets Manager, Parameter Store) instead of sending it; "
+            "or reject it."
         )
 
 

@@ -11,7 +11,7 @@ from gateway.model.claim import Claim
 from gateway.model.facts import Subject
 from gateway.model.json import Json
 from gateway.model.motive import motive_to_json
-from gateway.model.mutation import Mutation
+from gateway.model.mutation import CallClass, Mutation
 from gateway.model.verdict import Decision, Verdict
 
 MAX_PARAMETERS: Final = 64 * 1024
@@ -56,10 +56,11 @@ def decided_body(
 
 
 def _call_to_json(mutation: Mutation, decision: Decision, digest: str) -> Json:
-    """The call with its parameters, secrets masked: whole unless they are very large or the call is denied."""
+    """The call with its parameters, secrets masked: whole unless they are very large, the call is denied, or a mask hides what it runs."""
     call = mutation.call
     denied = decision.verdict is Verdict.DENY and not decision.carried_out
-    parameters, whole = bounded_parameters(call, MAX_DENIED_PARAMETERS if denied else MAX_PARAMETERS)
+    most = MAX_DENIED_PARAMETERS if denied else MAX_PARAMETERS
+    parameters, whole = bounded_parameters(call, most, runs=mutation.call_class is CallClass.EXECUTE)
     return {
         "service": call.service,
         "operation": call.operation,

@@ -21,6 +21,7 @@ from gateway.ledger.passed import record_passed
 from gateway.ledger.probe import Probe
 from gateway.ledger.rate_limit import RefusalRateLimit, refusal_body
 from gateway.ledger.reader import Reader
+from gateway.ledger.rows import ChainEndRow
 from gateway.ledger.statements import Session
 from gateway.ledger.store import Store, open_store
 from gateway.ledger.transaction import Transaction
@@ -58,13 +59,13 @@ class SqlLedger:
     Every method may raise `errors.LedgerUnavailable`; nothing of that call was then stored.
     """
 
-    def __init__(self, store: Store, keys: LedgerKeys, checkpoint: CheckpointFile | None, *, count: int) -> None:
-        """Takes ownership of a store that `prepare` has checked and counted: `close` closes it."""
+    def __init__(self, store: Store, keys: LedgerKeys, checkpoint: CheckpointFile | None, *, end: ChainEndRow) -> None:
+        """Takes ownership of a store that `prepare` has checked, and which ends so: `close` closes it."""
         self._store = store
         self._keys = keys
         self._checkpoint = checkpoint
-        self._anchor = Anchor(store, keys.chain, checkpoint, count=count) if checkpoint is not None else None
-        self._writer = Writer(store, keys.chain, self._anchor)
+        self._anchor = Anchor(store, keys.chain, checkpoint, end=end) if checkpoint is not None else None
+        self._writer = Writer(store, keys.chain, self._anchor, seen=end)
         self._hot_reader = Reader(store, "hot-reader")
         self._query_reader = Reader(store, "query-reader")
         self._probe = Probe(self._hot_reader)
@@ -85,8 +86,8 @@ class SqlLedger:
     def _open(cls, url: str, keys: LedgerKeys, file: CheckpointFile | None) -> "SqlLedger":
         store = open_store(url)
         try:
-            count = prepare(store, keys.chain, file)
-            return cls(store, keys, file, count=count)
+            end = prepare(store, keys.chain, file)
+            return cls(store, keys, file, end=end)
         except BaseException:
             store.close()
             raise

@@ -24,8 +24,8 @@ _LAST: Final = Query(
 )
 
 
-def prepare(store: Store, key: bytes, file: CheckpointFile | None) -> int:
-    """Check the end of the ledger, and record the keys of one that was written before records were keyed; the number of records.
+def prepare(store: Store, key: bytes, file: CheckpointFile | None) -> ChainEndRow:
+    """Check the end of the ledger, and record the keys of one that was written before records were keyed; the last record.
 
     Raises `errors.LedgerBroken` if the ledger does not hold what the last checkpoint says, or ends with a record that was not
     written with this key, and `errors.LedgerUnavailable`.
@@ -42,11 +42,11 @@ def prepare(store: Store, key: bytes, file: CheckpointFile | None) -> int:
         elif checkpoint is None:
             # Once there is a keyed record or a checkpoint, a key without a record was written past Sentinel.
             adopt_keys(transaction, datetime.now(UTC))
-        count = transaction.end.seq if transaction.end is not None else last.seq if last is not None else 0
+        end = transaction.end or (ChainEndRow(last.seq, last.hash) if last is not None else START)
         connection.commit()
-    if file is not None and count == 0:
+    if file is not None and end == START:
         _anchor_empty(file)
-    return count
+    return end
 
 
 def _anchor_empty(file: CheckpointFile) -> None:

@@ -31,6 +31,7 @@ class LastRecordRow(NamedTuple):
     seq: int
     version: int
     previous: str
+    hash: str
 
 
 class ClaimRow(NamedTuple):

@@ -4,6 +4,7 @@ The row is written in the transaction of the decision, so it holds for every gat
 signature is valid and then deleted, so the table stays small.
 """
 
+import json
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -13,10 +14,11 @@ from gateway.errors import SignatureSpent
 from gateway.ledger.rows import SpentRow
 from gateway.ledger.statements import Query, Statement, columns
 from gateway.ledger.states import AttemptState
-from gateway.ledger.tables import ATTEMPTS, SIGNATURES
+from gateway.ledger.tables import ATTEMPTS, RECORDS, SIGNATURES
 from gateway.ledger.timestamps import to_text
 from gateway.ledger.transaction import Transaction
 from gateway.model.mutation import Mutation
+from gateway.model.record import Stage
 
 KEPT: Final = timedelta(hours=1)
 """How long a spent signature is remembered. A signature is valid for at most twice the greatest clock skew, 30 minutes."""
@@ -25,6 +27,12 @@ _SPENT: Final = Query(
     select(*columns(SIGNATURES, SpentRow)).where(SIGNATURES.c.signature == bindparam("given")), SpentRow
 )
 _STATE: Final = Statement(select(ATTEMPTS.c.state).where(ATTEMPTS.c.mutation_id == bindparam("mutation")))
+_HOW_IT_ENDED: Final = Statement(
+    select(RECORDS.c.body)
+    .where(RECORDS.c.mutation_id == bindparam("mutation"), RECORDS.c.stage == Stage.SETTLED.value)
+    .order_by(RECORDS.c.seq.desc())
+    .limit(1)
+)
 _SPEND: Final = Statement(insert(SIGNATURES))
 _SPEND_AGAIN: Final = Statement(
     update(SIGNATURES)
@@ -37,7 +45,8 @@ _FORGET: Final = Statement(delete(SIGNATURES).where(SIGNATURES.c.at < bindparam(
 def spend_signature(transaction: Transaction, mutation: Mutation, now: datetime) -> None:
     """Spend the signature of the mutation's request, if it has one.
 
-    Raises `errors.SignatureSpent` if an earlier attempt spent it, unless AWS refused that attempt: then nothing was applied with it.
+    Raises `errors.SignatureSpent` if an earlier attempt spent it, unless AWS itself refused that attempt: then nothing was applied with it.
+    A doubt that was settled as failed proves less: who settled it may be wrong, so the signature stays spent.
     """
     if not mutation.signature:
         return
@@ -46,10 +55,17 @@ def spend_signature(transaction: Transaction, mutation: Mutation, now: datetime)
     spent = transaction.row(_SPENT, {"given": mutation.signature})
     if spent is None:
         transaction.change(_SPEND, {"signature": mutation.signature, "mutation_id": mutation.id, "at": moment})
-    elif transaction.scalar(_STATE, {"mutation": spent.mutation_id}) == AttemptState.FAILED:
+    elif _refused(transaction, spent.mutation_id):
         transaction.change(_SPEND_AGAIN, {"given": mutation.signature, "by": mutation.id, "now": moment})
     else:
         raise SignatureSpent(
             f"The signature of this request was used before (mutation {spent.mutation_id}), so nothing was sent again. "
             "If this is another call, sign it again: a signature changes every second."
         )
+
+
+def _refused(transaction: Transaction, mutation_id: str) -> bool:
+    """Whether the gateway heard itself that the attempt failed; what was found out after a doubt does not count."""
+    if transaction.scalar(_STATE, {"mutation": mutation_id}) != AttemptState.FAILED:
+        return False
+    return "settled_by" not in json.loads(transaction.scalar(_HOW_IT_ENDED, {"mutation": mutation_id}))

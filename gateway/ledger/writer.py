@@ -51,12 +51,12 @@ class Writer:
     Each caller's work has a savepoint of its own, so it can fail alone. Callers get their results only after the commit.
     """
 
-    def __init__(self, store: Store, key: bytes, anchor: Anchor | None = None) -> None:
-        """`key` keys the record hashes; `anchor` is told of every commit, and can refuse new work."""
+    def __init__(self, store: Store, key: bytes, anchor: Anchor | None = None, *, seen: ChainEndRow = START) -> None:
+        """`key` keys the record hashes; `anchor` is told of every commit, and can refuse new work; `seen` is the last record known now."""
         self._store = store
         self._key = key
         self._anchor = anchor
-        self._seen = START
+        self._seen = seen
         self._queue: SimpleQueue[_Item[Any] | None] = SimpleQueue()
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="ledger-writer", daemon=True)

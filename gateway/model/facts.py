@@ -44,14 +44,22 @@ class Subject:
     """Whether the resource is in the state."""
     disputed: bool = False
     """Whether a standing claim says that the attribute has another value than the effect sets."""
+    hidden: bool = False
+    """Whether the value is a secret that the caller is not told. What is decided and recorded must not say whether a guess of it is right."""
 
     @property
     def changes(self) -> bool:
         """Whether the effect changes the known or the claimed value. Create, delete and invoke always count as changes.
 
-        The known value alone proves nothing: while another mutation is in flight or in doubt, it is the value before that one.
+        The known value alone proves nothing: while another mutation is in flight or in doubt, it is the value before that one. A hidden value
+        always counts as a change too.
         """
-        return self.disputed or self.effect.action is not EffectAction.SET or self.effect.value != self.before
+        return (
+            self.hidden
+            or self.disputed
+            or self.effect.action is not EffectAction.SET
+            or self.effect.value != self.before
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -97,6 +97,8 @@ class Effect:
     action: EffectAction
     value: Json = None
     """The new value as Terraform writes it; None for DELETE and INVOKE. The secrets in it are masked, see `model.masking`."""
+    judged: Json = field(default=None, compare=False, repr=False)
+    """What policies judge in place of `value` if masking changed a JSON document in it: the documents as they are. Never stored or shown."""
     resource_type: str
     """Terraform resource type, e.g. `aws_sqs_queue`."""
     identity: Mapping[str, str] = field(default_factory=dict)
@@ -109,6 +111,12 @@ class Effect:
     """
     sensitive: bool = False
     """Whether the value is a secret, which must not be stored or written into code."""
+    obliged: bool = field(default=False, compare=False)
+    """Whether the caller could not leave it out: AWS requires the parameter, or resets what the call omits."""
+    unrecorded: tuple[str, ...] = field(default=(), compare=False)
+    """What the value lets in without a range of addresses, and no state records: ids of security groups."""
+    upserted: bool = field(default=False, compare=False)
+    """Whether AWS carries the creation out on a resource that exists already: that the state has none proves nothing then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

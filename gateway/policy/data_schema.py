@@ -81,6 +81,7 @@ class IdentityData(_Strict):
     services: list[StrictStr]
     admin_policies: list[Annotated[StrictStr, Field(min_length=3, pattern="[A-Za-z]")]]
     documents: dict[StrictStr, Literal["identity", "trust"]]
+    denying_policies: list[Annotated[StrictStr, Field(min_length=3, pattern="[A-Za-z]")]]
     role_attributes: list[StrictStr]
     escalating: list[Action]
 
@@ -89,6 +90,8 @@ class PatternsData(_Strict):
     """`policies/data/patterns.json`."""
 
     shortest_name: Annotated[StrictInt, Field(ge=1)]
+    own: list[Annotated[StrictStr, Field(pattern=r"^\$\{[A-Za-z:]+\}$")]]
+    """Policy variables that are the whole name of whoever asks."""
     services_without_types: list[StrictStr]
 
 
@@ -104,6 +107,9 @@ class PrincipalsData(_Strict):
     """`policies/data/principals.json`. Condition keys and operators are in lower case."""
 
     trusted_accounts: list[Annotated[StrictStr, Field(pattern="^[0-9]{12}$")]]
+    trusted_organizations: list[Annotated[StrictStr, Field(pattern="^o-[a-z0-9]{10,32}$")]]
+    trusted_networks: list[Annotated[StrictStr, Field(pattern="^vpce?-[0-9a-f]{8,17}$")]]
+    """VPCs and VPC endpoints."""
     demanding_operators: list[
         Annotated[StrictStr, Field(pattern="^(string(equals|equalsignorecase|like)|arn(equals|like))$")]
     ]
@@ -144,9 +150,18 @@ class DataPlaneData(_Strict):
 
 
 class ExecutionData(_Strict):
-    """`policies/data/execution.json`: by resource type, the attributes that are code."""
+    """`policies/data/execution.json`: by resource type, the attributes that are code; variables that name what is loaded first."""
 
     code: dict[StrictStr, list[StrictStr]]
+    loaders: list[StrictStr]
+
+
+class DestinationsData(_Strict):
+    """`policies/data/destinations.json`: by resource type, where data is sent; attributes that name what belongs to somebody; blocks."""
+
+    endpoints: dict[StrictStr, list[StrictStr]]
+    naming: list[StrictStr]
+    blocks: list[StrictStr]
 
 
 class ExposureData(_Strict):
@@ -169,6 +184,7 @@ _KNOWN: Mapping[str, type[BaseModel]] = {
     "data_plane": DataPlaneData,
     "execution": ExecutionData,
     "exposure": ExposureData,
+    "destinations": DestinationsData,
 }
 _COMPLETE = (
     ("intents", Intent),

@@ -10,10 +10,11 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
-from typing import Final
+from typing import Final, TypeGuard
 
+from gateway.model.document import is_document, looks_like_document, with_strings
 from gateway.model.json import Json
-from gateway.model.masking import PER_RUN, Masker, holds_mask, is_masked
+from gateway.model.masking import MEMBER, PER_RUN, Masker, holds_mask, is_masked
 from gateway.model.path import AttributePath
 
 _FILE: Final = "sensitive_attributes.json"
@@ -72,16 +73,22 @@ _SECRET_NAME: Final = re.compile(
 )
 """Names of secrets, after `_snake`. The state marks secrets too, but older versions of Terraform mark only those that the code marks."""
 
+_PAIR_NAME: Final = "password|passwd|pwd|secret|accountkey|sharedaccesskey|accesstoken|api_?key|auth_?token"
+_PAIR_VALUE: Final = r"[^;,&\s\"'`{}<>\[\]*?\\]{3,512}"
 _SECRET_TEXT: Final = re.compile(
-    r"(?<=://)[^\s:/@]{0,256}:(?P<url>[^\s/@]{1,256})@"
-    r"|(?i:password|passwd|pwd|secret|accountkey|sharedaccesskey|accesstoken|api_?key|auth_?token)"
-    r"(?:\\?[\"']\s{0,8}:\s{0,8}\\?[\"']|\s{0,64}=\s{0,8}\\?[\"']?)(?P<pair>[^;,&\s\"'{}*?\\]{3,512})"
-    r"|-----BEGIN [A-Z ]{0,32}PRIVATE KEY-----(?P<pem>[\w\s+/=\\-]+)"
+    r"(?<=://)[\w%.~+-]{0,256}:(?P<url>[\w%.~+-]{1,256})@"
+    rf"|(?i:{_PAIR_NAME})"
+    rf"(?:\\?[\"'][ \t]{{0,8}}:[ \t]{{0,8}}\\?[\"']|[ \t]{{0,64}}=[ \t]{{0,8}}\\?[\"']?)(?P<pair>{_PAIR_VALUE})"
+    r"|-----BEGIN [A-Z ]{0,32}PRIVATE KEY-----(?P<pem>(?:\s|\\[nr])*+(?:(?:Proc-Type|DEK-Info): [\w,-]{1,80}(?:\s|\\[nr])++){0,2}"
+    r"(?:[A-Za-z0-9+/=]|\s|\\[nr])++)(?=-----END [A-Z ]{0,32}PRIVATE KEY-----)"
     r"|\b(?P<known>(?:gh[pousr]_|github_pat_|glpat-|xox[abprs]-|sk_live_|rk_live_|AIza)[\w-]{16,255})"
 )
 """Secrets inside a text, by their form: a URL with a password, `password=…` and `"password": "…"`, a private key, known kinds of tokens. A
-value with a wildcard is none, so that nobody can hide one from the policies. The search is linear in the length of the text.
+value with a wildcard is none, and none but a private key has quotes, brackets or blanks in it, so that nobody can hide a part of a text by a mask
+that begins in another. The search is linear in the length of the text.
 """
+_SECRET_MEMBER: Final = re.compile(rf".*(?:{_PAIR_NAME})", re.IGNORECASE | re.DOTALL)
+_SECRET_VALUE: Final = re.compile(_PAIR_VALUE)
 _SIGN: Final = re.compile(r"[=@]|[\"'] {0,8}:|PRIVATE KEY-----|gh|glpat-|xox|_live_|AIza")
 """Every secret that the expression above finds contains one of these, and most texts contain none."""
 
@@ -107,6 +114,11 @@ def may_hold_secret(resource_type: str, attribute: str) -> bool:
     return _rule(resource_type, _without_indexes(attribute)) in ("often", "definitions")
 
 
+def often_secret() -> Mapping[str, frozenset[str]]:
+    """Resource type → its attributes that are no secrets by nature, and that people put secrets into."""
+    return _OFTEN_SECRET
+
+
 def masked(value: Json, *, resource_type: str, attribute: str, masker: Masker, recorded: Json = None) -> Json:
     """The value of an attribute, in the provider's form, with its secrets masked.
 
@@ -121,15 +133,50 @@ def shows_secret(value: Json, *, resource_type: str, attribute: str) -> bool:
 
 
 def masked_text(text: str, masker: Masker) -> str:
-    """The text with the secrets in it that have a known form replaced by `hmac_sha256:` and 16 digits; the rest stays readable."""
+    """The text with the secrets in it that have a known form replaced by `hmac_sha256:` and 16 digits; the rest stays readable.
+
+    A JSON document is masked one string at a time, so that it keeps its structure.
+    """
+    if not _SIGN.search(text):
+        return text
+    if is_document(text):
+        return with_strings(text, lambda name, string: _masked_string(name, string, masker))
 
     def replace(found: re.Match[str]) -> str:
         group = next(name for name, value in found.groupdict().items() if value is not None)
         start, end = found.start(group) - found.start(), found.end(group) - found.start()
         whole = found[0]
-        return whole[:start] + f"hmac_sha256:{masker.digest(whole[start:end])[:16]}" + whole[end:]
+        return whole[:start] + _short(whole[start:end], masker) + whole[end:]
 
-    return _SECRET_TEXT.sub(replace, text) if _SIGN.search(text) else text
+    return _SECRET_TEXT.sub(replace, text)
+
+
+def unmasked_documents(value: Json, shown: Json) -> Json:
+    """What policies judge: `shown`, which is `value` with its secrets masked, with the JSON documents of `value` as they are.
+
+    A text that only begins as a document counts, because AWS may read what Sentinel does not.
+    """
+    if isinstance(value, str) and isinstance(shown, str):
+        return value if looks_like_document(value) else shown
+    if isinstance(value, Mapping) and isinstance(shown, Mapping) and value.keys() == shown.keys():
+        return {key: unmasked_documents(item, shown[key]) for key, item in value.items()}
+    if _is_list(value) and _is_list(shown) and len(value) == len(shown):
+        return [unmasked_documents(item, each) for item, each in zip(value, shown, strict=True)]
+    return shown
+
+
+def _is_list(value: Json) -> TypeGuard[Sequence[Json]]:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _masked_string(name: str, string: str, masker: Masker) -> str:
+    if _SECRET_MEMBER.fullmatch(name) and (secret := _SECRET_VALUE.match(string)):
+        return _short(secret[0], masker) + string[secret.end() :]
+    return masked_text(string, masker)
+
+
+def _short(secret: str, masker: Masker) -> str:
+    return f"{MEMBER}:{masker.digest(secret)[:16]}"
 
 
 def _masked(value: Json, resource_type: str, path: str, masker: Masker) -> Json:
@@ -165,10 +212,7 @@ def _masked_like(value: Json, recorded: Json, masker: Masker) -> Json:
 
 def _masked_definitions(text: str, masker: Masker) -> Json:
     """The JSON text of container definitions with everything masked that may hold a secret; masked as a whole if it is not such JSON."""
-    try:
-        definitions = json.loads(text)
-    except (ValueError, RecursionError):
-        return masker.mask(text)
+    definitions = json.loads(text) if is_document(text) else None
     if not isinstance(definitions, list) or not all(isinstance(each, dict) for each in definitions):
         return masker.mask(text)
     shown = [{name: _masked_member(name, value, masker) for name, value in each.items()} for each in definitions]

@@ -149,8 +149,10 @@ blinding contains {"what": concat(" ", ["Deleting", effect.address]), "address":
 	effect.resource_type in config.guards
 }
 
-# To create without a protection takes none away where the attribute starts off so.
+# To create without a protection takes none away where the attribute starts off so, and where AWS would refuse to create what exists.
 lowers(effect) if effect.action == "set"
+
+lowers(effect) if effect.upserted
 
 lowers(effect) if {
 	effect.action == "create"

@@ -96,6 +96,13 @@ test_protections_inside_a_block if {
 	reported("human", [fixtures.effect("aws_db_instance", "create", "deletion_protection", false)]) == set()
 }
 
+test_a_put_may_meet_what_exists if {
+	put := fixtures.effect("aws_s3_bucket_versioning", "create", "versioning_configuration.status", "Suspended")
+	reported("pipeline", [put]) == set()
+	reported("pipeline", [fixtures.but(put, "upserted", true)]) == {"SEN-D002 hold"}
+	reported("pipeline", [fixtures.as_declared(fixtures.but(put, "upserted", true))]) == set()
+}
+
 test_what_is_kept_too_short if {
 	every effect in [
 		fixtures.effect("aws_db_instance", "set", "backup_retention_period", 1),

@@ -64,6 +64,37 @@ findings contains {
 	not trusted(effect)
 }
 
+# METADATA
+# title: What runs with a role loads something else at its start
+# description: |
+#   A variable of the environment that names a program or a library to load first is code by another name. Only the names of variables are
+#   shown to policies. Passes as SEN-E003 does.
+# custom:
+#   id: SEN-E004
+#   severity: high
+findings contains {
+	"id": "SEN-E004",
+	"verdict": "hold",
+	"message": concat("", ["This makes ", effect.address, " load at its start what ", effects.few(loaded), " names, with the rights of its role; a human must approve it."]),
+	"address": effect.address,
+	"attribute": effect.attribute,
+} if {
+	some effect in effects.writes
+	effect.changes
+	loaded := loaders(effect)
+	count(loaded) > 0
+	not trusted(effect)
+}
+
+loaders(effect) := {name |
+	effect.resource_type == "aws_lambda_function"
+	effect.attribute in {"environment.variables", "environment", "*"}
+	effects.is_block(effect.value)
+	walk(effect.value, [path, _])
+	name := path[count(path) - 1]
+	name in config.loaders
+}
+
 trusted(effect) if effects.is_declared(effect)
 
 trusted(effect) if {

@@ -68,3 +68,19 @@ replaced(kind, effect) := fixtures.verdicts(found) if {
 	found := execution.findings with input as fixtures.document(kind, [effect]) with data.data as fixtures.config
 	fixtures.complete(found)
 }
+
+test_what_is_loaded_at_the_start_is_code if {
+	variables := {"STAGE": {"hmac_sha256": "ab"}, "AWS_LAMBDA_EXEC_WRAPPER": {"hmac_sha256": "cd"}}
+	every effect in [
+		fixtures.effect("aws_lambda_function", "set", "environment.variables", variables),
+		fixtures.effect("aws_lambda_function", "set", "environment", [{"variables": variables}]),
+		fixtures.effect("aws_lambda_function", "create", "*", {"environment": [{"variables": variables}]}),
+	] {
+		replaced("human", effect) == {"SEN-E004 hold"}
+		replaced("pipeline", effect) == set()
+		replaced("pipeline", fixtures.but(effect, "declared", false)) == {"SEN-E004 hold"}
+		replaced("human", fixtures.as_declared(effect)) == set()
+	}
+	replaced("human", fixtures.effect("aws_lambda_function", "set", "environment.variables", {"STAGE": "x"})) == set()
+	replaced("human", fixtures.effect("aws_lambda_function", "set", "environment.variables", null)) == set()
+}

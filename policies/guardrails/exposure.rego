@@ -146,7 +146,7 @@ lets_in := array.concat(
 		some effect in policies
 		strangers := {stranger |
 			some statement in documents.allowing(effect.value)
-			some stranger in principals.strangers(statement)
+			some stranger in (principals.strangers(statement) | principals.federated(statement))
 		}
 	],
 	[[effect, strangers] |

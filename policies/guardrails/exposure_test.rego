@@ -107,7 +107,9 @@ test_conditions_that_narrow_nothing_by_a_wildcard if {
 		{"StringLike": {"aws:SourceAccount": "?*"}},
 		{"StringLike": {"aws:SourceArn": "arn:aws:s3:::*"}},
 		{"ArnLike": {"aws:SourceArn": "arn:aws:s3:::logs-*"}},
+		{"ArnLike": {"aws:SourceArn": "arn:aws:s3:::our-logs"}},
 		{"StringLike": {"aws:SourceVpce": "vpce-*"}},
+		{"StringEquals": {"aws:PrincipalAccount": "${aws:SourceAccount}"}},
 		{"StringEquals": {"aws:SourceVpc": "vpc-"}},
 		{"ForAllValues:StringEquals": {"aws:PrincipalOrgPaths": "o-a1b2c3d4e5/*"}},
 		{"StringEquals": {"aws:SourceAccount": 7}},
@@ -115,11 +117,32 @@ test_conditions_that_narrow_nothing_by_a_wildcard if {
 		fixtures.verdicts(found("human", policy("aws_s3_bucket_policy", with_condition(condition)))) == {"SEN-X001 hold"}
 	}
 	every condition in [
-		{"ArnLike": {"aws:SourceArn": "arn:aws:s3:::our-logs"}},
+		{"StringEquals": {"aws:SourceAccount": "123456789012"}, "ArnLike": {"aws:SourceArn": "arn:aws:s3:::our-logs"}},
+		{"StringEquals": {"aws:SourceAccount": "123456789012", "aws:SourceVpce": "vpce-0ddba11f"}},
 		{"StringEquals": {"aws:SourceVpce": "vpce-0a1b2c3d"}},
 		{"ForAnyValue:StringLike": {"aws:PrincipalOrgPaths": "o-a1b2c3d4e5/r-1/*"}},
 	] {
 		count(found("human", policy("aws_s3_bucket_policy", with_condition(condition)))) == 0
+	}
+}
+
+by_service(condition) := object.union(with_condition(condition), {"Principal": {"Service": "sns.amazonaws.com"}})
+
+provider := "arn:aws:iam::123456789012:oidc-provider/ci.example"
+
+singled_out := object.union(
+	with_condition({"StringEquals": {"ci.example:aud": "sts.amazonaws.com", "ci.example:sub": "repo:ours/app"}}),
+	{"Principal": {"Federated": provider}},
+)
+
+test_what_is_ours_is_no_stranger if {
+	every statement in [
+		singled_out,
+		by_service({"StringEquals": {"aws:SourceAccount": "123456789012"}}),
+		by_service({"ArnLike": {"aws:SourceArn": "arn:aws:s3:::any-bucket"}}),
+		by_service({"Bool": {"aws:SecureTransport": "true"}}),
+	] {
+		count(found("agent", policy("aws_sqs_queue", statement))) == 0
 	}
 }
 
@@ -130,6 +153,17 @@ test_other_accounts_are_strangers if {
 		object.union(everybody, {"Principal": {"CanonicalUser": "79a59df900b949e55d96a1e698fbacedfd6e09d98eacf8f8d5218e7cd47ef2be"}}),
 		with_condition({"StringEquals": {"aws:SourceAccount": "999999999999"}}),
 		with_condition({"ArnLike": {"aws:SourceArn": "arn:aws:sns:us-east-1:999999999999:*"}}),
+		with_condition({"StringEquals": {"aws:PrincipalOrgID": "o-attacker123"}}),
+		with_condition({"StringEquals": {"aws:PrincipalOrgID": ["o-a1b2c3d4e5", "o-attacker123"]}}),
+		with_condition({"ForAnyValue:StringLike": {"aws:PrincipalOrgPaths": "o-attacker123/r-1/*"}}),
+		with_condition({"StringEquals": {"aws:SourceVpce": "vpce-0ddba11f"}}),
+		with_condition({"StringEquals": {"aws:SourceVpc": "vpc-0ddba11f"}}),
+		by_service({"StringEquals": {"aws:SourceAccount": "999999999999"}}),
+		by_service({"ArnLike": {"aws:SourceArn": "arn:aws:sns:us-east-1:999999999999:x"}}),
+		object.union(everybody, {"Principal": {"Federated": "cognito-identity.amazonaws.com"}}),
+		object.union(everybody, {"Principal": {"Federated": "arn:aws:iam::999999999999:saml-provider/x"}}),
+		object.union(everybody, {"Principal": {"Federated": provider}}),
+		object.union(singled_out, {"Principal": {"Federated": replace(provider, "123456789012", "999999999999")}}),
 	] {
 		every kind, verdict in verdicts {
 			fixtures.verdicts(found(kind, policy("aws_s3_bucket_policy", statement))) == {concat(" ", ["SEN-X005", verdict])}

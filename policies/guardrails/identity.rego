@@ -193,7 +193,7 @@ findings contains {
 	policy.kind == "trust"
 	some statement in documents.allowing(policy.document)
 	some provider in principals.named(statement, "Federated")
-	lacking := [key | some key in expected(provider); not principals.demands_key(statement, key)]
+	lacking := [key | some key in principals.expected(provider); not principals.demands_key(statement, key)]
 	count(lacking) > 0
 }
 
@@ -259,6 +259,60 @@ findings contains {
 	effect.changes
 	not reviewed(effect)
 }
+
+# METADATA
+# title: What keeps an identity small is taken away
+# description: |
+#   A policy that denies is detached, deleted or loses a statement that denies. A detached policy of one's own counts, since the call does
+#   not show what it says. For a pipeline it passes where the Terraform code declares the resource or the state has it.
+# custom:
+#   id: SEN-I013
+#   severity: high
+findings contains {
+	"id": "SEN-I013",
+	"verdict": verdict,
+	"message": concat("", ["This takes away from ", lifted.address, " what may keep an identity from using its other rights; a human must approve it."]),
+	"address": lifted.address,
+	"attribute": lifted.attribute,
+} if {
+	some lifted in input.mutation.effects
+	startswith(lifted.resource_type, "aws_iam_")
+	lifts(lifted)
+}
+
+# AWS's own policies that deny are attached by people, or by AWS itself, in an emergency: whoever declares the attachment.
+lifts(effect) if {
+	effect.action == "delete"
+	endswith(effect.resource_type, "_policy_attachment")
+	some pattern in config.denying_policies
+	parts := split(object.get(effect.identity, "policy_arn", ""), "/")
+	same(lower(pattern), lower(parts[count(parts) - 1]))
+}
+
+lifts(effect) if {
+	effect.action == "delete"
+	endswith(effect.resource_type, "_policy_attachment")
+	not contains(object.get(effect.identity, "policy_arn", ""), ":aws:policy/")
+	not reviewed(effect)
+}
+
+lifts(effect) if {
+	effect.action == "delete"
+	effect.resource_type in {"aws_iam_group_policy", "aws_iam_role_policy", "aws_iam_user_policy"}
+	not reviewed(effect)
+}
+
+lifts(effect) if {
+	effect.action == "set"
+	effect.changes
+	effect.attribute == "policy"
+	not reviewed(effect)
+	kept := denying(effect.value)
+	some statement in denying(effect.before)
+	not statement in kept
+}
+
+denying(value) := {statement | some statement in documents.statements(value); is_object(statement); object.get(statement, "Effect", "") == "Deny"}
 
 # Agents are denied. For any other caller a human can approve.
 verdict := object.get({"human": "hold", "pipeline": "hold", "service": "hold"}, input.caller.kind, "deny")
@@ -360,18 +414,6 @@ foreign_providers(statement) := {provider |
 	some provider in principals.named(statement, "Federated")
 	startswith(provider, "arn:")
 	not principals.ours[principals.account(provider)]
-}
-
-expected(provider) := [concat("", [issuer, ":sub"]), concat("", [issuer, ":aud"])] if {
-	contains(provider, ":oidc-provider/")
-	issuer := lower(split(provider, ":oidc-provider/")[1])
-}
-
-expected(provider) := ["saml:aud"] if contains(provider, ":saml-provider/")
-
-expected(provider) := [concat("", [lower(provider), ":aud"])] if {
-	not contains(provider, ":oidc-provider/")
-	not contains(provider, ":saml-provider/")
 }
 
 leaves(value) := {leaf |

@@ -142,9 +142,15 @@ test_wildcards_mean_what_they_match if {
 test_what_is_particular_passes if {
 	every resource in [
 		"arn:aws:iam::123456789012:role/app-*", "arn:aws:iam::123456789012:role/app", "arn:aws:iam::123456789012:role/service-role/*",
-		"arn:aws:iam::*:user/${aws:username}",
+		"arn:aws:iam::*:user/${aws:username}", "arn:aws:iam::123456789012:role/app-${aws:PrincipalTag/team}",
 	] {
 		verdicts("pipeline", [role_policy(json.marshal(allows("iam:PassRole", resource)))]) == set()
+	}
+	every resource in [
+		"arn:aws:iam::*:role/${aws:PrincipalTag/none, ''}*", "arn:aws:iam::123456789012:role/${aws:PrincipalTag/none}",
+		"arn:aws:iam::123456789012:user/${aws:username}*", "${aws:PrincipalTag/x}", "arn:aws:*:::*/${aws:username}",
+	] {
+		verdicts("pipeline", [role_policy(json.marshal(allows("iam:PassRole", resource)))]) == {"SEN-I002 hold"}
 	}
 	every resource in ["arn:aws:s3:::logs-*", "arn:aws:s3:::logs/*", "arn:aws:sqs:us-east-1:123456789012:orders-*", "arn:aws:dynamodb:*:*:table/orders*"] {
 		verdicts("human", [role_policy(json.marshal(allows("s3:*", resource)))]) == set()
@@ -331,4 +337,44 @@ test_others_assume_an_existing_role if {
 	trusts("human", "set", own) == {"SEN-I012 hold"}
 	trusts("human", "create", own) == set()
 	trusts("pipeline", "set", own) == set()
+}
+
+detached(arn) := fixtures.but(
+	fixtures.effect("aws_iam_role_policy_attachment", "delete", "*", null),
+	"identity", {"role": "r", "policy_arn": arn},
+)
+
+test_what_keeps_an_identity_small_is_not_taken_away if {
+	every effect in [
+		detached("arn:aws:iam::aws:policy/AWSDenyAll"),
+		detached("arn:aws:iam::aws:policy/AWSCompromisedKeyQuarantineV3"),
+	] {
+		verdicts("human", [effect]) == {"SEN-I013 hold"}
+		verdicts("pipeline", [effect]) == {"SEN-I013 hold"}
+	}
+	every effect in [
+		detached("arn:aws:iam::123456789012:policy/boundary"),
+		fixtures.effect("aws_iam_role_policy", "delete", "*", null),
+	] {
+		verdicts("human", [effect]) == {"SEN-I013 hold"}
+		verdicts("pipeline", [effect]) == set()
+		verdicts("pipeline", [fixtures.but(effect, "declared", false)]) == {"SEN-I013 hold"}
+	}
+	verdicts("human", [detached("arn:aws:iam::aws:policy/ReadOnlyAccess")]) == set()
+}
+
+deny_deletion := {"Effect": "Deny", "Action": "s3:DeleteObject", "Resource": "*"}
+
+rewritten(statements) := fixtures.but(
+	fixtures.effect("aws_iam_role_policy", "set", "policy", json.marshal({"Statement": statements})),
+	"before", json.marshal({"Statement": [read_logs, deny_deletion]}),
+)
+
+read_logs := {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::logs/*"}
+
+test_a_statement_that_denies_stays if {
+	verdicts("human", [rewritten([read_logs])]) == {"SEN-I013 hold"}
+	verdicts("human", [rewritten([deny_deletion])]) == set()
+	verdicts("human", [fixtures.as_declared(rewritten([read_logs]))]) == set()
+	verdicts("pipeline", [rewritten([read_logs])]) == set()
 }

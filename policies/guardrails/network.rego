@@ -6,6 +6,7 @@ package sentinel.rules.network
 import data.data.network as config
 import data.sentinel.lib.addresses
 import data.sentinel.lib.effects
+import data.sentinel.lib.principals
 
 # METADATA
 # title: Open to the world
@@ -66,6 +67,31 @@ findings contains {
 	not opened.prefixes[prefix]
 }
 
+# METADATA
+# title: Open to a group of another account
+# description: |
+#   What that group holds is for the other account to say. Accounts of `trusted_accounts` in data/principals.json are ours. Passes where the
+#   Terraform code itself declares the value and nobody but an agent asks.
+# custom:
+#   id: SEN-N004
+#   severity: high
+findings contains {
+	"id": "SEN-N004",
+	"verdict": "hold",
+	"message": concat("", [opened.address, " would be open to ", group, ", a security group of an account that is neither ours nor trusted (data/principals.json); a human must approve it."]),
+	"address": opened.address,
+	"attribute": opened.attribute,
+} if {
+	some opened in lists
+	not opened.reviewed
+	some rule in opened.rules
+	some group in sources(rule)
+	parts := split(group, "/")
+	count(parts) > 1
+	not principals.ours[parts[0]]
+	not opened.sources[group]
+}
+
 public_ports := concat(", ", [text(port) | some port in config.public_ports])
 
 # Why a list of rules opens something to the world, if it does: the first range that does so alone, or all together.
@@ -120,7 +146,8 @@ lists := array.concat(
 		"added": openings([rule]),
 		"standing": set(),
 		"prefixes": set(),
-		"reviewed": count({address} & declared_prefixes) == 1,
+		"sources": set(),
+		"reviewed": count({address} & declared_sources) == 1,
 	} |
 		some address, _ in parts
 		rule := single(address)
@@ -146,6 +173,7 @@ listed(effect, rules, before) := {
 	"added": openings(rules) - standing,
 	"standing": standing,
 	"prefixes": {prefix | some rule in as_list(before); some prefix in prefixes(rule)},
+	"sources": {group | some rule in as_list(before); some group in sources(rule)},
 	"reviewed": count([effect | effects.is_declared(effect)]) == 1,
 } if {
 	standing := openings(as_list(before))
@@ -172,9 +200,9 @@ parts[effect.address] contains [effect.attribute, effect.value] if {
 	effect.resource_type in rule_types
 }
 
-declared_prefixes := {effect.address |
+declared_sources := {effect.address |
 	some effect in effects.writes
-	effect.attribute in {"prefix_list_id", "prefix_list_ids"}
+	effect.attribute in {"prefix_list_id", "prefix_list_ids", "source_security_group_id", "referenced_security_group_id"}
 	effects.is_declared(effect)
 }
 
@@ -205,6 +233,13 @@ cidrs(rule) := {cidr |
 }
 
 prefixes(rule) := {prefix | some prefix in rule.prefix_list_ids} | {rule.prefix_list_id | not rule.prefix_list_id in {null, ""}}
+
+# The security groups that the rule names as sources, as texts.
+sources(rule) := {group | some group in rule.security_groups; is_string(group)} | {group |
+	some key in ["source_security_group_id", "referenced_security_group_id"]
+	group := rule[key]
+	is_string(group)
+}
 
 harmless(rule) if {
 	rule.protocol in {"tcp", "6", 6}

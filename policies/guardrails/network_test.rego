@@ -176,3 +176,21 @@ test_prefix_lists_are_held if {
 	verdicts([fixtures.as_declared(single)]) == set()
 	unreadable - verdicts([ingress([object.union(listed, {"prefix_list_ids": "pl-1"})])]) == set()
 }
+
+test_groups_of_other_accounts if {
+	foreign := "999999999999/sg-1"
+	held := {"SEN-N004 hold"}
+	inline := ingress([object.union(rule(443, 443, "tcp", []), {"security_groups": ["sg-1", "123456789012/sg-2", foreign]})])
+	verdicts([inline]) == held
+	verdicts([fixtures.but(inline, "before", inline.value)]) == set()
+	verdicts([fixtures.as_declared(inline)]) == set()
+	every attribute in ["source_security_group_id", "referenced_security_group_id"] {
+		single := fixtures.effect("aws_vpc_security_group_ingress_rule", "create", attribute, foreign)
+		verdicts([single]) == held
+		verdicts([fixtures.as_declared(single)]) == set()
+		verdicts([fixtures.but(single, "value", "sg-1")]) == set()
+	}
+	trusted := network.findings with input as fixtures.document("pipeline", [inline])
+		with data.data as fixtures.with_trusted("999999999999")
+	count(trusted) == 0
+}

@@ -11,10 +11,16 @@ wild(text) if contains(text, "*")
 
 wild(text) if contains(text, "?")
 
+# A policy variable stands for any text: `${aws:PrincipalTag/none, ''}` may be empty.
+wild(text) if contains(text, "${")
+
 # The text before the first wildcard.
 literal(pattern) := split(stars(pattern), "*")[0]
 
-stars(pattern) := replace(pattern, "?", "*")
+# The pattern with `*` for every wildcard, and for all that follows a variable.
+stars(pattern) := replace(pattern, "?", "*") if not contains(pattern, "${")
+
+stars(pattern) := concat("", [replace(split(pattern, "${")[0], "?", "*"), "*"]) if contains(pattern, "${")
 
 # Whether the pattern may match the text, both in lower case.
 matches(pattern, text) if text in among(pattern, {text})
@@ -37,6 +43,17 @@ among(pattern, texts) := {text |
 everywhere(resource) if {
 	wild(resource)
 	not particular(resource)
+	not own(resource)
+}
+
+# Whether the name is that of the one who asks, which is never empty: `arn:aws:iam::*:user/${aws:username}`.
+own(resource) if {
+	some variable in config.own
+	endswith(resource, concat("", ["/", variable]))
+	parts := split(trim_suffix(resource, variable), ":")
+	count(parts) > 5
+	not wild(parts[2])
+	not wild(concat(":", array.slice(parts, 5, count(parts))))
 }
 
 # A name that begins with fewer letters than that counts as none: a policy has room for every letter of the alphabet.

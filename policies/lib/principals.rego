@@ -37,19 +37,75 @@ open(statement) if {
 	not narrowed(statement)
 }
 
-# The principals and accounts that the statement lets in although they are neither ours nor trusted.
+# Whom the statement lets in although they are neither ours nor trusted: principals, and what a condition names in the place of everybody,
+# or of those for whom a service acts.
 strangers(statement) := {text |
 	some kind in ["AWS", "CanonicalUser"]
 	some text in named(statement, kind)
 	not patterns.wild(text)
 	not ours[account(text)]
-} | {found |
-	everybody(statement)
+} | {who(text) |
+	indirect(statement)
+	not confined(statement)
 	some [key, text] in demanded(statement)
-	config.narrowing[key] in {"account", "arn"}
-	found := account(text)
-	found != "unknown"
-	not ours[found]
+	kind := config.narrowing[key]
+	exact(kind, text)
+	not is_ours(kind, text)
+}
+
+indirect(statement) if everybody(statement)
+
+indirect(statement) if count(named(statement, "Service")) > 0
+
+# Whether a condition demands what is ours, whatever else it demands.
+confined(statement) if {
+	some operator, keys in object.get(statement, "Condition", {})
+	demands(operator)
+	some key, values in keys
+	kind := config.narrowing[lower(key)]
+	concrete(kind, documents.listed(values))
+	every value in documents.listed(values) {
+		is_ours(kind, value)
+	}
+}
+
+is_ours("account", value) if ours[value]
+
+is_ours("arn", value) if ours[account(value)]
+
+is_ours("organization", value) if split(value, "/")[0] in config.trusted_organizations
+
+is_ours("network", value) if value in config.trusted_networks
+
+who(text) := text if account(text) == "unknown"
+
+who(text) := account(text) if account(text) != "unknown"
+
+# The federated identities that the statement lets in: strangers, but for those of a provider of our account that a condition singles out.
+federated(statement) := {provider |
+	some provider in named(statement, "Federated")
+	not patterns.wild(provider)
+	not singled_out(statement, provider)
+}
+
+singled_out(statement, provider) if {
+	ours[account(provider)]
+	every key in expected(provider) {
+		demands_key(statement, key)
+	}
+}
+
+# The keys by which a condition says whom of all that a provider vouches for it means.
+expected(provider) := [concat("", [issuer, ":sub"]), concat("", [issuer, ":aud"])] if {
+	contains(provider, ":oidc-provider/")
+	issuer := lower(split(provider, ":oidc-provider/")[1])
+}
+
+expected(provider) := ["saml:aud"] if contains(provider, ":saml-provider/")
+
+expected(provider) := [concat("", [lower(provider), ":aud"])] if {
+	not contains(provider, ":oidc-provider/")
+	not contains(provider, ":saml-provider/")
 }
 
 # Where no account is known nothing is ours.
@@ -106,14 +162,6 @@ exact("arn", value) if {
 	twelve_digits(parts[4])
 }
 
-# The name of a bucket is the world's own: no account is needed, and no wildcard is taken.
-exact("arn", value) if {
-	parts := split(value, ":")
-	count(parts) > 5
-	array.slice(parts, 2, 5) == ["s3", "", ""]
-	not patterns.wild(split(value, "/")[0])
-}
-
 exact("network", value) if {
 	startswith(value, "vpc")
 	count(value) > 8
@@ -151,6 +199,7 @@ subject(value) if {
 
 subject(value) if {
 	patterns.wild(value)
+	not contains(value, "$")
 	some head, end in config.subjects
 	startswith(value, head)
 	name := split(trim_prefix(patterns.literal(value), head), end)

@@ -1,14 +1,13 @@
 """Settles mutations in doubt: looks at the live values, and at CloudTrail where configured, until something shows the outcome.
 
-While AWS may still accept the request (a signature is valid for up to 15 minutes), only `applied` can be concluded. Then the
-values decide, or the mutation is left to a human.
+While AWS may still accept the request (a signature is valid for up to 15 minutes), only `applied` can be concluded, also from CloudTrail.
+Then CloudTrail's event of the gateway's own call decides, else the values, or the mutation is left to a human.
 """
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
-from pathlib import Path
 from typing import Final, Protocol
 
 import structlog
@@ -17,7 +16,7 @@ from gateway.errors import NotAllowed, SentinelError
 from gateway.model.record import Stage
 from gateway.model.resolution import Resolution
 from gateway.ports import Clock, Doubt, DoubtLedger, LedgerQueries, RecordQuery
-from reconciler.doubt.trail import found_in_trail
+from reconciler.doubt.trail import Trail, found_in_trail
 from reconciler.doubt.verdict import Answer, DoubtVerdict, judge, unreadable
 from reconciler.drift.applied import AppliedMutation, applied_mutation
 from reconciler.terraform.refreshed import Refreshed
@@ -53,8 +52,8 @@ class ReadBack:
     first_look: timedelta
     settle_after: timedelta
     """After the decision: how long AWS may still accept the request. Afterwards, what nothing shows is left to a human."""
-    trail: Path | None = None
-    """CloudTrail events: a file, or a directory of `.json` files."""
+    trail: Trail | None = None
+    """None if no CloudTrail events are configured."""
     looks: dict[str, tuple[float, float]] = field(default_factory=dict)
     """When each mutation may be looked at again (monotonic seconds), and the wait that led there."""
 
@@ -77,7 +76,9 @@ class ReadBack:
         if doubt is None:
             return DoubtVerdict(answer=Answer.WAIT, reason="It is not in doubt any more.")
         applied = await self._applied(mutation_id)
-        if applied is not None and (told := self._told(applied)) is not None:
+        final = self.clock.now() - doubt.decided_at >= self.settle_after
+        told = self._told(applied) if applied is not None else None
+        if told is not None and (final or told.answer is Answer.APPLIED):
             return told
         if doubt.left_to_human:
             return DoubtVerdict(answer=Answer.WAIT, reason="It is left to a human.")

@@ -3,11 +3,15 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from gateway.errors import NotSendable
 from gateway.model.resolution import SettledBy
+from gateway.service_models import ServiceModels
 from reconciler.doubt.verdict import Answer, DoubtVerdict
 from reconciler.drift.applied import AppliedMutation
 from reconciler.drift.cloudtrail import read_records
@@ -22,15 +26,29 @@ _UNSURE: Final = re.compile(
 _SKEW: Final = timedelta(minutes=5)
 _LATEST: Final = timedelta(minutes=20)
 """After the decision; by then AWS accepts the signature no more."""
+_DOMAIN: Final = re.compile(r"\.amazonaws\.com(?:\.cn)?$")
+_MORE_SOURCES: Final = {"application-autoscaling": "autoscaling"}
+"""By service: an event source that no name in botocore's model tells."""
 
 
-def found_in_trail(path: Path, applied: AppliedMutation) -> DoubtVerdict | None:
-    """What the events in a file, or in the `.json` files of a directory, say; None if they say nothing, or contradict each other.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trail:
+    """Where CloudTrail's events are, and who the gateway is in them."""
 
-    An event counts only if it is of the same operation and within the time in which AWS accepted the request: anyone with
-    credentials for the account can write a mutation's id into a user agent. Raises `errors.EventsInvalid`.
+    path: Path
+    """A file, or a directory of `.json` files."""
+    identity: str
+    """ARN of the IAM role or user with whose credentials the gateway sends."""
+
+
+def found_in_trail(trail: Trail, applied: AppliedMutation) -> DoubtVerdict | None:
+    """What the events say; None if they say nothing, or contradict each other.
+
+    An event counts only if the gateway's own identity made it, in the account of the call, and it is of the same service and operation
+    and within the time in which AWS accepted the request: anyone with AWS credentials can write a mutation's id into a user agent.
+    Raises `errors.EventsInvalid`.
     """
-    events = [event for event in _events(path) if _is_of(event, applied)]
+    events = [event for event in _events(trail.path) if _is_of(event, applied) and _is_own(event, trail, applied)]
     answers = {_answer(event) for event in events}
     if len(answers) != 1 or (answer := answers.pop()) is None:
         return None
@@ -64,8 +82,10 @@ def _is_of(event: Mapping[str, Any], applied: AppliedMutation) -> bool:
     agent = _USER_AGENT.fullmatch(str(event.get("userAgent") or ""))
     if agent is None or agent[1] != applied.id:
         return False
+    service, _, operation = applied.operation.partition(":")
+    if _DOMAIN.sub("", str(event.get("eventSource") or "")) not in _sources(service):
+        return False
     name = str(event.get("eventName") or "")
-    operation = applied.operation.partition(":")[2]
     if name != operation and not (name.startswith(operation) and _VERSION.fullmatch(name.removeprefix(operation))):
         return False
     try:
@@ -74,6 +94,37 @@ def _is_of(event: Mapping[str, Any], applied: AppliedMutation) -> bool:
         return False
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
     return applied.at - _SKEW <= at <= applied.at + _LATEST
+
+
+def _is_own(event: Mapping[str, Any], trail: Trail, applied: AppliedMutation) -> bool:
+    """Whether the gateway's identity made the call, in the account that it was meant for."""
+    who = event.get("userIdentity")
+    if not isinstance(who, dict) or _principal(who) != trail.identity:
+        return False
+    own = trail.identity.split(":")[4]
+    accounts = str(who.get("accountId", own)), str(event.get("recipientAccountId", own))
+    return accounts == (own, applied.account or own)
+
+
+def _principal(who: Mapping[str, Any]) -> str:
+    """The ARN of the role or user in a `userIdentity`; empty for any other kind ("CloudTrail userIdentity element")."""
+    match who:
+        case {"type": "AssumedRole", "sessionContext": {"sessionIssuer": {"type": "Role", "arn": str(arn)}}}:
+            return arn
+        case {"type": "IAMUser", "arn": str(arn)}:
+            return arn
+    return ""
+
+
+@cache
+def _sources(service: str) -> frozenset[str]:
+    """The names under which CloudTrail may know a service, by its name in botocore."""
+    try:
+        model = ServiceModels().service(service)
+    except NotSendable:
+        return frozenset()
+    names = {service, model.endpoint_prefix.removeprefix("api."), model.signing_name}
+    return frozenset(names | {_MORE_SOURCES.get(service, service)})
 
 
 def _answer(event: Mapping[str, Any]) -> Answer | None:

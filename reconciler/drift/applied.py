@@ -28,6 +28,8 @@ class AppliedMutation:
     at: datetime
     operation: str
     """`service:Operation`."""
+    account: str = ""
+    """The AWS account of the call; empty if the record names none."""
     effects: tuple[Effect, ...]
     """What was asked for."""
     implied: tuple[Effect, ...] = ()
@@ -97,6 +99,7 @@ def applied_mutation(record: Record, approvers: Mapping[str, str]) -> AppliedMut
         on_behalf_of=str(caller.get("on_behalf_of") or ""),
         at=record.at,
         operation=f"{call['service']}:{call['operation']}",
+        account=str(call.get("account") or ""),
         effects=tuple(_effect_from_json(effect) for effect in effects if not effect.get("implied")),
         implied=tuple(_effect_from_json(effect) for effect in effects if effect.get("implied")),
         before={_key(effect): effect.get("before") for effect in effects},

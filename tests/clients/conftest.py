@@ -56,7 +56,7 @@ def gate(tmp_path_factory: pytest.TempPathFactory, upstream: MotoUpstream) -> It
 
 
 @pytest.fixture
-def environment(gate: Gate, upstream: MotoUpstream) -> Iterator[Mapping[str, str]]:
+def environment(gate: Gate) -> Iterator[Mapping[str, str]]:
     """What a client is told: where the gateway is, and its keys. An agent, a session of the same agent, an application, and a
     pipeline.
     """
@@ -73,6 +73,3 @@ def environment(gate: Gate, upstream: MotoUpstream) -> Iterator[Mapping[str, str
         **{f"{name}_SECRET": key.secret for name, key in keys.items()},
     }
     gate.release_all()
-    # A message that was received and not deleted is seen again.
-    queue = upstream.client("sqs").get_queue_url(QueueName="kafka-shard-0")["QueueUrl"]
-    upstream.client("sqs").purge_queue(QueueUrl=queue)

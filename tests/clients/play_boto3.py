@@ -40,11 +40,13 @@ def capacity(actor: str, desired: int) -> None:
 
 
 def messages() -> object:
-    """Send a message to the queue's own URL, and receive it."""
+    """Send a message to the queue's own URL, receive it and delete it."""
     sqs = client("sqs", "APP")
     url = sqs.get_queue_url(QueueName="kafka-shard-0")["QueueUrl"]
     sqs.send_message(QueueUrl=url, MessageBody=f"from {os.environ['CLIENT']}")
-    return {"url": url, "body": sqs.receive_message(QueueUrl=url)["Messages"][0]["Body"]}
+    message = sqs.receive_message(QueueUrl=url)["Messages"][0]
+    sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+    return {"url": url, "body": message["Body"]}
 
 
 def upload() -> None:

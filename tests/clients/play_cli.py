@@ -56,11 +56,12 @@ def capacity(actor: str, desired: int) -> None:
 
 
 def messages() -> object:
-    """Send a message to the queue's own URL, and receive it."""
+    """Send a message to the queue's own URL, receive it and delete it."""
     url = aws("APP", "sqs", "get-queue-url", "--queue-name", "kafka-shard-0")["QueueUrl"]
     aws("APP", "sqs", "send-message", "--queue-url", url, "--message-body", f"from {os.environ['CLIENT']}")
-    received = aws("APP", "sqs", "receive-message", "--queue-url", url)
-    return {"url": url, "body": received["Messages"][0]["Body"]}
+    (message,) = aws("APP", "sqs", "receive-message", "--queue-url", url)["Messages"]
+    aws("APP", "sqs", "delete-message", "--queue-url", url, "--receipt-handle", message["ReceiptHandle"])
+    return {"url": url, "body": message["Body"]}
 
 
 def upload() -> None:

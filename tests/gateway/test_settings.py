@@ -95,3 +95,16 @@ def test_one_word_is_for_every_kind_of_actor(tmp_path: Path) -> None:
 def test_a_treatment_that_does_not_exist_is_a_mistake(tmp_path: Path, value: str) -> None:
     with pytest.raises(SettingsInvalid, match="data_plane"):
         read_settings(_file(tmp_path, f"data_plane = {value}\n"))
+
+
+def test_cloudtrail_needs_the_identity_of_the_gateway(tmp_path: Path) -> None:
+    (config := tmp_path / "sentinel.toml").write_text('[reconcile]\ncloudtrail = "trail"\n')
+    with pytest.raises(SettingsInvalid, match=r"reconcile: .*`cloudtrail` needs `gateway_identity`"):
+        read_settings(config)
+    config.write_text(config.read_text() + 'gateway_identity = "sentinel"\n')
+    with pytest.raises(SettingsInvalid, match=r"reconcile\.gateway_identity: "):
+        read_settings(config)
+    config.write_text(
+        '[reconcile]\ncloudtrail = "trail"\ngateway_identity = "arn:aws:iam::123456789012:role/a/sentinel"\n'
+    )
+    assert read_settings(config).reconcile.cloudtrail == Path("trail")

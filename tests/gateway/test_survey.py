@@ -1,12 +1,13 @@
 """The facts: values joined from state and ledger, before and after the change, claims by relation, all from one version of the code."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from gateway.model.caller import ActorKind
+from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim, Relation
 from gateway.model.json import Json
 from gateway.model.mutation import CallClass, Effect, EffectAction, Mutation
@@ -15,7 +16,7 @@ from gateway.ports import LedgerView
 from gateway.settings import StackSettings
 from gateway.survey import Survey, nothing_known
 from gateway.terraform.stacks import Stacks
-from tests.kit.doubles import AGENT, CALL, NOW, FixedClock, LedgerDouble, PolicyDouble
+from tests.kit.doubles import AGENT, CALL, HUMAN, NOW, FixedClock, LedgerDouble, PolicyDouble
 from tests.kit.gate import STACK
 from tests.kit.growth import assert_linear, finish
 
@@ -233,3 +234,11 @@ async def test_the_survey_is_linear_in_effects_values_and_claims(stacks: Stacks,
         return lambda: finish(survey.of(asked))
 
     assert_linear(make, 60)
+
+
+@pytest.mark.parametrize(("caller", "hidden"), [(AGENT, True), (HUMAN, False)])
+async def test_a_secret_is_hidden_from_who_is_not_told_any(stacks: Stacks, caller: Caller, hidden: bool) -> None:
+    asked = replace(mutation(replace(effect(value=4), sensitive=True), effect(attribute="max_size")), caller=caller)
+    survey = Survey(stacks=stacks, ledger=LedgerDouble(), policy=PolicyDouble(), clock=FixedClock())
+    facts = await survey.of(asked)
+    assert [subject.hidden for subject in facts.subjects] == [hidden, False]

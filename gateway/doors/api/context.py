@@ -32,6 +32,14 @@ from gateway.ports import (
 )
 
 
+def told(caller: Caller, answer: dict[str, Any]) -> dict[str, Any]:
+    """The answer as this caller may see it: agents and services are not given the digests of secrets, not even in their own records.
+
+    What they send is merged with what the state has, so that they could compare the digests of guesses with that of the secret.
+    """
+    return answer if caller.sees_all else {name: without_digests(item) for name, item in answer.items()}
+
+
 class Blamer(Protocol):
     """Answers who set an attribute, as `git blame` does for a line."""
 
@@ -107,7 +115,7 @@ class Context:
         if found is None:
             raise NotFound(f"No mutation through Sentinel has set {address}.{attribute}.")
         answer = {name: to_json(getattr(found, name)) for name in found.__dataclass_fields__}  # type: ignore[attr-defined]
-        return answer if caller.sees_all else {name: without_digests(item) for name, item in answer.items()}
+        return told(caller, answer)
 
     def response(self, call: Call, reply: Reply) -> Json:
         """AWS's reply to the call as JSON, in the form that boto3 returns."""

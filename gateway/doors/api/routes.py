@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Query, Request, Security
 from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
 
-from gateway.doors.api.context import Context
+from gateway.doors.api.context import Context, told
 from gateway.doors.api.left import left_to_humans
 from gateway.doors.api.problems import problem
 from gateway.doors.api.schemas import (
@@ -86,7 +86,7 @@ def _add_mutation_routes(router: APIRouter, context: Context) -> None:
         records = await context.visible_records(caller, RecordQuery(mutation_id=mutation_id, newest_first=False))
         if not records:
             raise NotFound(f"There is no mutation {mutation_id[:64]} that this key may see.")
-        return {"mutation_id": mutation_id, "records": [record_to_json(record) for record in records]}
+        return told(caller, {"mutation_id": mutation_id, "records": [record_to_json(record) for record in records]})
 
     @router.post(
         "/sessions",
@@ -133,7 +133,7 @@ def _add_approval_routes(router: APIRouter, context: Context) -> None:
     @router.post("/mutations/{mutation_id}/release", summary="End a mutation's claims before their time")
     async def release(caller: Annotated[Caller, Depends(context.caller)], mutation_id: str) -> dict[str, Any]:
         ended = await context.commands.release(mutation_id, caller=caller, at=context.clock.now())
-        return {"mutation_id": mutation_id, "released": [claim_to_json(claim) for claim in ended]}
+        return told(caller, {"mutation_id": mutation_id, "released": [claim_to_json(claim) for claim in ended]})
 
     @router.post(
         "/mutations/{mutation_id}/settle",
@@ -189,7 +189,7 @@ def _add_record_route(router: APIRouter, context: Context) -> None:
             limit=limit,
         )
         found = await context.visible_records(caller, query)
-        return {"records": [record_to_json(record) for record in found]}
+        return told(caller, {"records": [record_to_json(record) for record in found]})
 
 
 def _add_query_routes(router: APIRouter, context: Context) -> None:
@@ -198,7 +198,7 @@ def _add_query_routes(router: APIRouter, context: Context) -> None:
         caller: Annotated[Caller, Depends(context.caller)], address: str = "", actor: str = "", every: bool = False
     ) -> dict[str, Any]:
         found = await context.queries.claims(address=address, actor=actor, open_only=not every)
-        return {"claims": [claim_to_json(claim) for claim in found if _may_see(caller, claim.actor)]}
+        return told(caller, {"claims": [claim_to_json(claim) for claim in found if _may_see(caller, claim.actor)]})
 
     @router.get(
         "/holds", summary="What waits for a human: the call, what it changes, why it is held, who asks, since when"
@@ -216,14 +216,14 @@ def _add_query_routes(router: APIRouter, context: Context) -> None:
             mutation_id=mutation_id,
             limit=limit,
         )
-        return {"holds": [hold_to_json(hold) for hold in found]}
+        return told(caller, {"holds": [hold_to_json(hold) for hold in found]})
 
     @router.get(
         "/left", summary="What Sentinel left to a human: values not written into code, and outcomes that nothing showed"
     )
     async def left(caller: Annotated[Caller, Depends(context.caller)]) -> dict[str, Any]:
         actor = "" if caller.sees_all else caller.actor
-        return {"left": await left_to_humans(context.queries, context.doubts, actor=actor)}
+        return told(caller, {"left": await left_to_humans(context.queries, context.doubts, actor=actor)})
 
     @router.get("/blame", summary="Who set an attribute, for what goal, and why at that time")
     async def blame(caller: Annotated[Caller, Depends(context.caller)], address: str, attribute: str) -> dict[str, Any]:
@@ -247,11 +247,14 @@ async def _response(context: Context, result: MutationResult) -> JSONResponse:
     size = _BYTES_OF_AN_EFFECT * len(mutation.effects)
     members: dict[str, Any] = await off_loop(
         size,
-        lambda: {
-            "mutation": mutation_to_json(mutation),
-            "decision": None if decision is None else decision_to_json(decision),
-            "outcome": outcome_to_json(outcome),
-        },
+        lambda: told(
+            mutation.caller,
+            {
+                "mutation": mutation_to_json(mutation),
+                "decision": None if decision is None else decision_to_json(decision),
+                "outcome": outcome_to_json(outcome),
+            },
+        ),
     )
     match outcome:
         case None:

@@ -21,7 +21,7 @@ READ = {
     # IAM's access level is Read or List, but the verb is not a read verb. None of these changes anything that lasts beyond the reply.
     "appsync": "EvaluateCode EvaluateMappingTemplate",
     "backup": "ExportBackupPlanTemplate",
-    "cloudformation": "DetectStackDrift DetectStackResourceDrift DetectStackSetDrift EstimateTemplateCost ValidateTemplate",
+    "cloudformation": "DetectStackDrift DetectStackSetDrift EstimateTemplateCost ValidateTemplate",
     "cloudfront": "VerifyDnsConfiguration",
     "codecommit": "EvaluatePullRequestApprovalRules",
     "cognito-idp": "AdminGetDevice AdminGetUser AdminListDevices AdminListGroupsForUser AdminListUserAuthEvents",
@@ -56,10 +56,10 @@ READ = {
     "GetDeployment GetDeployments GetDocumentationPart GetDocumentationParts GetDocumentationVersion GetDocumentationVersions GetDomainName "
     "GetDomainNameAccessAssociations GetDomainNames GetExport GetGatewayResponse GetGatewayResponses GetIntegration GetIntegrationResponse "
     "GetMethod GetMethodResponse GetModel GetModelTemplate GetModels GetRequestValidator GetRequestValidators GetResource GetResources "
-    "GetRestApi GetRestApis GetSdk GetSdkType GetSdkTypes GetStage GetStages GetTags GetUsage GetUsagePlan GetUsagePlans GetVpcLink GetVpcLinks",
+    "GetRestApi GetRestApis GetSdk GetSdkType GetSdkTypes GetTags GetUsage GetUsagePlan GetUsagePlans GetVpcLink GetVpcLinks",
     "apigatewayv2": "GetApi GetApiMapping GetApiMappings GetApis GetAuthorizer GetAuthorizers GetDeployment GetDeployments GetDomainName "
     "GetDomainNames GetIntegration GetIntegrationResponse GetIntegrationResponses GetIntegrations GetModel GetModelTemplate GetModels GetRoute "
-    "GetRouteResponse GetRouteResponses GetRoutes GetStage GetStages GetTags GetVpcLink GetVpcLinks",
+    "GetRouteResponse GetRouteResponses GetRoutes GetTags GetVpcLink GetVpcLinks",
     "budgets": "DescribeBudget DescribeBudgetNotificationsForAccount DescribeBudgetPerformanceHistory DescribeBudgets "
     "DescribeNotificationsForBudget DescribeSubscribersForNotification",
     "cloudtrail": "ListInsightsMetricData",
@@ -160,30 +160,36 @@ SECRET = {
     "acm": "ExportCertificate GetAcmeExternalAccountBindingCredentials",
     "amplify": "GetApp GetBranch ListApps ListBranches",
     "amplifybackend": "GetBackendAuth GetToken",
-    "apigateway": "GetApiKey GetApiKeys GetUsagePlanKey GetUsagePlanKeys",
+    "apigateway": "GetApiKey GetApiKeys GetStage GetStages GetUsagePlanKey GetUsagePlanKeys",
+    "apigatewayv2": "GetStage GetStages",
     "appflow": "DescribeConnectorProfiles",
     "apprunner": "DescribeService",
     "appsync": "GetGraphqlApiEnvironmentVariables ListApiKeys",
     "autoscaling": "DescribeLaunchConfigurations",
-    "batch": "DescribeJobDefinitions DescribeJobs",
+    "batch": "DescribeJobDefinitions DescribeJobs DescribeServiceJob",
     "bedrock-agentcore-control": "GetAgentRuntime GetGatewayTarget GetHarness",
     "chime": "GetBot ListBots",
     "chime-sdk-identity": "DescribeAppInstanceUserEndpoint",
     "chime-sdk-meetings": "GetAttendee ListAttendees",
     "cleanroomsml": "GetTrainedModel GetTrainedModelInferenceJob",
     "cloudcontrol": "GetResource GetResourceRequestStatus ListResourceRequests ListResources",
+    "cloudformation": "DescribeChangeSet DescribeEvents DescribeStackEvents DescribeStackInstance DescribeStackResourceDrifts "
+    "DescribeStackSet DescribeStacks DetectStackResourceDrift ListExports ListStackInstanceResourceDrifts",
     "cloudfront": "GetDistribution GetDistributionConfig ListDistributions ListDistributionsByAnycastIpListId ListDistributionsByConnectionFunction "
     "ListDistributionsByConnectionMode ListDistributionsByRealtimeLogConfig ListDistributionsByTrustStore ListDistributionsByWebACLId",
     "cloudhsmv2": "DescribeClusters",
     "codebuild": "BatchGetBuildBatches BatchGetBuilds BatchGetCommandExecutions BatchGetProjects BatchGetSandboxes ListCommandExecutionsForSandbox",
-    "codepipeline": "ListWebhooks",
+    "codepipeline": "GetPipeline GetPipelineExecution ListActionExecutions ListRuleExecutions ListWebhooks",
     "cognito-idp": "DescribeIdentityProvider DescribeUserPoolClient ListUserPoolClientSecrets",
-    "config": "BatchGetAggregateResourceConfig BatchGetResourceConfig GetAggregateResourceConfig GetResourceConfigHistory "
-    "SelectAggregateResourceConfig SelectResourceConfig",
+    "config": "BatchGetAggregateResourceConfig BatchGetResourceConfig GetAggregateResourceConfig GetConnector "
+    "GetResourceConfigHistory SelectAggregateResourceConfig SelectResourceConfig",
     "connecthealth": "GetPatientInsightsJob",
+    "datapipeline": "DescribeObjects GetPipelineDefinition",
     "datasync": "DescribeLocationFsxOntap DescribeLocationFsxOpenZfs",
+    "devicefarm": "GetProject GetRun ListProjects ListRuns",
     "devops-agent": "GetService ListServices",
     "directconnect": "DescribeRouterConfiguration DescribeVirtualInterfaces",
+    "dms": "DescribeEndpoints",
     "ds": "DescribeDirectories",
     "ebs": "GetSnapshotBlock",
     "ec2": "DescribeBundleTasks DescribeConversionTasks DescribeFleets DescribeInstanceAttribute DescribeLaunchTemplateVersions "
@@ -193,16 +199,20 @@ SECRET = {
     "ecs": "DescribeDaemonTaskDefinition DescribeExpressGatewayService DescribeTaskDefinition DescribeTasks",
     "eks": "DescribeEksAnywhereSubscription ListEksAnywhereSubscriptions",
     "elasticbeanstalk": "DescribeConfigurationSettings",
-    "emr": "DescribeNotebookExecution",
+    "emr": "DescribeCluster DescribeJobFlows DescribeNotebookExecution DescribeStep ListBootstrapActions ListInstanceFleets ListInstanceGroups ListSteps",
     "emr-containers": "DescribeJobRun DescribeJobTemplate DescribeManagedEndpoint ListJobRuns ListJobTemplates ListManagedEndpoints",
     "emr-serverless": "GetApplication GetJobRun GetSession",
-    "events": "DescribeConnection",
+    "eventbridgev2": "DescribeSubscriber",
+    "events": "DescribeConnection ListTargetsByRule",
     "evs": "GetDepotUrl GetEnvironment",
     "firehose": "DescribeDeliveryStream",
-    "gamelift": "GetPlayerConnectionDetails",
+    "gamelift": "DescribeRuntimeConfiguration GetPlayerConnectionDetails",
     "gameliftstreams": "GetStreamSession",
-    "glue": "BatchGetDevEndpoints BatchGetJobs GetConnection GetConnections GetDevEndpoint GetDevEndpoints GetJob GetJobRun GetJobRuns GetJobs",
+    "glue": "BatchGetDevEndpoints BatchGetJobs BatchGetTriggers BatchGetWorkflows GetBlueprintRun GetBlueprintRuns GetConnection "
+    "GetConnections GetDevEndpoint GetDevEndpoints GetJob GetJobRun GetJobRuns GetJobs GetSession GetTrigger GetTriggers "
+    "GetWorkflow GetWorkflowRun GetWorkflowRunProperties GetWorkflowRuns ListSessions",
     "grafana": "DescribeWorkspace ListWorkspaces",
+    "greengrass": "GetFunctionDefinitionVersion",
     "imagebuilder": "GetImage GetImageRecipe",
     "interconnect": "GetConnection",
     "invoicing": "GetProcurementPortalPreference",
@@ -212,7 +222,8 @@ SECRET = {
     "iotwireless": "GetWirelessDevice",
     "ivs": "BatchGetChannel BatchGetStreamKey GetChannel GetStreamKey GetStreamSession",
     "ivs-realtime": "GetIngestConfiguration",
-    "kafkaconnect": "DescribeConnector",
+    "kafkaconnect": "DescribeConnector DescribeWorkerConfiguration",
+    "kinesisanalyticsv2": "DescribeApplication DescribeApplicationVersion",
     "lambda": "GetFunction GetFunctionConfiguration ListFunctions ListVersionsByFunction",
     "lambda-microvms": "GetMicrovmImageVersion ListMicrovmImageVersions",
     "lambda-web": "GetWebFunctionRevision",
@@ -225,23 +236,32 @@ SECRET = {
     "mediapackage": "DescribeChannel ListChannels",
     "mwaa": "GetEnvironment",
     "mwaa-serverless": "GetWorkflow GetWorkflowRun",
+    "observabilityadmin": "GetConnector",
     "pinpoint": "GetBaiduChannel GetGcmChannel",
     "pipes": "DescribePipe",
-    "proton": "GetEnvironment GetService",
+    "proton": "GetDeployment GetEnvironment GetService",
     "quicksight": "DescribeAssetBundleImportJob",
+    "rds": "DescribeOptionGroups",
+    "redshift-data": "DescribeStatement ListStatements",
     "route53globalresolver": "GetAccessToken",
     "sagemaker": "BatchDescribeModelPackage DescribeAIRecommendationJob DescribeAlgorithm DescribeAppImageConfig DescribeAutoMLJob "
     "DescribeAutoMLJobV2 DescribeDataQualityJobDefinition DescribeHyperParameterTuningJob DescribeInferenceComponent DescribeModel "
     "DescribeModelBiasJobDefinition DescribeModelExplainabilityJobDefinition DescribeModelPackage DescribeModelQualityJobDefinition "
     "DescribeMonitoringSchedule DescribeNotebookInstanceLifecycleConfig DescribeProcessingJob DescribeStudioLifecycleConfig "
     "DescribeTrainingJob DescribeTransformJob ListAppImageConfigs ListCandidatesForAutoMLJob ListPipelineExecutionSteps Search",
+    "scheduler": "GetSchedule",
     "secretsmanager": "BatchGetSecretValue GetSecretValue",
+    "securityagent": "BatchGetPentestJobs BatchGetPentests",
     "securityhub": "GetFindings",
-    "ssm": "DescribeAssociation DescribeMaintenanceWindowExecutionTaskInvocations DescribeMaintenanceWindowTasks "
-    "GetMaintenanceWindowExecutionTask GetMaintenanceWindowExecutionTaskInvocation GetMaintenanceWindowTask GetParameter "
-    "GetParameterHistory GetParameters GetParametersByPath ListAssociationVersions ListCommands",
+    "ssm": "DescribeAssociation DescribeAutomationExecutions DescribeAutomationStepExecutions "
+    "DescribeMaintenanceWindowExecutionTaskInvocations DescribeMaintenanceWindowTasks GetAutomationExecution "
+    "GetCommandInvocation GetMaintenanceWindowExecutionTask GetMaintenanceWindowExecutionTaskInvocation "
+    "GetMaintenanceWindowTask GetParameter GetParameterHistory GetParameters GetParametersByPath ListAssociationVersions "
+    "ListCommandInvocations ListCommands",
     "sso-admin": "GetApplicationGrant ListApplicationGrants",
+    "stepfunctions": "DescribeExecution GetExecutionHistory",
     "storagegateway": "DescribeChapCredentials",
+    "swf": "GetWorkflowExecutionHistory",
     "taxsettings": "GetTaxRegistration ListTaxRegistrations",
     "wafv2": "ListAPIKeys",
     "wickr": "GetOidcInfo GetOpentdfConfig",
@@ -249,7 +269,8 @@ SECRET = {
     "workspaces-web": "GetIdentityProvider",
 }
 """Reads whose reply contains, or may contain, a secret value: keys, tokens and passwords, and configuration that people put them into
-(environment variables, user data, command lines, request headers, connection strings, whole resources of any type)."""
+(environment variables, user data, command lines, request headers, connection strings, parameters and inputs of stacks, pipelines, jobs and
+executions, whole resources of any type)."""
 
 EXECUTE = {
     "athena": "StartCalculationExecution StartQueryExecution",

@@ -6,7 +6,11 @@ CREDENTIAL, and a statement that may write as EXECUTE.
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
+
+from gateway.effects.masking import is_often_secret
+from gateway.terraform.secrets import often_secret
 
 _SECRET_NAME = re.compile(
     r"passw(or)?d|passphrase|secret|token|private_?key|credential|api_?key|access_?key|auth_?(code|key|password)|authorization"
@@ -35,6 +39,15 @@ _STATEMENT_NAME = re.compile(
     re.IGNORECASE,
 )
 _TEXT = ("string", "blob")
+_SERVICE_OF = {
+    "batch": "batch", "cloudformation": "cloudformation", "cloudfront": "cloudfront", "cloudwatch_event": "events", "codebuild": "codebuild",
+    "codepipeline": "codepipeline", "datasync": "datasync", "dms": "dms", "elastic_beanstalk": "elasticbeanstalk", "gamelift": "gamelift",
+    "glue": "glue", "lambda": "lambda", "launch_configuration": "autoscaling", "mskconnect": "kafkaconnect", "mwaa": "mwaa",
+    "opsworks": "opsworks", "pipes": "pipes", "redshiftdata": "redshift-data", "sagemaker": "sagemaker", "ssm": "ssm",
+}  # fmt: skip
+"""How the types of resources begin whose attributes often hold secrets, after `aws_` → botocore service. opsworks has no client any more."""
+_NAMED_OTHERWISE = {"setting": "option_setting", "all_setting": "option_setting", "sql": "query_string"}
+"""Attributes → the members that AWS has for them."""
 
 
 def secret_members(shapes: Mapping[str, Any], shape: str) -> frozenset[str]:
@@ -62,17 +75,58 @@ def statement_members(shapes: Mapping[str, Any], shape: str) -> frozenset[str]:
     )
 
 
+def often_secret_members(service: str, shapes: Mapping[str, Any], shape: str) -> frozenset[str]:
+    """The members of an output, at any depth, into which people put secrets, as the rules for masking know them."""
+    attributes = _often_secret().get(service, frozenset())
+    return frozenset(
+        name
+        for name, _, _ in _members(shapes, shape)
+        if name and (is_often_secret(name) or _singular(name) in attributes)
+    )
+
+
+@lru_cache(maxsize=1)
+def _often_secret() -> Mapping[str, frozenset[str]]:
+    """Service → the names, singular and in snake case, of the members for the attributes that the rules for masking list.
+
+    Raises KeyError for a type of resource whose service is not listed here.
+    """
+    found: dict[str, set[str]] = {}
+    for resource_type, attributes in often_secret().items():
+        kind = resource_type.removeprefix("aws_")
+        start = next((each for each in _SERVICE_OF if kind.startswith(f"{each}_") or kind == each), kind)
+        names = {_singular(attribute.rpartition(".")[2]) for attribute in attributes}
+        found.setdefault(_SERVICE_OF[start], set()).update(_NAMED_OTHERWISE.get(name, name) for name in names)
+    return {service: frozenset(names) for service, names in found.items()}
+
+
+def _singular(name: str) -> str:
+    """`OptionSettings`, `option_settings` → `option_setting`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().removesuffix("s")
+
+
 def unreviewed(
     service: str, shapes: Mapping[str, Any], definition: Mapping[str, Any], reviewed: Mapping[str, Mapping[str, str]]
 ) -> frozenset[str]:
-    """The members because of which a read needs a review that it has not had. `reviewed` has the reviewed members by kind and service."""
+    """The members because of which a read needs a review that it has not had. `reviewed` has the reviewed members by kind and service, or
+    service and operation (`ssm:DescribeDocument`).
+    """
     found = {
-        "outputs": secret_members(shapes, definition["output"]["shape"]) if "output" in definition else frozenset(),
+        "outputs": _output_members(service, shapes, definition["output"]["shape"])
+        if "output" in definition
+        else frozenset(),
         "statements": statement_members(shapes, definition["input"]["shape"]) if "input" in definition else frozenset(),
     }
+    keys = (service, f"{service}:{definition.get('name', '')}")
     return frozenset(
-        member for kind, members in found.items() for member in members - set(reviewed[kind].get(service, "").split())
+        member
+        for kind, members in found.items()
+        for member in members - {name for key in keys for name in reviewed[kind].get(key, "").split()}
     )
+
+
+def _output_members(service: str, shapes: Mapping[str, Any], shape: str) -> frozenset[str]:
+    return secret_members(shapes, shape) | often_secret_members(service, shapes, shape)
 
 
 def _is_secret(shapes: Mapping[str, Any], name: str, member: Mapping[str, Any], target: str) -> bool:

@@ -4,6 +4,25 @@ By service, names as in botocore. `generate_call_classes` ends with a sentence f
 """
 
 OUTPUTS = {
+    # Of one operation: declarations, summaries and names, whose values other operations of the service return.
+    "appflow:DescribeConnector": "connectorConfiguration",
+    "batch:ListJobs": "nodeProperties",
+    "chatbot:GetCustomAction": "Variables",
+    "cloudformation:GetTemplateSummary": "Parameters",
+    "cloudformation:ValidateTemplate": "Parameters",
+    "codepipeline:GetActionType": "configuration",
+    "frauddetector:BatchGetVariable": "variables",
+    "frauddetector:GetVariables": "variables",
+    "glue:DescribeConnectionType": "ConnectionProperties",
+    "interconnect:GetEnvironment": "environment",
+    "iotsitewise:DescribeAssetModel": "variables",
+    "iotsitewise:DescribeAssetModelCompositeModel": "variables",
+    "iotsitewise:DescribeAssetProperty": "variables",
+    "iotsitewise:ListAssetModelProperties": "variables",
+    "opensearch:DescribeOutboundConnections": "ConnectionProperties",
+    "pinpoint-sms-voice-v2:DescribeNotifyTemplates": "Variables",
+    "ssm:DescribeDocument": "Parameters",
+    "ssm:DescribeParameters": "Parameters",
     "account": "AccountName AddressLine1 AddressLine2 AddressLine3 City CompanyName CountryCode DistrictOrCounty EmailAddress FullName Name "
     "PhoneNumber PostalCode PrimaryEmail StateOrRegion Title WebsiteUrl",
     "acm": "AuthorizationBehavior Contacts",

@@ -170,6 +170,7 @@ OPERATIONS: Mapping[str, Operation] = {
         resource_type=_GROUP,
         identity=_NAME,
         attributes={"Metrics": added("enabled_metrics"), "Granularity": "metrics_granularity"},
+        obliged=frozenset({"Granularity"}),
     ),
     "DisableMetricsCollection": Operation(
         resource_type=_GROUP,
@@ -217,7 +218,11 @@ OPERATIONS: Mapping[str, Operation] = {
     "DeletePolicy": Operation(resource_type="aws_autoscaling_policy", identity=_POLICY, action=EffectAction.DELETE),
     "ExecutePolicy": Operation(resource_type=_GROUP, other_types=("aws_autoscaling_policy",), handler=_execute_policy),
     "PutScheduledUpdateGroupAction": Operation(
-        resource_type="aws_autoscaling_schedule", identity=_SCHEDULE, upserts=True
+        # What the call omits stays as it is (API reference, PutScheduledUpdateGroupAction); so for a hook.
+        resource_type="aws_autoscaling_schedule",
+        identity=_SCHEDULE,
+        upserts=True,
+        obliged=frozenset(),
     ),
     "DeleteScheduledAction": Operation(
         resource_type="aws_autoscaling_schedule", identity=_SCHEDULE, action=EffectAction.DELETE
@@ -226,6 +231,7 @@ OPERATIONS: Mapping[str, Operation] = {
         resource_type="aws_autoscaling_lifecycle_hook",
         identity=_HOOK,
         upserts=True,
+        obliged=frozenset(),
         attributes={"NotificationTargetARN": "notification_target_arn", "RoleARN": "role_arn"},
     ),
     "DeleteLifecycleHook": Operation(

@@ -138,6 +138,8 @@ _UPDATE = Operation(
         "AttributeDefinitions": _definitions,
         "GlobalSecondaryIndexUpdates": _index_updates,
     },
+    # Both capacities are required, and so are the attributes of an index's keys.
+    obliged=frozenset({"AttributeDefinitions", "ProvisionedThroughput"}),
     # Without a key, AWS's own key encrypts the table.
     overwrites={"SSESpecification": {"server_side_encryption.kms_key_arn": ""}},
 )
@@ -165,6 +167,7 @@ OPERATIONS: Mapping[str, Operation] = {
             "TimeToLiveSpecification.AttributeName": "ttl.attribute_name",
             "TimeToLiveSpecification.Enabled": "ttl.enabled",
         },
+        obliged=frozenset({"TimeToLiveSpecification"}),
     ),
     "UpdateContinuousBackups": Operation(
         resource_type=_TABLE,

@@ -91,6 +91,7 @@ def _new_version(context: CallContext) -> tuple[Effect, ...]:
     effects = tuple(effects_on(_VERSION, context, target))
     if source is not None:
         return effects
+    effects = tuple(replace(effect, obliged=True) for effect in effects)
     given = {AttributePath(effect.attribute).top for effect in effects}
     removed: dict[str, Json] = {
         name: [] if isinstance(value, list) else None

@@ -115,7 +115,10 @@ OPERATIONS: Mapping[str, Operation] = {
         attributes={"DBSubnetGroupDescription": "description", "Tags": set_tags},
     ),
     "ModifyDBSubnetGroup": Operation(
-        resource_type=_SUBNETS, identity=_SUBNETS_NAME, attributes={"DBSubnetGroupDescription": "description"}
+        resource_type=_SUBNETS,
+        identity=_SUBNETS_NAME,
+        attributes={"DBSubnetGroupDescription": "description"},
+        obliged=frozenset({"SubnetIds"}),
     ),
     "DeleteDBSubnetGroup": Operation(resource_type=_SUBNETS, identity=_SUBNETS_NAME, action=_DELETE),
 }

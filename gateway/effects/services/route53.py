@@ -1,6 +1,7 @@
 """The operations of Route 53. Every record set in a batch of changes is a resource of its own."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from gateway.effects.context import CallContext, Target
 from gateway.effects.naming import hosted_zone
@@ -55,7 +56,8 @@ def _set(target: Target, record: Mapping[str, object], may_exist: bool) -> Itera
     given = dict(_attributes(record))
     # The record of the call takes the place of the recorded one, so that what it omits is gone.
     gone = {name: value for name, value in _REMOVED.items() if name not in given and target.recorded.get(name)}
-    yield from target.put_all({**given, **({} if creates else gone)}, action=action)
+    for effect in target.put_all({**given, **({} if creates else gone)}, action=action):
+        yield replace(effect, obliged=True, upserted=creates and may_exist)
 
 
 def _attributes(record: Mapping[str, object]) -> Iterator[tuple[str, Json]]:

@@ -165,7 +165,11 @@ OPERATIONS: Mapping[str, Operation] = {
     ),
     "DeleteBucket": _delete(_BUCKET),
     "PutBucketTagging": Operation(
-        resource_type=_BUCKET, identity=_NAME, attributes={"Tagging.TagSet": all_tags}, controls=_CONTROLS
+        resource_type=_BUCKET,
+        identity=_NAME,
+        attributes={"Tagging.TagSet": all_tags},
+        controls=_CONTROLS,
+        obliged=frozenset({"Tagging"}),
     ),
     "DeleteBucketTagging": Operation(resource_type=_BUCKET, handler=_untag),
     "PutBucketVersioning": _put(

@@ -100,6 +100,7 @@ OPERATIONS: Mapping[str, Operation] = {
         attributes={"RotationLambdaARN": "rotation_lambda_arn"},
         controls=_TOKEN,
         upserts=True,
+        obliged=frozenset(),
     ),
     "PutResourcePolicy": Operation(
         resource_type=_POLICY,

@@ -6,6 +6,7 @@ state does not have yet, it carries only the rules of the call.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from gateway.effects.context import CallContext, Target
 from gateway.effects.operation import Operation
@@ -35,14 +36,17 @@ _SOURCE_ATTRIBUTE = {
 }
 
 
-def single_rules(permissions: object, group_id: str) -> tuple[SingleRule, ...]:
-    """EC2's IpPermissions as single rules. Raises `NotUnderstood` for an unknown member, or a permission without a source."""
+def single_rules(permissions: object, group_id: str, account: str) -> tuple[SingleRule, ...]:
+    """EC2's IpPermissions as single rules; `account` is where the call goes, empty if nobody knows.
+
+    Raises `NotUnderstood` for an unknown member, or a permission without a source.
+    """
     if not isinstance(permissions, (list, tuple)):
         raise NotUnderstood("permissions that are not a list")
-    return tuple(rule for permission in permissions for rule in _single_rules(permission, group_id))
+    return tuple(rule for permission in permissions for rule in _single_rules(permission, group_id, account))
 
 
-def _single_rules(permission: Mapping[str, object], group_id: str) -> Iterator[SingleRule]:
+def _single_rules(permission: Mapping[str, object], group_id: str, account: str) -> Iterator[SingleRule]:
     if set(permission) - {"IpProtocol", "FromPort", "ToPort", *_SOURCES}:
         raise NotUnderstood("a permission in an unknown form")
     protocol = protocol_of(permission.get("IpProtocol"))
@@ -51,7 +55,7 @@ def _single_rules(permission: Mapping[str, object], group_id: str) -> Iterator[S
     if not given:
         raise NotUnderstood("a permission without a source")
     for member, source in given:
-        kind, value, description = _source(member, source, group_id)
+        kind, value, description = _source(member, source, group_id, account)
         yield SingleRule(
             protocol=protocol,
             from_port=ports[0],
@@ -68,13 +72,17 @@ def _sources(value: object) -> Sequence[object]:
     raise NotUnderstood("sources that are not a list")
 
 
-def _source(member: str, source: object, group_id: str) -> tuple[str, str, str]:
-    """Kind, value and description of one source."""
+def _source(member: str, source: object, group_id: str, account: str) -> tuple[str, str, str]:
+    """Kind, value and description of one source. Another account's group is `account/sg-…`, as the provider writes it."""
     key, kind = _SOURCES[member]
     allowed = {key, "Description", "UserId", "VpcId"} if key == "GroupId" else {key, "Description"}
     if not isinstance(source, Mapping) or not source.get(key) or set(source) - allowed:
         raise NotUnderstood("a source in an unknown form")
-    value = str(source[key])
+    value, owner = str(source[key]), str(source.get("UserId") or "")
+    if owner and not account:
+        raise NotUnderstood("the group of an account, where nobody knows which one is ours")
+    if owner not in ("", account):
+        kind, value = "security_groups", f"{owner}/{value}"
     return "self" if value == group_id else kind, value, str(source.get("Description") or "")
 
 
@@ -101,9 +109,9 @@ def _rules_of_call(context: CallContext, group_id: str) -> tuple[SingleRule, ...
     if flat and permissions:
         raise NotUnderstood("both IpPermissions and flat parameters")
     if not flat:
-        return single_rules(permissions, group_id)
+        return single_rules(permissions, group_id, context.account)
     cidr = flat.pop("CidrIp", None)
-    return single_rules([{**flat, "IpRanges": [{"CidrIp": cidr}]}], group_id)
+    return single_rules([{**flat, "IpRanges": [{"CidrIp": cidr}]}], group_id, context.account)
 
 
 def _rule_resource_type(context: CallContext, direction: str, group_id: str) -> str:
@@ -126,7 +134,8 @@ def _authorize(direction: str) -> Operation:
             return tuple(
                 effect for rule in rules for effect in _create_rule(context, resource_type, direction, group_id, rule)
             )
-        return (group.put(direction, with_rules(recorded_list(group, direction), rules)),)
+        whole = group.put(direction, with_rules(recorded_list(group, direction), rules))
+        return (replace(whole, unrecorded=_unrecorded(context, rules)),)
 
     return Operation(resource_type=GROUP, other_types=(LEGACY_RULE, *RULE_BY_DIRECTION.values()), handler=handler)
 
@@ -141,9 +150,21 @@ def _create_rule(
     identity = {key: str(value) for key, value in values.items() if key != "description" and value not in ("", None)}
     target = context.target(resource_type, identity)
     yield target.whole(EffectAction.CREATE)
-    yield from target.put_all(values, action=EffectAction.CREATE)
+    unrecorded = _unrecorded(context, (rule,))
+    for effect in target.put_all(values, action=EffectAction.CREATE):
+        yield replace(effect, unrecorded=unrecorded)
     if not legacy and (tags := context.call.parameters.get("TagSpecifications")):
         yield from target.put_all(specified_tags("security-group-rule")(target, tags), action=EffectAction.CREATE)
+
+
+def _unrecorded(context: CallContext, rules: Iterable[SingleRule]) -> tuple[str, ...]:
+    """The groups among the sources that the state does not record: nobody knows what they hold, or whose they are."""
+    groups = dict.fromkeys(rule.source for rule in rules if rule.kind == "security_groups")
+    return tuple(group for group in groups if not _is_recorded(context, group))
+
+
+def _is_recorded(context: CallContext, group: str) -> bool:
+    return any(context.inventory.find(kind, "id", group) for kind in (GROUP, "aws_default_security_group"))
 
 
 def _rule_attributes(rule: SingleRule) -> dict[str, Json]:
@@ -285,7 +306,10 @@ def _modify(context: CallContext) -> tuple[Effect, ...]:
         if "IpProtocol" not in whole or len(_RULE_SOURCES & set(whole)) != 1:
             raise NotUnderstood("an incomplete rule")
         removed = {key for key, name in _RULE_MEMBERS.items() if key not in whole and target.recorded.get(name)}
-        effects += target.put_all({_RULE_MEMBERS[key]: whole.get(key) for key in (*whole, *sorted(removed))})
+        values = {_RULE_MEMBERS[key]: whole.get(key) for key in (*whole, *sorted(removed))}
+        source = str(whole.get("ReferencedGroupId") or "")
+        unrecorded = (source,) if source and not _is_recorded(context, source) else ()
+        effects += (replace(effect, obliged=True, unrecorded=unrecorded) for effect in target.put_all(values))
     return tuple(effects)
 
 

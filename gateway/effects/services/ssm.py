@@ -32,6 +32,7 @@ _PUT = Operation(
     resource_type=_PARAMETER,
     identity=_NAME,
     upserts=True,
+    obliged=frozenset({"Value", "Type"}),
     attributes={"Tags": set_tags, "Policies": ignored_if("", "[]")},
     controls=controls("Overwrite"),
 )
@@ -51,7 +52,7 @@ def _put(context: CallContext) -> tuple[Effect, ...]:
     attribute = "insecure_value" if target.recorded.get("insecure_value") is not None else "value"
     shown = masked_text(value, context.masker)
     return tuple(
-        replace(effect, attribute=attribute, value=shown, sensitive=shown != value)
+        replace(effect, attribute=attribute, value=shown, judged=None, sensitive=shown != value)
         if effect.attribute == "value"
         else effect
         for effect in effects

@@ -77,7 +77,12 @@ func messages() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]string{"url": *found.QueueUrl, "body": *received.Messages[0].Body}, nil
+	message := received.Messages[0]
+	done := &sqs.DeleteMessageInput{QueueUrl: found.QueueUrl, ReceiptHandle: message.ReceiptHandle}
+	if _, err = client.DeleteMessage(ctx, done); err != nil {
+		return nil, err
+	}
+	return map[string]string{"url": *found.QueueUrl, "body": *message.Body}, nil
 }
 
 func upload() (any, error) {

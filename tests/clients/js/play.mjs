@@ -39,6 +39,7 @@ async function messages() {
   // This SDK calls the host of the URL that it is given.
   await sqs.sendMessage({ QueueUrl, MessageBody: `from ${env.CLIENT}` });
   const { Messages } = await sqs.receiveMessage({ QueueUrl });
+  await sqs.deleteMessage({ QueueUrl, ReceiptHandle: Messages[0].ReceiptHandle });
   return { url: QueueUrl, body: Messages[0].Body };
 }
 

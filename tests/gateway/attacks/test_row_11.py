@@ -210,7 +210,7 @@ HARMLESS: dict[str, Attack] = {
     "roles of one family": _grants("iam:PassRole", "arn:aws:iam::123456789012:role/kafka-*"),
     "a role for our own account": _trusts({"AWS": "arn:aws:iam::123456789012:root"}),
     "a role for our repository": _trusts({"Federated": PROVIDER}, {"StringEquals": AUDIENCE, "StringLike": {SUBJECT: "repo:acme/app:*"}}, "sts:AssumeRoleWithWebIdentity"),
-    "a bucket for our organization": _opens("*", {"StringEquals": {"aws:PrincipalOrgID": "o-a1b2c3d4e5"}}),
+    "a bucket for our account": _opens("*", {"StringEquals": {"aws:PrincipalAccount": "123456789012"}}),
     "temporary objects that expire": _expires(Filter={"Prefix": "tmp/"}),
     "backups for a month": lambda gate, actor: gate.client("rds", actor).modify_db_instance(DBInstanceIdentifier=DATABASE, BackupRetentionPeriod=30),
 }  # fmt: skip

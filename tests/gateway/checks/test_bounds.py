@@ -208,11 +208,28 @@ async def test_setting_a_bounded_attribute_to_an_unknown_value_is_held(kind: Act
     assert (await one(subject(None, action=INVOKE, contract=mutable), kind=kind)).verdict is Verdict.ALLOW
 
 
-async def test_an_agent_may_repeat_current_values_beside_a_change() -> None:
+async def test_an_agent_repeats_what_a_call_cannot_leave_out_beside_a_change() -> None:
     repeated = subject(4, attribute="max_size")
+    obliged = replace(repeated, effect=replace(repeated.effect, obliged=True))
 
-    assert (await one(subject(6), repeated)).verdict is Verdict.ALLOW
-    assert (await one(repeated)).rule == "bounds.not_mutable"
+    assert (await one(subject(6), obliged)).verdict is Verdict.ALLOW
+    assert (await one(obliged)).rule == "bounds.not_mutable"
+
+
+async def test_an_agent_does_not_repeat_what_it_could_leave_out() -> None:
+    finding = await one(subject(6), subject(4, attribute="max_size"))
+
+    assert (finding.rule, finding.attribute) == ("bounds.not_mutable", "max_size")
+    assert "Leave it out of the call" in finding.reason
+    assert "Leave it out" not in (await one(subject(6, attribute="max_size"))).reason
+
+
+async def test_what_aws_switches_off_at_a_creation_needs_no_grant() -> None:
+    omitted = subject(False, attribute="block", action=CREATE, before=None, exists=False)
+    implied = replace(omitted, effect=replace(omitted.effect, implied=True))
+
+    assert (await one(implied)).verdict is Verdict.ALLOW
+    assert (await one(omitted)).rule == "bounds.not_mutable"
 
 
 async def test_bounds_without_a_legal_value_offer_none() -> None:
@@ -378,3 +395,10 @@ async def test_the_bounds_of_a_resource_are_evaluated_once_for_all_its_attribute
     contract = replace(law(mutable=("tags",)), evaluate=evaluate)
     told = await findings(*_tags(5, contract))
     assert (len(evaluated), [finding.rule for finding in told]) == (1, ["bounds.max_items"])
+
+
+async def test_a_guess_of_a_declared_secret_is_denied_like_any_other() -> None:
+    guess = subject("x", attribute="password", action=CREATE, in_code="x", exists=False, contract=law())
+    assert (await one(guess)).verdict is Verdict.ALLOW
+    assert (await one(replace(guess, hidden=True))).rule == "bounds.not_mutable"
+    assert (await one(replace(guess, declared="y", hidden=True))).rule == "bounds.not_mutable"

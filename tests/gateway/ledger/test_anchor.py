@@ -1,8 +1,10 @@
 """Checkpoints are signed when due and at the end, over verified records only; without them the ledger stops taking records."""
 
 import sqlite3
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from gateway.ledger.anchor import Anchor, agreed_end
 from gateway.ledger.chain import START
 from gateway.ledger.checkpoint import Checkpoint
 from gateway.ledger.checkpoint_file import CheckpointFile
+from gateway.ledger.opening import prepare
 from gateway.ledger.rows import ChainEndRow
 from gateway.ledger.statements import Session
 from gateway.ledger.store import Store, open_store
@@ -38,7 +41,7 @@ def file(tmp_path: Path) -> CheckpointFile:
 
 @pytest.fixture
 def anchor(store: Store, file: CheckpointFile) -> Iterator[Anchor]:
-    opened = Anchor(store, KEYS.chain, file, count=0)
+    opened = Anchor(store, KEYS.chain, file, end=START)
     yield opened
     opened.close()
 
@@ -76,18 +79,88 @@ def test_it_signs_over_the_last_record(store: Store, file: CheckpointFile, ancho
         assert file.read() == Checkpoint(size=end.seq, hash=end.hash)
 
 
-def test_a_due_checkpoint_is_signed_in_the_background(store: Store, file: CheckpointFile, anchor: Anchor) -> None:
-    end = append(store, anchor_module.EVERY_RECORDS)
-    anchor.committed(end)
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for a condition, which must come true in 300 seconds."""
+    end = time.monotonic() + 300
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_a_committed_record_is_signed_without_another_one(store: Store, file: CheckpointFile, anchor: Anchor) -> None:
+    for size in (1, 2):
+        end = append(store, 1)
+        anchor.committed(end)
+        until(partial(_is_signed, file, Checkpoint(size=size, hash=end.hash)))
+
+
+def _is_signed(file: CheckpointFile, checkpoint: Checkpoint) -> bool:
+    return file.read() == checkpoint
+
+
+def test_many_commits_share_a_checkpoint(
+    store: Store, file: CheckpointFile, anchor: Anchor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between two checkpoints the thread waits, however often it is woken; closing ends the wait."""
+    monkeypatch.setattr(anchor_module, "APART_SECONDS", 10_000.0)
+    written: list[int] = []
+    write = file.write
+
+    def note(checkpoint: Checkpoint) -> None:
+        written.append(checkpoint.size)
+        write(checkpoint)
+
+    monkeypatch.setattr(file, "write", note)
+    anchor.committed(append(store, 1))
+    until(lambda: anchor._signed == 1)
+    for _ in range(30):
+        anchor.committed(append(store, 1))
     anchor.close()
-    signed = file.read()
-    assert signed is not None
-    assert signed.size == anchor_module.EVERY_RECORDS
+    assert written == [1, 31]
 
 
-def test_the_first_of_a_thousand_records_wakes_nobody(store: Store, anchor: Anchor) -> None:
-    anchor.committed(append(store, 3))
-    assert not anchor._wake.is_set()
+def test_a_record_before_a_known_one_says_nothing(store: Store, anchor: Anchor) -> None:
+    """A transaction that appends nothing ends where its writer last wrote, which may be the start."""
+    end = append(store, 3)
+    anchor.committed(end)
+    anchor.committed(START)
+    assert anchor._committed == end
+
+
+CUT = {
+    "cut": ("DELETE FROM records WHERE seq > 5", "missing"),
+    "cut to the checkpoint": ("DELETE FROM records WHERE seq > 3", "missing"),
+    "rewritten": ("UPDATE records SET hash = previous WHERE seq = 6", "rewritten"),
+}
+
+
+@pytest.mark.parametrize(("statement", "named"), CUT.values(), ids=CUT)
+def test_less_than_this_process_wrote_is_never_signed(
+    store: Store, file: CheckpointFile, statement: str, named: str
+) -> None:
+    append(store, 3)
+    signed = Anchor(store, KEYS.chain, file, end=START)
+    signed.sign()
+    signed.close()
+    anchor = Anchor(store, KEYS.chain, file, end=append(store, 3))
+    known = anchor._committed
+    tamper(file.path.with_name("ledger.db"), statement)
+    with pytest.raises(LedgerBroken, match=f"^Record 6 .*{named}"):
+        anchor.sign()
+    anchor._try_to_sign()
+    with pytest.raises(LedgerUnavailable, match=r"^Record 6 "):
+        anchor.guard()
+    anchor.close()
+    assert file.read() == Checkpoint(size=6, hash=known.hash)
+    with pytest.raises(LedgerBroken, match=r"^Record 6 "):
+        prepare(store, KEYS.chain, file)
+
+
+def test_what_others_appended_after_ours_is_signed(store: Store, file: CheckpointFile, anchor: Anchor) -> None:
+    anchor.committed(append(store, 2))
+    end = append(store, 3)
+    anchor.sign()
+    assert file.read() == Checkpoint(size=5, hash=end.hash)
 
 
 def test_closing_signs_what_is_left(store: Store, file: CheckpointFile, anchor: Anchor) -> None:
@@ -141,14 +214,13 @@ def test_a_broken_ledger_is_not_signed_over_and_takes_no_more(
 def test_a_place_that_cannot_be_written_is_tolerated_for_a_while(store: Store, tmp_path: Path) -> None:
     (tmp_path / "occupied").write_text("")
     nowhere = CheckpointFile(tmp_path / "elsewhere" / "x", KEYS.signing)
-    anchor = Anchor(store, KEYS.chain, nowhere, count=0)
+    anchor = Anchor(store, KEYS.chain, nowhere, end=START)
     (tmp_path / "elsewhere").write_text("")
-    end = append(store, 1)
-    anchor.committed(end)
+    anchor.committed(append(store, 1))
     anchor._try_to_sign()
     assert "cannot be locked" in anchor.problem
     anchor.guard()
-    anchor.committed(ChainEndRow(anchor_module.EVERY_RECORDS, end.hash))
+    anchor.committed(append(store, anchor_module.EVERY_RECORDS - 1))
     with pytest.raises(LedgerUnavailable, match="cannot be locked"):
         anchor.guard()
     (tmp_path / "elsewhere").unlink()
@@ -172,10 +244,11 @@ def test_an_unexpected_failure_does_not_end_the_thread(
 
 
 def test_another_process_may_be_ahead(store: Store, file: CheckpointFile, anchor: Anchor) -> None:
-    other = Anchor(store, KEYS.chain, file, count=0)
-    end = append(store, 5)
+    other = Anchor(store, KEYS.chain, file, end=START)
+    ours = append(store, 3)
+    end = append(store, 2)
     other.sign()
-    anchor.committed(ChainEndRow(3, ""))
+    anchor.committed(ours)
     anchor.sign()
     other.close()
     assert file.read() == Checkpoint(size=5, hash=end.hash)

@@ -13,6 +13,7 @@ from gateway.ledger.statements import Statement
 from gateway.ledger.tables import SIGNATURES
 from gateway.model.mutation import Mutation
 from gateway.model.outcome import Failed, InDoubt
+from gateway.model.resolution import Resolution, SettledBy
 from gateway.model.verdict import Verdict
 
 SIGNATURE = "5" * 64
@@ -53,6 +54,22 @@ async def test_what_aws_refused_may_be_tried_again_and_then_is_spent(scene: Any)
     await scene.execute(_signed(scene))
     with pytest.raises(SignatureSpent):
         await _decide(scene, _signed(scene, key="k2", attribute="other"))
+
+
+@pytest.mark.parametrize("by", list(SettledBy))
+async def test_a_doubt_that_was_settled_as_failed_keeps_its_signature_spent(scene: Any, by: SettledBy) -> None:
+    first = _signed(scene)
+    await scene.execute(first, InDoubt(reason="No answer."))
+    await scene.ledger.resolve(first.id, Resolution(carried_out=False, by=by, reason="Nothing is seen."), scene.now)
+    with pytest.raises(SignatureSpent, match=first.id):
+        await _decide(scene, _signed(scene, key="k2", attribute="other"))
+
+
+async def test_a_refusal_that_came_late_frees_the_signature(scene: Any) -> None:
+    first = _signed(scene)
+    await scene.execute(first, InDoubt(reason="The gateway was paused."))
+    await scene.ledger.record_outcome(first, Failed(code="Throttling", message="", reply=None), scene.now)
+    await scene.execute(_signed(scene, key="k2", attribute="other"))
 
 
 async def test_another_signature_is_another_call(scene: Any) -> None:

@@ -1,11 +1,19 @@
 """Whether an effect changes anything: SET is compared with the current value; every other action always does."""
 
+from dataclasses import replace
+
 import pytest
 
 from gateway.model.contract import Contract
 from gateway.model.facts import Subject
 from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
+
+
+def test_a_hidden_value_always_changes() -> None:
+    restated = _subject(EffectAction.SET, 4, 4)
+    assert not restated.changes
+    assert replace(restated, hidden=True).changes
 
 
 def _subject(action: EffectAction, value: Json, before: Json) -> Subject:

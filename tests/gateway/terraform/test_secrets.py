@@ -9,7 +9,7 @@ from gateway.effects.schema import read_schemas
 from gateway.model.json import Json
 from gateway.model.masking import Masker, holds_mask, is_masked
 from gateway.terraform import secrets
-from gateway.terraform.secrets import is_secret, masked, masked_text, may_hold_secret, shows_secret
+from gateway.terraform.secrets import is_secret, masked, masked_text, may_hold_secret, shows_secret, unmasked_documents
 
 MASKER = Masker(key=b"secrets")
 MASKED = MASKER.mask("v")
@@ -117,6 +117,37 @@ def test_nobody_hides_a_statement_from_the_policies_by_a_secret_in_it() -> None:
     assert (statement["Effect"], statement["Action"], statement["Resource"]) == ("Allow", "*", "*")
 
 
+def test_a_mask_stays_in_the_string_it_begins_in() -> None:
+    text = '{"a":["x://b:","c@"],"b":{"password":"hunter2","c":1.50},"k":["-----BEGIN PRIVATE KEY-----","AAAA","-----END PRIVATE KEY-----"]}'
+    assert masked_text(text, MASKER) == text.replace("hunter2", f"hmac_sha256:{MASKER.digest('hunter2')[:16]}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['x://a:b"},{"c@d', "x://a:b c@d", "x://a:{b}@d", "password=\nhunter2", "-----BEGIN PRIVATE KEY-----\nrm -rf\n-----END PRIVATE KEY-----"],
+)  # fmt: skip
+def test_no_mask_crosses_quotes_brackets_or_blanks(text: str) -> None:
+    assert masked_text(text, MASKER) == text
+
+
+def test_policies_are_given_documents_as_they_are_and_no_other_secret() -> None:
+    document = '{"a":"x://b:hunter2@d"}'
+    value: Json = {
+        "policy": document,
+        "items": [document, "x://b:hunter2@d"],
+        "password": document,
+        "odd": "{x://b:c@d",
+    }
+    judged = unmasked_documents(value, shown(value, "v"))
+    other = f"x://b:hmac_sha256:{MASKER.digest('hunter2')[:16]}@d"
+    assert judged == {
+        "policy": document,
+        "items": [document, other],
+        "password": MASKER.mask(document),
+        "odd": "{x://b:c@d",
+    }
+
+
 @pytest.mark.parametrize(
     "unit", ["password=", "://a:", "secret =", "-----BEGIN PRIVATE KEY-----", "ghp_", '"password":"', "=" * 9, "a@"]
 )
@@ -154,7 +185,16 @@ def test_of_a_container_only_what_cannot_be_a_secret_is_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "no JSON", '"hunter2"', '["hunter2"]', '{"environment": "hunter2"}', "[" * 100_000]
+    "text",
+    [
+        "",
+        "no JSON",
+        '"hunter2"',
+        '[{"image":"a","image":"b"}]',
+        '["hunter2"]',
+        '{"environment": "hunter2"}',
+        "[" * 100_000,
+    ],
 )
 def test_container_definitions_in_another_form_are_masked_as_a_whole(text: str) -> None:
     assert is_masked(shown(text, "container_definitions", "aws_ecs_task_definition"))

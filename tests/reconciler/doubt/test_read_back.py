@@ -1,5 +1,6 @@
 """When a mutation in doubt is looked at, what is concluded, and that it is recorded once."""
 
+import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,8 +13,10 @@ from gateway.ledger.ledger import SqlLedger
 from gateway.model.mutation import EffectAction
 from gateway.model.outcome import InDoubt
 from gateway.model.record import Stage
+from gateway.model.resolution import SettledBy
 from gateway.ports import RecordQuery
 from reconciler.doubt.read_back import ReadBack
+from reconciler.doubt.trail import Trail
 from reconciler.doubt.verdict import Answer
 from reconciler.errors import TerraformFailed
 from reconciler.terraform.refreshed import Refreshed
@@ -204,16 +207,69 @@ async def test_a_mutation_that_was_settled_meanwhile_stays_as_it_is(
     assert (await read_back.look(mutation)).answer is Answer.WAIT
 
 
+ROLE = "arn:aws:iam::123456789012:role/sentinel"
+
+
+def _trail(directory: Path, mutation: str = "", *, role: str = ROLE, **members: Any) -> Trail:
+    """CloudTrail's event of a mutation's request, sent by a role; no event without a mutation."""
+    event = {
+        "eventSource": "autoscaling.amazonaws.com",
+        "eventName": "SetDesiredCapacity",
+        "eventTime": START.isoformat(),
+        "userAgent": f"sentinel/1 mutation/{mutation}",
+        "requestID": "r-1",
+        "recipientAccountId": "123456789012",
+        "userIdentity": {
+            "type": "AssumedRole",
+            "sessionContext": {"sessionIssuer": {"type": "Role", "arn": role}},
+        },
+    }
+    path = directory / "events.json"
+    path.write_text(json.dumps({"Records": [event | members] if mutation else []}))
+    return Trail(path=path, identity=ROLE)
+
+
 async def test_cloudtrail_settles_what_values_do_not_show_even_after_it_was_left_to_a_human(
     ledger: SqlLedger, live: Live, clock: Clock, tmp_path: Path
 ) -> None:
-    trail = tmp_path / "events.json"
     mutation = await _doubt(ledger, (effect(QUEUE, "*", None, action=EffectAction.INVOKE), None))
     clock.time += LATE
-    assert await _round(_read_back(ledger, live, clock, trail=trail)) == [Answer.HUMAN]
-    trail.write_text(
-        f'{{"eventSource": "autoscaling.amazonaws.com", "eventName": "SetDesiredCapacity", "eventTime": "{START.isoformat()}", '
-        f'"userAgent": "sentinel/1 mutation/{mutation}", "requestID": "r-1"}}'
-    )
-    assert await _round(_read_back(ledger, live, clock, trail=trail)) == [Answer.APPLIED]
+    assert await _round(_read_back(ledger, live, clock, trail=_trail(tmp_path))) == [Answer.HUMAN]
+    assert await _round(_read_back(ledger, live, clock, trail=_trail(tmp_path, mutation))) == [Answer.APPLIED]
     assert await _outcomes(ledger) == ["in_doubt", "in_doubt", "applied"]
+
+
+async def test_a_refusal_in_cloudtrail_counts_once_aws_accepts_the_request_no_more(
+    ledger: SqlLedger, live: Live, clock: Clock, tmp_path: Path
+) -> None:
+    mutation = await _doubt(ledger)
+    read_back = _read_back(ledger, live, clock, trail=_trail(tmp_path, mutation, errorCode="AccessDenied"))
+    clock.time += timedelta(minutes=15)
+    assert await _round(read_back) == [Answer.WAIT]
+    assert live.read == [[QUEUE]]
+    clock.time += timedelta(minutes=1)
+    verdict = await read_back.look(mutation)
+    assert (verdict.answer, verdict.by) == (Answer.FAILED, SettledBy.CLOUDTRAIL)
+
+
+async def test_values_show_an_applied_mutation_before_a_refusal_in_cloudtrail_counts(
+    ledger: SqlLedger, live: Live, clock: Clock, tmp_path: Path
+) -> None:
+    mutation = await _doubt(ledger)
+    live.delay = 6
+    clock.time += timedelta(minutes=1)
+    trail = _trail(tmp_path, mutation, errorCode="AccessDenied")
+    assert await _round(_read_back(ledger, live, clock, trail=trail)) == [Answer.APPLIED]
+
+
+@pytest.mark.parametrize("code", ["", "AccessDenied"])
+async def test_a_strangers_event_settles_nothing(
+    ledger: SqlLedger, live: Live, clock: Clock, tmp_path: Path, code: str
+) -> None:
+    mutation = await _doubt(ledger, (effect(QUEUE, "*", None, action=EffectAction.INVOKE), None))
+    trail = _trail(tmp_path, mutation, role="arn:aws:iam::123456789012:role/agent-reader", errorCode=code)
+    clock.time += timedelta(minutes=1)
+    assert await _round(_read_back(ledger, live, clock, trail=trail)) == [Answer.WAIT]
+    clock.time += LATE
+    assert await _round(_read_back(ledger, live, clock, trail=trail)) == [Answer.HUMAN]
+    assert await _outcomes(ledger) == ["in_doubt", "in_doubt"]

@@ -4,7 +4,13 @@ from typing import Any
 
 import pytest
 
-from gateway.doors.aws.read_review import marked_members, secret_members, statement_members, unreviewed
+from gateway.doors.aws.read_review import (
+    marked_members,
+    often_secret_members,
+    secret_members,
+    statement_members,
+    unreviewed,
+)
 
 TEXT = {"type": "string"}
 
@@ -98,3 +104,31 @@ def test_only_what_was_not_reviewed_is_left() -> None:
         "s", both, definition, {"outputs": {"other": "Password ApiKey"}, "statements": {"s": "ApiKey"}}
     ) == {"Sql", "Password", "ApiKey"}
     assert unreviewed("s", both, {}, nothing) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("service", "member"),
+    [
+        ("cloudformation", "Parameters"), ("cloudformation", "Outputs"), ("cloudformation", "ParameterOverrides"), ("codepipeline", "configuration"),
+        ("dms", "ExtraConnectionAttributes"), ("elasticbeanstalk", "OptionSettings"), ("events", "QueryStringParameters"), ("glue", "Arguments"),
+        ("redshift-data", "QueryString"), ("ssm", "Parameters"), ("apigateway", "variables"), ("apigatewayv2", "StageVariables"),
+        ("anything", "HeaderParameters"),
+    ],
+)  # fmt: skip
+def test_what_the_rules_for_masking_list_is_found_in_replies(service: str, member: str) -> None:
+    deep = shapes(
+        Out=structure(Items="Items"), Items={"type": "list", "member": {"shape": "Item"}}, Item=structure(**{member: "Map", "Other": "Text"}),
+        Map={"type": "map", "key": {"shape": "Text"}, "value": {"shape": "Number"}},
+    )  # fmt: skip
+    assert often_secret_members(service, deep, "Out") == {member}
+
+
+def test_the_parameters_of_another_service_are_no_secrets() -> None:
+    assert often_secret_members("rds", shapes(Out=structure(Parameters="Text")), "Out") == frozenset()
+
+
+def test_a_member_may_be_reviewed_for_one_operation() -> None:
+    both = shapes(Out=structure(Parameters="Text"))
+    reviewed: dict[str, dict[str, str]] = {"outputs": {"ssm:One": "Parameters"}, "statements": {}}
+    assert unreviewed("ssm", both, {"name": "One", "output": {"shape": "Out"}}, reviewed) == frozenset()
+    assert unreviewed("ssm", both, {"name": "Other", "output": {"shape": "Out"}}, reviewed) == {"Parameters"}

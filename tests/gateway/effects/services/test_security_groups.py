@@ -134,7 +134,7 @@ def test_a_rule_by_an_unknown_id_is_not_understood(effects_of: Callable[..., Any
 )
 def test_permissions_in_an_unknown_form_are_not_understood(permissions: Any) -> None:
     with pytest.raises(NotUnderstood):
-        single_rules(permissions, "sg-1")
+        single_rules(permissions, "sg-1", "")
 
 
 RULE = {"aws_vpc_security_group_ingress_rule.r": {
@@ -167,3 +167,38 @@ def test_a_modified_rule_has_all_its_members_and_those_it_loses(effects_of: Call
 )
 def test_an_incomplete_rule_is_not_understood(effects_of: Callable[..., Any], rule: dict[str, Any]) -> None:
     assert _modified(effects_of, **rule) == {}
+
+
+OWNED = [
+    ("123456789012", "sg-9", ["sg-9"]),
+    ("", "sg-9", ["sg-9"]),
+    ("999999999999", "sg-9", ["999999999999/sg-9"]),
+    ("999999999999", "sg-1", ["999999999999/sg-1"]),
+]
+
+
+@pytest.mark.parametrize(("owner", "group", "expected"), OWNED)
+def test_the_owner_of_a_source_is_part_of_it(
+    effects_of: Callable[..., Any], owner: str, group: str, expected: list[str]
+) -> None:
+    pair = {"GroupId": group, **({"UserId": owner} if owner else {})}
+    given = {"GroupId": "sg-1", "IpPermissions": [{"IpProtocol": "-1", "UserIdGroupPairs": [pair]}]}
+    (inline,) = effects_of("ec2", "AuthorizeSecurityGroupIngress", given, INLINE)
+    assert (inline.value[-1]["security_groups"], inline.value[-1]["self"]) == (expected, False)
+    assert inline.unrecorded == tuple(expected)
+    separate = effects_of("ec2", "AuthorizeSecurityGroupIngress", given, NEW)
+    assert separate[-1].attribute == "referenced_security_group_id"
+    assert (separate[-1].value, separate[-1].unrecorded) == (expected[0], tuple(expected))
+
+
+def test_the_owner_of_a_source_is_not_understood_where_no_account_is_known(effects_of: Callable[..., Any]) -> None:
+    pairs = [{"GroupId": "sg-9", "UserId": "123456789012"}]
+    given = {"GroupId": "sg-1", "IpPermissions": [{"IpProtocol": "-1", "UserIdGroupPairs": pairs}]}
+    assert effects_of("ec2", "AuthorizeSecurityGroupIngress", given, INLINE, account="") == ()
+
+
+def test_a_group_that_a_state_records_is_known(effects_of: Callable[..., Any]) -> None:
+    pairs = [{"GroupId": "sg-9", "UserId": "123456789012"}, {"GroupId": "sg-1"}]
+    given = {"GroupId": "sg-1", "IpPermissions": [{"IpProtocol": "-1", "UserIdGroupPairs": pairs}]}
+    (inline,) = effects_of("ec2", "AuthorizeSecurityGroupIngress", given, {**INLINE, "aws_security_group.b": {"id": "sg-9"}})
+    assert inline.unrecorded == ()
