@@ -47,6 +47,18 @@ def test_another_is_taken_only_if_it_is_clearly_faster(tmp_path: Path, first: fl
     assert str(paths[1 - taken]) in said
 
 
+def test_one_slow_moment_does_not_decide(tmp_path: Path) -> None:
+    paths = [_fake(tmp_path / "a", "python3", loop_ms=40.0), _fake(tmp_path / "b", "python3.12", loop_ms=20.0)]
+    slow_at_first = tmp_path / "measured"
+    disturbed = paths[1].read_text().replace("20.0", "39.0").replace("#!/bin/sh\n", "")
+    paths[1].write_text(
+        paths[1]
+        .read_text()
+        .replace("echo", f"test -e {slow_at_first} || {{ touch {slow_at_first}; {disturbed.strip()}; exit; }}\necho")
+    )
+    assert _chosen(tmp_path / "a", tmp_path / "b")[0] == str(paths[1])
+
+
 def test_what_does_not_suit_is_passed_over(tmp_path: Path) -> None:
     _fake(tmp_path / "a", "python3", suits=False, loop_ms=1.0)
     (broken := _fake(tmp_path / "b", "python3")).write_text("#!/bin/sh\nexit 127\n")
