@@ -54,7 +54,7 @@ def test_one_slow_moment_does_not_decide(tmp_path: Path) -> None:
     paths[1].write_text(
         paths[1]
         .read_text()
-        .replace("echo", f"test -e {slow_at_first} || {{ touch {slow_at_first}; {disturbed.strip()}; exit; }}\necho")
+        .replace("echo", f"test -e {slow_at_first} || {{ : > {slow_at_first}; {disturbed.strip()}; exit; }}\necho")
     )
     assert _chosen(tmp_path / "a", tmp_path / "b")[0] == str(paths[1])
 
