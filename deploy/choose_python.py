@@ -16,7 +16,7 @@ from pathlib import Path
 OLDEST = (3, 11)
 NAMES = ("python3", "python3.11", "python3.12", "python3.13")
 CLEARLY = 0.75
-"""Another Python is taken if it needs less than this part of the time that `python3` needs."""
+"""Another Python is taken if it needs less than this part of the time that `python3` needs, or less at all if only it is an optimised build."""
 _PROBE_SECONDS = 60
 _MORE_ROUNDS = 3
 """Where several suit, each is measured this often again, in turn: what else the machine does at one moment must not decide."""
@@ -76,9 +76,10 @@ def fastest_of(probes: "list[dict[str, object]]") -> "list[dict[str, object]]":
 
 
 def choose(found: "list[dict[str, object]]") -> "dict[str, object]":
-    """The first, unless another one is clearly faster; then the fastest."""
+    """The first, unless another one is clearly faster; then the fastest. What the builds say of themselves counts where both agree with the measure."""
     fastest = min(found, key=_loop)
-    return fastest if _loop(fastest) < CLEARLY * _loop(found[0]) else found[0]
+    enough = 1.0 if _optimised(fastest) and not _optimised(found[0]) else CLEARLY
+    return fastest if _loop(fastest) < enough * _loop(found[0]) else found[0]
 
 
 def describe() -> "dict[str, object]":
@@ -102,6 +103,10 @@ def optimisation(described: "dict[str, object]") -> str:
     if described["distribution"]:
         return f"the distribution's own build, {described['level']}"
     return f"built without --enable-optimizations, {described['level']}"
+
+
+def _optimised(described: "dict[str, object]") -> bool:
+    return bool(described["profile_guided"] or described["distribution"])
 
 
 def _loop(described: "dict[str, object]") -> float:
