@@ -10,6 +10,7 @@ from gateway.errors import CodeInvalid
 from gateway.model.equality import equal
 from gateway.model.json import Json
 from gateway.model.path import AttributePath
+from gateway.terraform.config.changed import AllDefinitions, all_definitions, changed_module
 from gateway.terraform.config.instance import ResourceInstance, declared
 from gateway.terraform.config.module import Module, load_module
 from gateway.terraform.lang.hcl import Document, parse
@@ -19,7 +20,15 @@ from reconciler.rewrite.editors import attribute, entry, list_items, literal, re
 from reconciler.rewrite.editors.align import aligned
 from reconciler.rewrite.editors.splice import Splice
 from reconciler.rewrite.editors.text import CannotEdit
-from reconciler.rewrite.footprint import Footprint, differences, footprints, locate
+from reconciler.rewrite.footprint import (
+    Footprint,
+    FootprintChange,
+    differences,
+    footprint_changes,
+    footprint_of,
+    locate,
+)
+from reconciler.rewrite.inverse import unchanged
 from reconciler.rewrite.place import (
     ArgumentPlace,
     AttributePlace,
@@ -40,8 +49,7 @@ class _State:
     root: Path
     sources: Mapping[Path, bytes]
     module: Module
-    instances: Mapping[str, ResourceInstance]
-    footprints: Mapping[str, Mapping[str, Footprint]]
+    definitions: AllDefinitions
 
     def original(self, path: Path) -> bytes | None:
         """The bytes of a file in this state; None if it does not exist."""
@@ -52,7 +60,7 @@ class _State:
 
     def instance(self, address: str) -> ResourceInstance | None:
         """The instance at an address."""
-        return self.instances.get(address)
+        return self.module.instance(address)
 
 
 def edit(root: Path, wanted: Sequence[Wanted], sources: Mapping[Path, bytes] | None = None) -> Edited:
@@ -90,8 +98,16 @@ def _order(wanted: Wanted) -> tuple[str, str, str]:
 
 def _load(root: Path, sources: Mapping[Path, bytes], known: Module | None = None) -> _State:
     module = load_module(root, sources, known)
-    instances = {instance.address: instance for instance in module.instances()}
-    return _State(root=root, sources=dict(sources), module=module, instances=instances, footprints=footprints(module))
+    return _State(root=root, sources=dict(sources), module=module, definitions=all_definitions(module))
+
+
+def _after(state: _State, path: Path, source: bytes) -> _State:
+    """The state after a change of one file, of which only what the change can reach will be evaluated."""
+    sources = {**state.sources, path: source}
+    changed = changed_module(state.module, state.definitions, path, source)
+    if changed is None:
+        return _load(state.root, sources, state.module)
+    return _State(root=state.root, sources=sources, module=changed[0], definitions=changed[1])
 
 
 # ------------------------------------------------------------------------------------------ whole maps and blocks
@@ -124,7 +140,8 @@ def _is_one_block(value: Json) -> bool:
 
 def _located(state: _State, wanted: Wanted) -> tuple[tuple[str, ...], Footprint]:
     """The steps to the wanted attribute in the footprint of its resource, and the footprint there."""
-    return locate(dict(state.footprints.get(wanted.address, {})), wanted.path)
+    instance = state.instance(wanted.address)
+    return locate({} if instance is None else dict(footprint_of(instance)), wanted.path)
 
 
 def _edit_whole(state: _State, wanted: Wanted, allowed: Sequence[Wanted]) -> tuple[_State, list[Edit]] | Left:
@@ -150,7 +167,8 @@ def _holds(state: _State, wanted: Wanted) -> bool:
     try:
         return equal(declared(instance, wanted.attribute), wanted.value)
     except EvaluationFailed:
-        return wanted.value is None
+        # Absent counts as null; an expression that fails does not.
+        return wanted.value is None and _located(state, wanted)[1] is None
     except Unknown:
         return False
 
@@ -182,9 +200,11 @@ def _try(state: _State, place: EditablePlace, wanted: Wanted, allowed: Sequence[
     if document.path.parts[:1] == ("..",):
         raise CannotEdit(f"{document.path} lies outside the stack's directory, where other stacks may share it.")
     _refuse_shared(state.module, document.path)
-    value = wanted.value if wanted.value is None else place.convert(wanted.value)
+    if wanted.value is None and place.convert is not unchanged:
+        raise CannotEdit("What is calculated is not unset by what it is calculated from.")
+    value = place.convert(wanted.value)
     source = _spliced(document, _splice(place, value))
-    after = _load(state.root, {**state.sources, document.path: source}, state.module)
+    after = _after(state, document.path, source)
     _check_differences(state, after, wanted, allowed)
     return after, _as_edit(document.path, document.source, source, wanted, place.chain)
 
@@ -228,20 +248,26 @@ def _check_differences(before: _State, after: _State, wanted: Wanted, allowed: S
     """Raise `CannotEdit` unless the code now declares the wanted value, and every other difference is a wanted value too."""
     if not _holds(after, wanted):
         raise CannotEdit("The edit would not give the attribute the wanted value.")
-    for address in sorted(before.footprints.keys() | after.footprints.keys()):
-        one, other = before.footprints.get(address), after.footprints.get(address)
-        if one is None or other is None:
-            raise CannotEdit(f"The edit would also add or remove {address.removeprefix('?')}.")
-        for path in differences(dict(one), dict(other)):
-            same_resource = (each for each in (wanted, *allowed) if each.address == address)
-            if not any(_covers(after, each, path) and _holds(after, each) for each in same_resource):
-                shown = f"{address.removeprefix('?')}.{'.'.join(path)}"
-                raise CannotEdit(f"The edit would also change {shown}, which is not wanted.")
+    for change in footprint_changes(before.module, after.module):
+        _check_difference(after, change, wanted, allowed)
+    if after.module.carried is not None:
+        after.module.carried.release()
 
 
-def _covers(state: _State, wanted: Wanted, path: tuple[str, ...]) -> bool:
+def _check_difference(after: _State, change: FootprintChange, wanted: Wanted, allowed: Sequence[Wanted]) -> None:
+    """Raise `CannotEdit` unless everything that changed in one block is a wanted value."""
+    shown = change.address.removeprefix("?")
+    if change.before is None or change.after is None:
+        raise CannotEdit(f"The edit would also add or remove {shown}.")
+    same_resource = [each for each in (wanted, *allowed) if each.address == change.address]
+    for path in differences(dict(change.before), dict(change.after)):
+        if not any(_covers(change.after, each, path) and _holds(after, each) for each in same_resource):
+            raise CannotEdit(f"The edit would also change {shown}.{'.'.join(path)}, which is not wanted.")
+
+
+def _covers(footprint: Mapping[str, Footprint], wanted: Wanted, path: tuple[str, ...]) -> bool:
     """Whether a path of a footprint is the wanted attribute or a part of it."""
-    steps, _ = _located(state, wanted)
+    steps, _ = locate(dict(footprint), wanted.path)
     return AttributePath(".".join(steps)).covers(".".join(path))
 
 

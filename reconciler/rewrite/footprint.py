@@ -11,8 +11,10 @@ from typing import TypeAlias, cast
 from tree_sitter import Node
 
 from gateway.model.path import AttributePath
-from gateway.terraform.config.instance import META, body
+from gateway.terraform.config.carried import Carried
+from gateway.terraform.config.instance import META, ResourceInstance, body
 from gateway.terraform.config.module import Module, expand
+from gateway.terraform.config.source import Declared
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.evaluate import EvaluationScope, value_of
 from gateway.terraform.lang.expression import Expression
@@ -37,44 +39,142 @@ _NOT_ATTRIBUTES = frozenset({"provider", "provisioner", "connection"})
 """Blocks and arguments of a resource that are not attributes, but that change a plan or an apply."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FootprintChange:
+    """The footprint of one block before and after an edit; None where the code has no such block."""
+
+    address: str
+    """The address of an instance; for instances with unknown keys, and blocks other than resources, it begins with `?`."""
+    before: Mapping[str, Footprint] | None
+    after: Mapping[str, Footprint] | None
+
+
 def footprints(module: Module) -> dict[str, dict[str, Footprint]]:
     """Attributes by address, for every block whose change would show in a plan: resources, data, providers, remote modules.
 
     The addresses of instances with unknown keys, and of blocks other than resources, begin with `?`.
     """
     marker = _Marker()
-    return {address: found for each in module.modules() for address, found in _in_module(marker, each)}
+    return {part.address: part.footprint(marker) for each in module.modules() for part in _parts(each)}
 
 
-def _in_module(marker: "_Marker", module: Module) -> Iterator[tuple[str, dict[str, Footprint]]]:
+def footprint_of(instance: ResourceInstance) -> Mapping[str, Footprint]:
+    """The attributes of one instance."""
+    return _Marker().body(instance.document, instance.block, instance.scope, META)
+
+
+def footprint_changes(before: Module, after: Module) -> Iterator[FootprintChange]:
+    """Every block whose footprint differs between two versions of the code, and some whose footprint does not.
+
+    If `after` was made by `changed_module`, only blocks that the edit can reach are evaluated, one by one as the caller asks.
+    """
+    markers = _Marker(), _Marker()
+    earlier = {module.address: module for module in before.modules()}
+    for module in after.modules():
+        old = earlier.pop(module.address, None)
+        carried = None if old is None else module.carried
+        if carried is None or carried.outdated.get(module.address):
+            yield from _changes(old, module, carried, markers)
+    for old in earlier.values():
+        yield from _changes(old, None, None, markers)
+
+
+def _changes(
+    before: Module | None, after: Module | None, carried: Carried | None, markers: "tuple[_Marker, _Marker]"
+) -> Iterator[FootprintChange]:
+    """The changes within one module instance; with `carried`, only of blocks that the edit can reach."""
+    old, new = (_by_address(module, carried) for module in (before, after))
+    for address in (*new, *(each for each in old if each not in new)):
+        one, other = old.get(address), new.get(address)
+        if one is None or other is None or carried is None or not _is_kept(one, other, carried):
+            yield FootprintChange(
+                address=address,
+                before=None if one is None else one.footprint(markers[0]),
+                after=None if other is None else other.footprint(markers[1]),
+            )
+
+
+def _by_address(module: Module | None, carried: Carried | None) -> "dict[str, _Part]":
+    return {
+        part.address: part
+        for part in (() if module is None else _parts(module))
+        if module is not None
+        and (carried is None or carried.is_outdated(module.address, *part.keys, *part.instance_keys))
+    }
+
+
+def _is_kept(before: "_Part", after: "_Part", carried: Carried) -> bool:
+    """Whether an edit changed only which instances there are, and not this one."""
+    own = carried.is_outdated(after.module.address, *after.keys)
+    return not own and before.without == after.without and carried.same_scope(before.scope, after.scope)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _Part:
+    """A block with a footprint of its own."""
+
+    address: str
+    document: Document
+    block: Node
+    scope: EvaluationScope
+    without: frozenset[str]
+    """The names in it to leave out."""
+    keys: tuple[str, ...]
+    """The definitions that it consists of."""
+    instance_keys: tuple[str, ...] = ()
+    """The definition of which instances there are."""
+    module: Module
+
+    def footprint(self, marker: "_Marker") -> dict[str, Footprint]:
+        """The footprint of the block."""
+        return marker.body(self.document, self.block, self.scope, self.without)
+
+
+def _parts(module: Module) -> Iterator[_Part]:
     prefix = f"{module.address}." if module.address else ""
-    for instance in module.own_instances():
-        yield instance.address, marker.body(instance.document, instance.block, instance.scope, META)
-    for name, document, block, without in _blocks(module):
-        yield f"?{prefix}{name}", marker.body(document, block, module.scope, without)
+    for name in module.source.resources:
+        for instance in module.instances_of(name):
+            yield _Part(
+                address=instance.address,
+                document=instance.document,
+                block=instance.block,
+                scope=instance.scope,
+                without=META,
+                keys=(f"body.{name}",),
+                instance_keys=(f"keys.{name}",),
+                module=module,
+            )
+    for name, keys, (document, block), without in _blocks(module):
+        yield _Part(
+            address=f"?{prefix}{name}",
+            document=document,
+            block=block,
+            scope=module.scope,
+            without=without,
+            keys=keys,
+            module=module,
+        )
 
 
-def _blocks(module: Module) -> Iterator[tuple[str, Document, Node, frozenset[str]]]:
-    """Every block other than a resource instance: name, document, node, and the names in it to leave out."""
+def _blocks(module: Module) -> Iterator[tuple[str, tuple[str, ...], Declared, frozenset[str]]]:
+    """Every block other than a resource instance: name, keys of its definitions, where it is, and the names in it to leave out."""
     source = module.source
     for name, (document, block) in source.resources.items():
         own = document.attributes(block).keys() | {_block_type(document, inner) for inner in document.blocks(block)}
-        yield (
-            name,
-            document,
-            block,
-            frozenset(own) - _NOT_ATTRIBUTES if _is_expanded(module, document, block) else _WITHOUT_VALUES,
-        )
-    for name, (document, block) in source.data.items():
-        yield f"data.{name}", document, block, _WITHOUT_VALUES
-    for number, (document, block) in enumerate(source.providers):
-        yield f"provider {number}", document, block, _WITHOUT_VALUES
+        expanded = _is_expanded(module, document, block)
+        without = frozenset(own) - _NOT_ATTRIBUTES if expanded else _WITHOUT_VALUES
+        yield name, (f"body.{name}", f"keys.{name}"), (document, block), without
+    for name, declared in source.data.items():
+        yield f"data.{name}", (f"data.{name}",), declared, _WITHOUT_VALUES
+    for number, declared in enumerate(source.providers):
+        yield f"provider {number}", (f"provider.{number}",), declared, _WITHOUT_VALUES
     for name, (document, block) in source.calls.items():
         if source.called_directory(name) not in module.sources or not _is_expanded(module, document, block):
-            yield f"module.{name}", document, block, _WITHOUT_VALUES
+            keys = (f"body.module.{name}", f"keys.module.{name}")
+            yield f"module.{name}", keys, (document, block), _WITHOUT_VALUES
     for number, document in enumerate(source.overrides):
         for order, block in enumerate(document.blocks(document.root)):
-            yield f"override {number}.{order}", document, block, _WITHOUT_VALUES
+            yield f"override {number}.{order}", (f"override.{number}.{order}",), (document, block), _WITHOUT_VALUES
 
 
 def _block_type(document: Document, block: Node) -> str:
@@ -135,6 +235,7 @@ class _Marker:
 
     def mark(self, expression: Expression, scope: EvaluationScope) -> UnknownMark:
         """The mark of an expression whose value is not known as a whole."""
+        expression, scope = _of_instance(expression, scope)
         followed = self.follow(expression, scope)
         own = tuple(
             getattr(expression, name)
@@ -149,9 +250,9 @@ class _Marker:
     def follow(self, expression: Expression, scope: EvaluationScope) -> tuple[object, ...]:
         """The footprints of the definition of the name that an expression begins with."""
         module = scope.module
-        if not isinstance(expression, e.AttributeAccess | e.IndexAccess) or not isinstance(module, Module):
+        if not isinstance(expression, e.AttributeAccess | e.IndexAccess | e.Splat) or not isinstance(module, Module):
             return ()
-        traversal = e.steps_of(expression)
+        traversal = _whole_path(expression)
         if traversal is None or traversal[0] in scope.bound or traversal[0] in scope.names:
             return ()
         names = [step for step in traversal[1] if isinstance(step, str)]
@@ -179,15 +280,44 @@ class _Marker:
             except Unknown:
                 return
             for child in children.values():
-                yield self.of(child.own_outputs())
+                outputs = child.own_outputs()
+                yield self.of({names[1]: outputs[names[1]]} if names[1:] and names[1] in outputs else outputs)
         elif f"{root}.{names[0]}" in module.source.resources:
-            for instance in module.own_instances():
-                if f"{instance.resource_type}.{instance.name}" == f"{root}.{names[0]}" and len(names) > 1:
+            for instance in module.instances_of(f"{root}.{names[0]}"):
+                if len(names) > 1:
                     yield self.attribute(instance.document, instance.block, instance.scope, names[1])
 
     def attribute(self, document: Document, block: Node, scope: EvaluationScope, name: str) -> Footprint:
         """The footprint of one attribute of a resource that another one refers to."""
         return self.only(document, block, scope, (name,)).get(name)
+
+
+def _of_instance(expression: Expression, scope: EvaluationScope) -> tuple[Expression, EvaluationScope]:
+    """`each.value.name` as `aws_queue.this.name`, if `each.value`, an iterator or a variable of a `for` is an instance of that resource."""
+    if not isinstance(expression, e.AttributeAccess):
+        return expression, scope
+    traversal = e.steps_of(expression)
+    if traversal is None or not (
+        traversal[0] in scope.bound or traversal[0] in scope.iterators or traversal[0] == "each"
+    ):
+        return expression, scope
+    try:
+        source = value_of(expression.source, scope)
+    except Unknown:
+        return expression, scope
+    match source:
+        case Opaque(origin=(e.Spanned() as written, EvaluationScope() as there)):
+            whole = cast("Expression", written)
+            return e.AttributeAccess(expression.start, expression.end, whole, expression.name), there
+    return expression, scope
+
+
+def _whole_path(expression: Expression) -> tuple[str, tuple[str | Expression, ...]] | None:
+    """Root name and steps of a traversal, those of a splat included."""
+    if isinstance(expression, e.Splat):
+        before = e.steps_of(expression.source)
+        return None if before is None else (before[0], (*before[1], *expression.steps))
+    return e.steps_of(expression)
 
 
 def _frozen(footprint: Footprint) -> object:

@@ -18,6 +18,8 @@ def unchanged(value: Json) -> Json:
 
 def then(first: Inverse, second: Inverse) -> Inverse:
     """Compose two inverses: apply `second`, then `first`."""
+    if first is unchanged or second is unchanged:
+        return second if first is unchanged else first
     return lambda value: first(second(value))
 
 

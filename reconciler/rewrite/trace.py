@@ -19,7 +19,7 @@ from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown, Value
-from reconciler.rewrite import trace_calls
+from reconciler.rewrite import trace_calls, trace_lists
 from reconciler.rewrite.inverse import negated, then
 from reconciler.rewrite.place import Alias, Cursor, NoPlace, ObjectEntry, Place, source_of
 
@@ -28,7 +28,7 @@ _DEPTH = 60
 
 def traces(module: Module, address: str, path: AttributePath) -> tuple[Place, ...]:
     """All places where an edit could change an attribute, the likeliest first; at least one, which may be a refusal."""
-    instance = next((each for each in module.instances() if each.address == address), None)
+    instance = module.instance(address)
     if instance is None:
         return (NoPlace(reason=f"The code declares no {address} whose key is known."),)
     if path.top in instance.overridden:
@@ -142,12 +142,8 @@ def _follow(  # noqa: C901, PLR0912  one case per type of expression
             yield from _in_conditional(cursor, expression, path)
         case e.For():
             yield from _in_for(cursor, expression, path)
-        case e.Template(heredoc=True):
-            yield cursor.refuse("The text is a heredoc, which is not edited.", expression)
-        case e.Template():
-            yield cursor.refuse(
-                "The text is put together from parts; which of them to edit is not certain.", expression
-            )
+        case e.Template() if not path:
+            yield from trace_calls.template(cursor, expression, _follow)
         case e.Unsupported(reason=reason):
             yield cursor.refuse(f"The expression is not followed: {reason}.", expression)
         case _:
@@ -203,11 +199,17 @@ def _in_conditional(cursor: Cursor, expression: e.Conditional, path: tuple[str, 
         return
     condition = source_of(cursor.document, expression.condition)
     line = f"{cursor.document.at(expression.start)} {condition} is {'true' if truth else 'false'}"
-    yield from _follow(cursor.step(line), expression.then if truth else expression.otherwise, path)
+    chosen, other = (expression.then, expression.otherwise) if truth else (expression.otherwise, expression.then)
+    yield from _follow(cursor.step(line), chosen, path)
+    if not path:
+        yield from trace_calls.condition(cursor, expression, other, _follow)
 
 
 def _in_for(cursor: Cursor, expression: e.For, path: tuple[str, ...]) -> Iterator[Place]:
     """Places in the item of a `for` that has the first step of the path as its key or index."""
+    if not path and not expression.grouped and expression.key is None:
+        yield from trace_lists.in_whole_for(cursor, expression, _follow)
+        return
     if not path or expression.grouped:
         yield cursor.refuse("A collection made by `for` is not edited as a whole.", expression)
         return
@@ -367,7 +369,10 @@ def _in_outputs(cursor: Cursor, expression: Expression, name: str, rest: tuple[s
         yield cursor.refuse(f"module.{name} has no such output.", expression)
         return
     document, block = child.source.outputs[rest[0]]
-    given = read_attribute(document, document.attributes(block)["value"])
+    given = child.written_output(rest[0])
+    if given is None:
+        yield cursor.refuse(f"The output {rest[0]} of module.{name} has no value.", expression)
+        return
     there = replace(cursor, document=document, scope=child.scope, module=child, aliases={}, entry=None)
     line = f"{document.at(block)} {child.address}.{rest[0]} = {source_of(document, given)}"
     yield from _follow(there.step(line), given, rest[1:])

@@ -3,20 +3,21 @@
 `reconciler.rewrite.trace` calls this module and is called back as `follow`, because an argument can be any expression.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TypeAlias
 
+from gateway.model.equality import equal
+from gateway.model.json import Json
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang import values
 from gateway.terraform.lang.evaluate import value_of
 from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.values import EvaluationFailed, Unknown, Value
+from reconciler.rewrite import trace_lists
+from reconciler.rewrite.follow import Follow
 from reconciler.rewrite.inverse import inverse, then
 from reconciler.rewrite.place import Cursor, EntryPlace, ListPlace, LiteralPlace, Place, source_of
-
-Follow: TypeAlias = Callable[[Cursor, Expression, tuple[str, ...]], Iterator[Place]]
-"""Yields the places that define the value at a path inside an expression."""
+from reconciler.rewrite.solve import argument_of_call, part_of_template
 
 _CONVERSIONS = frozenset({"tolist", "toset", "tomap", "tonumber", "tostring", "tobool", "sensitive", "nonsensitive"})
 
@@ -34,8 +35,70 @@ def call(cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], foll
         yield from _in_lookup(cursor, expression, path, follow)
     elif expression.name in ("try", "coalesce"):
         yield from _in_choice(cursor, expression, path, follow)
+    elif (tracer := trace_lists.TRACERS.get(expression.name)) is not None and len(arguments) >= tracer[0]:
+        yield from tracer[1](cursor, expression, path, follow)
+    elif path and expression.name == "formatlist" and path[0].isdecimal():
+        yield cursor.refuse("formatlist() is edited as a whole.", expression)
     else:
+        yield from _inverted(cursor, expression, follow)
+
+
+def _inverted(cursor: Cursor, expression: e.FunctionCall, follow: Follow) -> Iterator[Place]:
+    """Places in each argument for which the function has an inverse."""
+    found = False
+    # A literal argument mostly says what is done, and the others to what.
+    rows = sorted(enumerate(expression.arguments), key=lambda row: isinstance(e.bare(row[1]), e.LiteralValue))
+    for position, argument in rows:
+        try:
+            convert = argument_of_call(expression, position, cursor.scope)
+        except Unknown:
+            continue
+        found = True
+        line = f"{cursor.document.at(expression.start)} inverted: {source_of(cursor.document, expression)}"
+        yield from follow(replace(cursor.step(line), convert=then(convert, cursor.convert)), argument, ())
+    if not found:
         yield cursor.refuse(f"{expression.name}() cannot be inverted.", expression)
+
+
+def template(cursor: Cursor, expression: e.Template, follow: Follow) -> Iterator[Place]:
+    """Places in each interpolation of a text, solved for it: all other parts stay as they are."""
+    if expression.heredoc and all(isinstance(part, str) for part in expression.parts):
+        yield cursor.refuse("The text is a heredoc, which is not edited.", expression)
+        return
+    for position, part in enumerate(expression.parts):
+        if isinstance(part, str):
+            continue
+        try:
+            convert = part_of_template(expression, position, cursor.scope)
+        except Unknown as error:
+            yield cursor.refuse(f"Another part of the text is not known: {error}.", part)
+            continue
+        line = f"{cursor.document.at(part.start)} in {source_of(cursor.document, expression)}"
+        yield from follow(replace(cursor.step(line), convert=then(convert, cursor.convert), entry=None), part, ())
+    yield cursor.refuse(
+        "The text is put together from parts, and what is written between them is not edited.", expression
+    )
+
+
+def condition(cursor: Cursor, expression: e.Conditional, other: Expression, follow: Follow) -> Iterator[Place]:
+    """Places of the bool that decides a conditional: switched, it gives the value of the other branch."""
+    switch, wanted = e.bare(expression.condition), other is expression.then
+    while isinstance(switch, e.Unary) and switch.operator == "!":
+        switch, wanted = e.bare(switch.operand), not wanted
+    if not isinstance(switch, e.AttributeAccess | e.IndexAccess):
+        return
+    try:
+        result = values.to_json(value_of(other, cursor.scope))
+    except Unknown:
+        return
+
+    def switched(value: Json) -> Json:
+        if not equal(value, result):
+            raise Unknown("the other branch does not have the wanted value")
+        return wanted
+
+    line = f"{cursor.document.at(expression.start)} switched: {source_of(cursor.document, expression.condition)}"
+    yield from follow(replace(cursor.step(line), convert=then(switched, cursor.convert), entry=None), switch, ())
 
 
 def _in_merge(cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], follow: Follow) -> Iterator[Place]:

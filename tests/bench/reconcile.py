@@ -4,6 +4,7 @@
 `tests/cases/reconcile/fleet`. `reconcile_own` is the whole minus the time in terraform's processes that plan;
 `reconcile_whole` is held against one bare `terraform plan` of the same stack, alternating with it. `reconcile.beside_traffic` is the
 time from the record of a change to the record of its commit, by the service, while 50 writes a second of the data plane are recorded.
+Before all that come the figures of `tests.bench.rewrite`: the own work on 300 and 3,000 resources.
 """
 
 import asyncio
@@ -38,6 +39,7 @@ from reconciler.proof.propose import ProofContext, propose
 from reconciler.proof.undeclared import DeclaredCache
 from reconciler.terraform.cli import Terraform
 from reconciler.workflows import Worker, serve
+from tests.bench import rewrite
 from tests.bench.figure import show
 from tests.kit.decided import effect, record_mutation
 from tests.kit.git import git
@@ -69,6 +71,7 @@ class Timed(Terraform):
 def main() -> None:
     """Measure and print."""
     structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    rewrite.main()
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     with tempfile.TemporaryDirectory() as directory, _moto() as endpoint:
         asyncio.run(_measure(Path(directory), endpoint, rounds))

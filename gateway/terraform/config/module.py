@@ -5,10 +5,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal as OneOf
+from typing import TypeAlias
 
 from tree_sitter import Node
 
 from gateway.model.json import Json
+from gateway.terraform.config.carried import Carried
 from gateway.terraform.config.instance import ResourceInstance, attributes, declared, iterate
 from gateway.terraform.config.source import Source, load_sources
 from gateway.terraform.files import FileTree
@@ -20,6 +22,10 @@ from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown, Value
 
 __all__ = ["Definition", "Module", "ResourceInstance", "attributes", "declared", "expand", "load_module"]
+
+
+Expansion: TypeAlias = tuple[tuple[str | int | None, EvaluationScope], ...]
+"""Key and scope of each instance of a block."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +60,12 @@ class Module:
     """Cache of values by name, such as `var.size`."""
     child_modules: "dict[str, Module]" = field(default_factory=dict)
     """Cache of called modules by name and key, so that each exists only once."""
+    expansions: "dict[tuple[str, ...], Expansion | Unknown]" = field(default_factory=dict)
+    """Cache of the keys and scopes of resource and module blocks, by the block's header."""
+    expanded_resources: "dict[str, tuple[ResourceInstance, ...]]" = field(default_factory=dict)
+    """Cache of the instances of this module's resource blocks, by `type.name`."""
+    carried: Carried | None = None
+    """The version of the code before an edit, whose values stay valid where the edit cannot reach."""
 
     @property
     def scope(self) -> EvaluationScope:
@@ -73,6 +85,30 @@ class Module:
     def outputs(self, name: str, visiting: Visiting = frozenset()) -> Value:
         """The value of `module.name`, in which unknown outputs are `Opaque`. Raises `Unknown`."""
         return self._once(f"module.{name}", visiting, self._outputs, name)
+
+    def resource(self, name: str, visiting: Visiting = frozenset()) -> Value:
+        """The keys of the resource `type.name`: a list with an item for each index, a map, or None if it has one instance without a key.
+
+        Raises `Unknown` if the keys are not known.
+        """
+        return self._once(f"keys.{name}", visiting, self._keys, name)
+
+    def _keys(self, name: str, visiting: Visiting) -> Value:
+        if name not in self.source.resources:
+            raise Unknown(f"{name.partition('.')[0]} is not known here")
+        keys = [key for key, _ in expand(self, *self.source.resources[name], visiting)]
+        if keys == [None]:
+            return None
+        has_count = "count" in self.source.resources[name][0].attributes(self.source.resources[name][1])
+        return [None for _ in keys] if has_count else dict.fromkeys((str(key) for key in keys), None)
+
+    def path(self, name: str) -> Value:
+        """The value of `path.module` or `path.root`, relative to the directory in which Terraform runs. Raises `Unknown`."""
+        if name == "root":
+            return "."
+        if name != "module":
+            raise Unknown(f"path.{name} depends on the directory in which Terraform runs")
+        return self.source.directory
 
     def _once(self, key: str, visiting: Visiting, evaluate_name: Callable[[str, Visiting], Value], name: str) -> Value:
         definition = (id(self), key)
@@ -169,18 +205,23 @@ class Module:
             try:
                 result[name] = self._once(f"output.{name}", visiting, self._output, name)
             except Unknown as error:
-                document, block = self.source.outputs[name]
-                written = read_attribute(document, document.attributes(block)["value"])
-                result[name] = values.Opaque(str(error), (written, self.scope))
+                written = self.written_output(name)
+                result[name] = values.Opaque(str(error), None if written is None else (written, self.scope))
         return result
 
     def _output(self, name: str, visiting: Visiting) -> Value:
-        document, block = self.source.outputs[name]
+        written = self.written_output(name)
         if "value" in self.source.overridden_in(("output", name)):
             raise Unknown(f"output {name} comes from an override file")
-        return value_of(
-            read_attribute(document, document.attributes(block)["value"]), replace(self.scope, visiting=visiting)
-        )
+        if written is None:
+            raise Unknown(f"output {name} has no value")
+        return value_of(written, replace(self.scope, visiting=visiting))
+
+    def written_output(self, name: str) -> Expression | None:
+        """The expression of an output; None if it has none, which Terraform refuses."""
+        document, block = self.source.outputs[name]
+        value = document.attributes(block).get("value")
+        return None if value is None else read_attribute(document, value)
 
     def documents(self) -> Mapping[Path, Document]:
         """Every document of this stack, by path relative to the root."""
@@ -205,35 +246,54 @@ class Module:
         for key, scope in expand(self, document, block, visiting):
             call = f"{name}.{key!r}"
             if call not in self.child_modules:
-                prefix = f"{self.address}." if self.address else ""
-                self.child_modules[call] = Module(
-                    source=self.sources[directory],
-                    sources=self.sources,
-                    address=f"{prefix}module.{name}{_bracket(key)}",
-                    parent=self,
-                    call=block,
-                    call_document=document,
-                    call_scope=scope,
+                self.child_modules[call] = self._child(
+                    f"module.{name}{_bracket(key)}", directory, (document, block), scope
                 )
             found[key] = self.child_modules[call]
         return found
+
+    def _child(self, step: str, directory: str, call: tuple[Document, Node], scope: EvaluationScope) -> "Module":
+        address = f"{self.address}.{step}" if self.address else step
+        earlier = None if self.carried is None else self.carried.earlier(address, scope, directory)
+        return Module(
+            source=self.sources[directory],
+            sources=self.sources,
+            address=address,
+            parent=self,
+            call=call[1],
+            call_document=call[0],
+            call_scope=scope,
+            carried=None if earlier is None else self.carried,
+            evaluated={} if earlier is None or self.carried is None else self.carried.values(earlier),
+        )
 
     def instances(self) -> "tuple[ResourceInstance, ...]":
         """Every resource instance whose key is known, of this module and all below it, in the order of the files."""
         return tuple(instance for module in self.modules() for instance in module.own_instances())
 
+    def instance(self, address: str) -> ResourceInstance | None:
+        """The instance at an address, of this module or one below it; None if there is none whose key is known."""
+        own = address.removeprefix(f"{self.address}.") if self.address else address
+        if own.startswith("module."):
+            below = (child for child in self.called() if address.startswith(f"{child.address}."))
+            return next((found for child in below if (found := child.instance(address)) is not None), None)
+        name = ".".join(own.partition("[")[0].split(".")[:2])
+        rows = self.instances_of(name) if name in self.source.resources else ()
+        return next((each for each in rows if each.address == address), None)
+
     def own_instances(self) -> "tuple[ResourceInstance, ...]":
         """Every resource instance of this module itself whose key is known."""
-        return tuple(self._instances())
+        return tuple(instance for name in self.source.resources for instance in self.instances_of(name))
 
-    def _instances(self) -> "Iterator[ResourceInstance]":
-        for address, (document, block) in self.source.resources.items():
+    def instances_of(self, name: str) -> "tuple[ResourceInstance, ...]":
+        """The instances of the resource block `type.name`; none if its keys are not known."""
+        if name not in self.expanded_resources:
             try:
-                expanded = expand(self, document, block)
+                expanded = expand(self, *self.source.resources[name])
             except Unknown:
-                continue
-            for key, scope in expanded:
-                yield _instance(self, address, key, scope)
+                expanded = ()
+            self.expanded_resources[name] = tuple(_instance(self, name, key, scope) for key, scope in expanded)
+        return self.expanded_resources[name]
 
     def called(self) -> "Iterator[Module]":
         """The directly called modules whose keys are known."""
@@ -275,23 +335,49 @@ def _bracket(key: str | int | None) -> str:
     return f"[{quoted.replace('${', '$${').replace('%{', '%%{')}]"
 
 
-def expand(
-    module: Module, document: Document, block: Node, visiting: Visiting = frozenset()
-) -> tuple[tuple[str | int | None, EvaluationScope], ...]:
+def expand(module: Module, document: Document, block: Node, visiting: Visiting = frozenset()) -> "Expansion":
     """Key and scope of each instance of a resource or module block. Raises `Unknown`."""
+    header = document.header(block)
+    if header not in module.expansions:
+        carried = _carried_expansion(module, header)
+        if carried is None:
+            try:
+                carried = _expand(module, document, block, visiting)
+            except Unknown as error:
+                carried = error
+        module.expansions[header] = carried
+    found = module.expansions[header]
+    if isinstance(found, Unknown):
+        raise type(found)(str(found))
+    return found
+
+
+def _carried_expansion(module: Module, header: tuple[str, ...]) -> "Expansion | Unknown | None":
+    """The expansion of the same block before an edit that cannot have changed it."""
+    earlier = None if module.carried is None else module.carried.modules.get(module.address)
+    key = f"keys.{'.'.join(header if header[0] == 'module' else header[1:])}"
+    if earlier is None or module.carried is None or module.carried.is_outdated(module.address, key):
+        return None
+    found = earlier.expansions.get(header)
+    if found is None or isinstance(found, Unknown):
+        return found
+    return tuple((key, replace(scope, module=module)) for key, scope in found)
+
+
+def _expand(module: Module, document: Document, block: Node, visiting: Visiting) -> "Expansion":
     scope = replace(module.scope, visiting=visiting)
     attributes = document.attributes(block)
     if {"count", "for_each"} & module.source.overridden_in(document.header(block)):
         raise Unknown("the number of instances comes from an override file")
     if "count" in attributes:
         amount = values.decimal(value_of(read_attribute(document, attributes["count"]), scope))
-        return tuple((index, replace(scope, count=index, visiting=frozenset())) for index in range(int(amount)))
+        return tuple((index, EvaluationScope(module=module, count=index)) for index in range(int(amount)))
     if "for_each" in attributes:
         collection = values.known(value_of(read_attribute(document, attributes["for_each"]), scope))
         if not isinstance(collection, Mapping | values.SetOf):
             raise values.EvaluationFailed("for_each needs a map or a set")
-        pairs = iterate(collection)
-        return tuple((values.text(key), replace(module.scope, each=(values.text(key), value))) for key, value in pairs)
+        pairs = ((values.text(key), value) for key, value in iterate(collection))
+        return tuple((key, EvaluationScope(module=module, each=(key, value))) for key, value in pairs)
     return ((None, module.scope),)
 
 

@@ -2,8 +2,8 @@
 
 import json
 import posixpath
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tree_sitter import Node
@@ -49,6 +49,8 @@ class Source:
     """Override files."""
     overridden: Mapping[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
     """Names of attributes and blocks that override files set, by block header. Their values are not known."""
+    contents: Mapping[Path, bytes] = field(default_factory=dict)
+    """The bytes of every Terraform file of the directory, as they were read."""
 
     def overridden_in(self, header: tuple[str, ...]) -> frozenset[str]:
         """Names of attributes and blocks that an override file sets in the block with this header."""
@@ -93,6 +95,46 @@ def load_sources(
                 todo.append(called)
     _refuse_cycles(loaded)
     return loaded
+
+
+def changed_source(sources: Mapping[str, Source], path: Path, content: bytes) -> Source | None:
+    """The directory of a file after the file was changed or added, its other files as they were read.
+
+    None if no source has the directory, or if its modules are called from other directories now. Raises `CodeInvalid`.
+    """
+    directory = posixpath.normpath(path.parent.as_posix())
+    before = sources.get(directory)
+    if before is None:
+        return None
+    files = _Files(_Read({**before.contents, path: content}), {}, {**before.documents, **_given_documents(before)})
+    after = _load_directory(files, directory)
+    return after if _called(after) == _called(before) else None
+
+
+def _called(source: Source) -> Mapping[str, str | None]:
+    return {name: source.called_directory(name) for name in source.calls}
+
+
+def _given_documents(source: Source) -> Mapping[Path, Document]:
+    return {document.path: document for document, _, _ in source.given.values() if document is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The files of one directory, in memory."""
+
+    contents: Mapping[Path, bytes]
+
+    def check(self) -> None:
+        """Nothing: the directory was read before."""
+
+    def names(self, directory: str) -> Collection[str]:  # noqa: ARG002  there is only one directory
+        """The names of the files."""
+        return [path.name for path in self.contents]
+
+    def read(self, path: str) -> bytes:
+        """The bytes of a file."""
+        return self.contents[Path(path)]
 
 
 def _refuse_cycles(loaded: Mapping[str, Source]) -> None:
@@ -140,8 +182,9 @@ class _Files:
 
 
 def _load_directory(files: _Files, directory: str) -> Source:
-    names = list(files.names(directory))
-    paths = [Path(posixpath.normpath(posixpath.join(directory, name))) for name in names]
+    paths = [Path(posixpath.normpath(posixpath.join(directory, name))) for name in files.names(directory)]
+    contents = {path: files.read(path) for path in paths}
+    files = _Files(_Read(contents), {}, files.known)
     documents: dict[Path, Document] = {}
     overrides: list[Document] = []
     for path in paths:
@@ -154,7 +197,7 @@ def _load_directory(files: _Files, directory: str) -> Source:
             else:
                 documents[path] = document
     given = _given(files, paths) if directory == "." else {}
-    return _collect(directory, documents, overrides, given)
+    return replace(_collect(directory, documents, overrides, given), contents=contents)
 
 
 def _collect(

@@ -13,6 +13,7 @@ from gateway.model.json import Json
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang import functions, values
 from gateway.terraform.lang.expression import Expression
+from gateway.terraform.lang.unify import unified
 from gateway.terraform.lang.values import EvaluationFailed, Opaque, SetOf, Unknown, Value
 
 __all__ = ["EvaluationScope", "Unknown", "evaluate", "find", "value_of"]
@@ -34,6 +35,12 @@ class Names(Protocol):
 
     def outputs(self, name: str, visiting: Visiting) -> Value:
         """The value of `module.name`: its outputs, by key if it has `count` or `for_each`."""
+
+    def resource(self, name: str, visiting: Visiting) -> Value:
+        """The instances of the resource `type.name`, each `Opaque`, by key if it has `count` or `for_each`."""
+
+    def path(self, name: str) -> Value:
+        """The value of `path.name`."""
 
 
 @dataclass(slots=True)
@@ -187,10 +194,31 @@ def _traversal(expression: e.AttributeAccess | e.IndexAccess, scope: EvaluationS
                 return scope.module.local(expression.name, scope.visiting)
             case "module":
                 return scope.module.outputs(expression.name, scope.visiting)
+            case "path":
+                return scope.module.path(expression.name)
+            case root if root not in scope.iterators and root not in _OTHER_ROOTS:
+                return _known_keys(expression, scope, f"{root}.{expression.name}")
     value = value_of(source, scope)
     if isinstance(expression, e.AttributeAccess):
         return _member(value, expression.name)
     return _member(value, value_of(expression.key, scope))
+
+
+_OTHER_ROOTS = frozenset({"count", "data", "each", "ephemeral", "self", "terraform"})
+"""Roots of names that are not the types of resources."""
+
+
+def _known_keys(expression: Expression, scope: EvaluationScope, name: str) -> Value:
+    """A resource as a value: its keys are known from the code, its instances are not."""
+    if scope.module is None:
+        raise Unknown(f"{name.partition('.')[0]} is not known here")
+    found = scope.module.resource(name, scope.visiting)
+    unknown = Opaque(f"{name.partition('.')[0]} is not known here", (expression, scope))
+    if found is None:
+        return unknown
+    if isinstance(found, Mapping):
+        return dict.fromkeys(found, unknown)
+    return [unknown for _ in values.items(found, name)]
 
 
 def _member(value: Value, key: Value) -> Value:
@@ -216,9 +244,12 @@ def _splat(expression: e.Splat, scope: EvaluationScope) -> Value:
     _take_for((row,), scope)
     result: list[Value] = []
     for item in row:
-        value = item
-        for step in expression.steps:
-            value = _member(value, step if isinstance(step, str) else value_of(step, scope))
+        value: Value = item
+        if isinstance(item, Opaque):
+            value = Opaque(item.reason, (expression, scope))
+        else:
+            for step in expression.steps:
+                value = _member(value, step if isinstance(step, str) else value_of(step, scope))
         result.append(value)
     return result
 
@@ -233,7 +264,9 @@ def _call(expression: e.FunctionCall, scope: EvaluationScope) -> Value:
     if expression.expand:
         arguments = arguments[:-1] + list(values.items(arguments[-1], "..."))
     _take_for(arguments, scope)
-    return functions.call(expression.name, arguments)
+    result = functions.call(expression.name, arguments)
+    _take_for((result,), scope)
+    return result
 
 
 def _attempt(expression: e.FunctionCall, scope: EvaluationScope) -> Value:
@@ -329,8 +362,7 @@ def _conditional(expression: e.Conditional, scope: EvaluationScope) -> Value:
         beside = value_of(other, scope)
     except Unknown as error:
         beside = Opaque(str(error))
-    result = values.unified([value, beside])[0]
-    return values.MapOf() if isinstance(result, Mapping) and not result else result
+    return unified([value, beside])[0]
 
 
 def _for(expression: e.For, scope: EvaluationScope) -> Value:

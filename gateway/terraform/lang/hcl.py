@@ -30,6 +30,10 @@ class Document:
     tree: Tree
     expressions: dict[int, Expression] = field(default_factory=dict)
     """Parsed expressions by node id: a cache, filled by `gateway.terraform.lang.grammar`."""
+    headers: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    """Headers of blocks by node id: a cache."""
+    members: dict[int, "Members"] = field(default_factory=dict)
+    """Attributes and blocks by the node id of what holds them: a cache."""
 
     @property
     def root(self) -> Node:
@@ -57,6 +61,12 @@ class Document:
 
     def header(self, block: Node) -> tuple[str, ...]:
         """Type and labels of a block: `("resource", "aws_sqs_queue", "jobs")`."""
+        found = self.headers.get(block.id)
+        if found is None:
+            found = self.headers[block.id] = self._header(block)
+        return found
+
+    def _header(self, block: Node) -> tuple[str, ...]:
         words: list[str] = []
         for child in block.children:
             if child.type == "block_start":
@@ -69,19 +79,35 @@ class Document:
 
     def blocks(self, container: Node, *header: str) -> tuple[Node, ...]:
         """The blocks directly inside a block or body whose header begins with `header`."""
-        body = self.body(container)
-        found = () if body is None else tuple(child for child in body.children if child.type == "block")
-        return tuple(block for block in found if self.header(block)[: len(header)] == header)
+        blocks = self._members(container).blocks
+        return tuple(block for block in blocks if self.header(block)[: len(header)] == header) if header else blocks
 
     def attributes(self, container: Node) -> Mapping[str, Node]:
         """The attributes directly inside a block or body, by name, in order of the file."""
-        body = self.body(container)
-        found = () if body is None else (child for child in body.children if child.type == "attribute")
-        return {self.text(attribute.children[0]): attribute for attribute in found}
+        return self._members(container).attributes
+
+    def _members(self, container: Node) -> "Members":
+        found = self.members.get(container.id)
+        if found is None:
+            body = self.body(container)
+            children = () if body is None else tuple(body.children)
+            found = self.members[container.id] = Members(
+                attributes={self.text(child.children[0]): child for child in children if child.type == "attribute"},
+                blocks=tuple(child for child in children if child.type == "block"),
+            )
+        return found
 
     def expression(self, attribute: Node) -> Node:
         """The node of the expression on the right of an attribute's `=`."""
         return next(child for child in attribute.children if child.type == "expression")
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """What stands directly inside a block or body."""
+
+    attributes: Mapping[str, Node]
+    blocks: tuple[Node, ...]
 
 
 def parse(path: Path, source: bytes) -> Document:

@@ -9,6 +9,7 @@ from gateway.terraform.lang import expression as e
 from gateway.terraform.lang import values
 from gateway.terraform.lang.evaluate import EvaluationScope, value_of
 from gateway.terraform.lang.expression import Expression
+from gateway.terraform.lang.unify import unified
 from gateway.terraform.lang.values import EvaluationFailed, Opaque, Unknown, Value
 
 
@@ -37,7 +38,7 @@ def _collection(name: str, value: Value, inner: Expression) -> Value:
     element = e.bare(inner)
     match name:
         case "list":
-            return _each(values.items(value, "a list"), element)
+            return values.ListOf(_each(values.items(value, "a list"), element))
         case "set":
             return values.as_set(_each(values.items(value, "a set"), element))
         case "map":
@@ -57,7 +58,7 @@ def _each(row: "list[Value] | object", element: Expression) -> list[Value]:
     if not isinstance(row, list | tuple):
         raise EvaluationFailed("a collection is missing")
     converted = [convert(item, element) for item in row]
-    return values.unified(converted) if any(_is_any(part) for part in e.walk(element)) else converted
+    return unified(converted) if any(_is_any(part) for part in e.walk(element)) else converted
 
 
 def _is_any(part: Expression) -> bool:

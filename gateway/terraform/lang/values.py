@@ -6,7 +6,7 @@ result depends on which, `Unknown` is raised.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Context, Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation, Overflow
 from typing import TypeAlias
 
 from gateway.model.json import Json
@@ -33,6 +33,10 @@ class SetOf(list["Value"]):
     """A set: sorted, without duplicates. It behaves as a list except in `for_each` and in a `for` with two names."""
 
 
+class ListOf(list["Value"]):
+    """A list, whose items all have one type, unlike those of a tuple. It behaves as a tuple except where types are unified."""
+
+
 class MapOf(dict[str, "Value"]):
     """A map, whose values all have one type, unlike an object's. The difference only matters if it is empty: `lookup` converts its default."""
 
@@ -43,6 +47,9 @@ EXACT = Context(prec=400)
 """Arithmetic with more digits than Terraform's 512 bits hold."""
 
 _LONGEST_FLOAT = 15
+_COMBINING = 0x300
+"""The first character that may join the one before it."""
+_MOST_DIGITS = 400
 
 
 def to_json(value: Value) -> Json:
@@ -120,6 +127,13 @@ def text(value: Value) -> str:
     raise EvaluationFailed(f"a {kind(value)} is not a string")
 
 
+def letters(string: str) -> str:
+    """The text, if each of its characters is one letter for a reader, as Terraform counts them. Raises `Unknown`."""
+    if "\r" in string or any(ord(character) >= _COMBINING for character in string):
+        raise Unknown("text beyond Latin letters, or with carriage returns, is not counted")
+    return string
+
+
 def decimal(value: Value) -> Decimal:
     """The exact value of a number, or of a string that contains one."""
     match known(value):
@@ -130,6 +144,8 @@ def decimal(value: Value) -> Decimal:
         case str() as string:
             try:
                 return EXACT.create_decimal(string)
+            except Overflow:
+                raise Unknown("the number is too large") from None
             except InvalidOperation:
                 pass
     raise EvaluationFailed(f"a {kind(value)} is not a number")
@@ -139,6 +155,8 @@ def number(value: Decimal) -> int | float:
     """The number as int if it is whole, else as float. Raises `Unknown` if a float cannot hold its digits."""
     if not value.is_finite():
         raise EvaluationFailed("the number is not finite")
+    if value.adjusted() > _MOST_DIGITS:
+        raise Unknown("the number is too large")
     if value == value.to_integral_value():
         return int(value)
     short = float(value)
@@ -174,50 +192,14 @@ def kinds(value: Value) -> frozenset[str]:
             return frozenset({kind(value)})
 
 
-def unified(values: Iterable[Value]) -> list[Value]:
-    """The values converted to their common type, as for the items of a list.
-
-    Raises `Unknown` if JSON does not tell that type: for collections of different shapes with scalars of different kinds.
-    """
-    each = list(values)
-    present = frozenset[str]().union(*(kinds(value) for value in each))
-    if len({_category(value) for value in each} - {""}) > 1:
-        raise Unknown("the common type of different values is not certain")
-    if len(present - {"opaque"}) <= 1 and not ("opaque" in present and present & {"number", "bool"}):
-        return each
-    if "string" in present and not any(isinstance(value, Mapping) or is_list(value) for value in each):
-        return [value if value is None or isinstance(value, Opaque) else text(value) for value in each]
-    if len({_shape(value) for value in each if value is not None}) == 1 and "opaque" not in present:
-        return each
-    raise Unknown("the common type of different values is not certain")
-
-
-def _category(value: Value) -> str:
-    """scalar, list or map; empty for null and for an unknown value."""
-    if value is None or isinstance(value, Opaque):
-        return ""
-    return "map" if isinstance(value, Mapping) else "list" if is_list(value) else "scalar"
-
-
-def _shape(value: Value) -> str:
-    """A text that is equal for values of the same structural type."""
-    match value:
-        case Mapping():
-            return "{" + ",".join(f"{key!r}:{_shape(value[key])}" for key in sorted(value)) + "}"
-        case Sequence() if not isinstance(value, str):
-            return "[" + ",".join(_shape(item) for item in value) + "]"
-        case _:
-            return kind(value)
-
-
 def as_set(values: Iterable[Value]) -> SetOf:
-    """The set of the values: unified, sorted, without duplicates. Raises `Unknown` for sets of collections."""
-    each = unified(values)
+    """The set of values of one type: sorted, without duplicates. Raises `Unknown` for sets of collections, whose order is not known."""
+    each = list(values)
     scalars = [value for value in each if isinstance(value, str | bool | int | float)]
     if len(scalars) == len(each):
         return SetOf(sorted(set(scalars), key=lambda value: (isinstance(value, str), value)))
-    if len(each) == 1 and not isinstance(each[0], Opaque):
-        return SetOf(each)
+    if each and all(value == each[0] and not isinstance(value, Opaque) for value in each):
+        return SetOf(each[:1])
     raise Unknown("the order of a set of collections is not certain")
 
 

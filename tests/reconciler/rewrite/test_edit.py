@@ -226,7 +226,7 @@ def test_two_instances_of_one_literal_change_together_or_not_at_all(tmp_path: Pa
 
 
 def test_what_one_part_cannot_reach_leaves_no_half_edit(tmp_path: Path) -> None:
-    code = b'resource "aws_sqs_queue" "a" {\n  tags = {\n    a = "1"\n    b = upper("x")\n  }\n}\n'
+    code = b'resource "aws_sqs_queue" "a" {\n  tags = {\n    a = "1"\n    b = md5("x")\n  }\n}\n'
     wanted = Wanted(address="aws_sqs_queue.a", attribute="tags", value={"a": "2", "b": "3"})
     result = edit(tmp_path, [wanted], {Path("main.tf"): code})
     assert result.files == {}

@@ -112,3 +112,26 @@ def test_differences(before: Footprint, after: Footprint, paths: set[str]) -> No
 def test_a_path_is_located(path: str, steps: tuple[str, ...], value: Footprint) -> None:
     tree: Footprint = {"block": [{"x": 1}], "tags": {"a.b": 2}, "two": [{"x": 3}, {"x": 4}]}
     assert locate(tree, AttributePath(path)) == (steps, value)
+
+
+def test_an_attribute_of_another_resource_does_not_stand_for_all_of_it(tmp_path: Path) -> None:
+    code = 'resource "r" "a" {\n  x = 1\n  y = 1\n}\nresource "r" "b" {\n  name = "${r.a.x}-${aws_vpc.v.id}"\n}\n'
+    assert _changed(tmp_path, code, code.replace("y = 1", "y = 2")) == {"r.a.y"}
+    assert _changed(tmp_path, code, code.replace("x = 1", "x = 2")) == {"r.a.x", "r.b.name"}
+
+
+def test_a_resource_as_the_keys_of_another_is_followed(tmp_path: Path) -> None:
+    code = (
+        'resource "r" "a" {\n  for_each = toset(["k"])\n  x = 1\n}\n'
+        'resource "r" "b" {\n  for_each = r.a\n  name = each.value.x\n}\n'
+    )
+    assert _changed(tmp_path, code, code.replace("x = 1", "x = 2")) == {'r.a["k"].x', 'r.b["k"].name'}
+
+
+@pytest.mark.parametrize(
+    "reference", ["r.a[*].x", "[for each in r.a : each.x]", "r.a.*.x", "[for n, each in r.a : each.x]"]
+)
+def test_an_attribute_of_every_instance_is_followed(reference: str, tmp_path: Path) -> None:
+    code = f'resource "r" "a" {{\n  count = 1\n  x = 1\n  y = 1\n}}\nresource "r" "b" {{\n  all = {reference}\n}}\n'
+    assert _changed(tmp_path, code, code.replace("y = 1", "y = 2")) == {"r.a[0].y"}
+    assert _changed(tmp_path, code, code.replace("x = 1", "x = 2")) == {"r.a[0].x", "r.b.all.0"}

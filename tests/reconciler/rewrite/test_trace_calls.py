@@ -34,7 +34,7 @@ resource "r" "a" {{
         ("try(var.m.z, 5)", "x", [EntryPlace, LiteralPlace]),
         ("coalesce(null, 5, 6)", "x", [LiteralPlace]),
         ("try(aws_vpc.x.id, 5)", "x", [NoPlace]),
-        ("upper(var.m.k)", "x", [NoPlace]),
+        ("upper(var.m.k)", "x", [LiteralPlace]),
         ("merge([{ a = 1 }]...)", "x.a", [NoPlace]),
         ("var.m.k * 2", "x", [LiteralPlace]),
         ("2 * var.m.k", "x", [LiteralPlace]),

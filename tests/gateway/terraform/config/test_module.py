@@ -1,5 +1,6 @@
 """The tree of modules: variables, locals, outputs, keys and instances."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from gateway.model.json import Json
 from gateway.terraform.config.module import Module, attributes, load_module
 from gateway.terraform.lang.evaluate import EvaluationScope, Unknown, evaluate
 from gateway.terraform.lang.grammar import parse_expression
+from gateway.terraform.lang.values import Opaque
 
 QUEUE = """
 variable "name" {
@@ -168,3 +170,111 @@ def test_a_key_with_quotes_is_escaped_in_the_address(tmp_path: Path) -> None:
 
 def test_a_list_as_for_each_makes_no_instances(tmp_path: Path) -> None:
     assert _load(tmp_path, 'resource "a" "b" {\n  for_each = ["x"]\n}\n').instances() == ()
+
+
+def test_an_instance_is_found_by_its_address(tmp_path: Path) -> None:
+    module = _load(tmp_path, MAIN)
+    for instance in module.instances():
+        assert module.instance(instance.address) is instance
+    for absent in ("aws_sqs_queue.absent", 'module.absent["a"].aws_sqs_queue.this', "nonsense", ""):
+        assert module.instance(absent) is None
+
+
+def test_an_output_without_a_value_is_unknown(tmp_path: Path) -> None:
+    module = _load(tmp_path, 'output "o" {\n  description = "nothing"\n}\n')
+    assert isinstance(module.own_outputs()["o"], Opaque)
+
+
+KEYS = {
+    "for": 'for_each = { for k, v in { a = 1, b = 2 } : "${k}-q" => v if v > 1 }',
+    "merge": "for_each = merge({ a = { n = 1 } }, { b = { n = aws_x.y.id } })",
+    "toset of for": "for_each = toset([for each in var.objects : each.name if each.on])",
+    "zipmap and range": 'for_each = zipmap(formatlist("q-%d", range(2)), range(2))',
+    "range": 'for_each = { for i in range(2) : "n${i}" => i }',
+    "conditional map": 'for_each = var.on ? { a = { n = 1, s = "x", id = aws_x.y.id } } : {}',
+    "conditional set": 'for_each = var.on ? toset(["a"]) : []',
+    "maps of maps": 'for_each = merge([for r, names in { eu = ["a", "b"] } : { for n in names : "${r}/${n}" => r }]...)',
+    "flattened": 'for_each = { for i in flatten([for n in ["a"] : [{ name = n, vpc = aws_x.y.id }]]) : i.name => i }',
+    "setproduct": 'for_each = { for p in setproduct(["a", "b"], ["x"]) : "${p[0]}-${p[1]}" => p }',
+    "a module's map": "for_each = module.m.table",
+    "keys of a module's map": "for_each = toset(keys(module.m.table))",
+    "yamldecode": 'for_each = yamldecode("a: 1\\nb: 2\\n")',
+    "another resource": "for_each = r.keyed",
+    "keys of another resource": "for_each = toset(keys(r.keyed))",
+    "count of another resource": "count = length(r.counted)",
+    "try of an index that is not there": "count = try(r.counted[7].id, null) == null ? 1 : 2",
+    "splat": "count = length(r.counted[*].id)",
+    "optional attributes": "for_each = { for k, v in var.typed : k => v if v.size > 2 }",
+    "can": "for_each = { for k, v in { a = { size = 1 }, b = {} } : k => v if can(v.size) }",
+}
+EXPECTED: dict[str, list[str] | list[int]] = {
+    "for": ["b-q"],
+    "merge": ["a", "b"],
+    "toset of for": ["b"],
+    "zipmap and range": ["q-0", "q-1"],
+    "range": ["n0", "n1"],
+    "maps of maps": ["eu/a", "eu/b"],
+    "setproduct": ["a-x", "b-x"],
+    "a module's map": ["a", "b"],
+    "keys of a module's map": ["a", "b"],
+    "yamldecode": ["a", "b"],
+    "another resource": ["k"],
+    "keys of another resource": ["k"],
+    "count of another resource": [0, 1],
+    "try of an index that is not there": [0],
+    "splat": [0, 1],
+}
+AROUND = """
+variable "on" {
+  default = true
+}
+variable "objects" {
+  type    = list(object({ name = string, on = bool }))
+  default = [{ name = "b", on = true }, { name = "a", on = false }]
+}
+variable "typed" {
+  type    = map(object({ size = optional(number, 3) }))
+  default = { a = {} }
+}
+resource "r" "keyed" {
+  for_each = toset(["k"])
+}
+resource "r" "counted" {
+  count = 2
+}
+module "m" {
+  source = "./m"
+  names  = ["a", "b"]
+}
+"""
+MODULE = """
+variable "names" {
+  type = list(string)
+}
+output "table" {
+  value = { for n in var.names : n => { up = upper(n), id = aws_x.y.id } }
+}
+"""
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_keys_are_known_however_they_are_made(kind: str, tmp_path: Path) -> None:
+    code = f'{AROUND}resource "r" "x" {{\n  {KEYS[kind]}\n}}\n'
+    module = load_module(tmp_path, {Path("main.tf"): code.encode(), Path("m/main.tf"): MODULE.encode()})
+    addresses = [instance.address for instance in module.instances_of("r.x")]
+    assert addresses == [f"r.x[{json.dumps(key)}]" for key in EXPECTED.get(kind, ["a"])]
+
+
+@pytest.mark.parametrize("expression", ["r.x", "r.absent", "data.r.x", "keys(r.unknown)"])
+def test_keys_that_only_terraform_knows_stay_unknown(expression: str, tmp_path: Path) -> None:
+    unknown = 'resource "r" "unknown" {\n  for_each = data.r.x.ids\n}\n'
+    module = _load(tmp_path, f'{unknown}resource "r" "x" {{\n  for_each = {expression}\n}}\n')
+    assert module.instances_of("r.x") == ()
+
+
+def test_paths_are_relative_to_the_root(tmp_path: Path) -> None:
+    code = 'locals {\n  m = "${path.module}|${path.root}"\n  c = path.cwd\n}\n'
+    module = _load(tmp_path, code)
+    assert module.local("m") == ".|."
+    with pytest.raises(Unknown, match=r"path\.cwd"):
+        module.local("c")

@@ -17,7 +17,6 @@ from gateway.terraform.lang.values import (
     text,
     to_json,
     truth,
-    unified,
 )
 
 
@@ -55,26 +54,6 @@ def test_other_values_are_not_numbers(odd: Value) -> None:
 def test_other_values_are_not_bools(odd: Value) -> None:
     with pytest.raises(EvaluationFailed):
         truth(odd)
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        ([1, "a", True], ["1", "a", "true"]),
-        ([1, None, 2], [1, None, 2]),
-        ([[1], [2, 3]], [[1], [2, 3]]),
-        ([{"a": 1, "b": "x"}, {"a": 2, "b": "y"}], [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]),
-        ([], []),
-    ],
-)
-def test_unified(values: list[Value], expected: list[Value]) -> None:
-    assert unified(values) == expected
-
-
-@pytest.mark.parametrize("values", [[1, True], [[1], ["a"]], [{"a": 1}, {"a": "x"}], [1, Opaque("why")]])
-def test_what_cannot_be_unified_for_certain_is_unknown(values: list[Value]) -> None:
-    with pytest.raises(Unknown):
-        unified(values)
 
 
 def test_sets_are_sorted_and_without_duplicates() -> None:

@@ -5,7 +5,7 @@ resource "aws_sqs_queue" "a" {
   text   = <<-EOT
     hello
   EOT
-  upper  = upper("x")
+  digest = md5("x")
   list   = [for x in ["a"] : upper(x)]
 }
 

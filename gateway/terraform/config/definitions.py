@@ -1,0 +1,132 @@
+"""What a directory of Terraform code defines, each definition with its text and the names in it: which edit can reach what."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from tree_sitter import Node
+
+from gateway.terraform.config.source import Source
+from gateway.terraform.lang.hcl import Document
+
+Keys = frozenset[str]
+_NONE: Keys = frozenset()
+_OF_INSTANCES = ("count", "for_each")
+"""Arguments that decide which instances a block has."""
+_OF_CALL = ("count", "for_each", "source")
+_NAME = re.compile(r"(?=(?<!\w)([^\W\d][\w-]*)\s*\.\s*([^\W\d][\w-]*))")
+_COMMENT = re.compile(r"/\*.*?\*/|(?:#|//)[^\n]*", re.DOTALL)
+_INTERRUPTED = re.compile(r"/\*|(?:#|//)[^\n]*\n\s*(?:\.|#|//)|\.\s*(?:#|//)")
+"""A comment that may stand before or after a dot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Defined:
+    """One definition: its text, and the names it refers to (`var.x`, `local.x`, `module.x`, `data.type.name`, `type.name`)."""
+
+    text: bytes
+    names: Keys
+
+
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """The definitions of one directory by key, and the keys of those that refer to a name.
+
+    The keys: `var.x`, `local.x`, `output.x`; of a resource `keys.type.name` (which instances it has) and `body.type.name`; of a
+    call `keys.module.x`, `body.module.x` and for each argument `argument.x.name`; `data.type.name`, `provider.0`, `override.0.0`.
+    """
+
+    by_key: Mapping[str, Defined]
+    users: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def changed_since(self, before: "Definitions") -> Keys:
+        """The keys whose text differs, or that only one of the two has."""
+        keys = self.by_key.keys() | before.by_key.keys()
+        return frozenset(key for key in keys if _text(self, key) != _text(before, key))
+
+
+def definitions(source: Source, known: Definitions | None = None) -> Definitions:
+    """The definitions of a directory. Names are read again only in definitions whose text is not as in `known`."""
+    reader = _Reader(known.by_key if known is not None else {})
+    _add_values(source, reader)
+    _add_blocks(source, reader)
+    users: dict[str, list[str]] = {}
+    for key, defined in reader.found.items():
+        for name in defined.names:
+            users.setdefault(name, []).append(key)
+    return Definitions(reader.found, {name: tuple(keys) for name, keys in users.items()})
+
+
+def _text(those: Definitions, key: str) -> bytes | None:
+    found = those.by_key.get(key)
+    return None if found is None else found.text
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Collects definitions by key. A key met twice, such as a variable and its value in a tfvars file, gets both texts."""
+
+    known: Mapping[str, Defined]
+    found: dict[str, Defined] = field(default_factory=dict)
+
+    def add(self, key: str, document: Document, *parts: Node, text: bytes | None = None) -> None:
+        """Add a definition that consists of attributes or blocks; their text, unless another is given, is its text."""
+        written = b"\0".join(document.source[part.start_byte : part.end_byte] for part in parts)
+        written = written if text is None else text
+        before = self.known.get(key)
+        if before is not None and before.text == written:
+            self.found[key] = before
+        else:
+            spans = (document.source[part.start_byte : part.end_byte] for part in parts)
+            self.found[key] = Defined(written, frozenset(name for span in spans for name in _names(span)))
+
+
+def _add_blocks(source: Source, reader: _Reader) -> None:
+    """Add resources, calls, data sources, providers and the blocks of override files."""
+    for name, (document, block) in source.resources.items():
+        arguments = document.attributes(block)
+        deciding = [arguments[each] for each in _OF_INSTANCES if each in arguments]
+        others = [node for each, node in arguments.items() if each not in _OF_INSTANCES]
+        reader.add(f"keys.{name}", document, *deciding)
+        whole = document.source[block.start_byte : block.end_byte]
+        reader.add(f"body.{name}", document, *others, *document.blocks(block), text=whole)
+    for name, (document, block) in source.calls.items():
+        arguments = document.attributes(block)
+        reader.add(f"keys.module.{name}", document, *(arguments[each] for each in _OF_CALL if each in arguments))
+        reader.add(f"body.module.{name}", document, block)
+        for argument, node in arguments.items():
+            if argument not in _OF_CALL:
+                reader.add(f"argument.{name}.{argument}", document, node)
+    for name, (document, block) in source.data.items():
+        reader.add(f"data.{name}", document, block)
+    for number, (document, block) in enumerate(source.providers):
+        reader.add(f"provider.{number}", document, block)
+    for number, document in enumerate(source.overrides):
+        for order, block in enumerate(document.blocks(document.root)):
+            reader.add(f"override.{number}.{order}", document, block)
+
+
+def _add_values(source: Source, reader: _Reader) -> None:
+    """Add variables with the values that tfvars files give them, locals and outputs."""
+    for name, (document, block) in source.variables.items():
+        given_by, node, value = source.given.get(name, (None, None, None))
+        written = b"" if given_by is None or node is None else given_by.source[node.start_byte : node.end_byte]
+        text = document.source[block.start_byte : block.end_byte] + b"\0" + written + repr(value).encode()
+        reader.add(f"var.{name}", document, text=text)
+    for name, (document, node) in source.locals.items():
+        reader.add(f"local.{name}", document, node)
+    for name, (document, block) in source.outputs.items():
+        reader.add(f"output.{name}", document, block)
+
+
+def _names(text: bytes) -> Iterator[str]:
+    """Every name in a text, and what only looks like one, in strings and comments: more names are evaluated again, never fewer.
+
+    Reading the text as it stands costs a tenth of parsing it. A comment in the middle of a name hides it, so there the comments are
+    removed first; what they leave of a string still has its names.
+    """
+    source = text.decode()
+    if _INTERRUPTED.search(source):
+        source = f"{source}\n{_COMMENT.sub(' ', source)}"
+    for match in _NAME.finditer(source):
+        yield f"{match[1]}.{match[2]}"

@@ -1,0 +1,184 @@
+"""Terraform's functions of text, and of the paths of files as text."""
+
+import posixpath
+import re
+import urllib.parse
+from collections.abc import Callable, Iterator, Mapping
+
+import re2
+
+from gateway.terraform.lang.values import EvaluationFailed, ListOf, Unknown, Value, decimal, items, letters, text
+
+_MEMORY = 1 << 22
+"""Bytes for one compiled pattern."""
+_GREEK = 0x250
+"""From here on, letters without a capital of their own may have a title case that Go uses instead."""
+_WIDEST_INDENT = 1000
+
+
+def _lower(value: Value) -> str:
+    changed = [letter.lower() for letter in text(value)]
+    if any(len(letter) != 1 for letter in changed):
+        raise Unknown("letters that become several letters in another case are not changed")
+    return "".join(changed)
+
+
+def _upper(value: Value) -> str:
+    string = text(value)
+    if any(len(letter.upper()) != 1 and ord(letter) >= _GREEK for letter in string):
+        raise Unknown("letters that become several letters in another case are not changed")
+    return "".join(letter.upper() if len(letter.upper()) == 1 else letter for letter in string)
+
+
+def _title(value: Value) -> str:
+    string = text(value)
+    if not string.isascii():
+        raise Unknown("title() of text beyond ASCII")
+    return re.sub(r"(?<![A-Za-z0-9_])[a-z]", lambda match: match[0].upper(), string)
+
+
+def _replace(source: Value, old: Value, new: Value) -> Value:
+    wanted = text(old)
+    if len(wanted) > 1 and wanted.startswith("/") and wanted.endswith("/"):
+        return _substituted(_compiled(wanted[1:-1]), text(new), text(source))
+    return text(source).replace(wanted, text(new))
+
+
+def _matches(compiled: "re2._Regexp", string: str) -> Iterator["re2._Match"]:
+    """Every match, as Go finds them: none that is empty where another one ends."""
+    end = -1
+    for match in compiled.finditer(string):
+        if match.start() != match.end() or match.start() != end:
+            yield match
+        end = match.end()
+
+
+def _substituted(compiled: "re2._Regexp", written: str, string: str) -> str:
+    parts: list[str] = []
+    done = 0
+    for match in _matches(compiled, string):
+        parts += (string[done : match.start()], _expanded(match, written))
+        done = match.end()
+    return "".join((*parts, string[done:]))
+
+
+_REFERENCE = re.compile(r"\$(?:(\$)|\{(\w+)\}|(\w+))", re.ASCII)
+
+
+def _expanded(match: "re2._Match", written: str) -> str:
+    """The replacement of a match, with `$1`, `${name}` and `$$` as Go's regexp has them."""
+
+    def group(found: re.Match[str]) -> str:
+        name = found[2] or found[3]
+        if found[1]:
+            return "$"
+        key: int | str = int(name) if name.isdecimal() else name
+        present = key in match.groupdict() if isinstance(key, str) else key <= len(match.groups())
+        return (match.group(key) or "") if present else ""
+
+    return _REFERENCE.sub(group, written)
+
+
+def _compiled(pattern: str) -> "re2._Regexp":
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = _MEMORY
+    try:
+        compiled: re2._Regexp = re2.compile(pattern, options)
+    except (re2.error, UnicodeEncodeError):
+        raise EvaluationFailed(f"{pattern} is not a regular expression") from None
+    return compiled
+
+
+def _captured(match: "re2._Match") -> Value:
+    """What `regex` returns: the match, a list of its groups, or a map of its named groups."""
+    names: dict[str, str | None] = match.groupdict()
+    groups: tuple[str | None, ...] = match.groups()
+    if names and len(names) != len(groups):
+        raise EvaluationFailed("a regular expression has either named groups or unnamed ones")
+    if names:
+        return dict(names)
+    return list(groups) if groups else str(match.group(0))
+
+
+def _regex(pattern: Value, source: Value) -> Value:
+    found = _compiled(text(pattern)).search(text(source))
+    if found is None:
+        raise EvaluationFailed("regex() finds no match")
+    return _captured(found)
+
+
+def _regexall(pattern: Value, source: Value) -> Value:
+    return ListOf(_captured(match) for match in _matches(_compiled(text(pattern)), text(source)))
+
+
+def _split(separator: Value, source: Value) -> Value:
+    by, string = text(separator), text(source)
+    return ListOf(string.split(by) if by else string)
+
+
+def _join(separator: Value, *lists: Value) -> str:
+    return text(separator).join(text(item) for each in lists for item in items(each, "join()"))
+
+
+def _substr(source: Value, offset: Value, length: Value) -> str:
+    string, start, size = letters(text(source)), int(decimal(offset)), int(decimal(length))
+    if start < 0:
+        start = max(start + len(string), 0)
+    return string[start:] if size < 0 else string[start : start + size]
+
+
+def _indent(spaces: Value, source: Value) -> str:
+    width = int(decimal(spaces))
+    if width > _WIDEST_INDENT:
+        raise Unknown(f"indent() by more than {_WIDEST_INDENT} spaces")
+    return text(source).replace("\n", "\n" + " " * width)
+
+
+def _dirname(path: Value) -> str:
+    directory, slash, _ = text(path).rpartition("/")
+    return posixpath.normpath(directory or slash or ".").replace("//", "/")
+
+
+def _basename(path: Value) -> str:
+    stripped = text(path).rstrip("/")
+    return posixpath.basename(stripped) if stripped else "/" if text(path) else "."
+
+
+def _urlencode(value: Value) -> str:
+    return urllib.parse.quote_plus(text(value), safe="-_.~")
+
+
+def _to_string(value: Value) -> Value:
+    return None if value is None else text(value)
+
+
+def _trim(value: Value, characters: Value) -> str:
+    return text(value).strip(text(characters)) if text(characters) else text(value)
+
+
+FUNCTIONS: Mapping[str, Callable[..., Value]] = {
+    "basename": _basename,
+    "chomp": lambda value: text(value).rstrip("\r\n"),
+    "dirname": _dirname,
+    "endswith": lambda value, suffix: text(value).endswith(text(suffix)),
+    "indent": _indent,
+    "join": _join,
+    "lower": _lower,
+    "regex": _regex,
+    "regexall": _regexall,
+    "replace": _replace,
+    "split": _split,
+    "startswith": lambda value, prefix: text(value).startswith(text(prefix)),
+    "strcontains": lambda value, part: text(part) in text(value),
+    "strrev": lambda value: letters(text(value))[::-1],
+    "substr": _substr,
+    "title": _title,
+    "tostring": _to_string,
+    "trim": _trim,
+    "trimprefix": lambda value, part: text(value).removeprefix(text(part)),
+    "trimspace": lambda value: text(value).strip(),
+    "trimsuffix": lambda value, part: text(value).removesuffix(text(part)),
+    "upper": _upper,
+    "urlencode": _urlencode,
+}

@@ -1,0 +1,241 @@
+"""Traces through functions that put lists and sets together: which argument holds an item, and which can make the wanted list."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from gateway.model.equality import equal
+from gateway.model.json import Json
+from gateway.terraform.lang import expression as e
+from gateway.terraform.lang import values
+from gateway.terraform.lang.evaluate import value_of
+from gateway.terraform.lang.expression import Expression
+from gateway.terraform.lang.values import Unknown
+from reconciler.rewrite.follow import Follow
+from reconciler.rewrite.inverse import Inverse, then
+from reconciler.rewrite.place import Cursor, Place, source_of
+from reconciler.rewrite.solve import variable_of
+
+Tracer = Callable[[Cursor, e.FunctionCall, tuple[str, ...], Follow], Iterator[Place]]
+
+
+def _row(cursor: Cursor, expression: Expression) -> list[Json]:
+    """The items of a list whose every item is known. Raises `Unknown`."""
+    return [values.to_json(item) for item in values.items(value_of(expression, cursor.scope), "a list")]
+
+
+def _asked(value: Json) -> list[Json]:
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        raise Unknown("the wanted value is not a list")
+    return list(value)
+
+
+def _holds(row: Sequence[Json], item: Json) -> bool:
+    return any(equal(each, item) for each in row)
+
+
+def _each_argument(
+    cursor: Cursor,
+    expression: e.FunctionCall,
+    arguments: Sequence[Expression],
+    make: Callable[[int], Inverse],
+    follow: Follow,
+) -> Iterator[Place]:
+    """Places in every argument, the last first: what is added is most often added at the end."""
+    for position in reversed(range(len(arguments))):
+        argument = arguments[position]
+        try:
+            convert = make(position)
+        except Unknown as error:
+            yield cursor.refuse(f"{expression.name}() cannot be inverted: {error}.", argument)
+            continue
+        line = f"{cursor.document.at(argument.start)} of {expression.name}(): {source_of(cursor.document, argument)}"
+        yield from follow(replace(cursor.step(line), convert=then(convert, cursor.convert), entry=None), argument, ())
+
+
+# ---------------------------------------------------------------------------------------------------- lists
+
+
+def _in_concat(cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], follow: Follow) -> Iterator[Place]:
+    arguments = expression.arguments
+    if path and path[0].isdecimal():
+        yield from _in_position(cursor, expression, path, follow)
+        return
+
+    def make(position: int) -> Inverse:
+        before = [item for each in arguments[:position] for item in _row(cursor, each)]
+        after = [item for each in arguments[position + 1 :] for item in _row(cursor, each)]
+        return _middle(before, after)
+
+    yield from _each_argument(cursor, expression, arguments, make, follow)
+
+
+def _in_position(cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], follow: Follow) -> Iterator[Place]:
+    """Places of one item, counted from the beginning of the first list."""
+    left = int(path[0])
+    for argument in expression.arguments:
+        length = len(values.items(value_of(argument, cursor.scope), "a list"))
+        if left < length:
+            yield from follow(cursor, argument, (str(left), *path[1:]))
+            return
+        left -= length
+    yield cursor.refuse(f"{expression.name}() has no item {path[0]}.", expression)
+
+
+def _middle(before: Sequence[Json], after: Sequence[Json]) -> Inverse:
+    def invert(value: Json) -> Json:
+        wanted = _asked(value)
+        end = len(wanted) - len(after)
+        if end < len(before) or not equal(wanted[: len(before)], before) or not equal(wanted[end:], after):
+            raise Unknown("the wanted list does not hold the items of the other lists where they are")
+        return wanted[len(before) : end]
+
+    return invert
+
+
+def _in_flatten(cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], follow: Follow) -> Iterator[Place]:
+    """`flatten([a, b])` is followed like `concat(a, b)`, if each item is a list of plain values."""
+    (argument,) = expression.arguments
+    written = e.bare(argument)
+    if not isinstance(written, e.Tuple) or not all(_is_flat(cursor, item) for item in written.items):
+        yield cursor.refuse("flatten() is followed only if its lists are written in place.", expression)
+        return
+    yield from _in_concat(cursor, replace(expression, arguments=written.items), path, follow)
+
+
+def _is_flat(cursor: Cursor, expression: Expression) -> bool:
+    try:
+        value = value_of(expression, cursor.scope)
+        return values.is_list(value) and not any(values.is_list(item) for item in values.items(value, "a list"))
+    except Unknown:
+        return False
+
+
+def _in_picked(cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], follow: Follow) -> Iterator[Place]:
+    """`element`, `one`, `slice`, `reverse`: the same item at another position of the first argument."""
+    length = len(values.items(value_of(expression.arguments[0], cursor.scope), "a list"))
+    numbers = [int(values.decimal(value_of(each, cursor.scope))) for each in expression.arguments[1:]]
+    match expression.name:
+        case "element" if length:
+            inner: tuple[str, ...] = (str(numbers[0] % length), *path)
+        case "one":
+            inner = ("0", *path)
+        case "slice" if path and path[0].isdecimal():
+            inner = (str(numbers[0] + int(path[0])), *path[1:])
+        case "reverse" if path and path[0].isdecimal():
+            inner = (str(length - 1 - int(path[0])), *path[1:])
+        case "reverse" if not path:
+            backwards: Inverse = lambda value: _asked(value)[::-1]  # noqa: E731  shown where it is used
+            cursor, inner = replace(cursor, convert=then(backwards, cursor.convert)), ()
+        case _:
+            yield cursor.refuse(f"{expression.name}() is not edited as a whole.", expression)
+            return
+    yield from follow(cursor, expression.arguments[0], inner)
+
+
+def _in_zipmap(cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], follow: Follow) -> Iterator[Place]:
+    names = [values.text(name) for name in values.items(value_of(expression.arguments[0], cursor.scope), "zipmap()")]
+    for length in range(1, len(path) + 1):
+        if (key := ".".join(path[:length])) in names:
+            yield from follow(cursor, expression.arguments[1], (str(names.index(key)), *path[length:]))
+            return
+    yield cursor.refuse("zipmap() is not edited as a whole.", expression)
+
+
+# ----------------------------------------------------------------------------------------------------- sets
+
+
+def _in_set(cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], follow: Follow) -> Iterator[Place]:
+    """Each argument as it must be for the result to be the wanted set. Items that stay keep their places."""
+    if path:
+        yield cursor.refuse("The items of a set have no places of their own.", expression)
+        return
+
+    def make(position: int) -> Inverse:
+        rows = [_row(cursor, each) for each in expression.arguments]
+        own, others = rows[position], rows[:position] + rows[position + 1 :]
+        return lambda value: _SETS[expression.name](own, others, _asked(value), position)
+
+    yield from _each_argument(cursor, expression, expression.arguments, make, follow)
+
+
+def _union(own: list[Json], others: list[list[Json]], wanted: list[Json], _position: int) -> list[Json]:
+    elsewhere = [item for row in others for item in row]
+    if any(not _holds(wanted, item) for item in elsewhere):
+        raise Unknown("another set holds an item that is not wanted")
+    new = [item for item in wanted if not _holds(own, item) and not _holds(elsewhere, item)]
+    return [item for item in own if _holds(wanted, item)] + new
+
+
+def _intersection(own: list[Json], others: list[list[Json]], wanted: list[Json], _position: int) -> list[Json]:
+    if any(not _holds(row, item) for row in others for item in wanted):
+        raise Unknown("another set does not hold an item that is wanted")
+    common = [item for item in own if all(_holds(row, item) for row in others)]
+    kept = [item for item in own if _holds(wanted, item) or not _holds(common, item)]
+    return kept + [item for item in wanted if not _holds(own, item)]
+
+
+def _difference(own: list[Json], others: list[list[Json]], wanted: list[Json], position: int) -> list[Json]:
+    (other,) = others
+    if position == 0:
+        if any(_holds(other, item) for item in wanted):
+            raise Unknown("the set that is subtracted holds an item that is wanted")
+        kept = [item for item in own if _holds(wanted, item) or _holds(other, item)]
+        return kept + [item for item in wanted if not _holds(own, item)]
+    if any(not _holds(other, item) for item in wanted):
+        raise Unknown("the first set does not hold an item that is wanted")
+    removed = [item for item in other if not _holds(wanted, item) and not _holds(own, item)]
+    return [item for item in own if not _holds(wanted, item)] + removed
+
+
+_SETS: Mapping[str, Callable[[list[Json], list[list[Json]], list[Json], int], list[Json]]] = {
+    "setunion": _union,
+    "setintersection": _intersection,
+    "setsubtract": _difference,
+}
+
+
+def _in_cleaned(cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], follow: Follow) -> Iterator[Place]:
+    """`compact`, `distinct`, `sort`: the list itself, in which the items that stay keep their order."""
+    own = _row(cursor, expression.arguments[0])
+    if path:
+        yield cursor.refuse(f"{expression.name}() moves the items, so one alone is not edited.", expression)
+        return
+
+    def invert(value: Json) -> Json:
+        wanted = _asked(value)
+        return [item for item in own if _holds(wanted, item)] + [item for item in wanted if not _holds(own, item)]
+
+    yield from follow(replace(cursor, convert=then(invert, cursor.convert)), expression.arguments[0], ())
+
+
+def in_whole_for(cursor: Cursor, expression: e.For, follow: Follow) -> Iterator[Place]:
+    """Places in the source of `[for x in source : …]`, each wanted item solved for `x`."""
+    if expression.condition is not None:
+        yield cursor.refuse("A list made by `for` with `if` is not edited as a whole.", expression)
+        return
+    try:
+        item = variable_of(expression.value, expression.names[-1], cursor.scope)
+    except Unknown as error:
+        yield cursor.refuse(f"The list made by `for` cannot be inverted: {error}.", expression)
+        return
+    line = f"{cursor.document.at(expression.start)} inverted: {source_of(cursor.document, expression)}"
+    each: Inverse = lambda value: [item(wanted) for wanted in _asked(value)]  # noqa: E731  shown where it is used
+    yield from follow(replace(cursor.step(line), convert=then(each, cursor.convert)), expression.source, ())
+
+
+TRACERS: Mapping[str, tuple[int, Tracer]] = {
+    "compact": (1, _in_cleaned),
+    "concat": (1, _in_concat),
+    "distinct": (1, _in_cleaned),
+    "element": (2, _in_picked),
+    "flatten": (1, _in_flatten),
+    "one": (1, _in_picked),
+    "reverse": (1, _in_picked),
+    "setintersection": (1, _in_set),
+    "setsubtract": (2, _in_set),
+    "setunion": (1, _in_set),
+    "slice": (3, _in_picked),
+    "sort": (1, _in_cleaned),
+    "zipmap": (2, _in_zipmap),
+}
+"""How each function is followed, by name, with the least number of arguments."""

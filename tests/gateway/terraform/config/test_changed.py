@@ -1,0 +1,83 @@
+"""The code after an edit. That it is the same as code read again from the start is shown by `tests/reconciler/rewrite/test_footprint_changes.py`."""
+
+from pathlib import Path
+
+import pytest
+
+from gateway.errors import CodeInvalid
+from gateway.terraform.config.changed import all_definitions, changed_module
+from gateway.terraform.config.module import Module, load_module
+
+FILES = {
+    Path("main.tf"): b"""locals {
+  a = 1
+  b = local.a + 1
+  c = 5
+  d = module.m.size
+}
+module "m" {
+  source = "./m"
+  size   = local.b
+}
+module "n" {
+  source = "./m"
+  size   = local.c
+}
+""",
+    Path("m/main.tf"): b'variable "size" {}\noutput "size" {\n  value = var.size * 2\n}\n',
+}
+
+
+@pytest.fixture
+def before(tmp_path: Path) -> Module:
+    """The code above, with every value evaluated."""
+    module = load_module(tmp_path, FILES)
+    for each in module.modules():
+        for name in each.source.locals:
+            each.local(name)
+        each.own_outputs()
+    return module
+
+
+def _changed(before: Module, path: str, old: bytes, new: bytes) -> Module | None:
+    content = FILES[Path(path)].replace(old, new)
+    found = changed_module(before, all_definitions(before), Path(path), content)
+    return None if found is None else found[0]
+
+
+def test_only_what_an_edit_reaches_is_evaluated_again(before: Module) -> None:
+    after = _changed(before, "main.tf", b"a = 1", b"a = 3")
+    assert after is not None
+    assert after.carried is not None
+    assert after.carried.outdated[""] >= {"local.a", "local.b", "local.d", "module.m"}
+    assert set(after.evaluated) == {"local.c"}
+    assert set(after.children("n")[None].evaluated) == {"var.size", "output.size"}
+    assert after.local("d") == 8
+    assert before.local("d") == 4
+
+
+def test_an_edit_of_a_module_reaches_all_its_calls(before: Module) -> None:
+    after = _changed(before, "m/main.tf", b"* 2", b"* 3")
+    assert after is not None
+    assert after.local("d") == 6
+    assert after.children("n")[None].own_outputs() == {"size": 15}
+
+
+@pytest.mark.parametrize(("old", "new"), [(b"./m", b"./other"), (b'module "n"', b'module "o"')])
+def test_an_edit_that_changes_which_modules_there_are_is_read_whole(before: Module, old: bytes, new: bytes) -> None:
+    assert _changed(before, "main.tf", old, new) is None
+
+
+def test_a_file_of_another_directory_is_read_whole(before: Module) -> None:
+    assert changed_module(before, all_definitions(before), Path("other/main.tf"), b"") is None
+
+
+def test_a_new_file_is_read(before: Module) -> None:
+    found = changed_module(before, all_definitions(before), Path("more.tf"), b"locals {\n  e = local.c\n}\n")
+    assert found is not None
+    assert found[0].local("e") == 5
+
+
+def test_what_does_not_parse_is_refused(before: Module) -> None:
+    with pytest.raises(CodeInvalid, match=r"main\.tf:2"):
+        _changed(before, "main.tf", b"a = 1", b"a = (")
