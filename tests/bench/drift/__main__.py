@@ -6,6 +6,7 @@ Exit code 0 if nothing was wrong and no scenario was broken, else 1.
 import argparse
 import fnmatch
 import json
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -29,6 +30,8 @@ _USUAL = ["sentinel", "generate-config-out", "plan-and-revert"]
 
 def main() -> int:
     """Play and print."""
+    # Ended by a signal, it still ends the providers and the simulated AWS that it started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     arguments = _arguments()
     kinds = read_kinds()
     contestants = {name: CONTESTANTS[name] for name in CONTESTANTS if name in (arguments.contestant or _USUAL)}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.bench.drift.judge import Case, Said
-from tests.bench.drift.scenario import Change
+from tests.bench.drift.scenario import Change, golden
 from tests.bench.drift.state import read_state, type_of
 from tests.bench.drift.terraform import Tool, environment_for
 from tests.bench.drift.world import ROOT
@@ -57,12 +57,8 @@ def read_report(code: int, out: str, err: str, seconds: float) -> Played:
 
 def gold(case: Case, checkout: Path, events: Path) -> Played:
     """The gold edit, and the state brought up to date: it shows that the scenario can be passed, and how the judge passes."""
-    for edit in case.scenario.gold:
-        path = checkout / edit.file
-        text = path.read_text() if path.exists() else ""
-        if edit.old and text.count(edit.old) != 1:
-            raise RuntimeError(f"{case.scenario.id}: {edit.old!r} occurs {text.count(edit.old)} times in {edit.file}.")
-        path.write_text(text.replace(edit.old, _resolved(edit.new, case)) if edit.old else text + _resolved(edit.new, case))
+    for file, (_, text) in golden(case.scenario, checkout).items():
+        (checkout / file).write_text(_resolved(text, case))
     if not case.scenario.gold:
         return Played(said=Said(admits=True, words="It stays out of the code."))
     root = checkout / case.scenario.root

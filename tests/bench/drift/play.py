@@ -14,7 +14,7 @@ from queue import SimpleQueue
 from tests.bench.drift.contestants import Contestant, Played
 from tests.bench.drift.judge import Case, Verdict, judge
 from tests.bench.drift.made import make
-from tests.bench.drift.scenario import Project, Scenario
+from tests.bench.drift.scenario import Project, Scenario, golden
 from tests.bench.drift.state import read_state
 from tests.bench.drift.terraform import Tool, environment_for, warm_tool
 from tests.bench.drift.tree import diff_lines
@@ -77,21 +77,21 @@ def play(
 ) -> None:
     """Play the scenarios, `jobs` at a time; each result is told as it comes."""
     with applied(project, workdir) as (world, copy):
-        stations: SimpleQueue[Station] = SimpleQueue()
+        free: SimpleQueue[Station] = SimpleQueue()
         lock = threading.Lock()
 
         def one(scenario: Scenario) -> None:
-            station = stations.get()
+            station = free.get()
             try:
                 for result in _play_one(project, scenario, contestants, copy, world, station):
                     with lock:
                         tell(result)
             finally:
-                stations.put(station)
+                free.put(station)
 
-        with _stations(world, workdir, jobs) as made, ThreadPoolExecutor(jobs) as pool:
+        with stations(world, workdir, jobs) as made, ThreadPoolExecutor(jobs) as pool:
             for station in made:
-                stations.put(station)
+                free.put(station)
             list(pool.map(one, scenarios))
 
 
@@ -107,7 +107,7 @@ def _apply(cold: Tool, tool: Tool, root: Path) -> None:
 
 
 @contextmanager
-def _stations(world: World, workdir: Path, jobs: int) -> Iterator[list[Station]]:
+def stations(world: World, workdir: Path, jobs: int) -> Iterator[list[Station]]:
     """The places to play at, with an unchanged copy of the AWS beside each."""
     if jobs == 0:
         yield []
@@ -118,7 +118,7 @@ def _stations(world: World, workdir: Path, jobs: int) -> Iterator[list[Station]]
         world.fork(calm_port) as calm_endpoint,
         warm_tool(calm_endpoint, home / "calm") as calm,
         warm_tool(f"http://127.0.0.1:{port}", home / "drifted") as drifted,
-        _stations(world, workdir, jobs - 1) as others,
+        stations(world, workdir, jobs - 1) as others,
     ):
         yield [Station(drifted=drifted, calm=calm, port=port, workdir=home), *others]
 
@@ -176,18 +176,10 @@ def _result(name: str, contestant: Contestant, case: Case, work: Path) -> Result
 
 def gold_lines(scenario: Scenario, before: Path) -> int:
     """Lines of the gold edit's diff."""
-    texts: dict[str, tuple[str, str]] = {}
-    for edit in scenario.gold:
-        path = before / edit.file
-        old = path.read_text() if path.exists() else ""
-        first, now = texts.get(edit.file, (old, old))
-        texts[edit.file] = (first, now.replace(edit.old, edit.new) if edit.old else now + edit.new)
-    return diff_lines((old.encode(), new.encode()) for old, new in texts.values())
+    return diff_lines((old.encode(), new.encode()) for old, new in golden(scenario, before).values())
 
 
 def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
-
-

@@ -85,15 +85,24 @@ class Project:
     """A project written for the benchmark, and its scenarios."""
 
     name: str
+    path: Path
+    """Its code."""
     roots: Sequence[str]
-    frozen: Sequence[str]
+    frozen: Sequence[str] = ()
     """Folders that are somebody else's code (vendored modules): editing them is wrong."""
-    scenarios: Sequence[Scenario]
+    scenarios: Sequence[Scenario] = ()
 
-    @property
-    def path(self) -> Path:
-        """Its code."""
-        return HERE / "projects" / self.name
+
+def golden(scenario: Scenario, code: Path) -> dict[str, tuple[str, str]]:
+    """Previous and new text of each file that the gold edit changes. Raises ValueError if it does not fit the code."""
+    texts: dict[str, tuple[str, str]] = {}
+    for edit in scenario.gold:
+        path = code / edit.file
+        before, now = texts.get(edit.file, ("", "")) if edit.file in texts or not path.exists() else (path.read_text(),) * 2
+        if edit.old and now.count(edit.old) != 1:
+            raise ValueError(f"{scenario.id}: {edit.old!r} occurs {now.count(edit.old)} times in {edit.file}.")
+        texts[edit.file] = (before, now.replace(edit.old, edit.new) if edit.old else now + edit.new)
+    return texts
 
 
 def read_kinds(path: Path = HERE / "kinds.yaml") -> dict[str, Kind]:
@@ -117,7 +126,9 @@ def read_project(name: str, kinds: Mapping[str, Kind], folder: Path = HERE / "sc
     ids = [scenario.id for scenario in scenarios]
     if twice := sorted({each for each in ids if ids.count(each) > 1}):
         raise ValueError(f"{name}: these ids occur twice: {', '.join(twice)}.")
-    return Project(name=name, roots=roots, frozen=document.get("frozen", []), scenarios=scenarios)
+    return Project(
+        name=name, path=HERE / "projects" / name, roots=roots, frozen=document.get("frozen", []), scenarios=scenarios
+    )
 
 
 def _kind(name: str, entry: Mapping[str, Any]) -> Kind:
@@ -127,7 +138,7 @@ def _kind(name: str, entry: Mapping[str, Any]) -> Kind:
 
 
 def _scenario(project: str, entry: Mapping[str, Any], root: str, kinds: Mapping[str, Kind]) -> Scenario:
-    unknown = set(entry) - {"id", "root", "origin", "shape", "kind", "on", "value", "with", "parts", "gold", "out"}
+    unknown = set(entry) - {"id", "root", "origin", "shape", "kind", "target", "value", "with", "parts", "gold", "out"}
     if unknown or entry["origin"] not in ORIGINS:
         raise ValueError(f"{project}/{entry['id']}: unknown member or origin: {sorted(unknown)} {entry['origin']}")
     gold = [Replacement(file=file, old=old, new=new) for file, old, new in entry.get("gold", [])]
@@ -145,5 +156,5 @@ def _scenario(project: str, entry: Mapping[str, Any], root: str, kinds: Mapping[
 
 def _change(part: Mapping[str, Any], kinds: Mapping[str, Kind]) -> Change:
     return Change(
-        kind=kinds[part["kind"]], on=part.get("on", ""), value=part.get("value"), more=part.get("with", {})
+        kind=kinds[part["kind"]], on=part.get("target", ""), value=part.get("value"), more=part.get("with", {})
     )

@@ -100,7 +100,8 @@ def _fork(application: Any, port: int) -> int:
     pid = os.fork()
     if pid == 0:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        sys.stdin.close()
+        os.close(_ALIVE[1])
+        threading.Thread(target=_end_with_parent, daemon=True).start()
         server.serve_forever()
     server.socket.close()
     _CHILDREN.add(pid)
@@ -108,6 +109,13 @@ def _fork(application: Any, port: int) -> int:
 
 
 _CHILDREN: set[int] = set()
+_ALIVE = os.pipe() if __name__ == "__main__" else (-1, -1)
+"""A pipe that only the first process can write to: its copies read the end of it when that process is gone."""
+
+
+def _end_with_parent() -> None:
+    os.read(_ALIVE[0], 1)
+    os._exit(0)
 
 
 def _end(pid: int) -> str:
