@@ -33,7 +33,12 @@ class Tiny:
         """A checkout beside an AWS in which the changes were made."""
         gold = [] if out else [object()]
         scenario = Scenario(
-            id="tiny/case", root="one", origin="human", shape="literal", changes=changes, gold=gold  # type: ignore[arg-type]
+            id="tiny/case",
+            root="one",
+            origin="human",
+            shape="literal",
+            changes=changes,
+            gold=gold,  # type: ignore[arg-type]
         )
         given = Project(name="tiny", path=TINY.path, roots=TINY.roots, **project)
         checkout = workdir / "checkout"

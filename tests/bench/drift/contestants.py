@@ -107,7 +107,7 @@ def generate(case: Case, checkout: Path, events: Path) -> Played:
 def accept(tool: Tool, root: Path) -> None:
     """Bring the state up to date if the plan changes nothing in AWS: imports, refreshed values, outputs."""
     plan = tool.plan(root, "-out=accept.plan")
-    if plan.code == 2 and set(plan.changes.values()) <= {"import"}:  # noqa: PLR2004  documented for -detailed-exitcode
+    if plan.code == 2 and set(plan.changes.values()) <= {"import"}:
         tool.run(root, "apply", "-no-color", "-lock=false", "accept.plan")
     (root / "accept.plan").unlink(missing_ok=True)
 

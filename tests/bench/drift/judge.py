@@ -75,7 +75,9 @@ def judge(case: Case, after: Path, said: Said, scratch: Path) -> Verdict:
     if not changed:
         return _unchanged(case, said)
     if case.scenario.out:
-        return Verdict(grade=Grade.WRONG, reason="It wrote a value that belongs to a controller or is a secret.", lines=lines)
+        return Verdict(
+            grade=Grade.WRONG, reason="It wrote a value that belongs to a controller or is a secret.", lines=lines
+        )
     reason = next((text for text in _faults(case, after, changed) if text), "")
     if not reason:
         return _planned(case, after, said, changed, scratch)
@@ -95,7 +97,11 @@ def _moved(case: Case) -> str:
     """Whether a live value is no longer what the change made it."""
     state = read_state(case.before / case.scenario.root / "terraform.tfstate")
     now = observe(case.scenario, state, case.endpoint, case.made.replies)
-    return "" if now == case.made.observed else f"The live values are {now}; the change had made them {case.made.observed}."
+    return (
+        ""
+        if now == case.made.observed
+        else f"The live values are {now}; the change had made them {case.made.observed}."
+    )
 
 
 def _lost(case: Case, after: Path) -> str:
@@ -131,14 +137,12 @@ def _outside(case: Case, changed: Mapping[str, tuple[bytes, bytes]]) -> list[str
     ]
 
 
-def _planned(
-    case: Case, after: Path, said: Said, changed: Mapping[str, tuple[bytes, bytes]], scratch: Path
-) -> Verdict:
+def _planned(case: Case, after: Path, said: Said, changed: Mapping[str, tuple[bytes, bytes]], scratch: Path) -> Verdict:
     """The verdict of plans on a fresh initialisation: of this root, and of every other that shares the changed files."""
     lines = diff_lines(changed.values())
     plan = _fresh_plan(case.drifted, after, case.scenario.root, scratch / "drifted")
     if not plan.clean:
-        partly = plan.code == 2 and bool(plan.changes) and said.admits and set(plan.changes) <= set(said.left)  # noqa: PLR2004
+        partly = plan.code == 2 and bool(plan.changes) and said.admits and set(plan.changes) <= set(said.left)
         grade = Grade.LEFT if partly else Grade.WRONG
         return Verdict(grade=grade, reason=f"The plan exits {plan.code}: {plan.text}", lines=lines)
     if other := next(_other_roots(case, after, changed, scratch), ""):
@@ -148,9 +152,7 @@ def _planned(
     return Verdict(grade=Grade.PASS, lines=lines)
 
 
-def _other_roots(
-    case: Case, after: Path, changed: Mapping[str, tuple[bytes, bytes]], scratch: Path
-) -> Iterator[str]:
+def _other_roots(case: Case, after: Path, changed: Mapping[str, tuple[bytes, bytes]], scratch: Path) -> Iterator[str]:
     """What the plan of another root would change: the edit reached further than it should."""
     own = f"{case.scenario.root}/"
     if all(file.startswith(own) for file in changed) or case.scenario.root == ".":

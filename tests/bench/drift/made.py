@@ -59,7 +59,7 @@ def make(scenario: Scenario, state: Mapping[str, Mapping[str, Any]], endpoint: s
     replies: dict[int, Sequence[Any]] = {}
     for index, change in enumerate(scenario.changes):
         before = None if change.kind.creates else _read(change, state, endpoint, ())
-        replies[index] = _call(change, state, endpoint, scenario.origin, records)
+        replies[index] = _call(change, state, endpoint, origin=scenario.origin, records=records)
         if before is not None and _read(change, state, endpoint, replies[index]) == before:
             raise RuntimeError(f"{scenario.id}: {change.kind.name} changed nothing: {before}")
     events.write_text(json.dumps({"Records": records}, default=str))
@@ -82,14 +82,19 @@ def observe(
 
 
 def _call(
-    change: Change, state: Mapping[str, Mapping[str, Any]], endpoint: str, origin: str, records: list[dict[str, Any]]
+    change: Change,
+    state: Mapping[str, Mapping[str, Any]],
+    endpoint: str,
+    *,
+    origin: str,
+    records: list[dict[str, Any]],
 ) -> Sequence[Any]:
     replies: list[Any] = []
     for service, method, template in change.kind.calls:
         parameters = fill(template, _values(change, state, replies))
         reply = getattr(client(service, endpoint), method)(**parameters)
         replies.append({key: value for key, value in reply.items() if key != "ResponseMetadata"})
-        records.append(_event(len(records), origin, service, method, parameters, replies[-1]))
+        records.append(_event(len(records), origin, service, method, parameters=parameters, reply=replies[-1]))
     return replies
 
 
@@ -122,11 +127,15 @@ def _created(
 ) -> tuple[str, Mapping[str, Any], str]:
     assert change.kind.creates is not None
     values = _values(change, state, replies)
-    return change.kind.creates.type, fill(change.kind.creates.where, values), fill(change.kind.creates.import_id, values)
+    return (
+        change.kind.creates.type,
+        fill(change.kind.creates.where, values),
+        fill(change.kind.creates.import_id, values),
+    )
 
 
 def _event(
-    number: int, origin: str, service: str, method: str, parameters: Mapping[str, Any], reply: Any
+    number: int, origin: str, service: str, method: str, *, parameters: Mapping[str, Any], reply: Any
 ) -> dict[str, Any]:
     """The record that CloudTrail writes of a call ("CloudTrail record contents")."""
     return {

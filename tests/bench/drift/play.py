@@ -83,7 +83,7 @@ def play(
         def one(scenario: Scenario) -> None:
             station = free.get()
             try:
-                for result in _play_one(project, scenario, contestants, copy, world, station):
+                for result in _play_one(project, scenario, contestants, copy=copy, world=world, station=station):
                     with lock:
                         tell(result)
             finally:
@@ -127,6 +127,7 @@ def _play_one(
     project: Project,
     scenario: Scenario,
     contestants: Mapping[str, Contestant],
+    *,
     copy: Path,
     world: World,
     station: Station,
@@ -136,7 +137,9 @@ def _play_one(
     work.mkdir()
     try:
         with world.fork(station.port) as endpoint:
-            made = make(scenario, read_state(copy / scenario.root / "terraform.tfstate"), endpoint, work / "events.json")
+            made = make(
+                scenario, read_state(copy / scenario.root / "terraform.tfstate"), endpoint, work / "events.json"
+            )
             case = Case(
                 project=project, scenario=scenario, before=copy, made=made,
                 drifted=station.drifted, endpoint=endpoint, calm=station.calm,

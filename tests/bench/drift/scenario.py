@@ -98,7 +98,9 @@ def golden(scenario: Scenario, code: Path) -> dict[str, tuple[str, str]]:
     texts: dict[str, tuple[str, str]] = {}
     for edit in scenario.gold:
         path = code / edit.file
-        before, now = texts.get(edit.file, ("", "")) if edit.file in texts or not path.exists() else (path.read_text(),) * 2
+        before, now = (
+            texts.get(edit.file, ("", "")) if edit.file in texts or not path.exists() else (path.read_text(),) * 2
+        )
         if edit.old and now.count(edit.old) != 1:
             raise ValueError(f"{scenario.id}: {edit.old!r} occurs {now.count(edit.old)} times in {edit.file}.")
         texts[edit.file] = (before, now.replace(edit.old, edit.new) if edit.old else now + edit.new)

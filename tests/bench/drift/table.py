@@ -18,7 +18,7 @@ def table(results: Sequence[Result]) -> str:
     sections = [
         _section("contestant", results, lambda result: result.contestant),
         _section(f"{first}: class", own, lambda result: result.scenario.origin),
-        _section(f"{first}: shape", own, lambda result: result.scenario.shape),
+        _section(f"{first}: shape", own, lambda result: result.scenario.shape.partition(",")[0]),
         _section(f"{first}: a plan shows", own, lambda result: result.scenario.sees),
         _section(f"{first}: project", own, lambda result: result.scenario.id.partition("/")[0]),
     ]

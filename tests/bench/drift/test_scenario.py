@@ -48,7 +48,9 @@ def test_a_gold_edit_that_does_not_fit_is_refused(tmp_path: Path) -> None:
 
 def test_edits_of_one_file_follow_each_other(tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_text("a = 1\n")
-    scenario = _scenario(tmp_path, 'gold: [[main.tf, a = 1, a = 2], [main.tf, a = 2, a = 3], [main.tf, "", "b = 1\\n"]]')
+    scenario = _scenario(
+        tmp_path, 'gold: [[main.tf, a = 1, a = 2], [main.tf, a = 2, a = 3], [main.tf, "", "b = 1\\n"]]'
+    )
     assert golden(scenario, tmp_path) == {"main.tf": ("a = 1\n", "a = 3\nb = 1\n")}
 
 

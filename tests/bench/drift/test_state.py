@@ -34,6 +34,8 @@ def test_instances_have_their_addresses(tmp_path: Path) -> None:
     assert read_state(tmp_path / "none") == {}
 
 
-@pytest.mark.parametrize("address", ["aws_x.n", 'aws_x.n["a.b"]', 'module.m["a.b[0]"].aws_x.n[0]', "module.a.module.b.aws_x.n"])
+@pytest.mark.parametrize(
+    "address", ["aws_x.n", 'aws_x.n["a.b"]', 'module.m["a.b[0]"].aws_x.n[0]', "module.a.module.b.aws_x.n"]
+)
 def test_the_type_in_an_address(address: str) -> None:
     assert type_of(address) == "aws_x"

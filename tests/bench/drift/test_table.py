@@ -28,7 +28,9 @@ def _cells(line: str) -> list[str]:
 
 
 def test_a_row_counts_every_grade() -> None:
-    results = [_result(grade) for grade in (Grade.PASS, Grade.PASS, Grade.LEFT, Grade.MISSED)] + [_result(Grade.WRONG, lines=9)]
+    results = [_result(grade) for grade in (Grade.PASS, Grade.PASS, Grade.LEFT, Grade.MISSED)] + [
+        _result(Grade.WRONG, lines=9)
+    ]
     assert _cells(row("all", results)) == ["all", "5", "0.400", "1", "1", "1", "2.0/2.0", "2.0", "0"]
 
 

@@ -30,7 +30,9 @@ def test_only_code_is_compared(tmp_path: Path) -> None:
 def test_words_that_hide_drift_are_counted(tmp_path: Path) -> None:
     before = _write(tmp_path / "a", **{"main.tf": "ignore_changes = [a]\n"})
     same = _write(tmp_path / "b", **{"other.tf": "ignore_changes = [a]\n"})
-    more = _write(tmp_path / "c", **{"main.tf": "ignore_changes = [a]\n", "x.tf": "ignore_changes = all\nremoved {\n}\n"})
+    more = _write(
+        tmp_path / "c", **{"main.tf": "ignore_changes = [a]\n", "x.tf": "ignore_changes = all\nremoved {\n}\n"}
+    )
     assert hides(before, same) == set()
     assert hides(before, more) == {"ignore_changes", "removed {"}
 
@@ -48,7 +50,13 @@ def test_the_modules_on_the_way_to_a_resource(address: str, keys: list[str]) -> 
 
 
 def test_a_file_belongs_to_the_innermost_module(tmp_path: Path) -> None:
-    index = {"Modules": [{"Key": "", "Dir": "."}, {"Key": "a", "Dir": "../modules/a"}, {"Key": "a.b", "Dir": "../modules/a/b"}]}
+    index = {
+        "Modules": [
+            {"Key": "", "Dir": "."},
+            {"Key": "a", "Dir": "../modules/a"},
+            {"Key": "a.b", "Dir": "../modules/a/b"},
+        ]
+    }
     _write(tmp_path, **{"env__.terraform__modules__modules.json": json.dumps(index)})
     folders = module_folders("env", tmp_path)
     assert folders == {"": "env", "a": "modules/a", "a.b": "modules/a/b"}
