@@ -13,9 +13,9 @@ export PATH := $(CURDIR)/.venv/bin:$(TOOLS)/bin:$(PATH)
 # Extra options: make up ARGS="--port 9000 --fresh"
 ARGS ?=
 
-.PHONY: help up tour test lint unit policy tools opa bench clean
+.PHONY: help up tour test lint unit policy tools opa bench bench-drift clean
 help: ## show this list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-7s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 up: .venv/.ready ## run everything on this machine: gateway, reconciler, simulated AWS, example stack (ARGS=…)
 	@$(SENTINEL) up $(ARGS)
@@ -39,6 +39,9 @@ unit: .venv/.ready tools opa ## all tests (PYTEST=… narrows them)
 
 bench: .venv/.ready ## print the figures, one JSON object each
 	$(PY) -m tests.bench
+
+bench-drift: .venv/.ready ## play the drift benchmark with real Terraform (PROJECT=flat, ARGS="--only 'flat/queue-*'")
+	@$(PY) -m tests.bench.drift $(PROJECT) $(ARGS)
 
 tools:
 	@for tool in git terraform; do command -v $$tool >/dev/null || { echo "$$tool is not on PATH, and the tests need it." >&2; exit 1; }; done
