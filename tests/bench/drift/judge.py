@@ -142,14 +142,20 @@ def _planned(case: Case, after: Path, said: Said, changed: Mapping[str, tuple[by
     lines = diff_lines(changed.values())
     plan = _fresh_plan(case.drifted, after, case.scenario.root, scratch / "drifted")
     if not plan.clean:
-        partly = plan.code == 2 and bool(plan.changes) and said.admits and set(plan.changes) <= set(said.left)
-        grade = Grade.LEFT if partly else Grade.WRONG
+        partly = plan.code == 2 and bool(plan.changes) and said.admits and set(plan.changes) <= set(said.left)  # noqa: PLR2004
+        grade = Grade.LEFT if partly and _only_rest(case, scratch / "drifted") else Grade.WRONG
         return Verdict(grade=grade, reason=f"The plan exits {plan.code}: {plan.text}", lines=lines)
     if other := next(_other_roots(case, after, changed, scratch), ""):
         return Verdict(grade=Grade.WRONG, reason=other, lines=lines)
     if missing := _uncaptured(case, after, scratch):
         return Verdict(grade=Grade.WRONG, reason=missing, lines=lines)
     return Verdict(grade=Grade.PASS, lines=lines)
+
+
+def _only_rest(case: Case, edited: Path) -> bool:
+    """Whether all that the edited code would still change, to the value, is what the untouched code would change too."""
+    rest = case.drifted.wanted(edited / case.scenario.root)
+    return rest.items() <= case.drifted.wanted(case.before / case.scenario.root).items()
 
 
 def _other_roots(case: Case, after: Path, changed: Mapping[str, tuple[bytes, bytes]], scratch: Path) -> Iterator[str]:

@@ -67,6 +67,36 @@ class Tool:
         ran = self.run(root, "plan", "-detailed-exitcode", "-lock=false", "-json", *more, data=data)
         return read_plan(ran)
 
+    def wanted(self, root: Path) -> dict[tuple[str, str], str]:
+        """What a plan would set, as JSON by (address, attribute). Raises RuntimeError if there is no plan."""
+        self.must(root, "plan", "-lock=false", "-no-color", "-out=wanted.plan")
+        try:
+            return read_wanted(json.loads(self.must(root, "show", "-json", "-no-color", "wanted.plan")))
+        finally:
+            (root / "wanted.plan").unlink()
+
+
+def read_wanted(document: Mapping[str, Any]) -> dict[tuple[str, str], str]:
+    """The attributes that a plan changes, with their new values as JSON, by (address, attribute); outputs as ("output", name)."""
+    found: dict[tuple[str, str], str] = {}
+    for resource in document.get("resource_changes", []):
+        found |= _changed(resource["address"], resource["change"])
+    for name, change in document.get("output_changes", {}).items():
+        found |= _changed(
+            "output", {**change, "before": {name: change["before"]}, "after": {name: change.get("after")}}
+        )
+    return found
+
+
+def _changed(address: str, change: Mapping[str, Any]) -> dict[tuple[str, str], str]:
+    before, after = change["before"] or {}, change["after"] or {}
+    names = {*before, *after} if change["actions"] != ["no-op"] else set()
+    return {
+        (address, name): json.dumps(after.get(name), sort_keys=True)
+        for name in names
+        if before.get(name) != after.get(name)
+    }
+
 
 def read_plan(ran: Ran) -> Planned:
     """A plan from the machine-readable output of `plan -json`."""

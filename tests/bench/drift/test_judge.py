@@ -185,6 +185,8 @@ def test_a_partial_edit_is_left_only_if_the_rest_was_named(
         assert checkout.verdict(admits=True, left=[spare]).grade is Grade.LEFT
         assert checkout.verdict(admits=True, left=[DIRECT]).grade is Grade.WRONG
         assert checkout.verdict().grade is Grade.WRONG
+        checkout.edit(MAIN, '"/one/spare"\n  retention_in_days = 7', '"/one/spare"\n  retention_in_days = 14')
+        assert checkout.verdict(admits=True, left=[spare]).grade is Grade.WRONG
 
 
 def _hcl(text: str) -> str:

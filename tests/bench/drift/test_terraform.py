@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from tests.bench.drift.terraform import Ran, environment_for, read_plan
+from tests.bench.drift.terraform import Ran, environment_for, read_plan, read_wanted
 
 
 def _line(**members: object) -> str:
@@ -30,6 +30,16 @@ def test_an_error_is_its_sentence() -> None:
     diagnostic = {"summary": "No such file", "detail": "It is gone."}
     plan = read_plan(Ran(code=1, out=json.dumps({"@level": "error", "type": "diagnostic", "diagnostic": diagnostic})))
     assert (plan.code, plan.text, plan.clean) == (1, "No such file: It is gone.", False)
+
+
+def test_what_a_plan_would_set_is_read_to_the_value() -> None:
+    change = {"actions": ["update"], "before": {"a": 1, "b": 2}, "after": {"a": 1, "b": [3]}}
+    same = {"actions": ["no-op"], "before": {"a": 1}, "after": {"a": 1}}
+    document = {
+        "resource_changes": [{"address": "aws_x.n", "change": change}, {"address": "aws_x.m", "change": same}],
+        "output_changes": {"o": {"actions": ["update"], "before": 1, "after": 2}},
+    }
+    assert read_wanted(document) == {("aws_x.n", "b"): "[3]", ("output", "o"): "2"}
 
 
 def test_no_key_of_an_llm_reaches_a_contestant(tmp_path: Path, monkeypatch: object) -> None:
