@@ -142,7 +142,7 @@ def _planned(case: Case, after: Path, said: Said, changed: Mapping[str, tuple[by
     lines = diff_lines(changed.values())
     plan = _fresh_plan(case.drifted, after, case.scenario.root, scratch / "drifted")
     if not plan.clean:
-        partly = plan.code == 2 and bool(plan.changes) and said.admits and set(plan.changes) <= set(said.left)  # noqa: PLR2004
+        partly = plan.code == 2 and bool(plan.changes) and said.admits and set(plan.changes) <= set(said.left)
         grade = Grade.LEFT if partly and _only_rest(case, scratch / "drifted") else Grade.WRONG
         return Verdict(grade=grade, reason=f"The plan exits {plan.code}: {plan.text}", lines=lines)
     if other := next(_other_roots(case, after, changed, scratch), ""):
