@@ -14,7 +14,7 @@ from gateway.ledger.rows import ApprovalRow, AttemptOutcomeRow, BodyRow, ClaimRo
 from gateway.ledger.serialize import canonical_text, claim_from_row
 from gateway.ledger.statements import Among, Query, Session, columns
 from gateway.ledger.states import AttemptState
-from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, IN_DOUBT, IN_FLIGHT, RECORDS, RESOURCES, UNUSED, VALUES
+from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, IN_DOUBT, IN_FLIGHT, RECORDS, UNUSED, VALUES
 from gateway.ledger.timestamps import from_text, to_text
 from gateway.model.binding import binding_from_json
 from gateway.model.claim import ClaimEnd
@@ -47,15 +47,10 @@ _WITH: Final = Query(
     select(*columns(VALUES, ValueRow)).where(VALUES.c.attribute == bindparam("what"), Among(VALUES.c.value, "values")),
     ValueRow,
 )
-_UNSETTLED_WITH: Final = Query(
-    select(RECORDS.c.body)
-    .distinct()
-    .select_from(
-        ATTEMPTS.join(RESOURCES, RESOURCES.c.seq == ATTEMPTS.c.seq).join(RECORDS, RECORDS.c.seq == ATTEMPTS.c.seq)
-    )
-    .where(ATTEMPTS.c.state.in_((IN_FLIGHT, IN_DOUBT)), RESOURCES.c.attribute == bindparam("what")),
-    BodyRow,
-)
+_DECIDED: Final = select(RECORDS.c.body).select_from(ATTEMPTS.join(RECORDS, RECORDS.c.seq == ATTEMPTS.c.seq))
+# Two queries, because an index of the open attempts serves one state each. Few are open at a time.
+_IN_FLIGHT_BODIES: Final = Query(_DECIDED.where(ATTEMPTS.c.state == IN_FLIGHT), BodyRow)
+_IN_DOUBT_BODIES: Final = Query(_DECIDED.where(ATTEMPTS.c.state == IN_DOUBT), BodyRow)
 _APPROVAL: Final = Query(
     select(*columns(APPROVALS, ApprovalRow)).where(
         APPROVALS.c.actor == bindparam("who"),
@@ -157,8 +152,9 @@ def applied_with(session: Session, attribute: str, values: Sequence[str]) -> Map
         page = canonical_text(addresses[start : start + _PAGE])
         for address, name, value in session.rows(_VALUES, {"addresses": page}):
             found.setdefault(address, {})[name] = json.loads(value)
-    for row in session.rows(_UNSETTLED_WITH, {"what": attribute}):
-        for address, given in _asked(json.loads(row.body)).items():
+    bodies = [row.body for query in (_IN_FLIGHT_BODIES, _IN_DOUBT_BODIES) for row in session.rows(query, {})]
+    for body in bodies:
+        for address, given in _asked(json.loads(body)).items():
             if given.get(attribute) in values:
                 found[address] = {**found.get(address, {}), **given}
     return found

@@ -221,7 +221,7 @@ class ValueTable(LedgerTable, table=True):
     """The last value applied through Sentinel to each attribute, until the code declares it."""
 
     __tablename__ = "applied_values"
-    __table_args__ = (Index("values_by_mutation", "mutation_id"),)
+    __table_args__ = (Index("values_by_mutation", "mutation_id"), Index("values_by_attribute", "attribute"))
 
     address: str = Field(primary_key=True, sa_type=TEXT)
     attribute: str = Field(primary_key=True, sa_type=TEXT)
