@@ -33,18 +33,39 @@ def _chosen(*folders: Path) -> tuple[str, str, int]:
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "taken"),
-    [(40.0, 39.0, 0), (40.0, 31.0, 0), (40.0, 20.0, 1), (20.0, 40.0, 0)],
+    ("first", "second", "guided", "taken"),
+    [
+        (40.0, 39.0, True, 0),
+        (40.0, 31.0, True, 0),
+        (40.0, 20.0, True, 1),
+        (20.0, 40.0, True, 0),
+        (40.0, 39.0, False, 1),
+        (39.0, 40.0, False, 0),
+    ],
 )
-def test_another_is_taken_only_if_it_is_clearly_faster(tmp_path: Path, first: float, second: float, taken: int) -> None:
+def test_another_is_taken_only_if_it_is_clearly_faster(
+    tmp_path: Path, first: float, second: float, guided: bool, taken: int
+) -> None:
     paths = [
-        _fake(tmp_path / "a", "python3", loop_ms=first),
+        _fake(tmp_path / "a", "python3", loop_ms=first, profile_guided=guided),
         _fake(tmp_path / "b", "python3.12", loop_ms=second, profile_guided=True),
     ]
     printed, said, code = _chosen(tmp_path / "a", tmp_path / "b")
     assert (printed, code) == (str(paths[taken]), 0)
     assert f"of {paths[taken]} (" in said
     assert str(paths[1 - taken]) in said
+
+
+def test_one_slow_moment_does_not_decide(tmp_path: Path) -> None:
+    paths = [_fake(tmp_path / "a", "python3", loop_ms=40.0), _fake(tmp_path / "b", "python3.12", loop_ms=20.0)]
+    slow_at_first = tmp_path / "measured"
+    disturbed = paths[1].read_text().replace("20.0", "39.0").replace("#!/bin/sh\n", "")
+    paths[1].write_text(
+        paths[1]
+        .read_text()
+        .replace("echo", f"test -e {slow_at_first} || {{ : > {slow_at_first}; {disturbed.strip()}; exit; }}\necho")
+    )
+    assert _chosen(tmp_path / "a", tmp_path / "b")[0] == str(paths[1])
 
 
 def test_what_does_not_suit_is_passed_over(tmp_path: Path) -> None:
