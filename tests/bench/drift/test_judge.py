@@ -182,6 +182,7 @@ def test_a_partial_edit_is_left_only_if_the_rest_was_named(
     both = (change("log-retention", DIRECT, 30), change("log-retention", spare, 60))
     with tiny.drifted(*both, workdir=tmp_path) as checkout:
         _right(checkout)
+        checkout.case.drifted.must(checkout.path / "one", "apply", "-refresh-only", "-auto-approve", "-lock=false")
         assert checkout.verdict(admits=True, left=[spare]).grade is Grade.LEFT
         assert checkout.verdict(admits=True, left=[DIRECT]).grade is Grade.WRONG
         assert checkout.verdict().grade is Grade.WRONG
