@@ -1,6 +1,7 @@
 """Reads live resources: through their providers where that works, else by a refresh-only plan."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,16 @@ class LiveReads:
     terraform: Terraform
     plugin: PluginReads
 
+    @classmethod
+    @asynccontextmanager
+    async def beside(cls, terraform: Terraform) -> "AsyncIterator[LiveReads]":
+        """Readers for the same code and environment as `terraform`; at the end no provider is left running."""
+        plugin = PluginReads(environment=terraform.environment, workdir=terraform.workdir)
+        try:
+            yield cls(terraform=terraform, plugin=plugin)
+        finally:
+            await plugin.close()
+
     async def refresh(self, root: Path, *, state: Path | None, targets: Sequence[str]) -> Refreshed:
         """Read the live attributes of resources; nothing is changed, not even the state. Raises as `Terraform.refresh`."""
         await self.terraform.check(root)
@@ -29,7 +40,3 @@ class LiveReads:
         except PluginUnavailable as error:
             log.info("provider_not_read_directly", reason=str(error))
             return await self.terraform.refresh(root, state=state, targets=targets)
-
-    async def close(self) -> None:
-        """End the providers."""
-        await self.plugin.close()

@@ -104,24 +104,23 @@ def _filled(live: Any) -> Json:
 
 async def test_the_plan_reads_where_the_provider_cannot(tmp_path: Path) -> None:
     read = Refreshed(read=frozenset({"a.b"}), objects={})
-    reads = LiveReads(terraform=_Plans(read, tmp_path), plugin=PluginReads(environment={}, workdir=tmp_path))
-    assert await reads.refresh(tmp_path, state=tmp_path / "no.tfstate", targets=["a.b"]) is read
-    await reads.close()
+    async with LiveReads.beside(_Plans(read, tmp_path)) as reads:
+        assert await reads.refresh(tmp_path, state=tmp_path / "no.tfstate", targets=["a.b"]) is read
 
 
 async def test_code_that_is_refused_is_read_by_neither(tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_text('data "external" "x" {\n}\n')
     terraform = Terraform(environment={}, workdir=tmp_path, guard=CodeGuard())
-    reads = LiveReads(terraform=terraform, plugin=PluginReads(environment={}, workdir=tmp_path))
-    with pytest.raises(CodeRefused):
-        await reads.refresh(tmp_path, state=None, targets=["a.b"])
+    async with LiveReads.beside(terraform) as reads:
+        with pytest.raises(CodeRefused):
+            await reads.refresh(tmp_path, state=None, targets=["a.b"])
 
 
 async def test_what_terraform_cannot_do_either_is_its_error(tmp_path: Path) -> None:
     terraform = Terraform(environment={"PATH": "/bin:/usr/bin"}, workdir=tmp_path, executable="false")
-    reads = LiveReads(terraform=terraform, plugin=PluginReads(environment={}, workdir=tmp_path))
-    with pytest.raises(TerraformFailed):
-        await reads.refresh(tmp_path, state=None, targets=["a.b"])
+    async with LiveReads.beside(terraform) as reads:
+        with pytest.raises(TerraformFailed):
+            await reads.refresh(tmp_path, state=None, targets=["a.b"])
 
 
 def _Plans(read: Refreshed, workdir: Path) -> Any:  # noqa: N802  stands for a class
