@@ -18,9 +18,9 @@ WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 # Your own policies: make policy POLICIES=../policies
 POLICIES ?=
 
-.PHONY: help up tour test lint unit policy tools clients opa bench peers clean
+.PHONY: help up tour test lint unit policy tools clients opa bench bench-drift peers clean
 help: ## show this list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-7s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 up: .venv/.ready ## run everything on this machine: gateway, reconciler, simulated AWS, example stack (ARGS=…)
 	@$(SENTINEL) up $(ARGS)
@@ -52,6 +52,9 @@ peers: .venv/.ready ## nginx and mitmproxy, which the bench compares with; mitmp
 	@base="$$($(PY) -c 'import sys; print(sys.base_prefix)')" && grep -qs "^home = $$base/bin$$" $(TOOLS)/mitmproxy/pyvenv.cfg && test -x $(TOOLS)/mitmproxy/bin/mitmdump || \
 	  { $(UV) venv --quiet --clear --python "$$base/bin/python3" $(TOOLS)/mitmproxy && \
 	    $(UV) pip install --quiet --python $(TOOLS)/mitmproxy/bin/python mitmproxy==$(MITMPROXY_VERSION); }
+
+bench-drift: .venv/.ready ## play the drift benchmark with real Terraform (PROJECT=flat, ARGS="--only 'flat/queue-*'")
+	@$(PY) -m tests.bench.drift $(PROJECT) $(ARGS)
 
 tools:
 	@for tool in git terraform; do command -v $$tool >/dev/null || { echo "$$tool is not on PATH, and the tests need it." >&2; exit 1; }; done
