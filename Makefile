@@ -22,10 +22,10 @@ POLICIES ?=
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
-up: .venv/.ready ## run everything on this machine: gateway, reconciler, simulated AWS, example stack (ARGS=…)
+up: .venv/.run ## run everything on this machine: gateway, reconciler, simulated AWS, example stack (ARGS=…)
 	@$(SENTINEL) up $(ARGS)
 
-tour: .venv/.ready ## play the story against a running `make up`
+tour: .venv/.run ## play the story against a running `make up`
 	@$(SENTINEL) tour $(ARGS)
 
 test: tools clients lint policy unit ## set up and pass everything
@@ -74,11 +74,18 @@ clean: ## remove what the commands above made
 # With this set, which some container images do, every command would compile all of its modules at every start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.venv/.ready: pyproject.toml uv.lock deploy/choose_python.py
+# Python with what `make up` needs. The choice of the Python takes a second, and so long uv is fetched.
+.venv/.run: pyproject.toml uv.lock deploy/choose_python.py
 	@echo 'Setting up Python in .venv (once, and after each change of uv.lock)'
-	@test -x $(UV) || { echo 'Installing uv $(UV_VERSION) in .tools'; \
+	@{ test -x $(UV) || { echo 'Installing uv $(UV_VERSION) in .tools'; \
 	  if python3 -m pip --version 2>/dev/null | awk '{ exit ($$2 + 0 < 22.3) }'; \
 	  then python3 -m venv --without-pip $(TOOLS)/uv && python3 -m pip --python $(TOOLS)/uv/bin/python install --disable-pip-version-check --no-compile uv==$(UV_VERSION); \
-	  else python3 -m venv $(TOOLS)/uv && $(TOOLS)/uv/bin/pip install --disable-pip-version-check --no-compile uv==$(UV_VERSION); fi; }
-	@python="$$(python3 deploy/choose_python.py)" && $(UV) sync --frozen --all-extras --all-groups --python "$$python"
+	  else python3 -m venv $(TOOLS)/uv && $(TOOLS)/uv/bin/pip install --disable-pip-version-check --no-compile uv==$(UV_VERSION); fi; }; } & installing=$$!; \
+	  python="$$(python3 deploy/choose_python.py)"; chosen=$$?; wait $$installing && test $$chosen = 0 && \
+	  $(UV) sync --frozen --all-extras --no-dev --inexact --python "$$python"
+	@touch $@
+
+# And with what the tests and checks need.
+.venv/.ready: .venv/.run
+	@$(UV) sync --frozen --all-extras --all-groups
 	@touch $@

@@ -125,16 +125,17 @@ def _patch_bucket_policy() -> None:
     setattr(S3Response, "_bucket_response_put", patched)  # noqa: B010  as above
 
 
-def serve(port: int, journal: Path) -> None:
-    """Replay `journal`, then serve on loopback until the process is ended."""
+def serve(descriptor: int, journal: Path) -> None:
+    """Replay `journal`, then serve on the listening socket with this descriptor until the process is ended."""
     _patch_moto()
     # Moto creates the default network at the first access to EC2. Accessed here, its ids do not depend on the first request.
     mock_random.seed(0)
     _ = ec2_backends[DEFAULT_ACCOUNT_ID]["us-east-1"]
     application = Simulated(DomainDispatcherApplication(create_backend_app), journal)
     application.replay()
-    make_server("127.0.0.1", port, application, threaded=True).serve_forever()
+    make_server("127.0.0.1", 0, application, threaded=True, fd=descriptor).serve_forever()
 
 
 if __name__ == "__main__":
-    serve(int(sys.argv[1]), Path(sys.argv[2]))
+    # The first argument, the port, shows which one it is in a list of processes.
+    serve(int(sys.argv[3]), Path(sys.argv[2]))

@@ -219,40 +219,47 @@ def _read_toml(path: Path) -> object:
 
 
 async def _start_simulated(workspace: Workspace, children: Children) -> None:
-    """Start the simulated AWS without waiting for it, or warn that there is none."""
+    """Start the simulated AWS, as `_start_gateway` does, or warn that there is none. Its command line names its port."""
     if not workspace.simulated_port:
         console.print(
             "[yellow]! Real AWS: changes that Sentinel allows are made to real infrastructure, with the credentials that boto3 finds.[/yellow]"
         )
         return
-    journal = str(workspace.root / "aws.journal")
-    await children.start("simulated-aws", ["gateway.cli.local.simulated_aws", str(workspace.simulated_port), journal])
+    with _listening(workspace.simulated_port) as listener:
+        descriptor, port = listener.fileno(), str(workspace.simulated_port)
+        arguments = ["gateway.cli.local.simulated_aws", port, str(workspace.root / "aws.journal"), str(descriptor)]
+        await children.start("simulated-aws", arguments, descriptors=[descriptor])
 
 
 async def _start_gateway(workspace: Workspace, children: Children) -> None:
     """Start the gateway on a socket that listens already: requests that come before it is ready wait for it."""
-    with socket.create_server(("127.0.0.1", workspace.port), backlog=_BACKLOG) as listener:
+    with _listening(workspace.port) as listener:
         descriptor = listener.fileno()
         arguments = ["gateway", "serve", "--config", str(workspace.config), "--fd", str(descriptor)]
         await children.start("gateway", arguments, descriptors=[descriptor])
 
 
+def _listening(port: int) -> socket.socket:
+    return socket.create_server(("127.0.0.1", port), backlog=_BACKLOG)
+
+
 async def _wait_and_apply(workspace: Workspace, settings: Settings, pipeline: Key) -> None:
-    """Wait for the parts and apply the stack. Terraform loads while the parts do, and waits for the gateway by itself."""
-    init = asyncio.ensure_future(init_stack(workspace, settings, pipeline))
-    applied: asyncio.Future[None] = init
+    """Wait for the parts and apply the stack. Terraform loads while the parts do: its first calls wait for them on their sockets."""
     progress = _Progress()
+    applied = asyncio.ensure_future(_init_and_apply(workspace, settings, pipeline, progress))
     try:
         await _wait_for_simulated(workspace)
-        await init
-        applied = asyncio.ensure_future(apply_stack(workspace, settings, pipeline, report=progress.report))
         await _wait_for_gateway(workspace)
         await progress.show(applied)
     finally:
         applied.cancel()
-        init.cancel()
-        await asyncio.gather(init, applied, return_exceptions=True)
+        await asyncio.gather(applied, return_exceptions=True)
     console.print("[green]✓[/green] stack applied by Terraform, through the gateway, with the pipeline's key")
+
+
+async def _init_and_apply(workspace: Workspace, settings: Settings, pipeline: Key, progress: "_Progress") -> None:
+    await init_stack(workspace, settings, pipeline)
+    await apply_stack(workspace, settings, pipeline, report=progress.report)
 
 
 class _Progress:
