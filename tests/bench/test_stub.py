@@ -48,7 +48,7 @@ CALLS = [
 
 
 async def test_mutations_are_applied_and_counted(stub: str) -> None:
-    models, client = ServiceModels(), Client(connect_seconds=5, reply_seconds=30)
+    models, client = ServiceModels(), Client(connect_seconds=300, reply_seconds=300)
     endpoints = Endpoints(models=models, regions=("us-east-1",), simulated=stub)
     signer = RequestSigner(FixedCredentials(SIMULATED), Now())
     aws = Aws(models=models, endpoints=endpoints, signer=signer, client=client)

@@ -19,7 +19,7 @@ async def test_large_work_is_done_in_a_thread() -> None:
 
 async def test_the_loop_runs_while_large_work_is_done() -> None:
     ticked = threading.Event()
-    waiting = asyncio.ensure_future(off_loop(SMALL + 1, lambda: ticked.wait(30)))
+    waiting = asyncio.ensure_future(off_loop(SMALL + 1, lambda: ticked.wait(300)))
     await asyncio.sleep(0)
     ticked.set()  # the work waits for this line, which only runs if the loop does
     assert await waiting

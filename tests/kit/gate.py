@@ -75,7 +75,7 @@ class Gate:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        assert self._ready.wait(60), "the gateway did not start"
+        assert self._ready.wait(300), "the gateway did not start"
         if self._failure:
             raise self._failure
         return self
@@ -83,12 +83,12 @@ class Gate:
     def __exit__(self, *_: object) -> None:
         if not self._failure:
             self._server.should_exit = True
-        self._thread.join(30)
+        self._thread.join(300)
         self._loop.close()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the event loop of the gateway and return its result."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(300)
 
     def records(self, **query: Any) -> list[Record]:
         """Records, oldest first."""
@@ -148,7 +148,7 @@ class Gate:
                 data=self.data or self.directory / "data",
                 mode=self.mode,
                 server=self.server,
-                upstream=UpstreamSettings(simulated=f"http://127.0.0.1:{self.upstream.port}", reply_seconds=5),
+                upstream=UpstreamSettings(simulated=f"http://127.0.0.1:{self.upstream.port}", reply_seconds=300),
                 stacks=(StackSettings(name="kafka", path=self.stack, mode=self.mode, data_plane=self.data_plane),),
             )
             async with running(settings) as self.app, open_sealed_ledger(settings) as self.ledger:

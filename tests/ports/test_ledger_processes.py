@@ -27,7 +27,7 @@ def _start(*arguments: str) -> subprocess.Popen[str]:
 
 async def test_a_gateway_killed_before_the_outcome_leaves_a_mutation_in_doubt(store_url: str) -> None:
     with _start("crash", store_url) as child:
-        assert child.wait(30) == -signal.SIGKILL
+        assert child.wait(300) == -signal.SIGKILL
     async with open_ledger(store_url, KEYS) as ledger:
         assert await ledger.recover(datetime.now(UTC)) == 1
         settled, decided = await ledger.records(RecordQuery())

@@ -102,7 +102,7 @@ def moto_endpoint() -> Iterator[str]:
         yield endpoint
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(300)
 
 
 @pytest.fixture(scope="session")

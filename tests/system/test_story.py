@@ -136,6 +136,7 @@ def test_without_terraform_everything_but_write_back_works(an_up: Make, tmp_path
     )
     assert held["decision"]["verdict"] in ("allow", "hold", "deny")
     assert sentinel("tour", "--home", str(up.home), path=str(tmp_path / "bin")).returncode == 1
+    assert status_of_a_bucket_policy(up) == 204
     assert up.signal(signal.SIGINT) == 0
 
 
@@ -179,6 +180,20 @@ def test_the_real_aws_prints_a_warning_and_nothing_is_applied(an_up: Make) -> No
     assert "simulated AWS on" not in up.output
     assert up.parts() == {"gateway", "reconciler"}
     assert up.signal(signal.SIGINT) == 0
+
+
+def status_of_a_bucket_policy(up: Up) -> int:
+    """The status of the simulated AWS's reply to PutBucketPolicy, which is 204 in AWS. Any other form of it would leave the change in doubt."""
+    client = boto3.client(
+        "s3",
+        endpoint_url=f"http://127.0.0.1:{up.aws_port}",
+        region_name="us-east-1",
+        aws_access_key_id="simulated",
+        aws_secret_access_key="simulated",
+    )
+    client.create_bucket(Bucket="policied")
+    reply = client.put_bucket_policy(Bucket="policied", Policy='{"Version": "2012-10-17", "Statement": []}')
+    return int(reply["ResponseMetadata"]["HTTPStatusCode"])
 
 
 def path_without_terraform(directory: Path) -> str:

@@ -138,7 +138,7 @@ def test_a_second_gateway_on_the_same_ledger_leaves_a_live_call_alone(gate: Gate
         assert gate.records()[-1].stage is Stage.DECIDED
     finally:
         gate.run(_set(gate.upstream.release))
-        caller.join(30)
+        caller.join(300)
     assert replies
     assert gate.records()[-1].body["outcome"] == "applied"
     assert gate.upstream.asked == ["SetDesiredCapacity"]
@@ -292,7 +292,7 @@ async def _killed(settings: Settings, point: str) -> AsyncIterator[Key]:
         await _ready(process, url)
         with pytest.raises(httpx.TransportError):
             await _propose(url, key)
-        assert await asyncio.to_thread(process.wait, 30) == -signal.SIGKILL
+        assert await asyncio.to_thread(process.wait, 300) == -signal.SIGKILL
     yield key
 
 

@@ -185,7 +185,7 @@ MOTO: list[tuple[str, str, str, dict[str, object], type]] = [
 @pytest.mark.slow
 @pytest.mark.allow_hosts(["127.0.0.1"])
 async def test_what_moto_answers_is_understood_in_every_protocol(parts: Any, client: Any, moto: str) -> None:
-    client._reply_seconds = 60  # moto loads a service at its first call
+    client._reply_seconds = 300  # moto loads a service at its first call
     aws = Aws(**parts(moto))
     for service, operation, protocol, parameters, expected in MOTO:
         call = Call(service=service, operation=operation, protocol=protocol, parameters=parameters, region="us-east-1")

@@ -31,7 +31,7 @@ def _post(
     conditions += [{name: value} for name, value in fields.items() if name != "Content-Type"]
     form = client.generate_presigned_post("bucket", "up/${filename}", Fields=fields, Conditions=conditions)
     return httpx.post(
-        form["url"], data={**form["fields"], **(change or {})}, files={"file": ("a b.txt", file)}, timeout=60
+        form["url"], data={**form["fields"], **(change or {})}, files={"file": ("a b.txt", file)}, timeout=300
     )
 
 
