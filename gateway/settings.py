@@ -213,6 +213,9 @@ class ReconcileSettings(BaseModel):
     """CloudTrail events, a file or a directory of `.json` files: they settle mutations in doubt too. Needs `gateway_identity`."""
     gateway_identity: Annotated[str, Field(pattern=r"^(arn:[a-z-]+:iam::\d{12}:(role|user)/[\w+=,.@/-]+)?$")] = ""
     """ARN of the IAM role or user with whose credentials the gateway sends: CloudTrail events of anyone else settle nothing."""
+    refresh_state: bool = True
+    """Whether the state is brought up to date (`terraform apply` of a plan that changes nothing else) once the protected branch has the
+    values; otherwise its outputs stay old until somebody applies."""
     terraform: str = "terraform"
     provider_mirror: Path | None = None
     """Directory of a Terraform provider mirror; default: searched for if the registry cannot be reached."""
