@@ -2,12 +2,13 @@
 
 import pytest
 
+from gateway.model.json import Json
 from reconciler.rewrite.editors.text import CannotEdit
 from reconciler.rewrite.new_block import block_text, body_lines, import_text
 
 
 def test_every_kind_of_value() -> None:
-    attributes = {
+    attributes: dict[str, Json] = {
         "name": "x",
         "role_id": "r-1",
         "rule": [{"id": "one", "filter": [{"prefix": ""}]}],
