@@ -22,7 +22,7 @@ from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from reconciler.drift.creations import Created
 from reconciler.model import Edited, Left, Wanted
-from reconciler.rewrite.code import Code, read_code
+from reconciler.rewrite.code import EditedCode, read_code
 from reconciler.rewrite.editors import block as whole_block
 from reconciler.rewrite.editors.text import CannotEdit
 from reconciler.rewrite.likes import likes
@@ -89,7 +89,7 @@ def create(root: Path, new: Sequence[Wanted], sources: Mapping[Path, bytes] | No
     return Edited(files=changed, edits=code.edits, left=tuple(left))
 
 
-def _added(code: Code, wanted: Wanted) -> Code:
+def _added(code: EditedCode, wanted: Wanted) -> EditedCode:
     value = wanted.value if isinstance(wanted.value, Mapping) else {}
     if "like" in value:
         like = Like(
@@ -107,7 +107,7 @@ def _added(code: Code, wanted: Wanted) -> Code:
     return code.after(document, whole_block.append(document, str(value["import"])), wanted)
 
 
-def _with_block(code: Code, wanted: Wanted, value: Mapping[str, Json]) -> Code:
+def _with_block(code: EditedCode, wanted: Wanted, value: Mapping[str, Json]) -> EditedCode:
     before = code.addresses()
     document = code.document(Path(str(value["file"])))
     anchor = next(
@@ -140,7 +140,7 @@ def _type(address: str) -> str:
 class _Planner:
     """Plans one creation."""
 
-    code: Code
+    code: EditedCode
     live: Live
     taken: frozenset[str]
     """Addresses of the creations planned before."""

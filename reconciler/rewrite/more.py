@@ -18,7 +18,7 @@ from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown
 from reconciler.model import Wanted
-from reconciler.rewrite.code import Code, refuse_side_effects
+from reconciler.rewrite.code import EditedCode, refuse_side_effects
 from reconciler.rewrite.editors import item
 from reconciler.rewrite.editors.splice import Splice, alone_on_lines, indent_at, line_end, newline
 from reconciler.rewrite.editors.text import CannotEdit, key, quoted
@@ -39,7 +39,7 @@ class Like:
     """The sibling's text."""
 
 
-def more(code: Code, like: Like, wanted: Wanted) -> Code:
+def more(code: EditedCode, like: Like, wanted: Wanted) -> EditedCode:
     """The code with the instance `wanted`. Raises `CannotEdit`."""
     before = code.addresses()
     for document, splice in _candidates(code, like):
@@ -54,14 +54,14 @@ def more(code: Code, like: Like, wanted: Wanted) -> Code:
     raise CannotEdit(f"No single entry like that of {like.sibling} gives {wanted.address}.")
 
 
-def _refuse_unknown(code: Code, like: Like, wanted: Wanted) -> None:
+def _refuse_unknown(code: EditedCode, like: Like, wanted: Wanted) -> None:
     """Raise `CannotEdit` if the sibling has a known attribute that the new instance has not, e.g. from a second list."""
     old, new = code.module.instance(like.sibling), code.module.instance(wanted.address)
     if old is None or new is None or attributes(old).keys() - attributes(new).keys():
         raise CannotEdit("The new instance would lack an attribute that its sibling has.")
 
 
-def _candidates(code: Code, like: Like) -> Iterator[tuple[Document, Splice]]:
+def _candidates(code: EditedCode, like: Like) -> Iterator[tuple[Document, Splice]]:
     for module, document, block in _levels(code, like.sibling):
         for place in feeding(module, document, block):
             try:
@@ -72,7 +72,7 @@ def _candidates(code: Code, like: Like) -> Iterator[tuple[Document, Splice]]:
                 yield place[0], splice
 
 
-def _levels(code: Code, address: str) -> Iterator[tuple[Module, Document, Node]]:
+def _levels(code: EditedCode, address: str) -> Iterator[tuple[Module, Document, Node]]:
     """The block of the sibling, then the calls of the modules that it is in, from the inside."""
     instance = code.module.instance(address)
     if instance is None:
