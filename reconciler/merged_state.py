@@ -16,7 +16,7 @@ async def update_merged_state(terraform: Terraform, root: Path, *, state: Path |
     """Why the state was not brought up to date with the protected code in `root`; empty if it was.
 
     If the plan shows more than the state, such as a change that nobody applied yet, only the resources at `addresses` and the outputs
-    that follow from them are refreshed: the rest stays as it is, for whoever applies it.
+    that follow from them are refreshed: the rest stays as it is, for the next apply.
     """
     try:
         saved = await terraform.saved_plan(root, state=state)

@@ -15,7 +15,7 @@ from reconciler.rewrite.footprint import differences, footprint_changes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Code:
+class EditedCode:
     """The code of a stack after the edits so far."""
 
     root: Path
@@ -33,7 +33,7 @@ class Code:
         """The address of every resource instance whose key is known."""
         return frozenset(instance.address for instance in self.module.instances())
 
-    def after(self, document: Document, change: Splice, wanted: Wanted, chain: tuple[str, ...] = ()) -> "Code":
+    def after(self, document: Document, change: Splice, wanted: Wanted, chain: tuple[str, ...] = ()) -> "EditedCode":
         """The code after a change of one file. Raises `CannotEdit`, and `CodeInvalid` if the file no longer parses."""
         path = document.path
         if path.parts[:1] == ("..",):
@@ -44,16 +44,18 @@ class Code:
         module = load_module(self.root, sources, self.module) if changed is None else changed[0]
         definitions = all_definitions(module) if changed is None else changed[1]
         made = _as_edit(path, document.source, content, wanted, chain)
-        return Code(root=self.root, sources=sources, module=module, definitions=definitions, edits=(*self.edits, made))
+        return EditedCode(
+            root=self.root, sources=sources, module=module, definitions=definitions, edits=(*self.edits, made)
+        )
 
 
-def read_code(root: Path, sources: Mapping[Path, bytes]) -> Code:
+def read_code(root: Path, sources: Mapping[Path, bytes]) -> EditedCode:
     """The code at a directory; `sources` replace files on disk. Raises `gateway.errors.CodeInvalid`."""
     module = load_module(root, sources)
-    return Code(root=root, sources=dict(sources), module=module, definitions=all_definitions(module))
+    return EditedCode(root=root, sources=dict(sources), module=module, definitions=all_definitions(module))
 
 
-def refuse_side_effects(before: Code, after: Code, may_change: frozenset[str]) -> None:
+def refuse_side_effects(before: EditedCode, after: EditedCode, may_change: frozenset[str]) -> None:
     """Raise `CannotEdit` if an edit changes an attribute of a resource, a data source or a module that is in neither set."""
     for change in footprint_changes(before.module, after.module):
         shown = change.address.removeprefix("?")

@@ -5,9 +5,8 @@ module of what it belongs to if only one call uses that; else into the root modu
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from os.path import commonprefix
 from pathlib import Path
 
 from tree_sitter import Node
@@ -23,15 +22,17 @@ from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from reconciler.drift.creations import Created
 from reconciler.model import Edited, Left, Wanted
-from reconciler.rewrite.code import Code, read_code
+from reconciler.rewrite.code import EditedCode, read_code
 from reconciler.rewrite.editors import block as whole_block
 from reconciler.rewrite.editors.text import CannotEdit
+from reconciler.rewrite.likes import likes
+from reconciler.rewrite.more import Like, more
 from reconciler.rewrite.new_block import block_text, import_text
+from reconciler.rewrite.slug import names, shared, slug
 
 Live = Mapping[str, Mapping[str, Json]]
 """Attributes of the stack's resources by address."""
 
-_NAMES = ("name", "bucket", "function_name", "identifier", "id")
 _IDENTIFYING = ("arn", "id", "name", "bucket", "key_id", "url")
 _SAME = frozenset(
     [
@@ -88,8 +89,25 @@ def create(root: Path, new: Sequence[Wanted], sources: Mapping[Path, bytes] | No
     return Edited(files=changed, edits=code.edits, left=tuple(left))
 
 
-def _added(code: Code, wanted: Wanted) -> Code:
+def _added(code: EditedCode, wanted: Wanted) -> EditedCode:
     value = wanted.value if isinstance(wanted.value, Mapping) else {}
+    if "like" in value:
+        like = Like(
+            sibling=str(value["like"]),
+            key=value["key"] if isinstance(value["key"], int) else str(value["key"]),
+            old=str(value["old"]),
+            new=str(value["new"]),
+        )
+        code = more(code, like, wanted)
+    else:
+        code = _with_block(code, wanted, value)
+    if not value["import"]:
+        return code
+    document = code.document(Path(str(value["import_file"])))
+    return code.after(document, whole_block.append(document, str(value["import"])), wanted)
+
+
+def _with_block(code: EditedCode, wanted: Wanted, value: Mapping[str, Json]) -> EditedCode:
     before = code.addresses()
     document = code.document(Path(str(value["file"])))
     anchor = next(
@@ -99,10 +117,7 @@ def _added(code: Code, wanted: Wanted) -> Code:
     added = code.addresses() - before
     if added != {wanted.address}:
         raise CannotEdit(f"the block would add {', '.join(sorted(added)) or 'nothing'}.")
-    if not value["import"]:
-        return code
-    document = code.document(Path(str(value["import_file"])))
-    return code.after(document, whole_block.append(document, str(value["import"])), wanted)
+    return code
 
 
 def _is_known(created: Created, live: Live) -> bool:
@@ -125,7 +140,7 @@ def _type(address: str) -> str:
 class _Planner:
     """Plans one creation."""
 
-    code: Code
+    code: EditedCode
     live: Live
     taken: frozenset[str]
     """Addresses of the creations planned before."""
@@ -135,6 +150,8 @@ class _Planner:
         owner = self._owner(created)
         if owner is None or self._is_inline(created, owner):
             return None
+        if (keyed := self._keyed(created)) is not None:
+            return keyed
         module = self._module(owner)
         near, after = self._place(created, owner, module)
         label = self._label(created, owner, module)
@@ -157,15 +174,42 @@ class _Planner:
         }
         return Wanted(address=address, attribute=WHOLE, value=value)
 
+    def _keyed(self, created: Created) -> Wanted | None:
+        """The creation as one more instance of a block that its siblings are instances of; None if there is none."""
+        for address, like in likes(created, self.live):
+            value: dict[str, Json] = {
+                "import_id": created.import_id,
+                "like": like.sibling,
+                "key": like.key,
+                "old": like.old,
+                "new": like.new,
+                "import": import_text(address, created.import_id),
+                "import_file": str(self._file_of(like.sibling)),
+            }
+            wanted = Wanted(address=address, attribute=WHOLE, value=value)
+            try:
+                _added(self.code, wanted)
+            except (CannotEdit, CodeInvalid):
+                continue
+            return wanted if address not in self.taken else None
+        return None
+
+    def _file_of(self, sibling: str) -> Path:
+        """The file of the root module that has the block of a sibling, or the call that it comes from."""
+        instance, parsed = self.code.module.instance(sibling), parse_address(sibling)
+        if instance is None or parsed is None or not parsed.modules:
+            return Path("main.tf") if instance is None else instance.document.path
+        return self._root_file(parsed)
+
     def _owner(self, created: Created) -> Address | None:
         """The resource that it belongs to, or the sibling whose name is most like its own."""
         if created.parent:
             found = [address for address, own in self.live.items() if self._is_named(address, own, created.parent)]
             return parse_address(found[0]) if len({_block(address) for address in found}) == 1 else None
         likely = [
-            (len(_shared(created.name, name)), _type(address) == created.resource_type, address)
+            (len(shared(created.name, name)), _type(address) == created.resource_type, address)
             for address, own in self.live.items()
-            for name in _names(own)
+            for name in names(own)
         ]
         best = max((each for each in likely if each[0] > 1), key=lambda each: (each[1], each[0]), default=None)
         if best is None or not (best[1] or sum(each[0] > 1 for each in likely) > 1):
@@ -231,10 +275,10 @@ class _Planner:
         """A name in the style of its siblings: what is its own in its name, or the name of what it belongs to."""
         base = created.name.rpartition("/")[2] if created.resource_type.endswith("_attachment") else created.name
         if not created.parent:
-            base = base[len(_shared(base, *_names(self.live.get(str(owner), {})))) :]
-        label = _slug(base) or owner.name
+            base = base[len(shared(base, *names(self.live.get(str(owner), {})))) :]
+        label = slug(base) or _label_of(owner)
         if not label[0].isalpha():
-            label = f"{owner.name}_{label}"
+            label = f"{_label_of(owner)}_{label}"
         wished, number = label, 1
         prefix = f"{module.address}." if module.address else ""
         while (
@@ -260,7 +304,7 @@ class _Planner:
             return ""
         keys = [key for _, key in owners]
         wished = self._as_siblings(created.resource_type, module, name)
-        usual = "arn" if name.endswith("arn") else "id"
+        usual = "arn" if name.endswith("arn") else "name" if name in {"role", "user", "group"} else "id"
         key = next((key for key in (wished, usual) if key in keys), keys[0])
         parsed = parse_address(owners[0][0])
         return "" if parsed is None else f"{_local(parsed)}.{key}"
@@ -292,6 +336,13 @@ def _is_part(resource_type: str) -> bool:
     )
 
 
+def _label_of(address: Address) -> str:
+    """What tells a resource from others in the code: its name, or its key if it is one of several."""
+    keys = [address.key, *(key for _, key in reversed(address.modules))]
+    named = next((slug(key) for key in keys if isinstance(key, str)), "")
+    return named if named and address.name in {"this", "main", "default"} else address.name
+
+
 def _block(address: str) -> str:
     return re.sub(r"\[[^\]]*\]$", "", address)
 
@@ -300,19 +351,3 @@ def _local(address: Address) -> str:
     """The address as code in the same module writes it."""
     own = Address(resource_type=address.resource_type, name=address.name, key=address.key)
     return str(own)
-
-
-def _names(attributes: Mapping[str, Json]) -> Iterator[str]:
-    yield from dict.fromkeys(str(attributes[key]) for key in _NAMES if isinstance(attributes.get(key), str))
-
-
-def _shared(name: str, *others: str) -> str:
-    """The longest beginning that a name shares with another, up to a separator."""
-    found = max((commonprefix([name, other]) for other in others), key=len, default="")  # noqa: RUF071  names, not paths
-    cut = max(found.rfind(separator) for separator in "-/_.:") + 1
-    return found[:cut]
-
-
-def _slug(name: str) -> str:
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
-    return re.sub(r"[^A-Za-z0-9]+", "_", words).strip("_").lower()

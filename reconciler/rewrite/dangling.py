@@ -9,7 +9,7 @@ from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from reconciler.model import Wanted
-from reconciler.rewrite.code import Code
+from reconciler.rewrite.code import EditedCode
 from reconciler.rewrite.editors import block as whole_block
 from reconciler.rewrite.editors import item
 from reconciler.rewrite.editors.splice import Splice, line_end, newline
@@ -37,7 +37,7 @@ class _Reference:
     expression: e.Expression
 
 
-def without_references(code: Code, removed: Removed, wanted: Wanted) -> Code:
+def without_references(code: EditedCode, removed: Removed, wanted: Wanted) -> EditedCode:
     """The code without references to a name that goes, its own block aside. Raises `CannotEdit`, with the place, if something else needs it."""
     while (found := next(_references(code, removed), None)) is not None:
         kind, *labels = found.document.header(found.block)
@@ -55,7 +55,7 @@ def without_references(code: Code, removed: Removed, wanted: Wanted) -> Code:
     return code
 
 
-def _without_output(code: Code, directory: str, name: str, wanted: Wanted) -> Code:
+def _without_output(code: EditedCode, directory: str, name: str, wanted: Wanted) -> EditedCode:
     """The code without references to an output that is gone, in the code that calls the module."""
     for source in code.module.sources.values():
         for call in source.calls:
@@ -64,7 +64,7 @@ def _without_output(code: Code, directory: str, name: str, wanted: Wanted) -> Co
     return code
 
 
-def _references(code: Code, removed: Removed) -> Iterator[_Reference]:
+def _references(code: EditedCode, removed: Removed) -> Iterator[_Reference]:
     source = code.module.sources.get(removed.directory)
     if source is None:
         return

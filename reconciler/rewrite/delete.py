@@ -12,7 +12,7 @@ from gateway.terraform.config.module import Module
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown
 from reconciler.model import Edited, Left, Wanted
-from reconciler.rewrite.code import Code, read_code, refuse_side_effects
+from reconciler.rewrite.code import EditedCode, read_code, refuse_side_effects
 from reconciler.rewrite.dangling import Removed, without_references
 from reconciler.rewrite.editors import block as whole_block
 from reconciler.rewrite.editors.text import CannotEdit
@@ -74,7 +74,7 @@ def delete(root: Path, gone: Sequence[Wanted], sources: Mapping[Path, bytes] | N
     return Edited(files=changed, edits=code.edits, left=tuple(left))
 
 
-def _without(code: Code, unit: _Unit, gone: frozenset[str], wanted: Wanted) -> Code:
+def _without(code: EditedCode, unit: _Unit, gone: frozenset[str], wanted: Wanted) -> EditedCode:
     """The code without one unit. Raises `CannotEdit`."""
     if list(unit.gone) != [None]:
         try:
@@ -85,7 +85,7 @@ def _without(code: Code, unit: _Unit, gone: frozenset[str], wanted: Wanted) -> C
     return _without_block(code, unit, gone, wanted)
 
 
-def _without_block(code: Code, unit: _Unit, gone: frozenset[str], wanted: Wanted) -> Code:
+def _without_block(code: EditedCode, unit: _Unit, gone: frozenset[str], wanted: Wanted) -> EditedCode:
     before = code.addresses()
     name = unit.header[1:]
     root, steps = ("module", (name[0],)) if unit.header[0] == "module" else (name[0], (name[1],))
@@ -100,7 +100,7 @@ def _without_block(code: Code, unit: _Unit, gone: frozenset[str], wanted: Wanted
     return after
 
 
-def _without_keys(code: Code, unit: _Unit, gone: frozenset[str], wanted: Wanted) -> Code:
+def _without_keys(code: EditedCode, unit: _Unit, gone: frozenset[str], wanted: Wanted) -> EditedCode:
     """The code without single instances: of a `count` the last ones first."""
     for key in sorted(
         (key for key in unit.gone if key is not None), key=lambda key: (isinstance(key, str), key), reverse=True
@@ -114,7 +114,7 @@ def _without_keys(code: Code, unit: _Unit, gone: frozenset[str], wanted: Wanted)
     return code
 
 
-def _module(code: Code, unit: _Unit) -> Module:
+def _module(code: EditedCode, unit: _Unit) -> Module:
     """The module instance of a unit in the code as it is now. Raises `CannotEdit`."""
     found = next((each for each in code.module.modules() if each.address == unit.module), None)
     if found is None:
@@ -122,7 +122,7 @@ def _module(code: Code, unit: _Unit) -> Module:
     return found
 
 
-def _block(code: Code, unit: _Unit) -> tuple[Document, Node]:
+def _block(code: EditedCode, unit: _Unit) -> tuple[Document, Node]:
     source = code.module.sources[unit.directory]
     table, name = (
         (source.calls, unit.header[1]) if unit.header[0] == "module" else (source.resources, ".".join(unit.header[1:]))

@@ -14,7 +14,7 @@ from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown
 from reconciler.model import Wanted
-from reconciler.rewrite.code import Code, refuse_side_effects
+from reconciler.rewrite.code import EditedCode, refuse_side_effects
 from reconciler.rewrite.editors import item, removal
 from reconciler.rewrite.editors.splice import Splice
 from reconciler.rewrite.editors.text import CannotEdit
@@ -27,7 +27,7 @@ _MOST = 300
 
 @dataclass(frozen=True, slots=True)
 class _Removal:
-    """One thing that may be removed."""
+    """One entry, item or number that may go."""
 
     document: Document
     splice: Callable[[], Splice]
@@ -37,7 +37,7 @@ class _Removal:
 
 
 def fewer(
-    code: Code,
+    code: EditedCode,
     module: Module,
     block: tuple[Document, Node],
     key: str | int,
@@ -45,7 +45,7 @@ def fewer(
     own: frozenset[str],
     gone: frozenset[str],
     wanted: Wanted,
-) -> Code:
+) -> EditedCode:
     """The code without one instance of a block: `own` are its addresses, `gone` all that may go with it. Raises `CannotEdit`."""
     places = feeding(module, *block)
     before = code.addresses()
@@ -63,7 +63,7 @@ def fewer(
     raise CannotEdit(f"No single entry of the code makes exactly the instance {key!r} go: {_shown(places)}.")
 
 
-def _remove(code: Code, each: _Removal, wanted: Wanted) -> Code:
+def _remove(code: EditedCode, each: _Removal, wanted: Wanted) -> EditedCode:
     chain = (f"{wanted.address} is one of several; its entry is at {each.document.at(each.at)}",)
     # An earlier removal of the same candidate stands further down in the file, so the offsets of this one still hold.
     return code.after(code.document(each.document.path), each.splice(), wanted, chain)

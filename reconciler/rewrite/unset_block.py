@@ -9,7 +9,7 @@ from gateway.errors import CodeInvalid
 from gateway.terraform.config.instance import ResourceInstance
 from gateway.terraform.lang.hcl import Document
 from reconciler.model import Edited, Left, Wanted
-from reconciler.rewrite.code import Code, read_code, refuse_side_effects
+from reconciler.rewrite.code import EditedCode, read_code, refuse_side_effects
 from reconciler.rewrite.editors.splice import Splice, indent_at, line_end, newline
 from reconciler.rewrite.editors.text import CannotEdit
 from reconciler.rewrite.new_block import body_lines
@@ -54,7 +54,7 @@ def _declares(instance: ResourceInstance, name: str) -> bool:
     return name in blocks or name in document.attributes(block)
 
 
-def _with_block(code: Code, wanted: Wanted) -> Code:
+def _with_block(code: EditedCode, wanted: Wanted) -> EditedCode:
     instance = code.module.instance(wanted.address)
     if instance is None or not isinstance(wanted.value, Sequence) or isinstance(wanted.value, str):
         raise CannotEdit("the code does not declare the resource.")

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +85,64 @@ def test_every_kind_of_place_is_edited_and_the_rest_is_left_with_its_chain(
     calm.client("logs").put_retention_policy(logGroupName="/pair/0", retentionInDays=14)
     code, output = _run(str(drifted))
     assert (code, output["clean"], output["drift"]) == (0, True, [])
+
+
+@pytest.fixture
+def outside(calm: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, Path]]:
+    """A working copy with an output that follows what drifted, a log group that was created outside, and the events of both."""
+    calm.client("logs").put_retention_policy(logGroupName="/shop/app", retentionInDays=90)
+    calm.client("logs").create_log_group(logGroupName="/team/green")
+    calm.client("logs").put_retention_policy(logGroupName="/team/green", retentionInDays=60)
+    for name, value in calm.environment.items():
+        monkeypatch.setenv(name, value)
+    copy = tmp_path / "copy"
+    shutil.copytree(calm.path, copy, symlinks=True)
+    (copy / "outputs.tf").write_text('output "days" {\n  value = aws_cloudwatch_log_group.app.retention_in_days\n}\n')
+    events = tmp_path / "events.json"
+    created = {
+        "eventSource": "logs.amazonaws.com",
+        "eventName": "CreateLogGroup",
+        "eventTime": "2026-11-20T10:00:00Z",
+        "userIdentity": {"type": "IAMUser", "userName": "ada"},
+        "requestParameters": {"logGroupName": "/team/green"},
+    }
+    events.write_text(json.dumps({"Records": [created]}))
+    yield copy, events
+    calm.client("logs").delete_log_group(logGroupName="/team/green")
+
+
+def _exit_code(calm: Any, copy: Path) -> int:
+    """What a user's own `terraform plan` says."""
+    argv = ["terraform", "plan", "-detailed-exitcode", "-lock=false"]
+    return subprocess.run(argv, cwd=copy, env=calm.environment, capture_output=True, check=False).returncode
+
+
+@pytest.mark.terraform
+@pytest.mark.allow_hosts(["127.0.0.1"])
+def test_after_a_write_back_the_plan_exits_with_0_outputs_and_imports_included(outside: Any, calm: Any) -> None:
+    copy, events = outside
+
+    code, output = _run(str(copy), "--write", "--events", str(events))
+
+    assert (code, output["clean"], output["pending"]) == (0, True, "")
+    assert "green = { days = 60 }" in (copy / "terraform.tfvars").read_text()
+    state = json.loads((copy / "terraform.tfstate").read_text())
+    assert state["outputs"]["days"]["value"] == 90
+    assert _exit_code(calm, copy) == 0
+
+
+@pytest.mark.terraform
+@pytest.mark.allow_hosts(["127.0.0.1"])
+def test_a_state_that_is_left_alone_is_said_to_be_old(outside: Any, calm: Any) -> None:
+    copy, _ = outside
+    before = (copy / "terraform.tfstate").read_bytes()
+
+    code, output = _run(str(copy), "--write", "--no-refresh-state")
+
+    assert (code, output["clean"], output["left"]) == (2, False, [])
+    assert "the outputs days follow what is live" in output["pending"]
+    assert (copy / "terraform.tfstate").read_bytes() == before
+    assert _exit_code(calm, copy) == 2
 
 
 @pytest.mark.terraform

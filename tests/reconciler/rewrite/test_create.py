@@ -1,0 +1,122 @@
+"""A created resource is written where its siblings are, named as they are, with references, and only if it belongs to the stack."""
+
+from pathlib import Path
+from typing import Any
+
+from gateway.model.json import Json
+from reconciler.drift.creations import Created
+from reconciler.rewrite.create import create, import_id_of, wanted_creations
+
+_CODE = """resource "aws_sqs_queue" "jobs" {
+  name = "shop-jobs"
+}
+
+resource "aws_iam_role" "app" {
+  name = "app"
+}
+
+resource "aws_iam_role_policy_attachment" "old" {
+  role       = aws_iam_role.app.name
+  policy_arn = "arn:aws:iam::aws:policy/Old"
+}
+
+# The end.
+"""
+_LIVE: dict[str, dict[str, Json]] = {
+    "aws_sqs_queue.jobs": {"name": "shop-jobs", "id": "https://q/shop-jobs", "arn": "arn:q"},
+    "aws_iam_role.app": {"name": "app", "id": "app", "arn": "arn:r"},
+    "aws_iam_role_policy_attachment.old": {"id": "app-1", "role": "app", "policy_arn": "arn:aws:iam::aws:policy/Old"},
+}
+
+
+def _queue(name: str) -> Created:
+    return Created(resource_type="aws_sqs_queue", import_id=f"https://q/{name}", attributes={"name": name}, name=name)
+
+
+def _attachment(policy: str, role: str = "app") -> Created:
+    return Created(
+        resource_type="aws_iam_role_policy_attachment",
+        import_id=f"{role}/{policy}",
+        attributes={"role": role, "policy_arn": policy},
+        name=policy.rpartition("/")[2],
+        parent=role,
+    )
+
+
+def _created(tmp_path: Path, code: str, *created: Created, live: Any = _LIVE) -> dict[str, str]:
+    (tmp_path / "main.tf").write_text(code)
+    edited = create(tmp_path, wanted_creations(tmp_path, created, live))
+    assert edited.left == ()
+    return {str(path): content.decode() for path, content in edited.files.items()}
+
+
+def test_a_block_follows_its_sibling_and_is_imported(tmp_path: Path) -> None:
+    after = _created(tmp_path, _CODE, _queue("shop-mail"))["main.tf"]
+    block = 'resource "aws_sqs_queue" "mail" {\n  name = "shop-mail"\n}\n\nimport {\n  to = aws_sqs_queue.mail\n  id = "https://q/shop-mail"\n}\n'
+    assert after == _CODE.replace('"shop-jobs"\n}\n', f'"shop-jobs"\n}}\n\n{block}')
+
+
+def test_what_it_names_is_referred_to_as_its_siblings_do(tmp_path: Path) -> None:
+    after = _created(tmp_path, _CODE, _attachment("arn:aws:iam::aws:policy/AmazonSQSFullAccess"))["main.tf"]
+    assert (
+        'resource "aws_iam_role_policy_attachment" "amazon_sqs_full_access" {\n  role       = aws_iam_role.app.name\n'
+        in after
+    )
+
+
+def test_what_the_state_has_or_belongs_to_others_is_not_written(tmp_path: Path) -> None:
+    known = (_queue("shop-jobs"), _attachment("arn:aws:iam::aws:policy/Old"))
+    foreign = (_queue("billing-jobs"), _attachment("arn:p", role="other"))
+    assert _created(tmp_path, _CODE, *known, *foreign) == {}
+
+
+def test_two_of_the_same_name_get_two_labels(tmp_path: Path) -> None:
+    one, two = (_attachment(f"arn:aws:iam::{account}:policy/Read") for account in ("1", "2"))
+    after = _created(tmp_path, _CODE, one, two)["main.tf"]
+    assert '"read" {' in after
+    assert '"read_2" {' in after
+
+
+def test_an_instance_more_is_an_entry_more(tmp_path: Path) -> None:
+    code = 'resource "aws_sqs_queue" "q" {\n  for_each = {\n    jobs   = 1\n    import = 2\n  }\n\n  name          = "shop-${each.key}"\n  delay_seconds = each.value\n}\n'
+    live = {
+        f'aws_sqs_queue.q["{name}"]': {"name": f"shop-{name}", "id": f"https://q/shop-{name}"}
+        for name in ("jobs", "import")
+    }
+    after = _created(tmp_path, code, _queue("shop-mail"), live=live)["main.tf"]
+    assert "    import = 2\n    mail   = " in after
+    assert 'to = aws_sqs_queue.q["mail"]' in after
+
+
+def test_it_goes_into_the_module_of_its_sibling_if_only_one_call_uses_that(tmp_path: Path) -> None:
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m/main.tf").write_text('resource "aws_sqs_queue" "jobs" {\n  name = "shop-jobs"\n}\n')
+    live = {"module.one.aws_sqs_queue.jobs": _LIVE["aws_sqs_queue.jobs"]}
+    call = 'module "one" {\n  source = "./m"\n}\n'
+    after = _created(tmp_path, call, _queue("shop-mail"), live=live)
+    assert 'resource "aws_sqs_queue" "mail"' in after["m/main.tf"]
+    assert "to = module.one.aws_sqs_queue.mail" in after["main.tf"]
+    twice = call + '\nmodule "two" {\n  source = "./m"\n}\n'
+    after = _created(tmp_path, twice, _queue("shop-mail"), live=live)
+    assert list(after) == ["main.tf"]
+    assert 'resource "aws_sqs_queue" "mail"' in after["main.tf"]
+
+
+def test_a_rule_of_a_group_with_rules_of_its_own_is_a_value_of_the_group(tmp_path: Path) -> None:
+    code = 'resource "aws_security_group" "g" {\n  name = "g"\n\n  ingress {\n    from_port = 1\n  }\n}\n'
+    live: dict[str, dict[str, Json]] = {"aws_security_group.g": {"id": "sg-1", "name": "g", "arn": "arn:g"}}
+    rule = Created(
+        resource_type="aws_vpc_security_group_ingress_rule", import_id="sgr-1", attributes={"security_group_id": "sg-1", "from_port": 22}, name="22", parent="sg-1"
+    )  # fmt: skip
+    assert _created(tmp_path, code, rule, live=live) == {}
+    after = _created(tmp_path, 'resource "aws_security_group" "g" {\n  name = "g"\n}\n', rule, live=live)["main.tf"]
+    assert (
+        'resource "aws_vpc_security_group_ingress_rule" "g_22" {\n  security_group_id = aws_security_group.g.id\n'
+        in after
+    )
+
+
+def test_the_import_id_is_known(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(_CODE)
+    (wanted,) = wanted_creations(tmp_path, [_queue("shop-mail")], _LIVE)
+    assert import_id_of(wanted) == "https://q/shop-mail"
