@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -56,6 +57,12 @@ def reconcile(
     mirror: Annotated[
         Path | None, typer.Option(help="Terraform provider mirror.", exists=True, file_okay=False)
     ] = None,
+    frozen: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Directory with somebody else's modules, never edited, beside `vendor` and the like; with `*`."
+        ),
+    ] = None,
 ) -> None:
     """Write drift back into the code: refresh, find what differs, edit, prove with a plan.
 
@@ -67,7 +74,15 @@ def reconcile(
     try:
         found = read_events(events) if events else Events(events=(), bad=())
         report = asyncio.run(
-            _reconcile(path, events=found, endpoint=endpoint, state=state, executable=terraform, mirror=mirror)
+            _reconcile(
+                path,
+                events=found,
+                endpoint=endpoint,
+                state=state,
+                executable=terraform,
+                mirror=mirror,
+                frozen=tuple(frozen or ()),
+            )
         )
         if write_files and report.edited.files:
             write(path, report)
@@ -94,7 +109,14 @@ def serve(
 
 
 async def _reconcile(
-    path: Path, *, events: "Events", endpoint: str, state: Path | None, executable: str, mirror: Path | None
+    path: Path,
+    *,
+    events: "Events",
+    endpoint: str,
+    state: Path | None,
+    executable: str,
+    mirror: Path | None,
+    frozen: Sequence[str] = (),
 ) -> "Report":
     from gateway.terraform.provider_mirror import terraform_environment
     from reconciler.standalone import reconcile_copy
@@ -112,7 +134,7 @@ async def _reconcile(
         )
         default = path / "terraform.tfstate"
         known = (state or default).absolute() if state or default.is_file() else None
-        return await reconcile_copy(terraform, path, state=known, events=events.events, workdir=workdir)
+        return await reconcile_copy(terraform, path, state=known, events=events.events, workdir=workdir, frozen=frozen)
 
 
 async def _serve(config: Path | None) -> None:

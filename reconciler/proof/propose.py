@@ -7,8 +7,10 @@ from pathlib import Path
 
 from gateway.model.json import Json
 from reconciler.model import Edited, Left, Proof, Wanted
+from reconciler.proof.other_roots import OtherRoot, plans, unsettled, using, with_others
 from reconciler.proof.proofs import CatchUp, Explain, Verified, verify
 from reconciler.rewrite.edit import edit
+from reconciler.rewrite.surroundings import Surroundings
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.compare import agrees, same
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
@@ -28,6 +30,10 @@ class ProofContext:
     """The state file; None lets the code's own backend find the state."""
     catch_up: CatchUp | None = None
     changed_since: ChangedSince | None = None
+    around: Surroundings | None = None
+    """The code around the stack in its repository; None if none of it may be edited."""
+    others: tuple[OtherRoot, ...] = ()
+    """The roots in it that are planned too if an edited module is theirs as well."""
 
     async def plan(self) -> TerraformPlan | None:
         """The plan of the code as it is now; None if the plan is empty. Raises `errors.TerraformFailed`, `errors.TerraformMissing`."""
@@ -75,7 +81,7 @@ async def attempt(
 
     Changes in the plan that belong to values in `own_left` count as explained.
     """
-    edited = edit(context.root, wanted)
+    edited = edit(context.root, wanted, around=context.around)
     if not edited.edits:
         return edited, None
     with temporarily_written(context.root, edited.files) as before:
@@ -88,7 +94,9 @@ async def attempt(
             explain=_with_left(explain, edited, own_left),
             catch_up=context.catch_up,
         )
-    return edited, verified
+        others = using(context.others, context.root, edited.files) if verified.holds else ()
+        after = await plans(others)
+    return edited, with_others(verified, after, await plans(unsettled(others, after)))
 
 
 @contextmanager
