@@ -9,8 +9,8 @@ from gateway.model.json import Json
 from reconciler.model import Edited, Left, Proof, Wanted
 from reconciler.proof.other_roots import OtherRoot, plans, unsettled, using, with_others
 from reconciler.proof.proofs import CatchUp, Explain, Verified, verify
-from reconciler.rewrite.edit import edit
 from reconciler.rewrite.surroundings import Surroundings
+from reconciler.rewrite.whole import edit_all
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.compare import agrees, same
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
@@ -29,6 +29,8 @@ class ProofContext:
     state: Path | None
     """The state file; None lets the code's own backend find the state."""
     catch_up: CatchUp | None = None
+    keep_plan: bool = False
+    """Whether the plan file of edited code is kept, so that it can be applied to the state. Its maker removes it."""
     changed_since: ChangedSince | None = None
     around: Surroundings | None = None
     """The code around the stack in its repository; None if none of it may be edited."""
@@ -81,7 +83,7 @@ async def attempt(
 
     Changes in the plan that belong to values in `own_left` count as explained.
     """
-    edited = edit(context.root, wanted, around=context.around)
+    edited = edit_all(context.root, wanted, context.around)
     if not edited.edits:
         return edited, None
     with temporarily_written(context.root, edited.files) as before:
@@ -93,6 +95,7 @@ async def attempt(
             state=context.state,
             explain=_with_left(explain, edited, own_left),
             catch_up=context.catch_up,
+            keep_plan=context.keep_plan,
         )
         others = using(context.others, context.root, edited.files) if verified.holds else ()
         after = await plans(others)
