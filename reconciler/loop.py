@@ -30,6 +30,7 @@ from reconciler.publish.git import Branch, branch_tip, mutations_in, open_branch
 from reconciler.publish.worktree_files import add_untracked_files
 from reconciler.rewrite.surroundings import surroundings
 from reconciler.terraform.cli import Terraform
+from reconciler.terraform.downloaded import link_downloaded
 from reconciler.terraform.live import LiveReads
 from reconciler.terraform.refreshed import Refreshed
 
@@ -231,6 +232,7 @@ class Line:
             recorded=frozenset(backlog.commits),
         )
         await add_untracked_files(branch)
+        link_downloaded(branch.root, self.terraform.data_directory)
         return branch
 
 

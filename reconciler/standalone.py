@@ -21,6 +21,7 @@ from reconciler.proof.propose import ProofContext, attempt, temporarily_written
 from reconciler.rewrite.create import Live, import_id_of, wanted_creations
 from reconciler.rewrite.surroundings import reached_directories, repository_of, surroundings
 from reconciler.terraform.cli import SavedPlan, Terraform
+from reconciler.terraform.downloaded import link_downloaded
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
 from reconciler.terraform.refreshed import live_objects
 from reconciler.terraform.state_update import apply_to_state, refresh_state
@@ -73,6 +74,7 @@ async def reconcile_copy(
     """
     own = surroundings(path, repository_of(path), frozen)
     root = copy_code(path, workdir / "copy", own.roots)
+    link_downloaded(root, terraform.data_directory)
     top = common_directory(path, own.roots)
     around = own.copied(top, workdir / "copy")
     others = other_roots(around, top, terraform)
