@@ -78,6 +78,9 @@ class StackSettings(BaseModel):
     protected_branch: str = ""
     """Branch whose commit holds the code and contracts that count, e.g. `main` or `origin/main`; `HEAD` for what is checked out.
     Default: the upstream of the branch that is checked out at the start, else `main`. A stack outside git is read as it is on disk."""
+    frozen: tuple[str, ...] = ()
+    """Directories of the repository with somebody else's modules, with `*`: the reconciler edits their calls and never them, as with those
+    named `vendor`, `vendored`, `third_party`, `third-party` and `.external_modules`."""
     mode: Mode = Mode.ENFORCE
     data_plane: DataPlaneSetting = DataPlaneSettings()
     """For the resources of this stack, e.g. `{ agent = "record" }` or `"policy"` for every kind; a kind that is left out has the treatment of

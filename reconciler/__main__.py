@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -63,6 +64,12 @@ def reconcile(
     mirror: Annotated[
         Path | None, typer.Option(help="Terraform provider mirror.", exists=True, file_okay=False)
     ] = None,
+    frozen: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Directory with somebody else's modules, never edited, beside `vendor` and the like; with `*`."
+        ),
+    ] = None,
 ) -> None:
     """Write drift back into the code: refresh, find what differs, edit, prove with a plan.
 
@@ -81,6 +88,7 @@ def reconcile(
                 state=state,
                 executable=terraform,
                 mirror=mirror,
+                frozen=tuple(frozen or ()),
                 written=write_files,
                 refreshed=refresh_state,
             )
@@ -117,6 +125,7 @@ async def _reconcile(
     mirror: Path | None,
     written: bool,
     refreshed: bool,
+    frozen: Sequence[str] = (),
 ) -> "Report":
     from gateway.terraform.provider_mirror import terraform_environment
     from reconciler.standalone import finish, reconcile_copy
@@ -134,7 +143,9 @@ async def _reconcile(
         )
         default = path / "terraform.tfstate"
         known = (state or default).absolute() if state or default.is_file() else None
-        report = await reconcile_copy(terraform, path, state=known, events=events.events, workdir=workdir)
+        report = await reconcile_copy(
+            terraform, path, state=known, events=events.events, workdir=workdir, frozen=frozen
+        )
         return await finish(path, report, written=written, refreshed=refreshed)
 
 

@@ -104,6 +104,8 @@ def _worker(settings: Settings, stack: StackSettings, ledger: SqlLedger) -> Work
         branch=settings.reconcile.branch.format(stack=stack.name),
         worktree=workdir / "worktree",
         terraform=terraform,
+        frozen=stack.frozen,
+        states={each.path.resolve(): each.state.absolute() for each in settings.stacks if each.state is not None},
         queries=ledger,
         commands=ledger,
         clock=SystemClock(),

@@ -3,8 +3,9 @@
 applied mutation → wanted values → already in code? → edit → proved by a plan → commit on the stack's branch → RECONCILED
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gateway.model.json import Json
@@ -20,13 +21,16 @@ from reconciler.errors import BranchConflict, CodeRefused, ForeignCommit
 from reconciler.merged_state import update_merged_state
 from reconciler.model import Left, ProposedEdit, Wanted
 from reconciler.proof.declared import Declaration, read_declared
+from reconciler.proof.other_roots import other_roots
 from reconciler.proof.proofs import describe
 from reconciler.proof.propose import ProofContext, ProvedEdit, propose
 from reconciler.proof.undeclared import DeclaredCache, undeclared
 from reconciler.proposal import Proposal
 from reconciler.publish.git import Branch, branch_tip, mutations_in, open_branch, open_protected, protected_head
 from reconciler.publish.worktree_files import add_untracked_files
+from reconciler.rewrite.surroundings import surroundings
 from reconciler.terraform.cli import Terraform
+from reconciler.terraform.downloaded import link_downloaded
 from reconciler.terraform.live import LiveReads
 from reconciler.terraform.refreshed import Refreshed
 
@@ -50,6 +54,10 @@ class Line:
     queries: LedgerQueries
     commands: LedgerCommands
     clock: Clock
+    frozen: tuple[str, ...] = ()
+    """Directories of the repository with somebody else's code, beside those named `vendor` and the like."""
+    states: Mapping[Path, Path] = field(default_factory=dict)
+    """The state files of other stacks by their root module's directory."""
     declared_cache: DeclaredCache
     """The last plan of the unedited branch, for values whose declaration only a plan can show."""
     refresh_state: bool = True
@@ -106,7 +114,12 @@ class Line:
         if commit := await branch.find(applied.id, corrects=applied.corrects):
             return _without_edits(classified, commit=commit)
         head = await branch.head()
-        context = self._context(branch, applied, backlog)
+        around = await asyncio.to_thread(surroundings, branch.root, branch.worktree, self.frozen)
+        context = replace(
+            self._context(branch, applied, backlog),
+            around=around,
+            others=other_roots(around, branch.top, self.terraform, self.states),
+        )
         missing = await undeclared(context, self.declared_cache, applied, classified.wanted, head=head)
         if not missing:
             return _without_edits(
@@ -219,6 +232,7 @@ class Line:
             recorded=frozenset(backlog.commits),
         )
         await add_untracked_files(branch)
+        link_downloaded(branch.root, self.terraform.data_directory)
         return branch
 
 

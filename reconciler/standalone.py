@@ -1,9 +1,8 @@
 """Writes drift back into any working copy, without a gateway: plan, classify the drift, edit a copy, prove the edits."""
 
 import difflib
-import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os.path import commonpath
 from pathlib import Path
@@ -16,16 +15,18 @@ from reconciler.drift.silent import silent_drift
 from reconciler.errors import StateNotUpdated, TerraformFailed
 from reconciler.model import Drift, Edited, Left, Proof, Wanted
 from reconciler.proof.declared import ignored_changes
+from reconciler.proof.other_roots import other_roots
 from reconciler.proof.proofs import Verified, describe
 from reconciler.proof.propose import ProofContext, attempt, temporarily_written
 from reconciler.rewrite.create import Live, import_id_of, wanted_creations
+from reconciler.rewrite.surroundings import reached_directories, repository_of, surroundings
 from reconciler.terraform.cli import SavedPlan, Terraform
+from reconciler.terraform.downloaded import link_downloaded
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
 from reconciler.terraform.refreshed import live_objects
 from reconciler.terraform.state_update import apply_to_state, refresh_state
 
 _ROUNDS = 4
-_MODULE = re.compile(rb'^\s*source\s*=\s*"(\.\.?/[^"]*)"', re.MULTILINE)
 _NOT_COPIED = (".git", ".terraform", "*.tfstate", "*.tfstate.*", "node_modules", ".venv")
 
 
@@ -59,14 +60,25 @@ class Report:
 
 
 async def reconcile_copy(
-    terraform: Terraform, path: Path, *, state: Path | None, events: Sequence[Event], workdir: Path
+    terraform: Terraform,
+    path: Path,
+    *,
+    state: Path | None,
+    events: Sequence[Event],
+    workdir: Path,
+    frozen: Sequence[str] = (),
 ) -> Report:
     """The drift of the stack at `path`, as proved edits; `path` itself is only read.
 
     Raises `errors.TerraformFailed`, `errors.TerraformMissing`, `gateway.errors.CodeInvalid`.
     """
-    root = copy_code(path, workdir / "copy")
-    context = ProofContext(terraform=terraform, root=root, state=state, keep_plan=True)
+    own = surroundings(path, repository_of(path), frozen)
+    root = copy_code(path, workdir / "copy", own.roots)
+    link_downloaded(root, terraform.data_directory)
+    top = common_directory(path, own.roots)
+    around = own.copied(top, workdir / "copy")
+    others = other_roots(around, top, terraform)
+    context = ProofContext(terraform=terraform, root=root, state=state, keep_plan=True, around=around, others=others)
     saved = await terraform.saved_plan(root, state=state)
     document = await terraform.plan_document(root, saved.file) if saved.changes or events else {}
     plan = read_plan(document) if document else None
@@ -128,6 +140,10 @@ def write(path: Path, report: Report) -> None:
         if (path / name).read_bytes() != before:
             message = f"{path / name} was changed while Sentinel worked on it, so nothing was written. Run it again."
             raise CodeInvalid(message)
+    top = repository_of(path)
+    if outside := [name for name in report.edited.files if not (path / name).resolve().is_relative_to(top)]:
+        message = f"{path / outside[0]} leads out of the repository {top}, so nothing was written."
+        raise CodeInvalid(message)
     for name, content in report.edited.files.items():
         target = (path / name).resolve()
         temporary = target.with_name(f".{target.name}.sentinel")
@@ -136,12 +152,17 @@ def write(path: Path, report: Report) -> None:
         temporary.replace(target)
 
 
-def copy_code(path: Path, target: Path) -> Path:
-    """Copy the stack and the local modules it uses, without state and plug-ins. Returns the root module of the copy."""
-    path = path.resolve()
-    top = Path(commonpath([path, *_modules(path, set())]))
+def copy_code(path: Path, target: Path, others: Sequence[Path] = ()) -> Path:
+    """Copy the stack and other roots, with the local modules they use, without state and plug-ins. Returns the root module of the copy."""
+    top = common_directory(path, others)
     shutil.copytree(top, target, ignore=shutil.ignore_patterns(*_NOT_COPIED), symlinks=True)
-    return target / path.relative_to(top)
+    return target / path.resolve().relative_to(top)
+
+
+def common_directory(path: Path, others: Sequence[Path] = ()) -> Path:
+    """The directory that holds the stack, other roots, and the local modules they use."""
+    roots = [path.resolve(), *others]
+    return Path(commonpath([*roots, *(each for root in roots for each in reached_directories(root) if each.is_dir())]))
 
 
 async def _prove(
@@ -217,17 +238,6 @@ def _new(entries: Sequence[Left], known: Sequence[Left]) -> list[Left]:
 def _without(drifts: Sequence[Drift], left: Sequence[Left]) -> list[Drift]:
     keys = {entry.wanted.key for entry in left}
     return [drift for drift in drifts if drift.wanted.key not in keys]
-
-
-def _modules(directory: Path, seen: set[Path]) -> Iterator[Path]:
-    """The directories of the local modules that the code in a directory calls, directly or indirectly."""
-    seen.add(directory)
-    for file in directory.glob("*.tf"):
-        for source in _MODULE.findall(file.read_bytes()):
-            module = (directory / source.decode()).resolve()
-            if module.is_dir() and module not in seen:
-                yield module
-                yield from _modules(module, seen)
 
 
 def _diff(path: Path, old: bytes, new: bytes) -> str:

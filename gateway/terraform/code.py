@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gateway.errors import CodeInvalid
 from gateway.terraform.address import parse_address
+from gateway.terraform.config.downloaded import DIRECTORY
 from gateway.terraform.config.instance import ResourceInstance
 from gateway.terraform.config.module import Module, load_module
 from gateway.terraform.config.references import references
@@ -82,7 +83,9 @@ def load_code(root: Path | FileTree) -> Code:
     files = file_tree(root)
     files.check()
     module = load_module(files)
-    rules = {directory: tuple(_rules(files, directory)) for directory in module.sources}
+    # What is downloaded is nobody's contract here: it is not in the protected branch.
+    own = [directory for directory in module.sources if not directory.startswith(DIRECTORY)]
+    rules = {directory: tuple(_rules(files, directory)) for directory in own}
     return Code(
         module=module,
         rules=rules,

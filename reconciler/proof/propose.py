@@ -7,7 +7,9 @@ from pathlib import Path
 
 from gateway.model.json import Json
 from reconciler.model import Edited, Left, Proof, Wanted
+from reconciler.proof.other_roots import OtherRoot, plans, unsettled, using, with_others
 from reconciler.proof.proofs import CatchUp, Explain, Verified, verify
+from reconciler.rewrite.surroundings import Surroundings
 from reconciler.rewrite.whole import edit_all
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.compare import agrees, same
@@ -30,6 +32,10 @@ class ProofContext:
     keep_plan: bool = False
     """Whether the plan file of edited code is kept, so that it can be applied to the state. Its maker removes it."""
     changed_since: ChangedSince | None = None
+    around: Surroundings | None = None
+    """The code around the stack in its repository; None if none of it may be edited."""
+    others: tuple[OtherRoot, ...] = ()
+    """The roots in it that are planned too if an edited module is theirs as well."""
 
     async def plan(self) -> TerraformPlan | None:
         """The plan of the code as it is now; None if the plan is empty. Raises `errors.TerraformFailed`, `errors.TerraformMissing`."""
@@ -77,7 +83,7 @@ async def attempt(
 
     Changes in the plan that belong to values in `own_left` count as explained.
     """
-    edited = edit_all(context.root, wanted)
+    edited = edit_all(context.root, wanted, context.around)
     if not edited.edits:
         return edited, None
     with temporarily_written(context.root, edited.files) as before:
@@ -91,7 +97,9 @@ async def attempt(
             catch_up=context.catch_up,
             keep_plan=context.keep_plan,
         )
-    return edited, verified
+        others = using(context.others, context.root, edited.files) if verified.holds else ()
+        after = await plans(others)
+    return edited, with_others(verified, after, await plans(unsettled(others, after)))
 
 
 @contextmanager

@@ -7,6 +7,7 @@ read, the worktree stands on the checked commit and not on the branch, and the b
 import asyncio
 import contextlib
 import os
+import posixpath
 import re
 import signal
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -59,6 +60,11 @@ class Branch:
         """The stack's directory in the worktree; edits are made and planned there."""
         return self.worktree / self.prefix
 
+    @property
+    def top(self) -> Path:
+        """The top of the user's checkout."""
+        return self.source.parents[len(self.prefix.parts) - 1] if self.prefix.parts else self.source
+
     async def find(self, mutation_id: str, *, corrects: int = 0) -> str:
         """The commit on the branch with this mutation's trailer, and with that of the record it corrects; empty if there is none."""
         if not _IDENTITY.fullmatch(mutation_id):
@@ -85,8 +91,8 @@ class Branch:
         """
         before = await self.head()
         for path, content in files.items():
-            _inside(self.root, path).write_bytes(content)
-        names = [str(self.prefix / path) for path in files]
+            _inside(self.worktree, self.root / path).write_bytes(content)
+        names = [self.name_of(path) for path in files]
         await git(self.worktree, "add", "--", *names)
         await git(
             self.worktree, "commit", "--quiet", "--cleanup=verbatim", "--file=-", "--only", "--", *names, stdin=message
@@ -102,9 +108,13 @@ class Branch:
 
     async def tracked(self, paths: Sequence[Path]) -> frozenset[Path]:
         """The subset of `paths` (relative to the stack) that git tracks."""
-        names = [str(self.prefix / path) for path in paths]
+        names = [self.name_of(path) for path in paths]
         listed = (await git(self.worktree, "ls-files", "-z", "--", *names)).split("\0")
-        return frozenset(path for path in paths if str(self.prefix / path) in listed)
+        return frozenset(path for path in paths if self.name_of(path) in listed)
+
+    def name_of(self, path: Path) -> str:
+        """The name in the repository of a file that is named relative to the stack: a module may stand beside the stack."""
+        return posixpath.normpath((self.prefix / path).as_posix())
 
     async def diff(self, commit: str) -> str:
         """The unified diff of one commit against its parent."""
@@ -327,11 +337,11 @@ async def _merge_protected(branch: Branch, tip: str, head: str) -> None:
     await branch.advance(tip)
 
 
-def _inside(root: Path, path: Path) -> Path:
-    """The file to write. Raises `GitFailed` for a path or link that leads out of the stack."""
-    target = (root / path).resolve()
-    if not target.is_relative_to(root.resolve()):
-        message = f"{path} leads out of the stack's directory, so it was not written."
+def _inside(worktree: Path, path: Path) -> Path:
+    """The file to write. Raises `GitFailed` for a path or link that leads out of the worktree."""
+    target = path.resolve()
+    if not target.is_relative_to(worktree.resolve()) or (worktree / ".git").resolve() in (target, *target.parents):
+        message = f"{path} leads out of the repository, so it was not written."
         raise GitFailed(message)
     return target
 

@@ -1,7 +1,7 @@
 """The code while whole blocks and entries are added and removed: one edit after the other, each judged by what it changes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gateway.terraform.config.changed import AllDefinitions, all_definitions, changed_module
@@ -12,6 +12,7 @@ from reconciler.rewrite.editors.align import aligned
 from reconciler.rewrite.editors.splice import Splice
 from reconciler.rewrite.editors.text import CannotEdit
 from reconciler.rewrite.footprint import differences, footprint_changes
+from reconciler.rewrite.surroundings import Surroundings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +25,8 @@ class EditedCode:
     module: Module
     definitions: AllDefinitions
     edits: tuple[Edit, ...] = ()
+    around: Surroundings = field(default_factory=Surroundings)
+    """Which code outside of the stack's own directory may be edited."""
 
     def document(self, path: Path) -> Document:
         """A file of the code as it is now."""
@@ -36,27 +39,33 @@ class EditedCode:
     def after(self, document: Document, change: Splice, wanted: Wanted, chain: tuple[str, ...] = ()) -> "EditedCode":
         """The code after a change of one file. Raises `CannotEdit`, and `CodeInvalid` if the file no longer parses."""
         path = document.path
-        if path.parts[:1] == ("..",):
-            raise CannotEdit(f"{path} lies outside the stack's directory, where other stacks may share it.")
+        self.around.refuse(self.root, path)
         content = _formatted(document, change)
         sources = {**self.sources, path: content}
         changed = changed_module(self.module, self.definitions, path, content)
         module = load_module(self.root, sources, self.module) if changed is None else changed[0]
         definitions = all_definitions(module) if changed is None else changed[1]
         made = _as_edit(path, document.source, content, wanted, chain)
-        return EditedCode(
-            root=self.root, sources=sources, module=module, definitions=definitions, edits=(*self.edits, made)
-        )
+        return replace(self, sources=sources, module=module, definitions=definitions, edits=(*self.edits, made))
 
 
-def read_code(root: Path, sources: Mapping[Path, bytes]) -> EditedCode:
+def read_code(root: Path, sources: Mapping[Path, bytes], around: Surroundings | None = None) -> EditedCode:
     """The code at a directory; `sources` replace files on disk. Raises `gateway.errors.CodeInvalid`."""
     module = load_module(root, sources)
-    return EditedCode(root=root, sources=dict(sources), module=module, definitions=all_definitions(module))
+    return EditedCode(
+        root=root,
+        sources=dict(sources),
+        module=module,
+        definitions=all_definitions(module),
+        around=around or Surroundings(),
+    )
 
 
 def refuse_side_effects(before: EditedCode, after: EditedCode, may_change: frozenset[str]) -> None:
-    """Raise `CannotEdit` if an edit changes an attribute of a resource, a data source or a module that is in neither set."""
+    """Raise `CannotEdit` if an edit changes an attribute of a resource, a data source or a module that is in neither set.
+
+    Nor may it change anything in another root.
+    """
     for change in footprint_changes(before.module, after.module):
         shown = change.address.removeprefix("?")
         if change.address in may_change or change.before is None or change.after is None:
@@ -65,6 +74,7 @@ def refuse_side_effects(before: EditedCode, after: EditedCode, may_change: froze
             raise CannotEdit(f"The edit would also change {shown}.{'.'.join(path)}.")
     if after.module.carried is not None:
         after.module.carried.release()
+    after.around.refuse_changes(after.root, before.sources, after.sources)
 
 
 def _formatted(document: Document, change: Splice) -> bytes:

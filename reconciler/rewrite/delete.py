@@ -17,6 +17,7 @@ from reconciler.rewrite.dangling import Removed, without_references
 from reconciler.rewrite.editors import block as whole_block
 from reconciler.rewrite.editors.text import CannotEdit
 from reconciler.rewrite.fewer import fewer
+from reconciler.rewrite.surroundings import Surroundings
 
 Key = str | int | None
 
@@ -41,12 +42,17 @@ class _Unit:
         return frozenset[str]().union(*self.gone.values())
 
 
-def delete(root: Path, gone: Sequence[Wanted], sources: Mapping[Path, bytes] | None = None) -> Edited:
+def delete(
+    root: Path,
+    gone: Sequence[Wanted],
+    sources: Mapping[Path, bytes] | None = None,
+    around: Surroundings | None = None,
+) -> Edited:
     """The files without the resources at the addresses of `gone`, the edits, and what is left because something else needs it.
 
     Nothing is written to disk. Raises `CodeInvalid` if the code cannot be read.
     """
-    first = code = read_code(root, sources or {})
+    first = code = read_code(root, sources or {}, around)
     by_address = {each.address: each for each in gone}
     todo = list(_units(first.module, frozenset(by_address)))
     missed: list[tuple[_Unit, Exception]] = []

@@ -1,6 +1,7 @@
 """Writes wanted values into Terraform code: for each the smallest edit that changes nothing else, or the reason why there is none."""
 
 import json
+import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from gateway.terraform.config.module import Module, load_module
 from gateway.terraform.lang.hcl import Document, parse
 from gateway.terraform.lang.values import EvaluationFailed, Unknown
 from reconciler.model import Edit, Edited, Left, Wanted
-from reconciler.rewrite.editors import attribute, entry, list_items, literal, removal
+from reconciler.rewrite.editors import attribute, entry, list_items, literal, override, removal
 from reconciler.rewrite.editors.align import aligned
 from reconciler.rewrite.editors.splice import Splice
 from reconciler.rewrite.editors.text import CannotEdit
@@ -27,8 +28,10 @@ from reconciler.rewrite.footprint import (
     footprint_changes,
     footprint_of,
     locate,
+    set_values,
 )
 from reconciler.rewrite.inverse import unchanged
+from reconciler.rewrite.lift import Lift, lifts
 from reconciler.rewrite.place import (
     ArgumentPlace,
     AttributePlace,
@@ -38,7 +41,10 @@ from reconciler.rewrite.place import (
     LiteralPlace,
     NoPlace,
     ObjectEntry,
+    OverridePlace,
+    Place,
 )
+from reconciler.rewrite.surroundings import Surroundings
 from reconciler.rewrite.trace import traces
 
 
@@ -50,6 +56,7 @@ class _State:
     sources: Mapping[Path, bytes]
     module: Module
     definitions: AllDefinitions
+    around: Surroundings
 
     def original(self, path: Path) -> bytes | None:
         """The bytes of a file in this state; None if it does not exist."""
@@ -63,13 +70,19 @@ class _State:
         return self.module.instance(address)
 
 
-def edit(root: Path, wanted: Sequence[Wanted], sources: Mapping[Path, bytes] | None = None) -> Edited:
+def edit(
+    root: Path,
+    wanted: Sequence[Wanted],
+    sources: Mapping[Path, bytes] | None = None,
+    around: Surroundings | None = None,
+) -> Edited:
     """The files that declare the wanted values, the edits (each on the result of the ones before), and the values that are left.
 
     Each wanted value is written whole or not at all; a value that the code declares already needs no edit. The result does
     not depend on the order of `wanted`. Nothing is written to disk. Raises `CodeInvalid` if the code cannot be read.
+    `around` says which code outside of `root` may be edited; None: none.
     """
-    first = state = _load(root, sources or {})
+    first = state = _load(root, sources or {}, around or Surroundings())
     todo = sorted(wanted, key=_order)
     allowed = tuple(part for each in todo for part in _parts(first, each))
     edits: list[Edit] = []
@@ -96,18 +109,19 @@ def _order(wanted: Wanted) -> tuple[str, str, str]:
     return wanted.address, wanted.attribute, json.dumps(wanted.value, sort_keys=True)
 
 
-def _load(root: Path, sources: Mapping[Path, bytes], known: Module | None = None) -> _State:
+def _load(root: Path, sources: Mapping[Path, bytes], around: Surroundings, known: Module | None = None) -> _State:
     module = load_module(root, sources, known)
-    return _State(root=root, sources=dict(sources), module=module, definitions=all_definitions(module))
+    return _State(root=root, sources=dict(sources), module=module, definitions=all_definitions(module), around=around)
 
 
-def _after(state: _State, path: Path, source: bytes) -> _State:
-    """The state after a change of one file, of which only what the change can reach will be evaluated."""
-    sources = {**state.sources, path: source}
-    changed = changed_module(state.module, state.definitions, path, source)
+def _after(state: _State, files: Mapping[Path, bytes]) -> _State:
+    """The state after a change; if one file changed, only what that can reach will be evaluated."""
+    sources = {**state.sources, **files}
+    path, source = next(iter(files.items()))
+    changed = changed_module(state.module, state.definitions, path, source) if len(files) == 1 else None
     if changed is None:
-        return _load(state.root, sources, state.module)
-    return _State(root=state.root, sources=sources, module=changed[0], definitions=changed[1])
+        return _load(state.root, sources, state.around, state.module)
+    return replace(state, sources=sources, module=changed[0], definitions=changed[1])
 
 
 # ------------------------------------------------------------------------------------------ whole maps and blocks
@@ -178,47 +192,85 @@ def _edit_part(state: _State, wanted: Wanted, allowed: Sequence[Wanted]) -> tupl
     if _holds(state, wanted):
         return state, []
     reasons: list[tuple[str, tuple[str, ...]]] = []
-    for place in traces(state.module, wanted.address, wanted.path):
+    for place in _places(state, wanted):
         if isinstance(place, NoPlace):
             reasons.append((place.reason, place.chain))
             continue
         try:
-            after, edit_made = _try(state, place, wanted, allowed)
+            return _try(state, place, wanted, allowed)
         except (CannotEdit, CodeInvalid) as error:
             reasons.append((str(error), place.chain))
         except Unknown as error:
             reasons.append((f"The value cannot be reached from this place: {error}.", place.chain))
-        else:
-            return after, [edit_made]
     reason, chain = reasons[0]
     return Left(wanted=wanted, reason=reason, chain=chain)
 
 
-def _try(state: _State, place: EditablePlace, wanted: Wanted, allowed: Sequence[Wanted]) -> tuple[_State, Edit]:
-    """The state after an edit at one place. Raises `CannotEdit` if it cannot be made or changes anything else."""
-    document = place.document
-    if document.path.parts[:1] == ("..",):
-        raise CannotEdit(f"{document.path} lies outside the stack's directory, where other stacks may share it.")
-    _refuse_shared(state.module, document.path)
-    if wanted.value is None and place.convert is not unchanged:
-        raise CannotEdit("What is calculated is not unset by what it is calculated from.")
-    value = place.convert(wanted.value)
-    source = _spliced(document, _splice(place, value))
-    after = _after(state, document.path, source)
+def _places(state: _State, wanted: Wanted) -> Iterator[Place | Lift]:
+    """The places that define the value; then, in a module, new variables of it that only this instance is given."""
+    # What a module says by itself, all its callers share: first what the root says.
+    places = sorted(traces(state.module, wanted.address, wanted.path), key=lambda each: _is_in_module(state, each))
+    yield from places
+    yield from lifts(state.module, wanted, places)
+
+
+def _is_in_module(state: _State, place: Place) -> bool:
+    return not isinstance(place, NoPlace) and place.document.path not in state.module.source.contents
+
+
+def _try(
+    state: _State, place: EditablePlace | Lift, wanted: Wanted, allowed: Sequence[Wanted]
+) -> tuple[_State, list[Edit]]:
+    """The state after an edit at one place, with one edit for each file. Raises `CannotEdit` if it cannot be made or changes anything else."""
+    files = _files_after(state, place, wanted)
+    after = _after(state, files)
     _check_differences(state, after, wanted, allowed)
-    return after, _as_edit(document.path, document.source, source, wanted, place.chain)
+    state.around.refuse_changes(state.root, state.sources, after.sources)
+    return after, [_as_edit(path, state, source, wanted, place.chain) for path, source in files.items()]
 
 
-def _refuse_shared(module: Module, path: Path) -> None:
-    """Raise `CannotEdit` if a file belongs to a module that is used more than once, or by calls that are not known."""
-    users = [each for each in module.modules() if path in each.source.documents]
-    if not users or not users[0].address:
+def _files_after(state: _State, place: EditablePlace | Lift, wanted: Wanted) -> Mapping[Path, bytes]:
+    """The files that writing the value at a place changes. Raises `CannotEdit`, `CodeInvalid`, `Unknown`."""
+    if wanted.value is None and not isinstance(place, Lift) and place.convert is not unchanged:
+        raise CannotEdit("What is calculated is not unset by what it is calculated from.")
+    documents = place.documents if isinstance(place, Lift) else (place.document,)
+    for document in documents:
+        state.around.refuse(state.root, document.path)
+        _refuse_unknown_calls(state.module, document.path)
+    if isinstance(place, Lift):
+        return {document.path: _spliced(document, *splices) for document, splices in place.splices(wanted.value)}
+    value = place.convert(wanted.value)
+    return {place.document.path: _spliced(place.document, _splice(place, value))}
+
+
+def _refuse_unknown_calls(module: Module, path: Path) -> None:
+    """Raise `CannotEdit` if a file belongs to a module with a call whose instances are not known: what an edit does there cannot be seen."""
+    directory = posixpath.normpath(path.parent.as_posix())
+    if directory == module.source.directory:
         return
-    directory = users[0].source.directory
-    calls = [(source, name) for source in module.sources.values() for name in source.calls]
-    calling = [name for source, name in calls if source.called_directory(name) == directory]
-    if len(users) > 1 or len(calling) > 1:
-        raise CannotEdit(f"{path} belongs to a module that is used more than once; only its calls are edited.")
+    for each in module.modules():
+        for name in each.source.calls:
+            called = each.source.called_directory(name)
+            if called is not None and directory in _below(module, called):
+                try:
+                    each.children(name)
+                except Unknown as error:
+                    raise CannotEdit(
+                        f"{path} belongs to a module that is used by module.{name}, whose instances are not known: {error}."
+                    ) from None
+
+
+def _below(module: Module, directory: str) -> frozenset[str]:
+    """A directory of a module, and those of the modules that it calls."""
+    found: set[str] = set()
+    todo = [directory]
+    while todo:
+        here = todo.pop()
+        if here not in found and here in module.sources:
+            found.add(here)
+            calls = module.sources[here].calls
+            todo += [called for name in calls if (called := module.sources[here].called_directory(name)) is not None]
+    return frozenset(found)
 
 
 def _splice(place: EditablePlace, value: Json) -> Splice:
@@ -234,13 +286,18 @@ def _splice(place: EditablePlace, value: Json) -> Splice:
             return entry.edit(place, value)
         case AttributePlace() | ArgumentPlace():
             return attribute.edit(place, value)
+        case OverridePlace():
+            return override.edit(place, value)
         case _:
             assert_never(place)
 
 
-def _spliced(document: Document, change: Splice) -> bytes:
-    """The file after the change, realigned if it was aligned before. Raises `CodeInvalid` if it no longer parses."""
-    after = parse(document.path, change.apply(document.source))
+def _spliced(document: Document, *changes: Splice) -> bytes:
+    """The file after the changes, realigned if it was aligned before. Raises `CodeInvalid` if it no longer parses."""
+    source = document.source
+    for change in sorted(changes, key=lambda each: each.start, reverse=True):
+        source = change.apply(source)
+    after = parse(document.path, source)
     return aligned(after) if aligned(document) == document.source else after.source
 
 
@@ -260,7 +317,7 @@ def _check_difference(after: _State, change: FootprintChange, wanted: Wanted, al
     if change.before is None or change.after is None:
         raise CannotEdit(f"The edit would also add or remove {shown}.")
     same_resource = [each for each in (wanted, *allowed) if each.address == change.address]
-    for path in differences(dict(change.before), dict(change.after)):
+    for path in differences(set_values(change.before), set_values(change.after)):
         if not any(_covers(change.after, each, path) and _holds(after, each) for each in same_resource):
             raise CannotEdit(f"The edit would also change {shown}.{'.'.join(path)}, which is not wanted.")
 
@@ -271,8 +328,9 @@ def _covers(footprint: Mapping[str, Footprint], wanted: Wanted, path: tuple[str,
     return AttributePath(".".join(steps)).covers(".".join(path))
 
 
-def _as_edit(path: Path, before: bytes, after: bytes, wanted: Wanted, chain: tuple[str, ...]) -> Edit:
-    """The edit as the smallest span of bytes that differs."""
+def _as_edit(path: Path, state: _State, after: bytes, wanted: Wanted, chain: tuple[str, ...]) -> Edit:
+    """The edit of a file as the smallest span of bytes that differs from the state before."""
+    before = state.original(path) or b""
     start = _common(before, after)
     same = _common(before[start:][::-1], after[start:][::-1])
     old, new = before[start : len(before) - same], after[start : len(after) - same]

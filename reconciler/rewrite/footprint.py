@@ -12,7 +12,7 @@ from tree_sitter import Node
 
 from gateway.model.path import AttributePath
 from gateway.terraform.config.carried import Carried
-from gateway.terraform.config.instance import META, ResourceInstance, body
+from gateway.terraform.config.instance import META, Blocks, ResourceInstance, body
 from gateway.terraform.config.module import Module, expand
 from gateway.terraform.config.source import Declared
 from gateway.terraform.lang import expression as e
@@ -202,7 +202,9 @@ class _Marker:
         self, document: Document, block: Node, scope: EvaluationScope, without: frozenset[str]
     ) -> dict[str, Footprint]:
         """Footprints of the attributes and nested blocks of a block."""
-        return {name: self.of(value) for name, value in body(document, block, scope, without).items()}
+        found = body(document, block, scope, without)
+        # A dynamic block that makes no block is as good as none.
+        return {name: self.of(value) for name, value in found.items() if value or not isinstance(value, Blocks)}
 
     def only(
         self, document: Document, block: Node, scope: EvaluationScope, names: Sequence[str]
@@ -348,6 +350,11 @@ def differences(before: Footprint, after: Footprint, path: tuple[str, ...] = ())
             yield from differences(one_item, other_item, (*path, str(index)))
     elif _frozen(before) != _frozen(after):
         yield path
+
+
+def set_values(footprint: Mapping[str, Footprint]) -> dict[str, Footprint]:
+    """The attributes without those that are null: to Terraform they are not set."""
+    return {name: value for name, value in footprint.items() if value is not None}
 
 
 def locate(footprint: Footprint, path: AttributePath) -> tuple[tuple[str, ...], Footprint]:

@@ -24,6 +24,16 @@ class ObjectEntry:
     """The object that the entry belongs to."""
 
 
+@dataclass(frozen=True, slots=True)
+class Only:
+    """One instance of a block with `count` or `for_each`, and what all others have."""
+
+    condition: str
+    """HCL that is true for that instance, e.g. `each.key == "blue"`."""
+    otherwise: str
+    """HCL of the value that the other instances keep."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Editable:
     document: Document
@@ -31,6 +41,8 @@ class _Editable:
     """Converts the value wanted at the attribute to the value to write here. Raises `Unknown` if no value gives the wanted one."""
     chain: tuple[str, ...] = ()
     """How tracing came here: one line per step, each with `file:line`."""
+    module: Module | None = None
+    """The module instance in whose code the place is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +86,20 @@ class ArgumentPlace(_Editable):
 
     block: Node
     name: str
+    default: str = "null"
+    """HCL of the value that the argument has while the call does not give it."""
+    only: Only | None = None
+    """The instance of the call that gets the value, if the others keep the default."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverridePlace(_Editable):
+    """An argument of a `module` block whose expression others share: the value is set beside it, for this call or one instance of it."""
+
+    node: Expression
+    only: Only | None = None
+    key: str = ""
+    """The key to set if the expression gives a map; empty for the whole value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +112,7 @@ class NoPlace:
     """How far tracing came."""
 
 
-EditablePlace: TypeAlias = LiteralPlace | ListPlace | EntryPlace | AttributePlace | ArgumentPlace
+EditablePlace: TypeAlias = LiteralPlace | ListPlace | EntryPlace | AttributePlace | ArgumentPlace | OverridePlace
 Place: TypeAlias = EditablePlace | NoPlace
 
 
@@ -121,25 +147,54 @@ class Cursor:
 
     def literal(self, node: e.LiteralValue | e.Object) -> LiteralPlace:
         """The literal as a place."""
-        return LiteralPlace(document=self.document, convert=self.convert, chain=self.chain, node=node, entry=self.entry)
+        return LiteralPlace(
+            document=self.document,
+            convert=self.convert,
+            chain=self.chain,
+            module=self.module,
+            node=node,
+            entry=self.entry,
+        )
 
     def list_items(self, node: e.Tuple) -> ListPlace:
         """The list as a place."""
-        return ListPlace(document=self.document, convert=self.convert, chain=self.chain, node=node, entry=self.entry)
+        return ListPlace(
+            document=self.document,
+            convert=self.convert,
+            chain=self.chain,
+            module=self.module,
+            node=node,
+            entry=self.entry,
+        )
 
     def new_entry(self, node: e.Object, key: str) -> EntryPlace:
         """The missing entry of an object as a place."""
-        return EntryPlace(document=self.document, convert=self.convert, chain=self.chain, node=node, key=key)
+        return EntryPlace(
+            document=self.document, convert=self.convert, chain=self.chain, module=self.module, node=node, key=key
+        )
 
     def new_attribute(self, block: Node, path: str) -> AttributePlace:
         """The missing attribute of a resource or nested block as a place."""
         return AttributePlace(
-            document=self.document, convert=self.convert, chain=self.chain, block=block, path=AttributePath(path)
+            document=self.document,
+            convert=self.convert,
+            chain=self.chain,
+            module=self.module,
+            block=block,
+            path=AttributePath(path),
         )
 
-    def new_argument(self, block: Node, name: str) -> ArgumentPlace:
+    def new_argument(self, block: Node, name: str, default: str) -> ArgumentPlace:
         """The missing argument of a `module` block as a place."""
-        return ArgumentPlace(document=self.document, convert=self.convert, chain=self.chain, block=block, name=name)
+        return ArgumentPlace(
+            document=self.document,
+            convert=self.convert,
+            chain=self.chain,
+            module=self.module,
+            block=block,
+            name=name,
+            default=default,
+        )
 
     def refuse(self, reason: str, where: Expression | Node | None = None) -> NoPlace:
         """A refusal at `where`, whose `file:line` comes before the reason."""

@@ -19,7 +19,7 @@ from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown, Value
-from reconciler.rewrite import trace_calls, trace_lists
+from reconciler.rewrite import trace_call, trace_calls, trace_lists
 from reconciler.rewrite.inverse import negated, then
 from reconciler.rewrite.place import Alias, Cursor, NoPlace, ObjectEntry, Place, source_of
 
@@ -319,29 +319,18 @@ def _in_variable(cursor: Cursor, expression: Expression, name: str, rest: tuple[
     label = "default of var." if definition.kind == "default" else ""
     line = f"{document.at(definition.attribute)} {label}{name} = {source_of(document, given)}"
     if definition.kind == "default" and module.parent is not None:
-        yield from _argument(cursor.step(line), name, rest)
+        yield from trace_call.new_arguments(cursor.step(line), name, given, rest)
         return
     if definition.kind == "argument" and module.parent is not None and module.call is not None:
         parent = module.parent
         aliases = _each(document, module.call, parent, module.call_scope)
         there = replace(cursor, document=document, scope=module.call_scope, module=parent, aliases=aliases, entry=None)
         line = f"{document.at(definition.attribute)} {module.address}: {name} = {source_of(document, given)}"
-    else:
-        there = replace(cursor, document=document, scope=EvaluationScope(), aliases={}, entry=None)
+        yield from _follow(there.step(line), given, rest)
+        yield from trace_call.overrides(there.step(line), module, given, rest)
+        return
+    there = replace(cursor, document=document, scope=EvaluationScope(), aliases={}, entry=None)
     yield from _follow(there.step(line), given, rest)
-
-
-def _argument(cursor: Cursor, name: str, rest: tuple[str, ...]) -> Iterator[Place]:
-    """The missing argument in the call: a default inside a module is shared by all callers, so it is not edited."""
-    module = cursor.module
-    if module.call is None or module.call_document is None or module.parent is None:
-        yield cursor.refuse(f"There is no call that could set {name}.")
-    elif rest:
-        yield cursor.refuse(f"A part of the default of {name} in a shared module cannot be set by its callers.")
-    else:
-        there = replace(cursor, document=module.call_document, module=module.parent, entry=None)
-        line = f"{module.call_document.at(module.call)} {module.address} gives no {name}"
-        yield there.step(line).new_argument(module.call, name)
 
 
 def _in_local(cursor: Cursor, expression: Expression, name: str, rest: tuple[str, ...]) -> Iterator[Place]:

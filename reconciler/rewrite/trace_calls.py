@@ -16,7 +16,16 @@ from gateway.terraform.lang.values import EvaluationFailed, Unknown, Value
 from reconciler.rewrite import trace_lists
 from reconciler.rewrite.follow import Follow
 from reconciler.rewrite.inverse import inverse, then
-from reconciler.rewrite.place import Cursor, EntryPlace, ListPlace, LiteralPlace, Place, source_of
+from reconciler.rewrite.place import (
+    ArgumentPlace,
+    Cursor,
+    EntryPlace,
+    ListPlace,
+    LiteralPlace,
+    OverridePlace,
+    Place,
+    source_of,
+)
 from reconciler.rewrite.solve import argument_of_call, part_of_template
 
 _CONVERSIONS = frozenset({"tolist", "toset", "tomap", "tonumber", "tostring", "tobool", "sensitive", "nonsensitive"})
@@ -115,8 +124,8 @@ def _in_merge(cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...],
             yield from follow(cursor.step(line), argument, path)
             break
         later.append(argument)
-    written = [argument for argument in later if isinstance(e.bare(argument), e.Object)]
-    for argument in written or later[:1]:
+    # Maps written in place come first; what a name stands for is often shared.
+    for argument in sorted(later, key=lambda each: not isinstance(e.bare(each), e.Object)):
         yield from follow(cursor, argument, path)
 
 
@@ -147,7 +156,7 @@ def _in_choice(cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...]
             return
         skipped = value is None or (value == "" and expression.name == "coalesce")
         for place in follow(cursor, argument, path):
-            if not skipped or _is_or_makes_entry(place):
+            if not skipped or _is_or_makes_entry(place) or _is_null_elsewhere(place, argument):
                 yield place
         if not skipped:
             return
@@ -156,12 +165,22 @@ def _in_choice(cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...]
 
 def _is_or_makes_entry(place: Place) -> bool:
     match place:
-        case EntryPlace():
+        case EntryPlace() | ArgumentPlace() | OverridePlace():
             return True
         case LiteralPlace(entry=entry) | ListPlace(entry=entry):
             return entry is not None
         case _:
             return False
+
+
+def _is_null_elsewhere(place: Place, argument: Expression) -> bool:
+    """Whether the place is a null to which the argument leads, such as that of an argument which a module is given."""
+    return (
+        isinstance(place, LiteralPlace)
+        and isinstance(place.node, e.LiteralValue)
+        and place.node.value is None
+        and place.node is not e.bare(argument)
+    )
 
 
 def arithmetic(cursor: Cursor, expression: e.Binary, follow: Follow) -> Iterator[Place]:

@@ -13,6 +13,7 @@ from reconciler.rewrite.code import EditedCode, read_code, refuse_side_effects
 from reconciler.rewrite.editors.splice import Splice, indent_at, line_end, newline
 from reconciler.rewrite.editors.text import CannotEdit
 from reconciler.rewrite.new_block import body_lines
+from reconciler.rewrite.surroundings import Surroundings
 
 
 def is_unset_block(root: Path, wanted: Sequence[Wanted]) -> list[Wanted]:
@@ -23,9 +24,11 @@ def is_unset_block(root: Path, wanted: Sequence[Wanted]) -> list[Wanted]:
     return [each for each, instance in found if instance is not None and not _declares(instance, each.attribute)]
 
 
-def add_blocks(root: Path, wanted: Sequence[Wanted], sources: Mapping[Path, bytes]) -> Edited:
+def add_blocks(
+    root: Path, wanted: Sequence[Wanted], sources: Mapping[Path, bytes], around: Surroundings | None = None
+) -> Edited:
     """The files with the blocks, the edits, and what is left because other instances would have the block too. Raises `CodeInvalid`."""
-    first = code = read_code(root, sources)
+    first = code = read_code(root, sources, around)
     left: list[Left] = []
     for each in wanted:
         try:

@@ -1,25 +1,31 @@
 """Every edit for what is wanted: what is new, then values, then what is gone, since a value may still refer to that."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from reconciler.model import Edited, Wanted, is_gone, is_new
 from reconciler.rewrite.create import create
 from reconciler.rewrite.delete import delete
 from reconciler.rewrite.edit import edit
+from reconciler.rewrite.surroundings import Surroundings
 from reconciler.rewrite.unset_block import add_blocks, is_unset_block
 
 
-def edit_all(root: Path, wanted: Sequence[Wanted]) -> Edited:
+def edit_all(root: Path, wanted: Sequence[Wanted], around: Surroundings | None = None) -> Edited:
     """As `edit`, with the resources that are new, and without those that are wanted gone. Raises `CodeInvalid`."""
     new, gone = [each for each in wanted if is_new(each)], [each for each in wanted if is_gone(each)]
     done = create(root, new) if new else Edited()
     values = [each for each in wanted if not is_new(each) and not is_gone(each)]
     unset = is_unset_block(root, values)
-    done = _both(done, add_blocks(root, unset, done.files)) if unset else done
-    values = [each for each in values if each not in unset]
-    done = _both(done, edit(root, values, done.files)) if values else done
-    return _both(done, delete(root, gone, done.files)) if gone else done
+    added = add_blocks(root, unset, done.files, around) if unset else Edited()
+    done = _both(done, replace(added, left=()))
+    known = {left.wanted.key: left for left in added.left}
+    # A block that others would have too can still be given to one call of the module.
+    values = [each for each in values if each not in unset or each.key in known]
+    edited = edit(root, values, done.files, around) if values else Edited()
+    done = _both(done, replace(edited, left=tuple(known.get(left.wanted.key, left) for left in edited.left)))
+    return _both(done, delete(root, gone, done.files, around)) if gone else done
 
 
 def _both(first: Edited, then: Edited) -> Edited:

@@ -181,6 +181,11 @@ class Terraform:
     def _own_data(self) -> Path:
         return (self.workdir / "data").absolute()
 
+    @property
+    def data_directory(self) -> Path | None:
+        """Terraform's data directory with plug-ins and downloaded modules; None before the first initialisation."""
+        return next(iter(self._data_directories()), None)
+
     def _data_directories(self) -> list[Path]:
         """Ours if it exists (it was made because the user's did not fit), else the user's."""
         candidates = [self._own_data, *([self.shared_data.absolute()] if self.shared_data else [])]

@@ -153,26 +153,26 @@ def body(
         kind = header[1] if header[0] == "dynamic" and len(header) > 1 else header[0]
         if kind not in result and kind not in without:
             try:
-                result[kind] = _Blocks(body(document, r.block, r.scope) for r in nested(document, block, kind, scope))
+                result[kind] = Blocks(body(document, r.block, r.scope) for r in nested(document, block, kind, scope))
             except Unknown as error:
                 result[kind] = Opaque(str(error))
     return result
 
 
-class _Blocks(list[Value]):
+class Blocks(list[Value]):
     """Nested blocks: unlike a list of objects, they are known even if a part of one is not."""
 
 
 def _known_json(value: Value) -> Json:
     """A known value as plain JSON; nested blocks without their unknown attributes."""
-    if isinstance(value, _Blocks):
+    if isinstance(value, Blocks):
         rows = [values.mapping(row, "a block") for row in value]
         return [{name: _known_json(item) for name, item in row.items() if _is_known(item)} for row in rows]
     return values.to_json(value)
 
 
 def _is_known(value: Value) -> bool:
-    if isinstance(value, _Blocks):
+    if isinstance(value, Blocks):
         return True
     try:
         values.to_json(value)

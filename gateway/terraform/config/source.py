@@ -10,6 +10,7 @@ from tree_sitter import Node
 
 from gateway.errors import CodeInvalid
 from gateway.model.json import Json
+from gateway.terraform.config.downloaded import read_downloaded
 from gateway.terraform.files import FileTree, file_tree
 from gateway.terraform.lang.expression import LiteralValue, bare
 from gateway.terraform.lang.grammar import read_attribute
@@ -49,6 +50,8 @@ class Source:
     """Override files."""
     overridden: Mapping[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
     """Names of attributes and blocks that override files set, by block header. Their values are not known."""
+    downloaded: Mapping[str, str] = field(default_factory=dict)
+    """The directories of called modules that are not local, by the call's name, where `terraform init` downloaded them."""
     contents: Mapping[Path, bytes] = field(default_factory=dict)
     """The bytes of every Terraform file of the directory, as they were read."""
 
@@ -57,14 +60,16 @@ class Source:
         return self.overridden.get(header, frozenset())
 
     def called_directory(self, name: str) -> str | None:
-        """The directory of a called module relative to the root; None if it is not local."""
+        """The directory of a called module relative to the root; None if it is neither local nor downloaded."""
         document, block = self.calls[name]
         attribute = document.attributes(block).get("source")
         written = None if attribute is None else bare(read_attribute(document, attribute))
         if not isinstance(written, LiteralValue) or not isinstance(written.value, str):
             return None
-        if "source" in self.overridden_in(("module", name)) or not written.value.startswith(("./", "../")):
+        if "source" in self.overridden_in(("module", name)):
             return None
+        if not written.value.startswith(("./", "../")):
+            return self.downloaded.get(name)
         return posixpath.normpath(posixpath.join(self.directory, written.value))
 
 
@@ -77,6 +82,7 @@ def load_sources(
     """
     files = _Files(file_tree(root), overlay, known)
     loaded: dict[str, Source] = {}
+    downloaded = read_downloaded(files.base)
     todo = ["."]
     while todo:
         directory = todo.pop()
@@ -84,7 +90,8 @@ def load_sources(
             continue
         if directory.count("/") > _DEPTH:
             raise CodeInvalid(f"{directory}: The modules are nested too deeply; nothing was read.")
-        source = loaded[directory] = _load_directory(files, directory)
+        source = replace(_load_directory(files, directory), downloaded=downloaded.get(directory, {}))
+        loaded[directory] = source
         for name, (document, block) in source.calls.items():
             called = source.called_directory(name)
             if called is not None:
@@ -107,7 +114,7 @@ def changed_source(sources: Mapping[str, Source], path: Path, content: bytes) ->
     if before is None:
         return None
     files = _Files(_Read({**before.contents, path: content}), {}, {**before.documents, **_given_documents(before)})
-    after = _load_directory(files, directory)
+    after = replace(_load_directory(files, directory), downloaded=before.downloaded)
     return after if _called(after) == _called(before) else None
 
 

@@ -9,6 +9,7 @@ from gateway.model.path import AttributePath
 from gateway.terraform.config.instance import META
 from gateway.terraform.lang.hcl import Document
 from reconciler.rewrite.editors import text
+from reconciler.rewrite.editors.override import conditional
 from reconciler.rewrite.editors.splice import Splice, indent_at, line_end, newline
 from reconciler.rewrite.place import ArgumentPlace, AttributePlace
 
@@ -26,10 +27,16 @@ def edit(place: AttributePlace | ArgumentPlace, value: Json) -> Splice:
         raise text.CannotEdit(f"{name} is not in the code, and whether it is written as a block is not certain.")
     if text.key(name) != name:
         raise text.CannotEdit(f"{name} is not a valid attribute name.")
-    document, block = place.document, place.block
-    indent = indent_at(document, block.start_byte) + "  "
-    row = f"{indent}{name} = {text.to_hcl({inner: value} if inner else value, indent)}"
-    return _into(document, block, row, indent[:-2])
+    indent = indent_at(place.document, place.block.start_byte) + "  "
+    only = place.only if isinstance(place, ArgumentPlace) else None
+    written = conditional(only, text.to_hcl({inner: value} if inner else value, indent))
+    return row(place.document, place.block, name, written)
+
+
+def row(document: Document, block: Node, name: str, written: str) -> Splice:
+    """A new line `name = written` after the first run of plain attributes. Raises `CannotEdit`."""
+    outer = indent_at(document, block.start_byte)
+    return _into(document, block, f"{outer}  {name} = {written}", outer)
 
 
 def _holds_maps(value: Json) -> bool:

@@ -5,12 +5,13 @@ Run as a script it is that process: it serves moto on a port of its own until it
 it has none, so no lock is ever copied in a locked state.
 """
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -63,7 +64,12 @@ class World:
 @contextmanager
 def simulated_aws(log: Path) -> Iterator[World]:
     """A new, empty simulated AWS in its own process."""
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONHASHSEED": "0"}
+    environment = {
+        **os.environ,
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONHASHSEED": "0",
+        "MOTO_IAM_LOAD_MANAGED_POLICIES": "true",
+    }
     with (
         log.open("w") as errors,
         subprocess.Popen(
@@ -142,9 +148,12 @@ def _server(application: Any, port: int) -> Any:
 
 
 def _moto() -> Any:
-    """The simulated AWS. An ECS service says that it does not rebalance zones, as in AWS; moto says nothing."""
+    """The simulated AWS. As in AWS, an ECS service says that it does not rebalance zones, of which moto says nothing, and a queue returns
+    its redrive policy without spaces: the provider compares it as text.
+    """
     from moto.ecs.models import Service  # noqa: PLC0415  as above
     from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app  # noqa: PLC0415
+    from moto.sqs.models import Queue  # noqa: PLC0415  as above
 
     setattr(Service, "availability_zone_rebalancing", "DISABLED")  # noqa: B010  mypy rightly forbids a new attribute
     original = Service.__init__
@@ -154,7 +163,18 @@ def _moto() -> Any:
         self.availability_zone_rebalancing = "DISABLED"
 
     setattr(Service, "__init__", patched)  # noqa: B010  as above
+    setattr(Queue, "attributes", property(_with_compact_policy(vars(Queue)["attributes"].fget)))  # noqa: B010  as above
     return DomainDispatcherApplication(create_backend_app)
+
+
+def _with_compact_policy(original: Any) -> Callable[[Any], dict[str, Any]]:
+    def attributes(queue: Any) -> dict[str, Any]:
+        found: dict[str, Any] = original(queue)
+        if policy := found.get("RedrivePolicy"):
+            found["RedrivePolicy"] = json.dumps(json.loads(policy), separators=(",", ":"))
+        return found
+
+    return attributes
 
 
 if __name__ == "__main__":

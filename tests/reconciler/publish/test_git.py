@@ -97,10 +97,22 @@ async def test_a_bad_branch_name_is_refused(repository: Path, tmp_path: Path, na
         await _open(repository, tmp_path, name)
 
 
+async def test_a_file_beside_the_stack_is_committed(repository: Path, tmp_path: Path, git: Callable[..., str]) -> None:
+    (repository / "env").mkdir()
+    (repository / "env/main.tf").write_text("locals {}\n")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "an environment")
+    branch = await open_branch(source=repository / "env", worktree=tmp_path / "worktree", name="sentinel/shop")
+    beside = Path("../main.tf")
+    assert await branch.tracked([beside, Path("main.tf"), Path("../none.tf")]) == {beside, Path("main.tf")}
+    commit = await branch.commit({beside: b"# edited\n"}, "Sentinel: a module")
+    assert (await branch.diff(commit)).startswith("diff --git a/infra/shop/main.tf b/infra/shop/main.tf")
+
+
 async def test_a_path_that_leads_out_is_refused(repository: Path, tmp_path: Path) -> None:
     branch = await _open(repository, tmp_path)
     (branch.root / "link.tf").symlink_to(tmp_path / "outside")
-    for path in (Path("../../../outside"), Path("link.tf")):
+    for path in (Path("../../../outside"), Path("link.tf"), Path("../../.git")):
         with pytest.raises(GitFailed, match="leads out"):
             await branch.commit({path: b"x"}, _message("mut_1"))
     assert not (tmp_path / "outside").exists()

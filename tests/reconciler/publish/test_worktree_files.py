@@ -1,5 +1,6 @@
 """The worktree gets what a plan needs and git does not have."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from reconciler.publish.git import open_branch
@@ -25,3 +26,23 @@ async def test_untracked_inputs_are_copied_fresh_and_state_is_not(repository: Pa
 
     found = {str(path.relative_to(branch.root)) for path in branch.root.rglob("*") if path.is_file()}
     assert found == {"main.tf", ".gitignore", "local.tfvars", "build/function.zip", ".terraform.lock.hcl"}
+
+
+async def test_untracked_inputs_of_a_module_beside_the_stack_are_copied(
+    repository: Path, tmp_path: Path, git: Callable[..., str]
+) -> None:
+    (repository / "env").mkdir()
+    (repository / "env/main.tf").write_text('module "m" {\n  source = "../m"\n}\n')
+    (repository / "m").mkdir()
+    (repository / "m/main.tf").write_text('module "far" {\n  source = "../../far"\n}\n')
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "modules")
+    (repository / "m/code.zip").write_text("zip")
+    (repository / "other.zip").write_text("zip")
+    branch = await open_branch(source=repository / "env", worktree=tmp_path / "worktree", name="sentinel/shop")
+
+    await add_untracked_files(branch)
+
+    assert branch.top == repository.parents[1]
+    assert (branch.root / "../m/code.zip").is_file()
+    assert not (branch.root / "../other.zip").exists()

@@ -40,7 +40,7 @@ def test_a_cursor_collects_its_steps_and_makes_places_and_refusals(tmp_path: Pat
     assert (listed.node, listed.entry) == (items, entry)
     assert (cursor.new_entry(table, "x").node, cursor.new_entry(table, "x").key) == (table, "x")
     assert cursor.new_attribute(instance.block, "tags.owner").path == AttributePath("tags.owner")
-    assert cursor.new_argument(instance.block, "size").name == "size"
-    assert literal.chain == cursor.new_argument(instance.block, "size").chain == ("first", "second")
+    assert cursor.new_argument(instance.block, "size", "5").name == "size"
+    assert literal.chain == cursor.new_argument(instance.block, "size", "5").chain == ("first", "second")
     assert cursor.refuse("No.", items).reason == "main.tf:2: No."
     assert (cursor.refuse("No.").reason, cursor.refuse("No.").chain) == ("No.", ("first", "second"))

@@ -1,8 +1,12 @@
 module "a" {
   source = "./q"
 
-  name       = "a"
-  visibility = 90
+  name             = "a"
+  visibility       = 90
+  max_message_size = 2048
+  options = {
+    delay = 7
+  }
 }
 
 module "b" {
@@ -12,8 +16,9 @@ module "b" {
 }
 
 module "c" {
-  source = "./q"
-  name   = "c"
+  source     = "./q"
+  name       = "c"
+  fifo_queue = true
   options = {
     fifo  = true
     delay = 5

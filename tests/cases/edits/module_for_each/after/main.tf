@@ -2,7 +2,7 @@ module "q" {
   source   = "./q"
   for_each = local.queues
 
-  name       = each.key
+  name       = each.key == "orders" ? "x" : each.key
   visibility = each.value.visibility
 }
 

@@ -15,13 +15,24 @@ variable "options" {
   default = {}
 }
 
+variable "max_message_size" {
+  type    = number
+  default = 1024
+}
+
+variable "fifo_queue" {
+  type    = bool
+  default = null
+}
+
 resource "aws_sqs_queue" "this" {
   name                       = var.name
   visibility_timeout_seconds = var.visibility
   delay_seconds              = var.options.delay
-  max_message_size           = 1024
+  max_message_size           = var.max_message_size
+  fifo_queue                 = var.fifo_queue
 }
 
 output "size" {
-  value = 5
+  value = 6
 }

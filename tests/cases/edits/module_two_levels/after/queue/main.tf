@@ -1,0 +1,19 @@
+variable "name" {
+  type = string
+}
+
+variable "keep_days" {
+  type    = number
+  default = 4
+}
+
+variable "delay_seconds" {
+  type    = number
+  default = 0
+}
+
+resource "aws_sqs_queue" "this" {
+  name                      = var.name
+  delay_seconds             = var.delay_seconds
+  message_retention_seconds = var.keep_days * 86400
+}

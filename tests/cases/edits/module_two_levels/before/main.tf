@@ -1,0 +1,9 @@
+module "shop" {
+  source = "./service"
+  name   = "shop"
+}
+
+module "mail" {
+  source = "./service"
+  name   = "mail"
+}

@@ -1,0 +1,8 @@
+variable "name" {
+  type = string
+}
+
+module "jobs" {
+  source = "../queue"
+  name   = "${var.name}-jobs"
+}

@@ -1,0 +1,5 @@
+module "a" {
+  source = "./vendor/queue"
+  name   = "a"
+  delay  = 5
+}

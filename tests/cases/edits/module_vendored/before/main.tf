@@ -1,0 +1,4 @@
+module "a" {
+  source = "./vendor/queue"
+  name   = "a"
+}

@@ -1,0 +1,60 @@
+"""A new variable looks as its siblings do."""
+
+from pathlib import Path
+
+import pytest
+
+from gateway.model.json import Json
+from gateway.terraform.config.module import load_module
+from reconciler.rewrite.editors.variable import Variable, added, document_of, type_of
+
+PLAIN = 'variable "a" {\n  type = string\n}\n'
+DESCRIBED = 'variable "a" {\n  description = "A."\n  type        = string\n}\n'
+NEW = Variable(name="size", type="number", default="5", about="size of aws_x.a")
+
+
+def _after(files: dict[str, str], other: str = "main.tf") -> tuple[str, str]:
+    module = load_module(Path("/nowhere"), {Path(name): text.encode() for name, text in files.items()})
+    document, splice = added(module.source, NEW, module.source.documents[Path(other)])
+    return document.path.name, splice.apply(document.source).decode()
+
+
+def test_it_follows_the_last_variable() -> None:
+    files = {"main.tf": "locals {}\n", "variables.tf": PLAIN + "\nlocals {}\n"}
+    name, text = _after(files)
+    assert name == "variables.tf"
+    assert text == PLAIN + '\nvariable "size" {\n  type    = number\n  default = 5\n}\n\nlocals {}\n'
+
+
+def test_it_has_a_description_if_the_others_have() -> None:
+    _, text = _after({"main.tf": DESCRIBED})
+    assert '  description = "The size of aws_x.a."\n  type        = number\n  default     = 5\n' in text
+
+
+@pytest.mark.parametrize("code", ["locals {}\n", "locals {}"])
+def test_without_others_it_ends_the_file(code: str) -> None:
+    assert _after({"main.tf": code})[1] == 'locals {}\n\nvariable "size" {\n  type    = number\n  default = 5\n}\n'
+
+
+def test_the_file_with_most_variables_is_theirs() -> None:
+    files = {"main.tf": PLAIN, "v.tf": PLAIN.replace('"a"', '"b"') + PLAIN.replace('"a"', '"c"')}
+    module = load_module(Path("/nowhere"), {Path(name): text.encode() for name, text in files.items()})
+    assert document_of(module.source, module.source.documents[Path("main.tf")]).path == Path("v.tf")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (True, "bool"),
+        (1, "number"),
+        ("a", "string"),
+        (["a"], "list(string)"),
+        ({"a": 1}, "map(number)"),
+        ({"a": 1, "b": "x"}, "any"),
+        ([{"id": "a", "on": True}], "list(object({ id = string, on = bool }))"),
+        ([{"id": "a"}, {"on": True}], "any"),
+        (None, "any"),
+    ],
+)
+def test_the_type_of_a_value(value: Json, expected: str) -> None:
+    assert type_of(value) == expected
