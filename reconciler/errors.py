@@ -30,6 +30,17 @@ class TerraformFailed(SentinelError):
         return cls(f"`terraform {command}` failed, and nothing was written. It said:\n{output}")
 
 
+class PluginUnavailable(SentinelError):
+    """Live resources cannot be read from the provider directly. Terraform itself reads them then; nothing is lost but time."""
+
+    code = "plugin_unavailable"
+
+    @classmethod
+    def because(cls, reason: str) -> "PluginUnavailable":
+        """The error for a reason, which is a whole sentence."""
+        return cls(f"The provider could not be read directly, so terraform reads instead. {reason}")
+
+
 class GitFailed(SentinelError):
     """A git command failed. The message ends with git's last lines of output."""
 

@@ -26,6 +26,7 @@ from reconciler.proposal import Proposal
 from reconciler.publish.git import Branch, branch_tip, mutations_in, open_branch, open_protected, protected_head
 from reconciler.publish.worktree_files import add_untracked_files
 from reconciler.terraform.cli import Terraform
+from reconciler.terraform.live import LiveReads
 from reconciler.terraform.refreshed import Refreshed
 
 _NOTED = 50
@@ -171,7 +172,8 @@ class Line:
             source=self.source, worktree=self.worktree.with_name("protected"), protected=self.protected
         )
         await add_untracked_files(protected)
-        return await self.terraform.refresh(protected.root, state=self.state, targets=targets)
+        async with LiveReads.beside(self.terraform) as reads:
+            return await reads.refresh(protected.root, state=self.state, targets=targets)
 
     async def protected_head(self) -> str:
         """The protected branch's commit. Raises `errors.GitFailed`."""

@@ -111,6 +111,15 @@ class Terraform:
         if completed.code:
             raise TerraformFailed.saying("init", _last_lines(completed))
 
+    @property
+    def plugin_data(self) -> Path | None:
+        """The directory with the installed plug-ins and modules that the next command would use; None before the first `init`."""
+        return next(iter(self._data_directories()), None)
+
+    async def check(self, root: Path) -> None:
+        """Check the code as before each command that reads it. Raises `errors.CodeRefused`."""
+        await self._check(root, self.plugin_data)
+
     async def _with_plugins(self, root: Path, argv: Sequence[str]) -> Completed:
         """Run with our plug-in data or the user's; if it does not fit the code, initialise ours and run again."""
         for data in self._data_directories():
