@@ -41,6 +41,19 @@ class PluginUnavailable(SentinelError):
         return cls(f"The provider could not be read directly, so terraform reads instead. {reason}")
 
 
+class StateNotUpdated(SentinelError):
+    """A plan that should update the state alone would change more, so it was not applied."""
+
+    code = "state_not_updated"
+
+    @classmethod
+    def because(cls, reason: str) -> "StateNotUpdated":
+        """The error for what the plan would do beside that."""
+        return cls(
+            f"The state was not brought up to date: the plan would do more than that ({reason}). Nothing was applied, and the state is as it was."
+        )
+
+
 class GitFailed(SentinelError):
     """A git command failed. The message ends with git's last lines of output."""
 
