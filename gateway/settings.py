@@ -14,7 +14,7 @@ from gateway.model.caller import ActorKind
 from gateway.model.data_plane import DEFAULT_TREATMENTS, DataTreatment
 from gateway.model.verdict import Mode
 from gateway.settings_mistakes import mistake_text
-from gateway.settings_publish import GitHubSettings
+from gateway.settings_publish import EventSourceSettings, GitHubSettings
 
 CONFIG_FILE = "sentinel.toml"
 
@@ -203,6 +203,12 @@ class ReconcileSettings(BaseModel):
     """CloudTrail events, a file or a directory of `.json` files: they settle mutations in doubt too. Needs `gateway_identity`."""
     gateway_identity: Annotated[str, Field(pattern=r"^(arn:[a-z-]+:iam::\d{12}:(role|user)/[\w+=,.@/-]+)?$")] = ""
     """ARN of the IAM role or user with whose credentials the gateway sends: CloudTrail events of anyone else settle nothing."""
+    drift_every: Annotated[float, Field(ge=0)] = 0.0
+    """How often, in seconds, each stack's protected code is planned to find changes from outside; 0: never."""
+    events: tuple[EventSourceSettings, ...] = ()
+    """Where CloudTrail's events are that say who made them; `cloudtrail` is one of them too."""
+    heal_replace: tuple[str, ...] = ()
+    """Addresses of resources, with `*`, that may be replaced to heal them, if a human decides so."""
     terraform: str = "terraform"
     provider_mirror: Path | None = None
     """Directory of a Terraform provider mirror; default: searched for if the registry cannot be reached."""

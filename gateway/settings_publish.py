@@ -1,6 +1,7 @@
-"""Settings of pull requests at GitHub."""
+"""Settings of the reconciler's outside: pull requests at GitHub, and where CloudTrail's events are."""
 
 import re
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final, Self
 from urllib.parse import urlsplit
@@ -46,4 +47,38 @@ class GitHubSettings(BaseModel):
             raise ValueError("`api` is the URL of a REST API, without user, query and fragment.")
         if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _LOOPBACK):
             raise ValueError("`api` must begin with https://, because the token goes there.")
+        return self
+
+
+class EventSourceKind(StrEnum):
+    """Where CloudTrail's events are."""
+
+    FILES = "files"
+    BUCKET = "bucket"
+    LOOKUP = "lookup"
+    QUEUE = "queue"
+
+
+class EventSourceSettings(BaseModel):
+    """One source of CloudTrail events, which say who made a change from outside."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: EventSourceKind
+    path: Path | None = None
+    """With `files`: a file, or a directory of `.json` and `.json.gz` files, as CloudTrail delivers them."""
+    bucket: str = ""
+    """With `bucket`: where CloudTrail delivers to."""
+    prefix: str = "AWSLogs/"
+    url: str = ""
+    """With `queue`: URL of the SQS queue that an EventBridge rule for `AWS API Call via CloudTrail` fills."""
+    region: str = ""
+    """Region of the bucket, the queue, or the trail; default: the default region."""
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        needed = {EventSourceKind.FILES: "path", EventSourceKind.BUCKET: "bucket", EventSourceKind.QUEUE: "url"}
+        name = needed.get(self.kind)
+        if name and not getattr(self, name):
+            raise ValueError(f"A source of kind `{self.kind}` needs `{name}`.")
         return self

@@ -2,9 +2,10 @@
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import structlog
 from sqlalchemy.engine import make_url
@@ -15,13 +16,16 @@ from gateway.keyring.keys import SqlKeyRing
 from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.ledger.ledger import SqlLedger
 from gateway.settings import Settings, StackSettings
-from gateway.settings_publish import GitHubSettings
+from gateway.settings_publish import EventSourceKind, EventSourceSettings, GitHubSettings
 from gateway.terraform.provider_mirror import read_mirror, terraform_environment
 from gateway.terraform.repository import find_checkout
 from reconciler.backlog import Backlog
 from reconciler.credentials import check_credentials
 from reconciler.doubt.read_back import LiveReader, ReadBack
 from reconciler.doubt.trail import Trail
+from reconciler.drift.sources import open_sources
+from reconciler.drifting import Drifting
+from reconciler.healing.heal import Healer
 from reconciler.loop import Line
 from reconciler.proof.undeclared import DeclaredCache
 from reconciler.proposing import Proposing
@@ -116,7 +120,53 @@ def _worker(settings: Settings, stack: StackSettings, ledger: SqlLedger) -> Work
     read_back = _read_back(settings, ledger, concerns=lambda name: name == stack.name, read_live=line.read_live)
     backlog = Backlog(stack=stack.name)
     pushing = _pushing(settings, line, backlog, ledger)
-    return Worker(line=line, backlog=backlog, read_back=read_back, pushing=pushing)
+    drifting = _drifting(settings, line, backlog, ledger) if settings.reconcile.drift_every else None
+    return Worker(line=line, backlog=backlog, read_back=read_back, pushing=pushing, drifting=drifting)
+
+
+def _drifting(settings: Settings, line: Line, backlog: Backlog, ledger: SqlLedger) -> Drifting:
+    reconcile = settings.reconcile
+    sources = [*reconcile.events]
+    if reconcile.cloudtrail:
+        sources.append(EventSourceSettings(kind=EventSourceKind.FILES, path=reconcile.cloudtrail))
+    return Drifting(
+        line=line,
+        backlog=backlog,
+        events=ledger,
+        every_seconds=reconcile.drift_every,
+        sources=open_sources(sources, aws_clients(settings), identity=reconcile.gateway_identity),
+        healer=None if reconcile.endpoint else _healer(reconcile.heal_replace, line),
+    )
+
+
+def _healer(replaceable: Sequence[str], line: Line) -> Healer:
+    return Healer(
+        terraform=line.terraform,
+        state=line.state,
+        open_root=line.protected_root,
+        directory=line.worktree.with_name("healing"),
+        replaceable=replaceable,
+    )
+
+
+def aws_clients(settings: Settings) -> Callable[[str, str], Any]:
+    """Makes boto3 clients, by service and region, whose calls go where terraform's go: through the gateway, with the reconciler's key."""
+    import boto3  # noqa: PLC0415  only services that read events need it
+
+    reconcile = settings.reconcile
+    endpoint = reconcile.endpoint or f"http://{settings.server.host}:{settings.server.port}"
+
+    def client(service: str, region: str) -> Any:
+        make: Any = boto3.client
+        return make(
+            service,
+            region_name=region or settings.upstream.default_region,
+            endpoint_url=endpoint,
+            aws_access_key_id=reconcile.key_id or None,
+            aws_secret_access_key=reconcile.key_secret.get_secret_value() or None,
+        )
+
+    return client
 
 
 def _pushing(settings: Settings, line: Line, backlog: Backlog, ledger: SqlLedger) -> Pushing | None:

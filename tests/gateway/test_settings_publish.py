@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from gateway.settings import ReconcileSettings
-from gateway.settings_publish import GitHubSettings
+from gateway.settings_publish import EventSourceKind, EventSourceSettings, GitHubSettings
 
 
 def test_without_a_repository_nothing_is_needed() -> None:
@@ -47,3 +47,10 @@ def test_proposals_need_a_remote() -> None:
     with pytest.raises(ValidationError, match="needs `push`"):
         ReconcileSettings(github=github)
     assert ReconcileSettings(github=github, push="origin").github is github
+
+
+def test_a_source_of_events_needs_its_place() -> None:
+    for kind, name in (("files", "path"), ("bucket", "bucket"), ("queue", "url")):
+        with pytest.raises(ValidationError, match=f"needs `{name}`"):
+            EventSourceSettings(kind=EventSourceKind(kind))
+    assert EventSourceSettings(kind=EventSourceKind.LOOKUP).region == ""
