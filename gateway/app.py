@@ -1,7 +1,7 @@
 """The composition root: builds the adapters, lists the checks in order, and mounts the doors on one ASGI application."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -19,6 +19,7 @@ from gateway.checks.chain import CheckChain
 from gateway.checks.dependencies import DependenciesCheck
 from gateway.checks.policy import GuardrailsCheck
 from gateway.checks.policy_input import PolicyInputs
+from gateway.checks.quarantine import QuarantineCheck
 from gateway.clock import SystemClock
 from gateway.cloud.aws import Aws, SignedRequest
 from gateway.cloud.credentials import Credentials, CredentialsProvider, DefaultChain, FixedCredentials
@@ -44,6 +45,7 @@ from gateway.doors.aws.stream import Reads
 from gateway.doors.aws.uploads import Uploads
 from gateway.doors.body_budget import BodyBudget
 from gateway.doors.router import DoorRouter
+from gateway.drift_watch import DriftWatch
 from gateway.effects.resolver import EffectResolver
 from gateway.keyring.keys import SqlKeyRing
 from gateway.keyring.master_key import derived_key
@@ -62,14 +64,15 @@ from gateway.terraform.stacks import Stacks
 log = structlog.get_logger()
 
 
-def checks(engine: RunningEngine) -> CheckChain:
-    """The checks, in the order in which their findings are shown."""
+def checks(engine: RunningEngine, quarantined: Callable[[str], str] = lambda _: "") -> CheckChain:
+    """The checks, in the order in which their findings are shown. `quarantined` says why only people may change an address."""
     inputs = PolicyInputs()
     return CheckChain(
         [
             CallClassCheck(),
             BoundsCheck(),
             DependenciesCheck(),
+            QuarantineCheck(quarantined),
             GuardrailsCheck(engine, engine.packages, inputs),
             # Add new checks above this line: arbitration decides which claims end, so it comes last.
             ArbitrationCheck(engine, inputs),
@@ -91,6 +94,7 @@ class Ports:
     counts: PassedCounts
     masker: Masker
     digest_key: bytes
+    drift: DriftWatch
 
 
 @asynccontextmanager
@@ -140,12 +144,15 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             counts=counts,
             masker=masker,
             digest_key=derived_key(master, "call digest"),
+            drift=DriftWatch(queries=ledger, events=ledger, stacks=stacks, policy=engine, clock=clock),
         )
+        await ports.drift.book.read(ledger)
         for work in (
             background.reload_stacks(stacks),
             background.expire_claims(ledger, clock),
             background.keep_lease(ledger, clock, lease),
             background.record_counts(counts),
+            background.decide_drift(ports.drift),
         ):
             stack.callback(asyncio.ensure_future(work).cancel)
         application = _application(ports)
@@ -214,7 +221,7 @@ def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
     return Pipeline(
         resolver=wire.resolver,
         survey=Survey(stacks=ports.stacks, ledger=ports.ledger, policy=ports.engine, clock=ports.clock),
-        checks=checks(ports.engine),
+        checks=checks(ports.engine, ports.drift.quarantined),
         ledger=ports.ledger,
         cloud=_aws(ports, wire),
         clock=ports.clock,
@@ -303,6 +310,7 @@ def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder) -> Context:
         doubts=ports.ledger,
         blamer=ports.ledger,
         commands=ports.ledger,
+        drift=ports.drift,
         keys=ports.keys,
         clock=ports.clock,
         max_body_bytes=ports.settings.server.max_body_bytes,

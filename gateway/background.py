@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import structlog
 
+from gateway.drift_watch import DriftWatch
 from gateway.errors import SentinelError
 from gateway.ledger.ledger import SqlLedger
 from gateway.passed_counts import PassedCounts
@@ -19,6 +20,8 @@ _COUNTED_SECONDS = 60.0
 """How often the counts of calls that pass are recorded."""
 _RETRY_SECONDS = 5.0
 """How soon they are recorded again if the ledger did not take them."""
+_DRIFT_SECONDS = 2.0
+"""How often to look for changes from outside, and for resources that are quarantined."""
 _EXPIRE_SECONDS = 5.0
 """How often to record expired claims."""
 
@@ -54,6 +57,16 @@ async def record_counts(counts: PassedCounts) -> None:
     while True:
         await asyncio.sleep(_RETRY_SECONDS if counts.problem else _COUNTED_SECONDS)
         await counts.flush()
+
+
+async def decide_drift(watch: DriftWatch) -> None:
+    """Have policy decide about changes from outside, for ever."""
+    while True:
+        await asyncio.sleep(_DRIFT_SECONDS)
+        try:
+            await watch.follow()
+        except SentinelError as error:
+            log.error("drift_not_followed", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
 
 
 async def keep_lease(ledger: SqlLedger, clock: Clock, lasts: timedelta) -> None:

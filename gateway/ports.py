@@ -340,6 +340,19 @@ class LedgerCommands(Protocol):
         ...
 
 
+class EventLedger(Protocol):
+    """Records events that change no claim, value or key: pull requests, and changes from outside."""
+
+    async def record_event(
+        self, record: Record, *, resources: Sequence[tuple[str, str]] = (), repeat: bool = False
+    ) -> bool:
+        """Append a record named by its `mutation_id`; without `repeat` only the first of its id and stage. Whether it was appended.
+
+        Raises `errors.Malformed` for a stage that is not an event, `errors.LedgerUnavailable`.
+        """
+        ...
+
+
 class Prepared(Protocol):
     """A signed request to AWS, to be sent once. Only the `Cloud` that made it knows its content."""
 

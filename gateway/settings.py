@@ -14,6 +14,7 @@ from gateway.model.caller import ActorKind
 from gateway.model.data_plane import DEFAULT_TREATMENTS, DataTreatment
 from gateway.model.verdict import Mode
 from gateway.settings_mistakes import mistake_text
+from gateway.settings_publish import EventSourceSettings, GitHubSettings
 
 CONFIG_FILE = "sentinel.toml"
 
@@ -214,6 +215,8 @@ class ReconcileSettings(BaseModel):
     """Branch for the commits; `{stack}` is replaced by the name of the stack."""
     push: Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*)?$")] = ""
     """Name of the git remote, in each stack's repository, to which the branch is pushed after each commit; empty: nothing is pushed."""
+    github: GitHubSettings = GitHubSettings()
+    """Where the pushed branches are proposed as pull requests. Needs `push`."""
     poll_seconds: float = 0.5
     doubt_first_look_seconds: Annotated[float, Field(ge=0.1)] = 20.0
     """How long after its decision the live values are first looked at for a mutation in doubt; then after twice the time, and so on."""
@@ -227,6 +230,12 @@ class ReconcileSettings(BaseModel):
     refresh_state: bool = True
     """Whether the state is brought up to date (`terraform apply` of a plan that changes nothing else) once the protected branch has the
     values; otherwise its outputs stay old until somebody applies."""
+    drift_every: Annotated[float, Field(ge=0)] = 0.0
+    """How often, in seconds, each stack's protected code is planned to find changes from outside; 0: never."""
+    events: tuple[EventSourceSettings, ...] = ()
+    """Where CloudTrail's events are that say who made them; `cloudtrail` is one of them too."""
+    heal_replace: tuple[str, ...] = ()
+    """Addresses of resources, with `*`, that may be replaced to heal them, if a human decides so."""
     terraform: str = "terraform"
     provider_mirror: Path | None = None
     """Directory of a Terraform provider mirror; default: searched for if the registry cannot be reached."""
@@ -235,6 +244,12 @@ class ReconcileSettings(BaseModel):
     pass_environment: tuple[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], ...] = ()
     """Variables of the reconciler's environment that terraform gets besides those it always gets, e.g. `TF_VAR_size`. Those
     named `SENTINEL_…` are never passed on."""
+
+    @model_validator(mode="after")
+    def _proposals_are_pushed(self) -> Self:
+        if self.github.repository and not self.push:
+            raise ValueError("`github` needs `push`, the git remote of the stacks' repository at GitHub.")
+        return self
 
     @model_validator(mode="after")
     def _trail_has_an_owner(self) -> Self:

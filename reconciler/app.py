@@ -2,29 +2,37 @@
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import structlog
 from sqlalchemy.engine import make_url
 
 from gateway.clock import SystemClock
-from gateway.errors import SentinelError
+from gateway.errors import SentinelError, SettingsInvalid
 from gateway.keyring.keys import SqlKeyRing
 from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.ledger.ledger import SqlLedger
 from gateway.settings import Settings, StackSettings
+from gateway.settings_publish import EventSourceKind, EventSourceSettings, GitHubSettings
 from gateway.terraform.provider_mirror import read_mirror, terraform_environment
 from gateway.terraform.repository import find_checkout
 from reconciler.backlog import Backlog
 from reconciler.credentials import check_credentials
 from reconciler.doubt.read_back import LiveReader, ReadBack
 from reconciler.doubt.trail import Trail
+from reconciler.drift.sources import open_sources
+from reconciler.drifting import Drifting
+from reconciler.healing.heal import Healer
 from reconciler.loop import Line
 from reconciler.proof.undeclared import DeclaredCache
+from reconciler.proposing import Proposing
+from reconciler.publish.github_api import GitHubApi, Token
 from reconciler.publish.push import Remote
 from reconciler.pushing import Pushing
+from reconciler.stories import Stories
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.code_guard import CodeGuard
 from reconciler.terraform.passed_environment import passed_environment
@@ -114,10 +122,57 @@ def _worker(settings: Settings, stack: StackSettings, ledger: SqlLedger) -> Work
     )
     read_back = _read_back(settings, ledger, concerns=lambda name: name == stack.name, read_live=line.read_live)
     backlog = Backlog(stack=stack.name)
-    return Worker(line=line, backlog=backlog, read_back=read_back, pushing=_pushing(settings, line, backlog))
+    pushing = _pushing(settings, line, backlog, ledger)
+    drifting = _drifting(settings, line, backlog, ledger) if settings.reconcile.drift_every else None
+    return Worker(line=line, backlog=backlog, read_back=read_back, pushing=pushing, drifting=drifting)
 
 
-def _pushing(settings: Settings, line: Line, backlog: Backlog) -> Pushing | None:
+def _drifting(settings: Settings, line: Line, backlog: Backlog, ledger: SqlLedger) -> Drifting:
+    reconcile = settings.reconcile
+    sources = [*reconcile.events]
+    if reconcile.cloudtrail:
+        sources.append(EventSourceSettings(kind=EventSourceKind.FILES, path=reconcile.cloudtrail))
+    return Drifting(
+        line=line,
+        backlog=backlog,
+        events=ledger,
+        every_seconds=reconcile.drift_every,
+        sources=open_sources(sources, aws_clients(settings), identity=reconcile.gateway_identity),
+        healer=None if reconcile.endpoint else _healer(reconcile.heal_replace, line),
+    )
+
+
+def _healer(replaceable: Sequence[str], line: Line) -> Healer:
+    return Healer(
+        terraform=line.terraform,
+        state=line.state,
+        open_root=line.protected_root,
+        directory=line.worktree.with_name("healing"),
+        replaceable=replaceable,
+    )
+
+
+def aws_clients(settings: Settings) -> Callable[[str, str], Any]:
+    """Makes boto3 clients, by service and region, whose calls go where terraform's go: through the gateway, with the reconciler's key."""
+    import boto3  # noqa: PLC0415  only services that read events need it
+
+    reconcile = settings.reconcile
+    endpoint = reconcile.endpoint or f"http://{settings.server.host}:{settings.server.port}"
+
+    def client(service: str, region: str) -> Any:
+        make: Any = boto3.client
+        return make(
+            service,
+            region_name=region or settings.upstream.default_region,
+            endpoint_url=endpoint,
+            aws_access_key_id=reconcile.key_id or None,
+            aws_secret_access_key=reconcile.key_secret.get_secret_value() or None,
+        )
+
+    return client
+
+
+def _pushing(settings: Settings, line: Line, backlog: Backlog, ledger: SqlLedger) -> Pushing | None:
     if not settings.reconcile.push:
         return None
     remote = Remote(
@@ -127,7 +182,42 @@ def _pushing(settings: Settings, line: Line, backlog: Backlog) -> Pushing | None
         branch=line.branch,
         protected=line.protected,
     )
-    return Pushing(stack=line.stack, remote=remote, backlog=backlog)
+    github = settings.reconcile.github
+    if not github.repository:
+        return Pushing(stack=line.stack, remote=remote, backlog=backlog)
+    return Pushing(
+        stack=line.stack,
+        remote=remote,
+        backlog=backlog,
+        proposing=_proposing(github, remote, Stories(queries=ledger, backlog=backlog), ledger),
+        window_seconds=github.window_seconds,
+        look_seconds=github.look_seconds,
+    )
+
+
+def _proposing(github: GitHubSettings, remote: Remote, stories: Stories, ledger: SqlLedger) -> Proposing:
+    return Proposing(
+        stack=stories.backlog.stack,
+        remote=remote,
+        api=GitHubApi(url=github.api, token=Token(file=github.token_file, variable=github.token_env)),
+        repository=github.repository,
+        base=github.base or _name_at(remote),
+        stories=stories,
+        events=ledger,
+        clock=SystemClock(),
+        ask_reviewers=github.ask_reviewers,
+    )
+
+
+def _name_at(remote: Remote) -> str:
+    """The protected branch's name at the remote. Raises `errors.SettingsInvalid` if its ref does not tell."""
+    for prefix in (f"refs/remotes/{remote.name}/", "refs/heads/"):
+        if remote.protected.startswith(prefix):
+            return remote.protected.removeprefix(prefix)
+    raise SettingsInvalid(
+        f"The protected branch of {remote.source} is {remote.protected}, which names no branch at {remote.name}. Set "
+        "`reconcile.github.base`, the branch that pull requests are to be merged into."
+    )
 
 
 def _read_back(

@@ -92,3 +92,23 @@ class EventsInvalid(SentinelError):
     """A file of CloudTrail events cannot be read as a whole."""
 
     code = "events_invalid"
+
+
+class GitHubFailed(SentinelError):
+    """GitHub could not be reached, refused, or answered something else than its documentation says."""
+
+    code = "github_failed"
+
+
+class GitHubBusy(GitHubFailed):
+    """GitHub wants us to wait."""
+
+    code = "github_busy"
+    wait_seconds: float = 60.0
+
+    @classmethod
+    def wanting(cls, where: str, seconds: float) -> "GitHubBusy":
+        """The error for a request, with the seconds to wait."""
+        error = cls(f"GitHub's rate limit was reached at {where}; it is tried again in {seconds:.0f} seconds.")
+        error.wait_seconds = seconds
+        return error

@@ -32,6 +32,7 @@ from reconciler.rewrite.surroundings import surroundings
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.downloaded import link_downloaded
 from reconciler.terraform.live import LiveReads
+from reconciler.terraform.plan import TerraformPlan, read_plan
 from reconciler.terraform.refreshed import Refreshed
 
 _NOTED = 50
@@ -190,6 +191,20 @@ class Line:
         await add_untracked_files(protected)
         async with LiveReads.beside(self.terraform) as reads:
             return await reads.refresh(protected.root, state=self.state, targets=targets)
+
+    async def protected_root(self) -> Path:
+        """The root module of the protected code, in a worktree of its own, ready to be planned. Raises `errors.GitFailed`."""
+        protected = await open_protected(
+            source=self.source, worktree=self.worktree.with_name("protected"), protected=self.protected
+        )
+        await add_untracked_files(protected)
+        return protected.root
+
+    async def plan_protected(self) -> TerraformPlan | None:
+        """The plan of the protected code; None if it is empty. Raises as `read_live`."""
+        root = await self.protected_root()
+        file = await self.terraform.plan(root, state=self.state)
+        return read_plan(await self.terraform.show(root, file)) if file else None
 
     async def protected_head(self) -> str:
         """The protected branch's commit. Raises `errors.GitFailed`."""

@@ -18,9 +18,9 @@ class Retry:
         """Whether it may be tried."""
         return self.again_at <= time.monotonic()
 
-    def failed(self) -> float:
-        """Count a failure; returns the seconds to wait, doubled each time."""
+    def failed(self, at_least: float = 0.0) -> float:
+        """Count a failure; returns the seconds to wait, doubled each time, and no fewer than `at_least`."""
         self.count += 1
-        wait = min(2.0**self.count, _LONGEST_WAIT)
+        wait = max(min(2.0**self.count, _LONGEST_WAIT), at_least)
         self.again_at = time.monotonic() + wait
         return wait

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -20,6 +20,7 @@ from reconciler.backlog import Backlog
 from reconciler.doubt.read_back import ReadBack
 from reconciler.doubt.verdict import DoubtVerdict
 from reconciler.drift.applied import AppliedMutation
+from reconciler.drifting import Drifting
 from reconciler.errors import GitFailed
 from reconciler.left_over import LeftOver
 from reconciler.loop import Line
@@ -46,8 +47,12 @@ class Worker:
     """Settles the stack's mutations in doubt."""
     pushing: Pushing | None = None
     """Pushes the stack's branch, if that is wanted."""
+    drifting: Drifting | None = None
+    """Finds changes from outside, if that is wanted."""
     retries: dict[str, Retry] = field(default_factory=dict)
     left_over: LeftOver = field(default_factory=LeftOver)
+    looked_at_drift: int = -1
+    """The slot of the schedule in which changes from outside were last looked for."""
     seen_head: str = ""
     """The protected branch's commit when merges were last recorded."""
 
@@ -63,6 +68,7 @@ class Worker:
                 done += 1
         await self._look_at_protected(runner)
         await self._settle_doubts(runner)
+        await self._heed_drift(runner)
         if done:
             await self.backlog.read(self.line.queries)
         return done
@@ -121,6 +127,32 @@ class Worker:
             except (SentinelError, dbos_error.DBOSException, OSError, ValueError, KeyError, TypeError) as error:
                 log.error("doubt_not_settled", stack=self.line.stack, mutation=doubt.mutation_id, error=str(error))  # noqa: TRY400  the sentence is complete without a traceback
 
+    async def _heed_drift(self, runner: "Runner") -> None:
+        """Look for changes from outside if it is time, and carry out what was decided about one of them."""
+        if self.drifting is None or terraform_is_applying(self.line.state):
+            return
+        slot = self.drifting.slot()
+        if slot != self.looked_at_drift:
+            self.looked_at_drift = slot
+            await self._try_drift("drift_not_looked_for", runner.scan_drift(self.line.stack, slot))
+        for drift in await self.drifting.follow():
+            retry = self.retries.setdefault(f"{drift.id}.{drift.decision}", Retry())
+            if not retry.due:
+                continue
+            work = runner.carry_out(self.line.stack, drift.id, decision=drift.decision, attempt=retry.count)
+            if not await self._try_drift("drift_not_carried_out", work):
+                retry.failed()
+            return
+
+    async def _try_drift(self, event: str, work: Awaitable[object]) -> bool:
+        """Whether the work was done; what failed is logged and tried again later."""
+        try:
+            await work
+        except (SentinelError, dbos_error.DBOSException, OSError, ValueError, KeyError, TypeError) as error:
+            log.error(event, stack=self.line.stack, error=str(error))  # noqa: TRY400  the sentence is complete without a traceback
+            return False
+        return True
+
     async def _write_back(self, runner: "Runner", applied: AppliedMutation, retry: Retry) -> bool:
         began = time.monotonic()
         bound = log.bind(stack=self.line.stack, mutation=applied.id)
@@ -155,7 +187,19 @@ class Runner:
             return await self._read_back(stack, mutation_id)
 
         self._workflow = DBOS.workflow(name="write_back")(write_back)
+
+        async def scan_drift(stack: str) -> int:
+            return await DBOS.run_step_async({"name": "scan"}, self._drifting(stack).scan)
+
+        async def carry_out(stack: str, drift_id: str) -> dict[str, Any]:
+            async def step() -> dict[str, Any]:
+                return dict(await self._drifting(stack).carry_out(drift_id))
+
+            return await DBOS.run_step_async({"name": "carry_out"}, step)
+
         self._doubt_workflow = DBOS.workflow(name="read_back")(read_back)
+        self._scan_workflow = DBOS.workflow(name="scan_drift")(scan_drift)
+        self._drift_workflow = DBOS.workflow(name="carry_out")(carry_out)
 
     async def register(self) -> None:
         """Register one queue per stack, each running one workflow at a time."""
@@ -186,6 +230,27 @@ class Runner:
         with SetWorkflowID(new_id("look")):
             handle = await DBOS.enqueue_workflow_async(_queue(stack), self._doubt_workflow, stack, mutation_id)
         return await handle.get_result(polling_interval_sec=self._poll_seconds)
+
+    async def scan_drift(self, stack: str, slot: int) -> int:
+        """Look for changes from outside, once in each slot of the schedule; returns how many there are. Raises what `Drifting` raises."""
+        with SetWorkflowID(f"drift.{stack}.{slot}"):
+            handle = await DBOS.enqueue_workflow_async(_queue(stack), self._scan_workflow, stack)
+        return await handle.get_result(polling_interval_sec=self._poll_seconds)
+
+    async def carry_out(self, stack: str, drift_id: str, *, decision: int, attempt: int) -> dict[str, Any]:
+        """Carry out a decision about a change from outside; returns what came of it. Raises what `Drifting` raises."""
+        with SetWorkflowID(f"{drift_id}.{decision}.{attempt}"):
+            handle = await DBOS.enqueue_workflow_async(_queue(stack), self._drift_workflow, stack, drift_id)
+        return await handle.get_result(polling_interval_sec=self._poll_seconds)
+
+    def _drifting(self, stack: str) -> Drifting:
+        drifting = self._workers[stack].drifting
+        if drifting is None:
+            message = (
+                f"Changes from outside of the stack {stack} are not looked for: `reconcile.drift_every` is not set."
+            )
+            raise LedgerUnavailable(message)
+        return drifting
 
     async def _read_back(self, stack: str, mutation_id: str) -> dict[str, Any]:
         read_back = self._workers[stack].read_back

@@ -60,7 +60,7 @@ def policy_input(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
             "rules": {group: to_json(rules) for group, rules in facts.group_rules.rules.items()},
         },
         "dependants": _dependants(facts),
-        "claims": [_claim(standing) for standing in facts.claims],
+        "claims": [claim_input(standing) for standing in facts.claims],
         "flips": dict(facts.flips),
         "signals": list(facts.signals),
     }
@@ -92,7 +92,8 @@ def _effect(subject: Subject) -> Json:
     }
 
 
-def _claim(standing: StandingClaim) -> Json:
+def claim_input(standing: StandingClaim) -> Json:
+    """A standing claim, as policies see it."""
     claim, motive = standing.claim, standing.claim.motive
     return {
         "id": claim.id,

@@ -22,6 +22,8 @@ PLACES: Final[Mapping[str, str]] = {
     "release": "gateway.cli.decide:release",
     "left": "gateway.cli.left:left",
     "settle": "gateway.cli.settle:settle",
+    "drift": "gateway.cli.drift:drift_app",
+    "heal": "gateway.cli.drift:heal_app",
     "records": "gateway.cli.investigate:records",
     "blame": "gateway.cli.investigate:blame",
     "claims": "gateway.cli.investigate:claims",

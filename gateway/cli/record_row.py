@@ -59,4 +59,6 @@ def _reason(body: Mapping[str, Any]) -> str:
             return f"{body['code']}: {body[name]}" if body.get("code") else str(body[name])
     if body.get("commit"):
         return f"commit {body['commit'][:12]} on {body.get('branch', '')}"
+    if body.get("url"):
+        return f"{body.get('state', '')} {body['url']}"
     return " ".join(dict.fromkeys(str(each["reason"]) for each in body.get("left", ())))

@@ -13,6 +13,7 @@ from gateway.ledger.blame import Blame, blame
 from gateway.ledger.checkpoint_file import CheckpointFile
 from gateway.ledger.claims import expire
 from gateway.ledger.decision import decide
+from gateway.ledger.events import append_event
 from gateway.ledger.ledger_keys import LedgerKeys
 from gateway.ledger.lookup import applied_with, attempt_of, view_of
 from gateway.ledger.opening import prepare
@@ -265,6 +266,14 @@ class SqlLedger:
         """Append RECONCILED. If `body["merged"]` is true, the mutation's claims end. Raises `errors.NotFound`."""
         await self._writer.submit(
             lambda transaction: approvals.record_reconciliation(transaction, mutation_id, at=at, body=body)
+        )
+
+    async def record_event(
+        self, record: Record, *, resources: Sequence[tuple[str, str]] = (), repeat: bool = False
+    ) -> bool:
+        """Append a record of an event; without `repeat` only the first of its id and stage. Whether it was appended."""
+        return await self._writer.submit(
+            lambda transaction: append_event(transaction, record, resources=resources, repeat=repeat)
         )
 
     async def expire(self, at: datetime) -> int:

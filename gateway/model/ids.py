@@ -1,5 +1,6 @@
 """Generates identifiers that sort by creation time, and defines the prefixes of key ids."""
 
+import hashlib
 import secrets
 import time
 
@@ -12,6 +13,12 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 def new_id(prefix: str) -> str:
     """`prefix_` and 26 characters: 48 bits of Unix milliseconds, then 80 random bits, in Crockford base 32 (ULID)."""
     number = (int(time.time() * 1000) << 80) | secrets.randbits(80)
+    return f"{prefix}_" + "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
+
+
+def digest_id(prefix: str, *parts: str) -> str:
+    """`prefix_` and 26 characters that follow from the parts: the same event always has the same id."""
+    number = int.from_bytes(hashlib.sha256("\0".join(parts).encode()).digest())
     return f"{prefix}_" + "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
 
 

@@ -22,6 +22,14 @@ class Stage(StrEnum):
     PASSED = "passed"
     KEY_ISSUED = "key_issued"
     KEY_REVOKED = "key_revoked"
+    PROPOSED = "proposed"
+    """What became of a stack's pull request."""
+    DRIFTED = "drifted"
+    """A change from outside: live differs from code, and no mutation explains it."""
+    DRIFT_DECIDED = "drift_decided"
+    """What is to be done about it, by policy or by a human."""
+    DRIFT_SETTLED = "drift_settled"
+    """What came of that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import tarfile
 import tempfile
 from collections.abc import Mapping
@@ -19,6 +20,9 @@ from gateway.policy.guardrail_sources import check_guardrails
 from gateway.policy.sources import Sources
 
 ENTRYPOINTS = ("sentinel/arbitration/result", "sentinel/guardrails/result")
+DRIFT = "sentinel/drift/result"
+"""Decides about changes from outside. Policies without it leave each of them to a human."""
+_DRIFT_PACKAGE = re.compile(rb"^package sentinel\.drift$", re.MULTILINE)
 RULES = "data.sentinel.rules."
 """Prefix of the guardrail packages."""
 _WASM, _DATA, _MANIFEST = "policy.wasm", "data.json", "manifest.json"
@@ -113,19 +117,26 @@ def build(sources: Sources, tool: Path) -> Bundle:
         archive = Path(scratch) / "bundle.tar.gz"
         opa_command.opa_output(tool, ["check", "--strict", "."], cwd=copy)
         check_guardrails(copy, tool)
-        entrypoint_options = [part for entrypoint in ENTRYPOINTS for part in ("-e", entrypoint)]
+        entrypoints = _entrypoints(sources)
+        entrypoint_options = [part for entrypoint in entrypoints for part in ("-e", entrypoint)]
         opa_command.opa_output(tool, ["build", "-t", "wasm", *entrypoint_options, "-o", str(archive), "."], cwd=copy)
         inspection = json.loads(opa_command.opa_output(tool, ["inspect", "--format", "json", str(archive)], cwd=copy))
         wasm, data = _member(archive, "/policy.wasm"), _member(archive, "/data.json")
     manifest = Manifest(
         opa=opa_command.opa_version(tool),
-        entrypoints=ENTRYPOINTS,
+        entrypoints=entrypoints,
         packages=_packages(inspection),
         sources=dict(sorted(sources.digests.items())),
         wasm_sha256=_sha256(wasm),
         data_sha256=_sha256(data),
     )
     return _validated(Bundle(wasm=wasm, data=data, manifest=manifest))
+
+
+def _entrypoints(sources: Sources) -> tuple[str, ...]:
+    """The rules that a gateway may ask."""
+    has_drift = any(_DRIFT_PACKAGE.search(content) for content in sources.files.values())
+    return tuple(sorted((*ENTRYPOINTS, *((DRIFT,) if has_drift else ()))))
 
 
 def _packages(inspection: Mapping[str, Any]) -> tuple[str, ...]:

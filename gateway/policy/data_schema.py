@@ -172,6 +172,14 @@ class ExposureData(_Strict):
     policy_attributes: list[StrictStr]
 
 
+class DriftData(_Strict):
+    """`policies/data/drift.json`. `trusted` are ARNs, `guarded` resource types; both may end with `*`."""
+
+    trusted: list[Annotated[StrictStr, Field(min_length=3)]]
+    guarded: list[Annotated[StrictStr, Field(min_length=3)]]
+    reverted: list[StrictStr]
+
+
 _KNOWN: Mapping[str, type[BaseModel]] = {
     "priorities": Priorities,
     "network": NetworkData,
@@ -185,6 +193,7 @@ _KNOWN: Mapping[str, type[BaseModel]] = {
     "execution": ExecutionData,
     "exposure": ExposureData,
     "destinations": DestinationsData,
+    "drift": DriftData,
 }
 _COMPLETE = (
     ("intents", Intent),

@@ -104,6 +104,8 @@ class Embedded:
             raise PolicyUnavailable(
                 f"The policies cannot evaluate this change: its description has {len(text)} bytes, more than {LARGEST_INPUT}."
             )
+        if entrypoint not in self._bundle.manifest.entrypoints:
+            raise PolicyUnavailable(f"The policies have no result for {entrypoint}: it is not an entrypoint.")
         return _defined_result(entrypoint, self._evaluate(entrypoint, text))
 
     async def close(self) -> None:

@@ -14,7 +14,7 @@ from gateway.model.resolution import SettledBy
 from gateway.service_models import ServiceModels
 from reconciler.doubt.verdict import Answer, DoubtVerdict
 from reconciler.drift.applied import AppliedMutation
-from reconciler.drift.cloudtrail import read_records
+from reconciler.drift.cloudtrail import event_files, read_records
 
 _USER_AGENT: Final = re.compile(r"\[?sentinel/\S+ mutation/(mut_[0-9a-z]{26})\]?")
 _VERSION: Final = re.compile(r"\d{4}_?\d{2}_?\d{2}(?:v\d+)?")
@@ -36,7 +36,7 @@ class Trail:
     """Where CloudTrail's events are, and who the gateway is in them."""
 
     path: Path
-    """A file, or a directory of `.json` files."""
+    """A file, or a directory of `.json` and `.json.gz` files, as CloudTrail delivers them."""
     identity: str
     """ARN of the IAM role or user with whose credentials the gateway sends."""
 
@@ -60,16 +60,15 @@ def found_in_trail(trail: Trail, applied: AppliedMutation) -> DoubtVerdict | Non
 
 
 def _events(path: Path) -> Iterator[Mapping[str, Any]]:
-    files = sorted(path.glob("*.json")) if path.is_dir() else [path]
-    for file in files:
+    for file in event_files(path):
         for record in read_records(file):
-            event = _unwrapped(record)
+            event = unwrapped(record)
             if isinstance(event, dict):
                 yield event
 
 
-def _unwrapped(record: Any) -> Any:
-    """A record itself, or the one that a result of LookupEvents holds as text."""
+def unwrapped(record: Any) -> Any:
+    """A record itself, or the one that a result of LookupEvents holds as text; None if that cannot be read."""
     if isinstance(record, dict) and isinstance(text := record.get("CloudTrailEvent"), str):
         try:
             return json.loads(text)
@@ -99,14 +98,14 @@ def _is_of(event: Mapping[str, Any], applied: AppliedMutation) -> bool:
 def _is_own(event: Mapping[str, Any], trail: Trail, applied: AppliedMutation) -> bool:
     """Whether the gateway's identity made the call, in the account that it was meant for."""
     who = event.get("userIdentity")
-    if not isinstance(who, dict) or _principal(who) != trail.identity:
+    if not isinstance(who, dict) or principal_of(who) != trail.identity:
         return False
     own = trail.identity.split(":")[4]
     accounts = str(who.get("accountId", own)), str(event.get("recipientAccountId", own))
     return accounts == (own, applied.account or own)
 
 
-def _principal(who: Mapping[str, Any]) -> str:
+def principal_of(who: Mapping[str, Any]) -> str:
     """The ARN of the role or user in a `userIdentity`; empty for any other kind ("CloudTrail userIdentity element")."""
     match who:
         case {"type": "AssumedRole", "sessionContext": {"sessionIssuer": {"type": "Role", "arn": str(arn)}}}:

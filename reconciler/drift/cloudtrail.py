@@ -1,6 +1,9 @@
 """Reads CloudTrail events and finds who made a change that did not pass through Sentinel."""
 
+import gzip
+import io
 import json
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -25,6 +28,8 @@ _IDENTITY = (
     "cluster_name",
 )
 """Attributes by which AWS calls name a resource; see `_names` for the others that count."""
+_LARGEST = 256 * 1024 * 1024
+"""Bytes of a file's events, decompressed."""
 _SHORTEST = 3
 """Shorter names, in characters, would match events of other resources."""
 
@@ -58,8 +63,13 @@ def read_events(path: Path) -> Events:
     Raises `errors.EventsInvalid` if the file as a whole cannot be read.
     Source: "CloudTrail record contents" in the AWS CloudTrail user guide.
     """
+    return events_of(read_records(path), str(path))
+
+
+def events_of(records: Iterable[Any], path: str) -> Events:
+    """The events of raw records; `path` names them in sentences about bad ones."""
     events, bad = [], []
-    for index, record in enumerate(read_records(path)):
+    for index, record in enumerate(records):
         try:
             event = _event(record)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -131,11 +141,28 @@ _EVENT_SOURCES = {"cloudwatch": "monitoring"}
 """By the service in an ARN: the event source, if it has another name."""
 
 
+def event_files(path: Path) -> list[Path]:
+    """The files of events: the one at `path`, or those in and below the directory, as CloudTrail delivers them. Digest files are none."""
+    if not path.is_dir():
+        return [path]
+    found = (file for suffix in ("*.json", "*.json.gz") for file in path.rglob(suffix))
+    return sorted(file for file in found if "CloudTrail-Digest" not in file.parts)
+
+
 def read_records(path: Path) -> list[Any]:
-    """The raw records of a file; None for a line that is not JSON. Raises `errors.EventsInvalid`."""
+    """The raw records of a file, which may be compressed; None for a line that is not JSON. Raises `errors.EventsInvalid`."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+        return parse_records(path.read_bytes(), str(path))
+    except OSError as error:
+        message = f"The events in {path} cannot be read: {error}. Nothing was changed."
+        raise EventsInvalid(message) from error
+
+
+def parse_records(content: bytes, path: str) -> list[Any]:
+    """The raw records in a file's content; `path` names it in errors. Raises `errors.EventsInvalid`."""
+    try:
+        text = _unpacked(content).decode("utf-8-sig")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         message = f"The events in {path} cannot be read: {error}. Nothing was changed."
         raise EventsInvalid(message) from error
     try:
@@ -153,7 +180,19 @@ def read_records(path: Path) -> list[Any]:
     raise EventsInvalid(message)
 
 
-def _lines(path: Path, text: str) -> list[Any]:
+def _unpacked(content: bytes) -> bytes:
+    """The content, decompressed if it is gzip, up to a limit: a small file must not fill the memory. Raises OSError."""
+    if not content.startswith(b"\x1f\x8b"):
+        return content
+    with gzip.open(io.BytesIO(content)) as file:
+        unpacked = file.read(_LARGEST + 1)
+    if len(unpacked) > _LARGEST:
+        message = f"it holds more than {_LARGEST} bytes"
+        raise OSError(message)
+    return unpacked
+
+
+def _lines(path: str, text: str) -> list[Any]:
     """One record per line; None for a line that is not JSON. Raises `EventsInvalid` if no line is JSON."""
     lines = [line for line in text.splitlines() if line.strip()]
     records: list[Any] = []

@@ -208,6 +208,13 @@ async def mutations_in(source: Path, protected: str = "HEAD") -> frozenset[str]:
     return frozenset(found)
 
 
+async def trailer_keys(source: Path, *revisions: str) -> tuple[str, ...]:
+    """What the commits in a range say that they write back: mutation ids, for those that correct a record `ID@NUMBER`. Raises `errors.GitFailed`."""
+    listed = await git(source, "log", _TRAILERS, *revisions, "--")
+    rows = _trailers(listed)
+    return tuple(key for _, ids, corrected in rows for key in _keys(ids, corrected))
+
+
 async def branch_tip(source: Path, name: str) -> str:
     """The commit of a branch, unchecked; empty if there is no such branch. Raises `errors.GitFailed`."""
     listed = await git(source, "for-each-ref", "--format=%(objectname) %(refname)", f"refs/heads/{name}")
@@ -219,6 +226,11 @@ def _trailers(listed: str) -> Iterator[tuple[str, list[str], list[str]]]:
     fields = [field.split() for field in listed.split("\0")[1:]]
     for (commit,), ids, corrected in zip(fields[::3], fields[1::3], fields[2::3], strict=True):
         yield commit, ids, corrected
+
+
+def _keys(ids: Sequence[str], corrected: Sequence[str]) -> Iterator[str]:
+    for mutation in ids:
+        yield from (f"{mutation}@{number}" for number in corrected) if corrected else (mutation,)
 
 
 def _branch(name: str, source: Path, worktree: Path, top: Path) -> Branch:

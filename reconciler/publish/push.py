@@ -1,7 +1,7 @@
 """Pushes the stack's branch to a remote, so that it can be reviewed where pull requests are.
 
-Only commits that were checked are pushed, and nobody's work is overwritten: the remote's branch is replaced only if what it points to
-is ours, and only while it still points there.
+Only commits that were checked are pushed, and nobody's work is overwritten: the remote's branch is replaced only if all of it is ours or
+in the protected branch, and only while it still points there. If others pushed to it, our commits are put behind theirs.
 """
 
 import os
@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reconciler.errors import GitFailed
-from reconciler.publish.git import checked_tip, git
+from reconciler.publish.git import checked_tip, git, protected_head
 from reconciler.publish.own_commits import OwnCommits
+from reconciler.publish.pending import all_merged
+from reconciler.publish.rebase import foreign_commits, rebased
 
 _OPTIONS = (
     "protocol.ext.allow=never",  # a URL of this protocol is a program
@@ -29,8 +31,10 @@ _PASSED = (
     "no_proxy",
 )
 """Variables that a push gets besides those of every git command: how to reach and authenticate at the remote."""
-_RUNS = r"^(credential\..*|core\.(sshcommand|askpass|gitproxy)|remote\..*\.(vcs|receivepack|uploadpack))$"
-"""Keys of a configuration that make a push run a program."""
+_RUNS = (
+    r"^(credential\..*|core\.(sshcommand|askpass|gitproxy)|remote\..*\.(vcs|receivepack|uploadpack)|merge\..*\.driver)$"
+)
+"""Keys of a configuration that make a push, or a merge before it, run a program."""
 _SECONDS = 120.0
 
 
@@ -48,25 +52,64 @@ class Remote:
     protected: str = "HEAD"
 
     async def push(self, recorded: Collection[str] = ()) -> str:
-        """Make the remote's branch point to ours; returns our branch's commit, empty if there is none.
+        """Make the remote's branch hold our commits; returns the commit that it points to then, empty if we have no branch.
 
-        `recorded` are the commits that the ledger says are ours. Raises `errors.GitFailed` and `errors.ForeignCommit`; the local branch
-        stays as it is.
+        That is our branch's own commit, or one behind the commits that others pushed there. `recorded` are the commits that the ledger
+        says are ours. Raises `errors.GitFailed` and `errors.ForeignCommit`; the local branch stays as it is.
         """
         tip = await checked_tip(
             source=self.source, worktree=self.worktree, name=self.branch, protected=self.protected, recorded=recorded
         )
-        if tip:
-            await self._refuse_programs()
-            on_disk = await self._is_on_disk()
-            there = await self._there(on_disk=on_disk)
-            if there != tip:
-                await self._send(tip, there, lease=await self._lease(tip, there, recorded), on_disk=on_disk)
+        if not tip:
+            return ""
+        await self._refuse_programs()
+        on_disk = await self._is_on_disk()
+        there = await self._there(on_disk=on_disk)
+        if there == tip:
+            return tip
+        if not there:
+            # After a merge, the remote's branch may have been deleted: it is not made again before there is something new.
+            if await all_merged(self.source, tip, self.protected):
+                return ""
+            await self._send(tip, there, lease=True, on_disk=on_disk)
+            return tip
+        await self._fetch(f"+{self._ref}:{self._seen}", on_disk=on_disk)
+        if await self._foreign(there, recorded):
+            return await self._push_behind(tip, there, on_disk=on_disk)
+        await self._send(tip, there, lease=not await self._contains(tip, there), on_disk=on_disk)
         return tip
+
+    async def fetch_protected(self) -> None:
+        """Bring the protected branch up to date if it is one of this remote, so that merges are seen. Raises `errors.GitFailed`."""
+        prefix = f"refs/remotes/{self.name}/"
+        if self.protected.startswith(prefix):
+            await self._refuse_programs()
+            branch = self.protected.removeprefix(prefix)
+            await self._fetch(f"+refs/heads/{branch}:{self.protected}", on_disk=await self._is_on_disk())
+
+    async def foreign(self, published: str, recorded: Collection[str] = ()) -> tuple[str, ...]:
+        """The commits of others in what was pushed, latest first. Raises `errors.GitFailed`."""
+        return await self._foreign(published, recorded) if published else ()
+
+    async def _push_behind(self, tip: str, there: str, *, on_disk: bool) -> str:
+        protected = await protected_head(self.source, self.protected)
+        last = await rebased(self.source, tip=tip, there=there, protected=protected, own=self._own)
+        if last != there:
+            await self._send(last, there, lease=False, on_disk=on_disk)
+        return last
 
     @property
     def _ref(self) -> str:
         return f"refs/heads/{self.branch}"
+
+    @property
+    def _seen(self) -> str:
+        """Where the remote's branch is kept here, apart from all branches."""
+        return f"refs/sentinel/{self.name}/{self.branch}"
+
+    @property
+    def _own(self) -> OwnCommits:
+        return OwnCommits(path=self.worktree.with_name(f"{self.worktree.name}.commits"))
 
     async def _is_on_disk(self) -> bool:
         url = (await git(self.source, "remote", "get-url", "--push", "--", self.name)).strip()
@@ -76,18 +119,15 @@ class Remote:
         listed = await self._git("ls-remote", "--", self.name, self._ref, on_disk=on_disk)
         return next((row.split()[0] for row in listed.splitlines() if row.endswith(f"\t{self._ref}")), "")
 
-    async def _lease(self, tip: str, there: str, recorded: Collection[str]) -> bool:
-        """Whether the remote's branch may be replaced. Raises `GitFailed` if it has commits of others that ours does not contain."""
-        own = OwnCommits(path=self.worktree.with_name(f"{self.worktree.name}.commits")).all()
-        if not there or there in own or there in recorded:
-            return True
-        if await self._contains(tip, there):
-            return False
-        message = (
-            f"The branch {self.branch} of the remote {self.name} has commits that Sentinel did not make ({there[:12]}), so it was not "
-            "pushed, and nothing there was changed. All commits are kept here. Merge that branch or delete it; then it is pushed."
+    async def _fetch(self, refspec: str, *, on_disk: bool) -> None:
+        options = ["--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no"]
+        await self._git("fetch", *options, "--upload-pack=git-upload-pack", "--", self.name, refspec, on_disk=on_disk)
+
+    async def _foreign(self, there: str, recorded: Collection[str]) -> tuple[str, ...]:
+        protected = await protected_head(self.source, self.protected)
+        return await foreign_commits(
+            self.source, there, protected=protected, ours=frozenset({*recorded, *self._own.all()})
         )
-        raise GitFailed(message)
 
     async def _contains(self, tip: str, there: str) -> bool:
         try:

@@ -78,12 +78,21 @@ class Terraform:
         return None
 
     async def saved_plan(
-        self, root: Path, *, state: Path | None = None, targets: Sequence[str] = (), refresh_only: bool = False
+        self,
+        root: Path,
+        *,
+        state: Path | None = None,
+        targets: Sequence[str] = (),
+        refresh_only: bool = False,
+        replace: Sequence[str] = (),
     ) -> SavedPlan:
-        """As `plan`, with the file of an empty plan too. `refresh_only` plans an update of the state alone. Raises as `plan`."""
+        """As `plan`, with the file of an empty plan too. `refresh_only` plans an update of the state alone, `replace` the replacement of
+        resources. Raises as `plan`.
+        """
         file = self._plan_file()
         argv = ["plan", "-detailed-exitcode", "-lock=false", "-no-color", "-compact-warnings", f"-out={file}"]
         argv += ["-refresh-only"] if refresh_only else []
+        argv += [f"-replace={address}" for address in replace]
         argv += [f"-state={state}"] if state else []
         argv += [f"-target={target}" for target in targets]
         completed = await self._with_plugins(root, argv)
@@ -105,6 +114,12 @@ class Terraform:
             raise TerraformFailed(
                 f"`terraform apply` of a plan for the state alone failed. It said:\n{_last_lines(completed)}"
             )
+
+    async def apply_and_log(self, root: Path, plan: Path, *, state: Path | None, lock_seconds: int) -> Completed:
+        """Apply a plan file under the backend's lock; what terraform said. Only `reconciler.healing` calls this. Raises `errors.TerraformMissing`."""
+        argv = ["apply", "-input=false", "-no-color", "-compact-warnings", f"-lock-timeout={lock_seconds}s"]
+        argv += [f"-state={state}"] if state else []
+        return await self._with_plugins(root, [*argv, str(plan)])
 
     async def refresh(self, root: Path, *, state: Path | None, targets: Sequence[str]) -> Refreshed:
         """Read the live attributes of resources; nothing is changed, not even the state.

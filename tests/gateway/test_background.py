@@ -45,6 +45,9 @@ class Failing:
         else:
             self.done.set()
 
+    async def follow(self) -> None:
+        self._called("follow", LedgerUnavailable("away"))
+
     async def end_lease(self) -> None:
         self._called("end", LedgerUnavailable("away"))
 
@@ -64,12 +67,13 @@ WORK: dict[str, Any] = {
     "expire": lambda double: background.expire_claims(double, FixedClock()),
     "renew": lambda double: background.keep_lease(double, FixedClock(), timedelta()),
     "flush": background.record_counts,
+    "follow": background.decide_drift,
 }
 
 
 @pytest.mark.parametrize("name", WORK)
 async def test_a_failure_does_not_end_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for constant in ("_RELOAD_SECONDS", "_EXPIRE_SECONDS", "_COUNTED_SECONDS", "_RETRY_SECONDS"):
+    for constant in ("_RELOAD_SECONDS", "_EXPIRE_SECONDS", "_COUNTED_SECONDS", "_RETRY_SECONDS", "_DRIFT_SECONDS"):
         monkeypatch.setattr(background, constant, 0)
     double = Failing()
     task = asyncio.ensure_future(WORK[name](double))

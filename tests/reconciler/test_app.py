@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from pydantic import SecretStr, ValidationError
 
+from gateway.errors import SettingsInvalid
 from gateway.settings import ReconcileSettings, ServerSettings, Settings
+from gateway.settings_publish import GitHubSettings
 from reconciler.app import _database, _pushing, environment
 from reconciler.backlog import Backlog
 
@@ -49,12 +51,40 @@ def test_the_branch_is_pushed_only_if_a_remote_is_named(tmp_path: Path) -> None:
         stack="shop", source=tmp_path, worktree=tmp_path, branch="sentinel/shop", protected="main"
     )
     backlog = Backlog(stack="shop")
-    assert _pushing(settings, line, backlog) is None
+    ledger: Any = None
+    assert _pushing(settings, line, backlog, ledger) is None
     named = settings.model_copy(update={"reconcile": ReconcileSettings(push="origin")})
-    pushing = _pushing(named, line, backlog)
+    pushing = _pushing(named, line, backlog, ledger)
     assert pushing is not None
     assert (pushing.remote.name, pushing.remote.branch, pushing.remote.protected) == ("origin", "sentinel/shop", "main")
     assert pushing.backlog is backlog
+    assert pushing.proposing is None
+
+
+@pytest.mark.parametrize(
+    ("protected", "base", "wanted"),
+    [
+        ("refs/remotes/origin/main", "", "main"),
+        ("refs/heads/release/1", "", "release/1"),
+        ("HEAD", "main", "main"),
+        ("HEAD", "", None),
+    ],
+)
+def test_pull_requests_go_to_the_protected_branch(
+    tmp_path: Path, protected: str, base: str, wanted: str | None
+) -> None:
+    github = GitHubSettings(repository="acme/infra", token_env="T", base=base, window_seconds=7, look_seconds=9)
+    settings = Settings(data=tmp_path, reconcile=ReconcileSettings(push="origin", github=github))
+    line: Any = SimpleNamespace(stack="shop", source=tmp_path, worktree=tmp_path, branch="b", protected=protected)
+    ledger: Any = None
+    if wanted is None:
+        with pytest.raises(SettingsInvalid, match=r"reconcile\.github\.base"):
+            _pushing(settings, line, Backlog(stack="shop"), ledger)
+        return
+    pushing = _pushing(settings, line, Backlog(stack="shop"), ledger)
+    assert pushing is not None
+    assert pushing.proposing is not None
+    assert (pushing.proposing.base, pushing.window_seconds, pushing.look_seconds) == (wanted, 7, 9)
 
 
 @pytest.mark.parametrize("name", ["--upload-pack=x", "a b", "https://x/y.git", "../x"])

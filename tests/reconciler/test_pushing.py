@@ -44,6 +44,9 @@ async def test_it_pushes_once_at_the_start_and_once_for_new_commits(remote: Fake
     pushing = _pushing(remote)
     assert [await pushing.push_once() for _ in range(3)] == [True, False, False]
     pushing.backlog.commits |= {"a", "b"}
+    pushing.window_seconds = 300
+    assert not await pushing.push_once(), "more may follow"
+    pushing.window_seconds = 0
     assert [await pushing.push_once() for _ in range(3)] == [True, False, False]
     assert remote.pushes == [frozenset(), frozenset({"a", "b"})]
 
@@ -57,6 +60,14 @@ async def test_a_failure_waits_and_is_made_good(remote: FakeRemote) -> None:
     pushing.retry.again_at = 0
     assert await pushing.push_once()
     assert (len(remote.pushes), pushing.retry) == (2, Retry())
+
+
+async def test_it_looks_again_without_a_change_only_if_that_is_wanted(remote: FakeRemote) -> None:
+    pushing = _pushing(remote)
+    pushing.look_seconds = 300
+    assert [await pushing.push_once() for _ in range(2)] == [True, False]
+    pushing.looked_at -= 301
+    assert [await pushing.push_once() for _ in range(2)] == [True, False]
 
 
 async def test_a_remote_that_never_answers_does_not_hold_up_the_end(remote: FakeRemote) -> None:

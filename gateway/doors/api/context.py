@@ -11,6 +11,7 @@ from gateway.doors.api.response import reply_to_json
 from gateway.doors.api.schemas import SessionBody
 from gateway.doors.asgi import RequestBody, declared_length, inbound_of
 from gateway.doors.serialize import time_to_json
+from gateway.drift_watch import DriftWatch
 from gateway.errors import NotAllowed, NotFound
 from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
@@ -58,6 +59,7 @@ class Context:
     queries: LedgerQueries
     doubts: DoubtLedger
     blamer: Blamer
+    drift: DriftWatch
     commands: LedgerCommands
     keys: KeyRing
     clock: Clock

@@ -63,6 +63,13 @@ class RejectBody(_Body):
     reason: Annotated[str, Field(max_length=1000)] = ""
 
 
+def _one_line(text: str) -> str:
+    if not text.strip() or not text.isprintable():
+        message = "must be one line of printable text"
+        raise ValueError(message)
+    return text
+
+
 class SettleBody(_Body):
     """What a human found out about a mutation in doubt."""
 
@@ -73,10 +80,22 @@ class SettleBody(_Body):
     @classmethod
     def _printable(cls, reason: str) -> str:
         """Raises `ValueError` for text that is blank or would steer a terminal."""
-        if not reason.strip() or not reason.isprintable():
-            message = "must be one line of printable text"
-            raise ValueError(message)
-        return reason
+        return _one_line(reason)
+
+
+class DriftBody(_Body):
+    """What a human decides about a change from outside."""
+
+    action: Annotated[
+        Literal["codify", "revert", "quarantine", "leave"], Field(description="What is to be done about it.")
+    ]
+    reason: Annotated[str, Field(min_length=1, max_length=1000, description="Why.")]
+
+    @field_validator("reason")
+    @classmethod
+    def _printable(cls, reason: str) -> str:
+        """Raises `ValueError` for text that is blank or would steer a terminal."""
+        return _one_line(reason)
 
 
 class ApproveBody(_Body):

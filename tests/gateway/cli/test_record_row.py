@@ -52,6 +52,7 @@ def test_a_decision_names_operation_value_rule_and_reason() -> None:
         ("reconciled", {"edits": [LEFT]}, "what", "aws_sqs_queue.q.delay = 2"),
         ("reconciled", {"left": [LEFT, LEFT]}, "rule: reason", "A function computes it."),
         ("reconciled", {"nothing_to_do": "In code already."}, "rule: reason", "In code already."),
+        ("proposed", {"state": "open", "url": "https://h/pull/1"}, "rule: reason", "open https://h/pull/1"),
         ("key_issued", {"key": "SNTL1"}, "what", "SNTL1"),
     ],
 )  # fmt: skip

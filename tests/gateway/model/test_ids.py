@@ -3,11 +3,16 @@
 import re
 import time
 
-from gateway.model.ids import new_id
+from gateway.model.ids import digest_id, new_id
 
 
 def test_an_id_names_its_kind_and_has_26_characters() -> None:
     assert re.fullmatch(r"mut_[0-9a-hjkmnp-tv-z]{26}", new_id("mut"))
+
+
+def test_the_same_event_has_the_same_id() -> None:
+    assert digest_id("prp", "a", "b") == digest_id("prp", "a", "b") != digest_id("prp", "ab", "")
+    assert re.fullmatch(r"prp_[0-9a-hjkmnp-tv-z]{26}", digest_id("prp", "a"))
 
 
 def test_ids_do_not_repeat() -> None:

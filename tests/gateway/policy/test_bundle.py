@@ -1,6 +1,7 @@
 """Bundles: whole or refused, and equal sources give equal bytes."""
 
 import json
+import shutil
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import PolicyInvalid
-from gateway.policy.bundle import Bundle, build, read_bundle, write_bundle
+from gateway.policy.bundle import DRIFT, ENTRYPOINTS, Bundle, build, read_bundle, write_bundle
 from gateway.policy.select_bundle import SHIPPED
 from gateway.policy.sources import read_sources, shipped
 
@@ -85,3 +86,11 @@ def test_data_out_of_order_is_refused(policies: Path, opa_tool: Path) -> None:
     path.write_text(json.dumps(data))
     with pytest.raises(PolicyInvalid, match=r"priorities\.json: intents\.cost"):
         build(read_sources(policies), opa_tool)
+
+
+@pytest.mark.opa
+def test_policies_without_an_answer_about_drift_have_no_such_entrypoint(opa_tool: Path, policies: Path) -> None:
+    assert DRIFT in read_bundle(policies / SHIPPED).manifest.entrypoints
+    shutil.rmtree(policies / "drift")
+    built = build(read_sources(policies), opa_tool)
+    assert built.manifest.entrypoints == ENTRYPOINTS

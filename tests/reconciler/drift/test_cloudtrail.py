@@ -1,12 +1,13 @@
 """Events show who made a change; a record that cannot be read is reported and not fatal."""
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from reconciler.drift.cloudtrail import origins, read_events
+from reconciler.drift.cloudtrail import event_files, origins, read_events, read_records
 from reconciler.errors import EventsInvalid
 from reconciler.terraform.plan import ResourceChange, TerraformPlan
 
@@ -117,3 +118,23 @@ def test_what_failed_only_read_or_concerns_another_resource_made_nothing(
 )
 def test_the_most_telling_name_is_the_actor(tmp_path: Path, identity: dict[str, Any], actor: str) -> None:
     assert _maker(tmp_path, _record(userIdentity=identity)) == actor
+
+
+def test_compressed_files_are_read_up_to_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a.json.gz"
+    file.write_bytes(gzip.compress(b'[{"eventName": "X"}]'))
+    assert read_records(file) == [{"eventName": "X"}]
+    monkeypatch.setattr("reconciler.drift.cloudtrail._LARGEST", 10)
+    with pytest.raises(EventsInvalid, match="more than 10 bytes"):
+        read_records(file)
+    file.write_bytes(gzip.compress(b"[]")[:-4])
+    with pytest.raises(EventsInvalid):
+        read_records(file)
+
+
+def test_files_are_found_where_cloudtrail_puts_them(tmp_path: Path) -> None:
+    for name in ("a.json", "AWSLogs/1/CloudTrail/b.json.gz", "AWSLogs/1/CloudTrail-Digest/c.json.gz", "d.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert [file.name for file in event_files(tmp_path)] == ["b.json.gz", "a.json"]
+    assert event_files(tmp_path / "a.json") == [tmp_path / "a.json"]

@@ -1,6 +1,7 @@
 """The branch goes to a bare repository on a disk; commits of others are never overwritten, and nothing is lost by a failure."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,26 +67,86 @@ async def test_our_own_branch_is_replaced_after_it_was_made_again(
     assert _tip(git, bare) == commit
 
 
-async def test_commits_of_others_at_the_remote_stay(
+def _others_push(git: Git, bare: Path, tmp_path: Path, text: str | None = None) -> str:
+    """Somebody pushes a commit to our branch, which changes a file of their own or `text` in ours; the commit."""
+    clone = tmp_path / f"clone-{len(list(tmp_path.glob('clone-*')))}"
+    git(tmp_path, "clone", "--quiet", "--branch", NAME, str(bare), str(clone))
+    if text is None:
+        (clone / f"{clone.name}.md").write_text("a note\n")
+    else:
+        (clone / "infra" / "shop" / "main.tf").write_text(text)
+    git(clone, "add", ".")
+    git(clone, "commit", "--quiet", "-m", "a review")
+    git(clone, "push", "--quiet", "origin", f"HEAD:{NAME}")
+    return git(clone, "rev-parse", "HEAD").strip()
+
+
+async def test_commits_of_others_at_the_remote_stay_and_ours_go_behind_them(
     repository: Path, bare: Path, tmp_path: Path, git: Git, remote: Remote
 ) -> None:
-    commit = await _commit(repository, tmp_path, 2)
+    await _commit(repository, tmp_path, 2)
     await remote.push()
-    clone = tmp_path / "clone"
-    git(tmp_path, "clone", "--quiet", "--branch", NAME, str(bare), str(clone))
-    git(clone, "commit", "--quiet", "--allow-empty", "-m", "a review")
-    git(clone, "push", "--quiet", "origin", f"HEAD:{NAME}")
-    theirs = _tip(git, bare)
+    theirs = _others_push(git, bare, tmp_path)
+    assert await remote.push() == theirs, "they have all of ours"
+    local = await _commit(repository, tmp_path, 3)
+
+    published = await remote.push()
+
+    assert published == _tip(git, bare) != local
+    assert git(bare, "rev-parse", f"{published}^").strip() == theirs
+    assert "a = 3" in git(bare, "show", f"{published}:infra/shop/main.tf")
+    assert await remote.push() == published, "nothing is put there twice"
+    assert await remote.foreign(published) == (theirs,)
+    later_theirs = _others_push(git, bare, tmp_path)
+    later = await _commit(repository, tmp_path, 4)
+    assert "a = 4" in git(bare, "show", f"{await remote.push()}:infra/shop/main.tf")
+    for commit in (theirs, published, later_theirs):
+        git(bare, "merge-base", "--is-ancestor", commit, NAME)
+    assert git(repository, "rev-parse", f"refs/heads/{NAME}").strip() == later, (
+        "nothing of theirs is on the branch that is planned"
+    )
+
+
+async def test_what_both_changed_is_left_as_others_made_it(
+    repository: Path, bare: Path, tmp_path: Path, git: Git, remote: Remote
+) -> None:
+    await _commit(repository, tmp_path, 2)
+    await remote.push()
+    theirs = _others_push(git, bare, tmp_path, "locals {\n  a = 99\n}\n")
     later = await _commit(repository, tmp_path, 3)
-
-    with pytest.raises(GitFailed, match="commits that Sentinel did not make"):
+    with pytest.raises(GitFailed, match="change the same lines"):
         await remote.push()
-
     assert _tip(git, bare) == theirs
     assert git(repository, "rev-parse", f"refs/heads/{NAME}").strip() == later
-    git(bare, "update-ref", f"refs/heads/{NAME}", commit)
-    assert await remote.push() == later
-    assert _tip(git, bare) == later
+
+
+async def test_a_merged_branch_that_was_deleted_is_not_made_again(
+    repository: Path, bare: Path, tmp_path: Path, git: Git, remote: Remote
+) -> None:
+    branch = await _open(repository, tmp_path)
+    message = "Now 2\n\nSentinel-Mutation: mut_00000000000000000000000002\n"
+    await branch.commit({MAIN: b"locals {\n  a = 2\n}\n"}, message)
+    await remote.push()
+    git(repository, "commit", "--quiet", "--allow-empty", "-m", f"Squashed\n\n{message}")
+    git(bare, "update-ref", "-d", f"refs/heads/{NAME}")
+    assert await remote.push() == ""
+    assert git(bare, "for-each-ref").strip() == ""
+
+
+async def test_the_protected_branch_of_the_remote_is_fetched(
+    repository: Path, bare: Path, tmp_path: Path, git: Git, remote: Remote
+) -> None:
+    git(repository, "push", "--quiet", "origin", "HEAD:refs/heads/main")
+    git(repository, "fetch", "--quiet", "origin")
+    clone = tmp_path / "elsewhere"
+    git(tmp_path, "clone", "--quiet", "--branch", "main", str(bare), str(clone))
+    git(clone, "commit", "--quiet", "--allow-empty", "-m", "merged")
+    git(clone, "push", "--quiet", "origin", "HEAD:main")
+    await remote.fetch_protected()  # HEAD is local
+    following = replace(remote, protected="refs/remotes/origin/main")
+    assert git(repository, "rev-parse", "origin/main") != git(clone, "rev-parse", "HEAD")
+    await following.fetch_protected()
+    assert git(repository, "rev-parse", "origin/main") == git(clone, "rev-parse", "HEAD")
 
 
 async def test_a_foreign_commit_on_our_branch_is_not_pushed(
@@ -109,6 +170,7 @@ async def test_a_foreign_commit_on_our_branch_is_not_pushed(
         ("remote.origin.receivepack", "touch {}; git-receive-pack"),
         ("remote.origin.uploadpack", "touch {}; git-upload-pack"),
         ("remote.origin.vcs", "x"),
+        ("merge.ours.driver", "touch {}"),
     ],
 )
 async def test_the_repositorys_configuration_runs_no_program(

@@ -1,0 +1,96 @@
+"""`sentinel drift` and `sentinel heal`: changes from outside, what becomes of them, and how well they are healed."""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any
+from urllib.parse import quote
+
+import typer
+
+from gateway.cli.changes import shortened
+from gateway.cli.client import call_api_as
+from gateway.cli.options import As, Json
+from gateway.cli.output import console, run, show_json, show_table
+
+drift_app = typer.Typer(help="Changes that somebody made round Sentinel.", no_args_is_help=True)
+heal_app = typer.Typer(help="How well changes from outside are healed.", no_args_is_help=True)
+
+
+@drift_app.command("list")
+def list_command(*, actor: As = None, as_json: Json = False) -> None:
+    """List the changes from outside by which live and code differ, with what was decided about each."""
+    reply = run(call_api_as(actor, "GET", "/drift", member="drift"), as_json=as_json)
+    if as_json:
+        show_json(reply)
+    elif not reply["drift"]:
+        console.print("Nothing drifted: live and code agree, as far as the last look shows.")
+    else:
+        columns = ["since", "id", "what", "by", "decision", "reason"]
+        show_table("Drift", columns, [_row(entry) for entry in reply["drift"]])
+
+
+@drift_app.command("decide")
+def decide_command(
+    drift_id: Annotated[str, typer.Argument(help="The change from outside, fgn_…")],
+    action: Annotated[str, typer.Argument(help="codify, revert, quarantine or leave")],
+    *,
+    reason: Annotated[str, typer.Option(help="Why. Recorded in the ledger with your name.")],
+    actor: As = None,
+    as_json: Json = False,
+) -> None:
+    """Decide what becomes of a change from outside; only an approver may. It replaces what policy decided."""
+    path = f"/drift/{quote(drift_id, safe='')}/decide"
+    body = {"action": action, "reason": reason}
+    reply = run(call_api_as(actor, "POST", path, member="drift", body=body), as_json=as_json)
+    if as_json:
+        show_json(reply)
+    else:
+        console.print(
+            f"Decided: {action}. The reconciler carries it out."
+            if action in ("codify", "revert")
+            else f"Decided: {action}."
+        )
+
+
+@heal_app.callback()
+def heal() -> None:
+    """How well changes from outside are healed."""
+
+
+@heal_app.command("report")
+def report_command(*, actor: As = None, as_json: Json = False) -> None:
+    """Show mean time to repair, false positives and rollbacks."""
+    reply = run(call_api_as(actor, "GET", "/heal/report", member="report"), as_json=as_json)
+    if as_json:
+        show_json(reply)
+        return
+    show_table(
+        "Healing",
+        ["figure", "value"],
+        [[name.replace("_", " "), _figure(value)] for name, value in reply["report"].items()],
+    )
+
+
+def _row(entry: Mapping[str, Any]) -> list[str]:
+    values = f"{json.dumps(entry['declared'])} → {json.dumps(entry['live'])}" if not entry["sensitive"] else "a secret"
+    origin = entry["origin"] or {}
+    state = " ".join(part for part in (entry["action"] or "not yet", entry["outcome"]) if part)
+    return [
+        entry["since"][:19].replace("T", " "),
+        entry["id"],
+        f"{entry['address']}.{entry['attribute']}: {shortened(values)}",
+        str(origin.get("actor", "unknown")),
+        f"{state} (needs you)" if entry["needs_human"] else state,
+        f"{entry['rule']}: {entry['reason']}" if entry["rule"] else entry["reason"],
+    ]
+
+
+def _figure(value: Any) -> str:
+    match value:
+        case None:
+            return "–"
+        case float():
+            return f"{value:.0f} s"
+        case dict():
+            return ", ".join(f"{name}: {_figure(each)}" for name, each in value.items()) or "–"
+    return str(value)

@@ -1,0 +1,74 @@
+"""The API's routes about changes from outside: which there are, what a human decides, how well they are healed."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+
+from gateway.doors.api.context import Context
+from gateway.doors.api.schemas import DriftBody, body_of, openapi_body
+from gateway.doors.serialize import time_to_json
+from gateway.drift_book import DriftAction, ForeignDrift
+from gateway.errors import NotAllowed
+from gateway.heal_report import heal_report
+from gateway.model.caller import Caller
+from gateway.model.json import to_json
+from gateway.model.record import Record, Stage
+from gateway.ports import RecordQuery
+
+_MOST = 10_000
+_STAGES = (Stage.DRIFTED, Stage.DRIFT_DECIDED, Stage.DRIFT_SETTLED)
+
+
+def add_drift_routes(router: APIRouter, context: Context) -> None:
+    """Add the routes. Only people and pipelines see what happens to resources that are not their own."""
+
+    @router.get("/drift", summary="Changes from outside by which live and code differ, and what becomes of them")
+    async def drift(caller: Annotated[Caller, Depends(context.caller)]) -> dict[str, Any]:
+        _refuse_blind(caller)
+        await context.drift.book.read(context.queries)
+        return {"drift": [drift_to_json(each) for each in context.drift.book.open.values()]}
+
+    @router.post(
+        "/drift/{drift_id}/decide", openapi_extra=openapi_body(DriftBody), summary="Decide about a change from outside"
+    )
+    async def decide(
+        request: Request, caller: Annotated[Caller, Depends(context.caller)], drift_id: str
+    ) -> dict[str, Any]:
+        body = await body_of(context.inbound(request), DriftBody)
+        decided = await context.drift.decide(drift_id, DriftAction(body.action), caller=caller, reason=body.reason)
+        return {"drift": drift_to_json(decided)}
+
+    @router.get("/heal/report", summary="Time to repair, false positives and rollbacks of changes from outside")
+    async def report(caller: Annotated[Caller, Depends(context.caller)]) -> dict[str, Any]:
+        _refuse_blind(caller)
+        records: list[Record] = []
+        for stage in _STAGES:
+            records += await context.queries.records(RecordQuery(stage=stage, limit=_MOST))
+        return {"report": heal_report(records).to_json()}
+
+
+def drift_to_json(drift: ForeignDrift) -> dict[str, Any]:
+    """The JSON form of a change from outside."""
+    return {
+        "id": drift.id,
+        "since": time_to_json(drift.at),
+        "stack": drift.stack,
+        "address": drift.address,
+        "attribute": drift.attribute,
+        "live": to_json(drift.live),
+        "declared": to_json(drift.declared),
+        "sensitive": drift.sensitive,
+        "origin": to_json(drift.origin),
+        "action": drift.action.value if drift.action else "",
+        "rule": drift.rule,
+        "reason": drift.reason,
+        "decided_by": drift.decided_by,
+        "outcome": drift.outcome.value if drift.outcome else "",
+        "commit": drift.commit,
+        "needs_human": drift.needs_human,
+    }
+
+
+def _refuse_blind(caller: Caller) -> None:
+    if not caller.sees_all:
+        raise NotAllowed("Changes from outside concern every actor's resources, so only people and pipelines see them.")

@@ -1,0 +1,224 @@
+"""Finds changes from outside on a schedule, records them, and carries out what was decided about each."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import structlog
+
+from gateway.drift_book import DriftAction, DriftBook, DriftOutcome, ForeignDrift
+from gateway.errors import LedgerUnavailable
+from gateway.model.json import Json
+from gateway.model.mutation import Effect, EffectAction
+from gateway.model.record import Record, Stage
+from gateway.ports import EventLedger, RecordQuery
+from reconciler.backlog import Backlog
+from reconciler.drift.applied import AppliedMutation, applied_mutation
+from reconciler.drift.cloudtrail import origins
+from reconciler.drift.foreign import OutsideChange, outside_changes
+from reconciler.drift.sources import EventSources
+from reconciler.healing.heal import Healer
+from reconciler.last_changes import overlaps
+from reconciler.loop import Line
+from reconciler.terraform.plan import TerraformPlan
+
+log = structlog.get_logger()
+
+_LOOK_BACK: Final = timedelta(days=1)
+"""How old an event may be that explains drift, at least; with a longer schedule twice its time."""
+_NO_HEALER: Final = "Sentinel sets values back through the gateway only, and `reconcile.endpoint` names another endpoint, so nothing was sent."
+
+
+@dataclass(slots=True, kw_only=True)
+class Drifting:
+    """The changes from outside of one stack."""
+
+    line: Line
+    backlog: Backlog
+    events: EventLedger
+    every_seconds: float
+    sources: EventSources = field(default_factory=EventSources)
+    healer: Healer | None = None
+    """None where terraform does not reach AWS through the gateway."""
+    book: DriftBook = field(default_factory=DriftBook)
+
+    def slot(self) -> int:
+        """The number of the current time on the schedule: each is looked at once, however often the service restarts."""
+        return int(time.time() // self.every_seconds)
+
+    async def follow(self) -> tuple[ForeignDrift, ...]:
+        """What was decided and is to be carried out, oldest first. Raises `errors.LedgerUnavailable`."""
+        await self.book.read(self.line.queries)
+        self.backlog.commits |= self.book.commits.get(self.line.stack, set())
+        return tuple(each for each in self.book.open.values() if each.stack == self.line.stack and each.waits)
+
+    async def scan(self) -> int:
+        """Plan the protected code, and record what was changed from outside and what is so no longer; the number found.
+
+        Raises `errors.GitFailed`, `errors.TerraformFailed` and their like; the next time on the schedule tries again.
+        """
+        await self.backlog.read(self.line.queries)
+        plan = await self.line.plan_protected()
+        await self.backlog.read(self.line.queries)
+        await self.book.read(self.line.queries)
+        found = await self._outside(plan) if plan is not None else {}
+        for drift_id, outside in found.items():
+            await self._record_found(drift_id, outside)
+        for drift in list(self.book.open.values()):
+            if drift.stack == self.line.stack and drift.id not in found and not self._in_flight(drift):
+                await self._settle(
+                    drift,
+                    {
+                        "outcome": DriftOutcome.GONE.value,
+                        "reason": "Live and code agree again, or a mutation set the value since.",
+                    },
+                )
+        await self.sources.done()
+        return len(found)
+
+    async def carry_out(self, drift_id: str) -> Mapping[str, Json]:
+        """Do what was decided about a change from outside, and record what came of it, once."""
+        await self.follow()
+        drift = self.book.open.get(drift_id)
+        if drift is None or not drift.waits:
+            return {}
+        body = await self._codify(drift) if drift.action is DriftAction.CODIFY else await self._revert(drift)
+        await self._settle(drift, body)
+        return body
+
+    async def _outside(self, plan: TerraformPlan) -> dict[str, OutsideChange]:
+        now = self.line.clock.now()
+        events = await self.sources.since(now - max(_LOOK_BACK, timedelta(seconds=2 * self.every_seconds)))
+        found = await outside_changes(plan, origins(events, plan), self.backlog, self._recall)
+        stack = self.line.stack
+        return {
+            each.id_of(stack, self.book.ended[stack, each.change.address, each.change.attribute]): each
+            for each in found
+        }
+
+    def _in_flight(self, drift: ForeignDrift) -> bool:
+        """Whether a mutation may be setting the value now, so that this look shows nothing of it."""
+        return any(
+            effect.address == drift.address and overlaps(effect.attribute, drift.attribute)
+            for applied in list(self.backlog.in_flight.values())
+            for effect in applied.changed
+        )
+
+    async def _record_found(self, drift_id: str, outside: OutsideChange) -> None:
+        change, origin = outside.change, outside.origin
+        body: dict[str, Json] = {
+            "address": change.address,
+            "attribute": change.attribute,
+            "resource_type": change.resource_type,
+            "live": None if change.sensitive else change.live,
+            "declared": None if change.sensitive else change.other,
+            "sensitive": change.sensitive,
+            "origin": None
+            if origin is None
+            else {
+                "actor": origin.actor,
+                "event": origin.event,
+                "at": origin.at.isoformat(),
+                "event_id": origin.event_id,
+                "service": origin.actor.endswith(".amazonaws.com"),
+            },
+        }
+        record = Record(
+            stage=Stage.DRIFTED,
+            at=self.line.clock.now(),
+            mutation_id=drift_id,
+            actor=origin.actor if origin else "",
+            stack=self.line.stack,
+            body=body,
+        )
+        if await self.events.record_event(record, resources=[(change.address, change.attribute)]):
+            log.warning(
+                "drifted",
+                stack=self.line.stack,
+                drift=drift_id,
+                address=change.address,
+                attribute=change.attribute,
+                by=origin.actor if origin else "unknown",
+            )
+
+    async def _codify(self, drift: ForeignDrift) -> dict[str, Json]:
+        """Propose the live value for the code, with all its proofs, on the stack's branch."""
+        applied = as_applied(drift)
+        proposal = await self.line.prove(applied, self.backlog)
+        body = await self.line.publish(applied, self.backlog, proposal)
+        left = body.get("left")
+        reasons = (
+            [str(each.get("reason")) for each in left if isinstance(each, Mapping)] if isinstance(left, list) else []
+        )
+        outcome = DriftOutcome.FAILED if reasons else DriftOutcome.CODIFIED
+        reason = " ".join(reasons) or str(body.get("nothing_to_do") or "It is proposed for the code.")
+        return {
+            **body,
+            "outcome": outcome.value,
+            "reason": reason,
+            "address": drift.address,
+            "attribute": drift.attribute,
+        }
+
+    async def _revert(self, drift: ForeignDrift) -> dict[str, Json]:
+        if self.healer is None:
+            return {
+                "outcome": DriftOutcome.FAILED.value,
+                "reason": _NO_HEALER,
+                "address": drift.address,
+                "attribute": drift.attribute,
+            }
+        return await self.healer.heal(drift)
+
+    async def _settle(self, drift: ForeignDrift, body: Mapping[str, Json]) -> None:
+        record = Record(
+            stage=Stage.DRIFT_SETTLED, at=self.line.clock.now(), mutation_id=drift.id, stack=drift.stack, body=body
+        )
+        await self.book.read(self.line.queries)
+        current = self.book.open.get(drift.id)
+        if current is None or (current.outcome == body["outcome"] and current.decision == drift.decision):
+            return  # a run that was killed had recorded it
+        await self.events.record_event(record, resources=[(drift.address, drift.attribute)], repeat=True)
+        log.info("drift_settled", stack=drift.stack, drift=drift.id, outcome=body["outcome"], reason=body.get("reason"))
+
+    async def _recall(self, mutation: str) -> AppliedMutation | None:
+        query = RecordQuery(mutation_id=mutation, stage=Stage.DECIDED, limit=1)
+        for record in await self.line.queries.records(query):
+            try:
+                return applied_mutation(record, {})
+            except (AttributeError, KeyError, TypeError, ValueError) as error:
+                raise LedgerUnavailable(
+                    f"Record {record.seq} cannot be read, so it is not known what is ours."
+                ) from error
+        return None
+
+
+def as_applied(drift: ForeignDrift) -> AppliedMutation:
+    """A change from outside in the form in which the line writes changes back."""
+    origin: Mapping[str, Any] = drift.origin or {}
+    at = datetime.fromisoformat(str(origin["at"])) if origin.get("at") else drift.at
+    effect = Effect(
+        address=drift.address,
+        attribute=drift.attribute,
+        action=EffectAction.SET,
+        value=drift.live,
+        resource_type=drift.resource_type,
+        declared=True,
+        sensitive=drift.sensitive,
+    )
+    return AppliedMutation(
+        id=drift.id,
+        seq=drift.seq,
+        stack=drift.stack,
+        actor=str(origin.get("actor") or "unknown"),
+        at=at,
+        operation=str(origin.get("event") or "unknown"),
+        effects=(effect,),
+        before={(drift.address, drift.attribute): drift.declared},
+        text=f"It was changed from outside. {drift.rule}: {drift.reason}",
+        evidence=(str(origin["event_id"]),) if origin.get("event_id") else (),
+        approver=drift.decided_by,
+        settled_at=drift.at,
+    )

@@ -1,0 +1,175 @@
+"""The texts of a pull request: its title, its description, and a comment for each write-back with its story and its proofs.
+
+Actors, motives and values are chosen by others. They stand in code spans, where nothing of them is a link, a mention, an image or a
+marker of ours.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from gateway.model.json import Json
+from reconciler.commit_message import one_line, shown
+from reconciler.drift.applied import AppliedMutation
+
+LONGEST: Final = 60_000
+"""Characters of a description or comment. GitHub accepts 65,536."""
+_LISTED: Final = 100
+_TITLE: Final = 120
+_BEGIN, _END = "<!-- sentinel:begin -->", "<!-- sentinel:end -->"
+_MARKER: Final = re.compile(r"<!-- sentinel:wrote ((?:[a-z]{3}_[0-9a-z]{26}(?:@[0-9]+)? )+)-->")
+_ASKED: Final = re.compile(r"<!-- sentinel:asked ([A-Za-z0-9._/, -]*) -->")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """One write-back on the stack's branch."""
+
+    key: str
+    """The mutation's id, with `@NUMBER` if it corrects a record."""
+    commit: str
+    applied: AppliedMutation | None
+    """None if its record cannot be read; the commit says what it is."""
+    body: Mapping[str, Any] = field(default_factory=dict)
+    """The record that names the commit."""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The changed files, relative to the stack's directory."""
+        return tuple(str(path) for path in self.body.get("files") or ())
+
+
+def title_of(stack: str, written: Sequence[Written]) -> str:
+    """The title: what the one change is, or how many there are."""
+    if len(written) == 1 and (edits := written[0].body.get("edits")):
+        first = edits[0]
+        more = f" and {len(edits) - 1} more" if len(edits) > 1 else f" → {shown(first.get('value'))}"
+        return one_line(f"{stack}: {first.get('address')}.{first.get('attribute')}{more}", _TITLE)
+    return one_line(f"{stack}: write back {len(written)} changes that were applied", _TITLE)
+
+
+def description_of(
+    stack: str,
+    written: Sequence[Written],
+    *,
+    rebased_upon: Sequence[str],
+    asked: Collection[str],
+    emails: Sequence[str],
+) -> str:
+    """Our section of the description. What people write outside of it stays."""
+    lines = [
+        f"Sentinel writes back what was applied to the stack {code(stack)}, so that the next plan is clean.",
+        "Each commit was proved by a plan; the comments below say who wanted it, why, and what was proved.",
+        "",
+        *(_summary(each) for each in written[:_LISTED]),
+    ]
+    if len(written) > _LISTED:
+        lines.append(f"- and {len(written) - _LISTED} more; each commit names its own.")
+    if rebased_upon:
+        shas = ", ".join(code(commit[:12]) for commit in rebased_upon)
+        lines += [
+            "",
+            f"Others pushed to this branch ({shas}). Their commits were kept and ours put behind them; the proofs were made without theirs.",
+        ]
+    if emails:
+        lines += ["", f"CODEOWNERS also names {', '.join(code(each) for each in emails)}, whom GitHub cannot ask."]
+    lines += ["", f"<!-- sentinel:asked {', '.join(sorted(asked))} -->"]
+    return "\n".join([_BEGIN, *lines, _END])
+
+
+def with_section(body: str, section: str) -> str:
+    """A description with its section of ours replaced, or added at its end."""
+    before, begin, rest = body.partition(_BEGIN)
+    _, end, after = rest.partition(_END)
+    if begin and end:
+        return f"{before}{section}{after}"
+    return f"{body.rstrip()}\n\n{section}" if body.strip() else section
+
+
+def asked_in(body: str) -> frozenset[str]:
+    """Who was asked for a review already, according to a description."""
+    found = _ASKED.search(body)
+    return frozenset(name for name in found[1].split(", ") if name) if found else frozenset()
+
+
+def keys_in(comments: Sequence[str]) -> frozenset[str]:
+    """The write-backs that our comments tell about. Only a marker at the very beginning counts."""
+    found = (_MARKER.match(comment) for comment in comments)
+    return frozenset(key for match in found if match for key in match[1].split())
+
+
+def comments_of(written: Sequence[Written]) -> Iterator[str]:
+    """Comments that tell the stories of write-backs, as few as fit."""
+    keys: list[str] = []
+    parts: list[str] = []
+    for each in written:
+        story = _story(each)
+        if keys and sum(map(len, parts)) + len(story) + 40 * len(keys) > LONGEST:
+            yield _comment(keys, parts)
+            keys, parts = [], []
+        keys.append(each.key)
+        parts.append(story)
+    if keys:
+        yield _comment(keys, parts)
+
+
+def code(text: str) -> str:
+    """Text as a code span, in which nothing has a meaning; shortened to 300 characters."""
+    line = one_line(text, 300).replace("<!--", "<! --").replace("-->", "-- >") or " "
+    longest = max((len(run) for run in re.findall(r"`+", line)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if longest else ""
+    return f"{fence}{pad}{line}{pad}{fence}"
+
+
+def _comment(keys: Sequence[str], parts: Sequence[str]) -> str:
+    return f"<!-- sentinel:wrote {' '.join(keys)} -->\n" + "\n\n---\n\n".join(parts)
+
+
+def _summary(written: Written) -> str:
+    who = written.applied.actor if written.applied else "unknown"
+    changes = ", ".join(_change(edit) for edit in (written.body.get("edits") or [])[:3]) or code(written.commit[:12])
+    return f"- {changes} by {code(who)} ({code(written.key)})"
+
+
+def _story(written: Written) -> str:
+    lines = [f"**{code(written.key)}** in {written.commit}", *_told(written.applied)]
+    lines += [
+        f"- changed: {_change(edit)} in {code(str(edit.get('path')))}"
+        for edit in (written.body.get("edits") or [])[:50]
+    ]
+    lines += [
+        f"- proof {code(str(proof.get('name')))}: {'held' if proof.get('held') else 'did not hold'}{_detail(proof)}"
+        for proof in written.body.get("proofs") or []
+    ]
+    for left in (written.body.get("left") or [])[:20]:
+        lines.append(
+            f"- left to a human: {code(str(left.get('address')) + '.' + str(left.get('attribute')))}: {code(str(left.get('reason')))}"
+        )
+    lines += [f"- noted: {code(str(note))}" for note in (written.body.get("noted") or [])[:10]]
+    return "\n".join(lines)[: LONGEST - 2_000]
+
+
+def _told(applied: AppliedMutation | None) -> list[str]:
+    if applied is None:
+        return ["- its record cannot be read; `sentinel records` may say more"]
+    kind = f" ({code(applied.kind)})" if applied.kind else ""
+    behalf = f", for {code(applied.on_behalf_of)}" if applied.on_behalf_of else ""
+    lines = [
+        f"- who: {code(applied.actor)}{kind}{behalf}",
+        f"- call: {code(applied.operation)} at {applied.at.isoformat()}",
+    ]
+    motive = ", ".join(code(part) for part in (applied.intent, applied.motivation) if part) or "no motive was stated"
+    lines.append(f"- why: {motive}{': ' + code(applied.text) if applied.text else ''}")
+    lines += [f"- evidence: {code(reference)}" for reference in applied.evidence]
+    lines += [f"- approved by {code(applied.approver)}"] if applied.approver else []
+    return lines
+
+
+def _change(edit: Mapping[str, Json]) -> str:
+    return code(f"{edit.get('address')}.{edit.get('attribute')} = {shown(edit.get('value'))}")
+
+
+def _detail(proof: Mapping[str, Json]) -> str:
+    return f" ({code(str(proof['detail']))})" if proof.get("detail") else ""

@@ -1,0 +1,53 @@
+"""`sentinel drift` and `sentinel heal`, against a running gateway."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from gateway.model.ids import digest_id
+from gateway.model.record import Record, Stage
+from tests.kit.gate import Gate
+
+pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+
+Document = Callable[..., tuple[int, Any]]
+Speak = Callable[..., None]
+DRIFT = digest_id("fgn", "cli")
+
+
+@pytest.fixture
+def drift(gate: Gate) -> Iterator[str]:
+    body: dict[str, Any] = {"address": "aws_sqs_queue.a", "attribute": "delay_seconds", "live": 5, "declared": 0, "origin": {"actor": "[bold]bob", "event": "sqs:X", "at": "2026-01-02T00:00:00+00:00"}}  # fmt: skip
+    for stage, members in ((Stage.DRIFTED, body), (Stage.DRIFT_DECIDED, {"action": "human", "rule": "R1", "reason": "Look."})):  # fmt: skip
+        record = Record(stage=stage, at=datetime.now(UTC), mutation_id=DRIFT, stack="kafka", body=members)
+        gate.run(gate.ledger.record_event(record, repeat=True))
+    yield DRIFT
+    gone = Record(stage=Stage.DRIFT_SETTLED, at=datetime.now(UTC), mutation_id=DRIFT, stack="kafka", body={"outcome": "gone"})  # fmt: skip
+    gate.run(gate.ledger.record_event(gone, repeat=True))
+
+
+def test_it_is_listed_decided_and_reported(
+    drift: str, gate: Gate, speak_as: Speak, sentinel: Callable[..., Any], document: Document
+) -> None:
+    speak_as(gate, "human")
+    listed = sentinel("drift", "list")
+    assert listed.exit_code == 0, listed.output
+    assert "[bold]bob" in listed.stdout.replace("\n", "")
+    code, reply = document("drift", "list", "--json")
+    assert (code, [each["action"] for each in reply["drift"] if each["id"] == drift]) == (0, ["human"])
+    done = sentinel("drift", "decide", drift, "codify", "--reason", "We want it.")
+    assert (done.exit_code, done.stdout) == (0, "Decided: codify. The reconciler carries it out.\n"), done.output
+    report = sentinel("heal", "report")
+    assert "mean seconds to repair" in report.stdout, report.output
+    code, reply = document("heal", "report", "--json")
+    assert reply["report"]["found"] >= 1
+
+
+def test_a_refusal_is_a_sentence(drift: str, gate: Gate, speak_as: Speak, document: Document) -> None:
+    speak_as(gate, "pipeline")
+    code, reply = document("drift", "decide", drift, "revert", "--reason", "x", "--json")
+    assert (code, reply["code"]) == (1, "not_allowed")
+    code, reply = document("drift", "decide", drift, "fly", "--reason", "x", "--json")
+    assert code == 1

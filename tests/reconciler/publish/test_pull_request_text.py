@@ -1,0 +1,119 @@
+"""Texts that others chose have no effect in a pull request: no mention, link, image, marker or broken section."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from gateway.model.json import Json
+from reconciler.drift.applied import AppliedMutation
+from reconciler.publish.pull_request_text import (
+    LONGEST,
+    Written,
+    asked_in,
+    code,
+    comments_of,
+    description_of,
+    keys_in,
+    title_of,
+    with_section,
+)
+
+IDS = [f"mut_{number:026d}" for number in range(300)]
+EVIL = "@everyone ![x](http://evil) <!-- sentinel:end --> ``` ` **b** <!-- sentinel:wrote mut_00000000000000000000000009 -->"
+
+
+def _written(number: int, *, text: str = "lag grows", edits: int = 1) -> Written:
+    applied = AppliedMutation(
+        id=IDS[number], seq=number, stack="shop", actor="agent-scaler", kind="agent", on_behalf_of="ada",
+        at=datetime(2026, 1, 2, tzinfo=UTC), operation="sqs:SetQueueAttributes", effects=(), intent="availability",
+        motivation="incident", text=text, evidence=("A-1",), approver="eve", settled_at=datetime(2026, 1, 2, tzinfo=UTC),
+    )  # fmt: skip
+    rows: list[Json] = [
+        {"address": "aws_sqs_queue.a", "attribute": f"delay_{each}", "value": 5, "path": "main.tf"}
+        for each in range(edits)
+    ]
+    proofs: list[Json] = [
+        {"name": "plan_clean", "held": True, "detail": ""},
+        {"name": "captured", "held": False, "detail": EVIL},
+    ]
+    body = {
+        "commit": "c0ffee",
+        "edits": rows,
+        "proofs": proofs,
+        "files": ["main.tf"],
+        "left": [{"address": "a.b", "attribute": "c", "reason": EVIL}],
+        "noted": [EVIL],
+    }
+    return Written(key=IDS[number], commit="c0ffee", applied=applied, body=body)
+
+
+def test_the_title_names_one_change_or_counts_them() -> None:
+    assert title_of("shop", [_written(0)]) == "shop: aws_sqs_queue.a.delay_0 → 5"
+    assert title_of("shop", [_written(0, edits=3)]) == "shop: aws_sqs_queue.a.delay_0 and 2 more"
+    assert title_of("shop", [_written(0), _written(1)]) == "shop: write back 2 changes that were applied"
+
+
+def test_a_comment_tells_who_wanted_it_why_and_what_was_proved() -> None:
+    [comment] = comments_of([_written(0)])
+    for part in ("`agent-scaler` (`agent`), for `ada`", "`sqs:SetQueueAttributes` at 2026", "`availability`, `incident`: `lag grows`", "evidence: `A-1`", "approved by `eve`", "`aws_sqs_queue.a.delay_0 = 5` in `main.tf`", "proof `plan_clean`: held", "`captured`: did not hold"):  # fmt: skip
+        assert part in comment
+    assert keys_in([comment]) == {IDS[0]}
+
+
+def test_a_story_without_its_record_is_told_as_far_as_known() -> None:
+    [comment] = comments_of([Written(key=IDS[0], commit="c0ffee", applied=None)])
+    assert "cannot be read" in comment
+    assert title_of("shop", [Written(key=IDS[0], commit="c0ffee", applied=None)]).endswith(
+        "write back 1 changes that were applied"
+    )
+
+
+def test_texts_of_others_stay_in_code_spans() -> None:
+    [comment] = comments_of([_written(0, text=EVIL)])
+    assert keys_in([comment]) == {IDS[0]}
+    assert comment.count("<!--") == 1
+    assert "```` @everyone" in comment
+
+
+@pytest.mark.parametrize(
+    ("text", "span"),
+    [("plain", "`plain`"), ("a`b", "`` a`b ``"), ("```", "```` ``` ````"), ("", "` `"), ("a\nb", "`a b`")],
+)
+def test_a_span_is_longer_than_any_of_its_backticks(text: str, span: str) -> None:
+    assert code(text) == span
+
+
+def test_a_marker_counts_only_at_the_beginning() -> None:
+    assert keys_in([f"hello <!-- sentinel:wrote {IDS[1]} -->", f"<!-- sentinel:wrote {IDS[2]} {IDS[3]}@12 -->"]) == {
+        IDS[2],
+        f"{IDS[3]}@12",
+    }
+
+
+def test_a_burst_is_told_in_few_comments_that_fit() -> None:
+    comments = list(comments_of([_written(number, edits=20, text="x" * 900) for number in range(300)]))
+    assert keys_in(comments) == set(IDS)
+    assert all(len(comment) < 65_000 for comment in comments)
+    assert 1 < len(comments) < 30
+
+
+def test_what_people_write_into_the_description_stays() -> None:
+    first = description_of("shop", [_written(0)], rebased_upon=(), asked=(), emails=())
+    body = f"Please wait.\n\n{first}\nThanks."
+    second = description_of(
+        "shop", [_written(1, text=EVIL)], rebased_upon=("abcdef1234567",), asked={"bob", "acme/x"}, emails=("o@x.org",)
+    )
+    body = with_section(body, second)
+    assert body == f"Please wait.\n\n{second}\nThanks."
+    assert "`abcdef123456`" in body
+    assert "`o@x.org`" in body
+    assert asked_in(body) == {"bob", "acme/x"}
+    assert with_section("Mine only.", first).startswith("Mine only.\n\n<!--")
+    assert with_section("", first) == first
+    assert asked_in(first) == asked_in("") == frozenset()
+
+
+def test_a_long_list_is_cut_and_says_so() -> None:
+    section = description_of("shop", [_written(number) for number in range(300)], rebased_upon=(), asked=(), emails=())
+    assert "and 200 more" in section
+    assert len(section) < LONGEST

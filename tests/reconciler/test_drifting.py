@@ -1,0 +1,291 @@
+"""Changes from outside are found, recorded once, and what was decided is carried out once, whatever is killed in between."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from gateway.clock import SystemClock
+from gateway.drift_book import ForeignDrift
+from gateway.ledger.ledger import SqlLedger
+from gateway.model.json import Json
+from gateway.model.record import Record, Stage
+from gateway.ports import RecordQuery
+from reconciler.backlog import Backlog
+from reconciler.drift.applied import AppliedMutation
+from reconciler.drift.cloudtrail import Event
+from reconciler.drift.sources import EventSources
+from reconciler.drifting import Drifting, as_applied
+from reconciler.errors import TerraformFailed
+from reconciler.healing.heal import Healer
+from reconciler.loop import Line
+from reconciler.model import DriftOrigin, Left, Wanted
+from reconciler.proof.undeclared import DeclaredCache
+from reconciler.proposal import Proposal
+from reconciler.publish.pull_request_text import comments_of
+from reconciler.stories import Stories
+from reconciler.terraform.cli import Terraform
+from reconciler.terraform.plan import TerraformPlan, read_plan
+from reconciler.workflows import Worker, durable
+
+Apply = Callable[..., Awaitable[str]]
+QUEUE = "aws_sqs_queue.a"
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FakeLine(Line):
+    """The line without git and terraform: what is live, and what would be proposed."""
+
+    live: dict[str, Json] = field(default_factory=dict)
+    """By attribute of the queue, where it differs from the declared 0."""
+    plans: list[int] = field(default_factory=list)
+    proved: list[str] = field(default_factory=list)
+    stuck: list[str] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
+
+    async def plan_protected(self) -> TerraformPlan | None:
+        self.plans.append(1)
+        if self.broken:
+            raise TerraformFailed.saying("plan", self.broken[0])
+        if not self.live:
+            return None
+        declared = dict.fromkeys(self.live, 0)
+        entry = {"address": QUEUE, "mode": "managed"}
+        planned = {
+            "actions": ["update"],
+            "before": {**self.live, "name": "orders"},
+            "after": {**declared, "name": "orders"},
+        }
+        drift = {"actions": ["update"], "before": declared, "after": self.live}
+        return read_plan(
+            {"resource_changes": [{**entry, "change": planned}], "resource_drift": [{**entry, "change": drift}]}
+        )
+
+    async def prove(self, applied: AppliedMutation, backlog: Backlog) -> Proposal:
+        self.proved.append(applied.id)
+        wanted = Wanted(address=QUEUE, attribute=applied.effects[0].attribute, value=applied.effects[0].value)
+        return Proposal(left=tuple(Left(wanted=wanted, reason=reason) for reason in self.stuck))
+
+    async def publish(self, applied: AppliedMutation, backlog: Backlog, proposal: Proposal) -> dict[str, Json]:
+        if proposal.left:
+            return proposal.record_body(branch=self.branch, commit="", diff="")
+        return {"commit": "c0ffee", "files": ["main.tf"], "edits": [], "proofs": []}
+
+
+class FakeSources(EventSources):
+    """Events from memory."""
+
+    events: tuple[Event, ...] = ()
+    acknowledged = 0
+
+    async def since(self, at: datetime) -> tuple[Event, ...]:
+        return self.events
+
+    async def done(self) -> None:
+        self.acknowledged += 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FakeHealer(Healer):
+    """Notes what it is asked to heal."""
+
+    healed: list[str] = field(default_factory=list)
+
+    async def heal(self, drift: ForeignDrift) -> dict[str, Json]:
+        self.healed.append(drift.id)
+        return {"outcome": "reverted", "reason": "Set back.", "healing": {"action": "revert_drift"}}
+
+
+@pytest.fixture
+def drifting(ledger: SqlLedger, tmp_path: Path) -> Drifting:
+    terraform = Terraform(environment={}, workdir=tmp_path)
+    line = FakeLine(
+        stack="shop", source=tmp_path, state=None, branch="sentinel/shop", worktree=tmp_path / "worktree",
+        terraform=terraform, queries=ledger, commands=ledger, clock=SystemClock(), declared_cache=DeclaredCache(),
+    )  # fmt: skip
+
+    async def root() -> Path:
+        return tmp_path
+
+    healer = FakeHealer(terraform=terraform, state=None, open_root=root, directory=tmp_path)
+    return Drifting(
+        line=line,
+        backlog=Backlog(stack="shop"),
+        events=ledger,
+        every_seconds=3600,
+        sources=FakeSources(),
+        healer=healer,
+    )
+
+
+def _line(drifting: Drifting) -> FakeLine:
+    assert isinstance(drifting.line, FakeLine)
+    return drifting.line
+
+
+async def _records(ledger: SqlLedger, stage: Stage) -> list[Record]:
+    return list(await ledger.records(RecordQuery(stage=stage, newest_first=False)))
+
+
+async def _decide(ledger: SqlLedger, action: str, actor: str = "") -> str:
+    drift = (await _records(ledger, Stage.DRIFTED))[-1].mutation_id
+    body: Mapping[str, Json] = {"action": action, "rule": "R1", "reason": "Because."}
+    record = Record(stage=Stage.DRIFT_DECIDED, at=NOW, mutation_id=drift, actor=actor, stack="shop", body=body)
+    await ledger.record_event(record, repeat=True)
+    return drift
+
+
+async def test_it_is_recorded_once_with_who_did_it(drifting: Drifting, ledger: SqlLedger) -> None:
+    origin = DriftOrigin(actor="arn:aws:iam::1:user/bob", event="sqs:SetQueueAttributes", at=NOW, event_id="e1")
+    assert isinstance(drifting.sources, FakeSources)
+    drifting.sources.events = (Event(origin=origin, names=frozenset({"orders"}), keys=frozenset({"delayseconds"})),)
+    _line(drifting).live["delay_seconds"] = 5
+    assert [await drifting.scan() for _ in range(2)] == [1, 1]
+    [record] = await _records(ledger, Stage.DRIFTED)
+    assert (record.actor, record.stack) == ("arn:aws:iam::1:user/bob", "shop")
+    assert (record.body["live"], record.body["declared"]) == (5, 0)
+    assert record.body["origin"] == {
+        "actor": origin.actor,
+        "event": origin.event,
+        "at": NOW.isoformat(),
+        "event_id": "e1",
+        "service": False,
+    }
+    assert drifting.sources.acknowledged == 2
+    assert [found.seq for found in await ledger.records(RecordQuery(resource=QUEUE))] == [record.seq]
+    assert await ledger.verify() == 1
+
+
+async def test_what_is_right_again_is_gone_and_may_come_again(drifting: Drifting, ledger: SqlLedger) -> None:
+    for live in ({"delay_seconds": 5}, {}, {"delay_seconds": 5}):
+        _line(drifting).live.clear()
+        _line(drifting).live.update(live)
+        await drifting.scan()
+    assert len({record.mutation_id for record in await _records(ledger, Stage.DRIFTED)}) == 2
+    assert [record.body["outcome"] for record in await _records(ledger, Stage.DRIFT_SETTLED)] == ["gone"]
+
+
+async def test_a_secret_is_recorded_without_its_value(drifting: Drifting, ledger: SqlLedger) -> None:
+    _line(drifting).live["password"] = "hunter2"
+    await drifting.scan()
+    [record] = await _records(ledger, Stage.DRIFTED)
+    assert record.body["sensitive"] is True
+    assert "hunter2" not in str(record.body)
+
+
+async def test_what_a_mutation_may_be_setting_is_neither_found_nor_gone(
+    drifting: Drifting, ledger: SqlLedger, applied: Apply
+) -> None:
+    _line(drifting).live["delay_seconds"] = 5
+    await drifting.scan()
+    await applied((QUEUE, "delay_seconds", 5, 0), settle=False)
+    _line(drifting).live.clear()
+    await drifting.scan()
+    assert await _records(ledger, Stage.DRIFT_SETTLED) == []
+
+
+async def test_a_plan_that_fails_concludes_nothing(drifting: Drifting, ledger: SqlLedger) -> None:
+    _line(drifting).live["delay_seconds"] = 5
+    await drifting.scan()
+    _line(drifting).broken.append("no credentials")
+    with pytest.raises(TerraformFailed):
+        await drifting.scan()
+    assert await _records(ledger, Stage.DRIFT_SETTLED) == []
+
+
+async def test_codify_is_proposed_for_the_code_with_its_story(drifting: Drifting, ledger: SqlLedger) -> None:
+    _line(drifting).live["delay_seconds"] = 5
+    await drifting.scan()
+    drift = await _decide(ledger, "codify")
+    [waiting] = await drifting.follow()
+    assert waiting.id == drift
+    await drifting.carry_out(drift)
+    assert await drifting.carry_out(drift) == {}, "once"
+    [settled] = await _records(ledger, Stage.DRIFT_SETTLED)
+    assert (settled.body["outcome"], settled.body["commit"]) == ("codified", "c0ffee")
+    assert await drifting.follow() == ()
+    assert drifting.backlog.commits == {"c0ffee"}
+    await drifting.scan()
+    assert len(await _records(ledger, Stage.DRIFTED)) == 1, "it is the same until the code is merged"
+    story = await Stories(queries=ledger, backlog=drifting.backlog).of(drift)
+    [comment] = comments_of([story])
+    assert story.commit == "c0ffee"
+    assert "changed from outside" in comment
+
+
+async def test_what_no_edit_can_express_is_left_to_a_human(drifting: Drifting, ledger: SqlLedger) -> None:
+    _line(drifting).live["delay_seconds"] = 5
+    _line(drifting).stuck.append("No edit can express it.")
+    await drifting.scan()
+    drift = await _decide(ledger, "codify")
+    await drifting.carry_out(drift)
+    [settled] = await _records(ledger, Stage.DRIFT_SETTLED)
+    assert (settled.body["outcome"], settled.body["reason"]) == ("failed", "No edit can express it.")
+    assert drifting.book.open[drift].action is not None
+    await drifting.book.read(ledger)
+    assert drifting.book.open[drift].needs_human
+
+
+async def test_revert_is_healed_and_only_through_the_gateway(drifting: Drifting, ledger: SqlLedger) -> None:
+    _line(drifting).live["delay_seconds"] = 5
+    await drifting.scan()
+    drift = await _decide(ledger, "revert")
+    healer, drifting.healer = drifting.healer, None
+    await drifting.carry_out(drift)
+    [failed] = await _records(ledger, Stage.DRIFT_SETTLED)
+    assert "through the gateway only" in str(failed.body["reason"])
+    await _decide(ledger, "revert", "ann")
+    drifting.healer = healer
+    await drifting.carry_out(drift)
+    assert isinstance(healer, FakeHealer)
+    assert healer.healed == [drift]
+    assert [record.body["outcome"] for record in await _records(ledger, Stage.DRIFT_SETTLED)] == ["failed", "reverted"]
+
+
+@pytest.mark.parametrize("action", ["human", "quarantine", "leave"])
+async def test_the_other_actions_wait(drifting: Drifting, ledger: SqlLedger, action: str) -> None:
+    _line(drifting).live["delay_seconds"] = 5
+    await drifting.scan()
+    drift = await _decide(ledger, action)
+    assert await drifting.follow() == ()
+    assert await drifting.carry_out(drift) == {}
+
+
+def test_a_change_from_outside_takes_the_form_of_a_mutation() -> None:
+    drift = ForeignDrift(id="fgn_1", at=NOW, stack="shop", address=QUEUE, attribute="delay_seconds", live=5, declared=0)
+    applied = as_applied(drift)
+    assert (applied.actor, applied.operation, applied.evidence, applied.at) == ("unknown", "unknown", (), NOW)
+    assert applied.before == {(QUEUE, "delay_seconds"): 0}
+
+
+async def test_a_slot_of_the_schedule_is_looked_at_once_and_failures_wait(
+    drifting: Drifting, ledger: SqlLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The workflows themselves, with DBOS: a restart within the slot does not look again."""
+    monkeypatch.setattr(Drifting, "slot", lambda _: 7)
+    _line(drifting).live["delay_seconds"] = 5
+    database = f"sqlite:///{tmp_path / 'workflows.db'}"
+    for _ in range(2):
+        worker = Worker(line=drifting.line, backlog=drifting.backlog, drifting=drifting)
+        async with durable({"shop": worker}, database=database, poll_seconds=0.05) as runner:
+            await worker.run_once(runner)
+            await worker.run_once(runner)
+    assert _line(drifting).plans == [1]
+    await _decide(ledger, "codify")
+    worker = Worker(line=drifting.line, backlog=drifting.backlog, drifting=drifting)
+    async with durable({"shop": worker}, database=database, poll_seconds=0.05) as runner:
+        await worker.run_once(runner)
+        await worker.run_once(runner)
+        monkeypatch.setattr(Drifting, "slot", lambda _: 8)
+        _line(drifting).broken.append("no credentials")
+        await worker.run_once(runner)
+    assert len(_line(drifting).proved) == 1
+    assert len(_line(drifting).plans) == 2
+    assert [record.body["outcome"] for record in await _records(ledger, Stage.DRIFT_SETTLED)] == ["codified"]
+
+
+def test_slots_follow_the_clock(drifting: Drifting) -> None:
+    assert drifting.slot() == int(datetime.now(UTC).timestamp() // 3600)
