@@ -33,6 +33,19 @@ app = typer.Typer(help="Sentinel's reconciler.", no_args_is_help=True)
 """The commands of `python -m reconciler`: the same and `serve`, a name that `sentinel` uses for the gateway."""
 
 
+RefreshState = Annotated[
+    bool,
+    typer.Option(
+        "--refresh-state/--no-refresh-state",
+        help="With --write, bring the state up to date (terraform apply of a plan that changes nothing else), or leave it.",
+    ),
+]
+Frozen = Annotated[
+    list[str] | None,
+    typer.Option(help="Directory with somebody else's modules, never edited, beside `vendor` and the like; with `*`."),
+]
+
+
 @app.command()
 @commands.command()
 def reconcile(
@@ -49,13 +62,7 @@ def reconcile(
     write_files: Annotated[
         bool, typer.Option("--write/--diff", help="Edit the files in place, or print the diff (default).")
     ] = False,
-    refresh_state: Annotated[
-        bool,
-        typer.Option(
-            "--refresh-state/--no-refresh-state",
-            help="With --write, bring the state up to date (terraform apply of a plan that changes nothing else), or leave it.",
-        ),
-    ] = True,
+    refresh_state: RefreshState = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     state: Annotated[
         Path | None, typer.Option(help="State file; default: terraform.tfstate in PATH.", exists=True, dir_okay=False)
@@ -64,12 +71,7 @@ def reconcile(
     mirror: Annotated[
         Path | None, typer.Option(help="Terraform provider mirror.", exists=True, file_okay=False)
     ] = None,
-    frozen: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Directory with somebody else's modules, never edited, beside `vendor` and the like; with `*`."
-        ),
-    ] = None,
+    frozen: Frozen = None,
 ) -> None:
     """Write drift back into the code: refresh, find what differs, edit, prove with a plan.
 

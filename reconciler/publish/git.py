@@ -198,9 +198,7 @@ async def protected_head(source: Path, protected: str = "HEAD") -> str:
 
 
 async def mutations_in(source: Path, protected: str = "HEAD") -> frozenset[str]:
-    """The ids of the mutations that have a trailer in the protected branch's commits, however they were merged; for those that correct
-    a record also `ID@NUMBER`. Raises `errors.GitFailed`.
-    """
+    """The mutations with a trailer in the protected branch's commits; for those that correct a record also `ID@NUMBER`. Raises `errors.GitFailed`."""
     listed = await git(source, "log", "--fixed-strings", f"--grep={_TRAILER}: ", _TRAILERS, protected, "--")
     found: set[str] = set()
     for _, ids, corrected in _trailers(listed):
@@ -210,8 +208,7 @@ async def mutations_in(source: Path, protected: str = "HEAD") -> frozenset[str]:
 
 async def trailer_keys(source: Path, *revisions: str) -> tuple[str, ...]:
     """What the commits in a range say that they write back: mutation ids, for those that correct a record `ID@NUMBER`. Raises `errors.GitFailed`."""
-    listed = await git(source, "log", _TRAILERS, *revisions, "--")
-    rows = _trailers(listed)
+    rows = _trailers(await git(source, "log", _TRAILERS, *revisions, "--"))
     return tuple(key for _, ids, corrected in rows for key in _keys(ids, corrected))
 
 

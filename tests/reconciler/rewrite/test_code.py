@@ -33,5 +33,5 @@ def test_a_file_that_others_share_is_not_touched(tmp_path: Path) -> None:
     code = read_code(tmp_path / "root", {})
     for document in code.module.documents().values():
         if document.path.parts[0] == "..":
-            with pytest.raises(CannotEdit, match="outside the stack's directory"):
+            with pytest.raises(CannotEdit, match="outside of the repository"):
                 code.after(document, Splice(0, 0, ""), _WANTED)
