@@ -13,7 +13,7 @@ from reconciler.drift.cloudtrail import Event, origins
 from reconciler.drift.creations import read_creation
 from reconciler.drift.silent import silent_drift
 from reconciler.errors import StateNotUpdated, TerraformFailed
-from reconciler.model import Drift, Edited, Left, Proof, Wanted
+from reconciler.model import Drift, Edited, Left, Proof, Wanted, is_new
 from reconciler.proof.declared import ignored_changes
 from reconciler.proof.other_roots import other_roots
 from reconciler.proof.proofs import Verified, describe
@@ -124,11 +124,22 @@ async def refresh(report: Report) -> Report:
             if report.saved:
                 await apply_to_state(context.terraform, context.root, report.saved, state=context.state)
             else:
-                edited = sorted({drift.wanted.address for drift in report.drifts})
-                await refresh_state(context.terraform, context.root, state=context.state, targets=edited)
+                await _refresh_edited(context, report)
     except (StateNotUpdated, TerraformFailed) as error:
         return replace(report, pending=f"The state was not refreshed. {error}")
     return replace(report, pending="", saved=None)
+
+
+async def _refresh_edited(context: ProofContext, report: Report) -> None:
+    """Bring what was edited up to date in the state; what is new is imported by a plan of it alone. Raises as `refresh_state`."""
+    terraform, root, state = context.terraform, context.root, context.state
+    edited = sorted({drift.wanted.address for drift in report.drifts})
+    if any(is_new(drift.wanted) for drift in report.drifts):
+        await apply_to_state(
+            terraform, root, await terraform.saved_plan(root, state=state, targets=edited), state=state
+        )
+    else:
+        await refresh_state(terraform, root, state=state, targets=edited)
 
 
 def write(path: Path, report: Report) -> None:
@@ -170,6 +181,7 @@ async def _prove(
 ) -> Report:
     """Edit and prove in rounds: add drift that only the plan of the edited code shows, drop drift that cannot be proved."""
     for _ in range(_ROUNDS):
+        drifts, left = whole_or_not(drifts, left)
         if not drifts:
             break
         wanted = [drift.wanted for drift in drifts]
@@ -205,8 +217,27 @@ def _with_plan(report: Report, saved: SavedPlan | None, plan: TerraformPlan | No
     return replace(report, saved=saved, pending=pending)
 
 
+def whole_or_not(drifts: Sequence[Drift], left: Sequence[Left]) -> tuple[list[Drift], list[Left]]:
+    """The same without new resources of which any value is left: a block that says less than what is there would change it."""
+    short = {entry.wanted.address: entry for entry in left}
+    dropped = {drift.wanted.address for drift in drifts if is_new(drift.wanted)} & short.keys()
+    named = [
+        Left(
+            wanted=drift.wanted,
+            reason=f"Its block was not added, because not all of it could be written. {short[drift.wanted.address].reason}",
+        )
+        for drift in drifts
+        if is_new(drift.wanted) and drift.wanted.address in dropped
+    ]
+    return [drift for drift in drifts if drift.wanted.address not in dropped], [*left, *_new(named, left)]
+
+
 def _next_round(verified: Verified, drifts: Sequence[Drift], events: Sequence[Event]) -> tuple[list[Drift], list[Left]]:
     """After a round that did not hold: drift that shows only now, and the values that cannot be proved."""
+    new = [drift for drift in drifts if is_new(drift.wanted)]
+    if verified.plan is None and len(new) < len(drifts):
+        # A new block may be what Terraform refuses; the rest is tried without it.
+        drifts = new or drifts
     if verified.plan is None:
         return [], [Left(wanted=drift.wanted, reason=f"It was not written. {verified.broken}") for drift in drifts]
     found, left = classify_foreign_drift(verified.plan, origins(events, verified.plan))

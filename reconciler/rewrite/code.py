@@ -11,8 +11,10 @@ from reconciler.model import Edit, Wanted
 from reconciler.rewrite.editors.align import aligned
 from reconciler.rewrite.editors.splice import Splice
 from reconciler.rewrite.editors.text import CannotEdit
-from reconciler.rewrite.footprint import differences, footprint_changes
+from reconciler.rewrite.footprint import Footprint, differences, footprint_changes
 from reconciler.rewrite.surroundings import Surroundings
+
+_NONE: tuple[Footprint, ...] = (None, [])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +73,8 @@ def refuse_side_effects(before: EditedCode, after: EditedCode, may_change: froze
         if change.address in may_change or change.before is None or change.after is None:
             continue
         for path in differences(dict(change.before), dict(change.after)):
+            if len(path) == 1 and change.before.get(path[0]) in _NONE and change.after.get(path[0]) in _NONE:
+                continue  # a dynamic block that generates nothing, where there was no block
             raise CannotEdit(f"The edit would also change {shown}.{'.'.join(path)}.")
     if after.module.carried is not None:
         after.module.carried.release()

@@ -6,12 +6,13 @@ from pathlib import Path
 from tree_sitter import Node
 
 from gateway.errors import CodeInvalid
+from gateway.terraform.address import parse_address
 from gateway.terraform.config.instance import ResourceInstance
 from gateway.terraform.lang.hcl import Document
 from reconciler.model import Edited, Left, Wanted
 from reconciler.rewrite.code import EditedCode, read_code, refuse_side_effects
 from reconciler.rewrite.editors.splice import Splice, indent_at, line_end, newline
-from reconciler.rewrite.editors.text import CannotEdit
+from reconciler.rewrite.editors.text import CannotEdit, quoted
 from reconciler.rewrite.new_block import body_lines
 from reconciler.rewrite.surroundings import Surroundings
 
@@ -62,10 +63,32 @@ def _with_block(code: EditedCode, wanted: Wanted) -> EditedCode:
     if instance is None or not isinstance(wanted.value, Sequence) or isinstance(wanted.value, str):
         raise CannotEdit("the code does not declare the resource.")
     document, chain = instance.document, (f"{wanted.address} has no block {wanted.attribute}",)
-    lines = body_lines({wanted.attribute: wanted.value}, indent_at(document, instance.block.start_byte) + "  ")
+    indent = indent_at(document, instance.block.start_byte) + "  "
+    lines = body_lines({wanted.attribute: wanted.value}, indent)
+    if instance.scope.each is not None and len(instance.module.instances_of(_name(instance))) > 1:
+        lines = _for_one(instance, wanted, indent)
     after = code.after(document, _splice(document, instance.block, lines), wanted, chain)
     refuse_side_effects(code, after, frozenset({wanted.address}))
     return after
+
+
+def _name(instance: ResourceInstance) -> str:
+    return f"{instance.resource_type}.{instance.name}"
+
+
+def _for_one(instance: ResourceInstance, wanted: Wanted, indent: str) -> list[str]:
+    """A dynamic block that only one instance of a `for_each` has. Raises `CannotEdit`."""
+    parsed = parse_address(instance.address)
+    if parsed is None or not isinstance(parsed.key, str):
+        raise CannotEdit("other instances of its block would have it too.")
+    value = wanted.value if isinstance(wanted.value, Sequence) else ()
+    return [
+        f'{indent}dynamic "{wanted.attribute}" {{',
+        f"{indent}  for_each = each.key == {quoted(parsed.key)} ? [true] : []",
+        "",
+        *body_lines({"content": value}, indent + "  "),
+        f"{indent}}}",
+    ]
 
 
 def _splice(document: Document, block: Node, lines: Sequence[str]) -> Splice:

@@ -82,6 +82,14 @@ def test_the_subject_says_what_the_code_said_before_and_after(
     assert message.splitlines()[2].endswith(change)
 
 
+def test_what_left_the_code_is_said_so() -> None:
+    gone = Wanted(address="aws_sqs_queue.jobs", attribute="*", value=None)
+    edit = Edit(path=Path("main.tf"), start=0, end=1, old=b"2", new=b"", wanted=gone)
+    lines = commit_message(_applied(), [edit], {}).splitlines()
+    assert lines[0] == "aws_sqs_queue.jobs: removed"
+    assert lines[2] == "- aws_sqs_queue.jobs: gone in AWS, removed from main.tf"
+
+
 def test_a_correction_names_the_record_it_corrects() -> None:
     message = commit_message(_applied(corrects=17), [EDIT], CODE)
     assert _trailers(message)[:2] == ["Sentinel-Mutation: mut_1", "Sentinel-Corrects: 17"]

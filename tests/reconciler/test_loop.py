@@ -398,6 +398,7 @@ async def test_what_the_protected_branch_took_in_is_recorded_once_and_ends_the_c
     assert not await ledger.claims()
     merged = (await ledger.records(RecordQuery(stage=Stage.RECONCILED)))[0].body
     assert (merged["merged"], merged["branch"], merged["commit"]) == (True, "sentinel/shop", "c0ffee")
+    assert "Terraform was not found" in str(merged["state_not_refreshed"])
     assert len(await ledger.records(RecordQuery(stage=Stage.RECONCILED))) == 2
 
 

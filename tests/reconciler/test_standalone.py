@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from gateway.errors import CodeInvalid
 from reconciler.__main__ import app
-from reconciler.model import Edited
-from reconciler.standalone import Report, copy_code, write
+from reconciler.model import Drift, Edited, Left, Wanted
+from reconciler.standalone import Report, copy_code, whole_or_not, write
 
 
 @pytest.fixture
@@ -194,3 +194,16 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten(tmp_path: Path) -> Non
         write(tmp_path, report)
     assert (tmp_path / "a.tf").read_text() == "old\n"
     assert report.diff.startswith("--- a/a.tf\n+++ b/a.tf\n@@ -1 +1 @@\n-old\n+new\n")
+
+
+def test_a_new_resource_is_written_whole_or_not_at_all() -> None:
+    new, value, other = (
+        Drift(wanted=Wanted(address=address, attribute=attribute, value=given), before=None)
+        for address, attribute, given in (("a_b.new", "*", {}), ("a_b.new", "size", 1), ("a_b.c", "size", 2))
+    )
+    short = Left(wanted=Wanted(address="a_b.new", attribute="secret", value=None), reason="It is a secret.")
+    assert whole_or_not([new, value, other], []) == ([new, value, other], [])
+    drifts, left = whole_or_not([new, value, other], [short])
+    assert drifts == [other]
+    assert [entry.wanted.attribute for entry in left] == ["secret", "*"]
+    assert "It is a secret." in left[1].reason

@@ -7,7 +7,7 @@ import pytest
 from gateway.errors import CodeInvalid
 from gateway.model.json import Json
 from reconciler.model import Wanted
-from reconciler.proof.declared import Declaration, addresses, read_declared
+from reconciler.proof.declared import Declaration, addresses, ignored_changes, read_declared
 
 CODE = """
 variable "size" {
@@ -53,3 +53,19 @@ def test_code_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_text("resource {{{")
     with pytest.raises(CodeInvalid):
         read_declared(tmp_path, [])
+
+
+def test_a_resource_that_is_gone_or_new_counts_as_a_whole(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(CODE)
+    wanted = [
+        Wanted(address=address, attribute="*", value=value)
+        for address, value in (("aws_x.a", None), ("aws_x.b", None), ("aws_x.a", {}), ("aws_x.b", {}))
+    ]
+    says = [code.says for code in read_declared(tmp_path, wanted)]
+    assert says == [Declaration.OTHER, Declaration.THIS, Declaration.THIS, Declaration.NOTHING]
+
+
+def test_what_terraform_is_told_to_ignore(tmp_path: Path) -> None:
+    rest = "\n  lifecycle {\n    ignore_changes = [size, tags]\n  }\n}\n"
+    (tmp_path / "main.tf").write_text(CODE.rstrip().removesuffix("}") + rest)
+    assert ignored_changes(tmp_path) == {("aws_x.a", "size"), ("aws_x.a", "tags")}

@@ -30,3 +30,13 @@ def test_a_block_of_several_instances_is_left(tmp_path: Path) -> None:
     edited = add_blocks(tmp_path, [wanted], {})
     assert edited.files == {}
     assert "would also change a_b.c[1].ttl" in edited.left[0].reason
+
+
+def test_one_of_a_for_each_gets_a_dynamic_block(tmp_path: Path) -> None:
+    text = 'resource "a_b" "c" {\n  for_each = { x = 1, y = 2 }\n\n  name = each.key\n}\n'
+    (tmp_path / "main.tf").write_text(text)
+    wanted = Wanted(address='a_b.c["x"]', attribute="ttl", value=[{"enabled": True}])
+    edited = add_blocks(tmp_path, [wanted], {})
+    block = '  dynamic "ttl" {\n    for_each = each.key == "x" ? [true] : []\n\n    content {\n      enabled = true\n    }\n  }\n'
+    assert edited.left == ()
+    assert edited.files[Path("main.tf")].decode() == text.replace("key\n}", f"key\n\n{block}}}")
