@@ -11,12 +11,17 @@ from pathlib import Path
 from gateway.errors import CodeInvalid
 from reconciler.drift.classify import classify_foreign_drift
 from reconciler.drift.cloudtrail import Event, origins
+from reconciler.drift.creations import read_creation
+from reconciler.drift.silent import silent_drift
 from reconciler.errors import StateNotUpdated, TerraformFailed
 from reconciler.model import Drift, Edited, Left, Proof, Wanted
+from reconciler.proof.declared import ignored_changes
 from reconciler.proof.proofs import Verified, describe
 from reconciler.proof.propose import ProofContext, attempt, temporarily_written
+from reconciler.rewrite.create import Live, import_id_of, wanted_creations
 from reconciler.terraform.cli import SavedPlan, Terraform
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
+from reconciler.terraform.refreshed import live_objects
 from reconciler.terraform.state_update import apply_to_state, refresh_state
 
 _ROUNDS = 4
@@ -63,11 +68,22 @@ async def reconcile_copy(
     root = copy_code(path, workdir / "copy")
     context = ProofContext(terraform=terraform, root=root, state=state, keep_plan=True)
     saved = await terraform.saved_plan(root, state=state)
-    plan = read_plan(await terraform.plan_document(root, saved.file)) if saved.changes else None
-    if plan is None or not plan.changes:
-        return _with_plan(Report(context=context), saved, plan)
-    drifts, left = classify_foreign_drift(plan, origins(events, plan))
-    return await _prove(context, list(drifts), list(left), events, path)
+    document = await terraform.plan_document(root, saved.file) if saved.changes or events else {}
+    plan = read_plan(document) if document else None
+    new = _created(root, events, live_objects(document))
+    new += silent_drift(plan, events, ignored_changes(root)) if plan is not None and events else []
+    if not new and (plan is None or not plan.changes):
+        return _with_plan(Report(context=context), saved, plan if saved.changes else None)
+    drifts, left = classify_foreign_drift(plan, origins(events, plan)) if plan else ((), ())
+    return await _prove(context, [*drifts, *new], list(left), events, path)
+
+
+def _created(root: Path, events: Sequence[Event], live: Live) -> list[Drift]:
+    """What was created outside of Terraform and belongs to this stack, by the events."""
+    created = [(made, event.origin) for event in events if (made := read_creation(event.call)) is not None]
+    origin = {made.import_id: origin for made, origin in created}
+    wanted = wanted_creations(root, [made for made, _ in created], live) if created else []
+    return [Drift(wanted=want, before=None, origin=origin.get(import_id_of(want))) for want in wanted]
 
 
 async def finish(path: Path, report: Report, *, written: bool, refreshed: bool) -> Report:

@@ -61,7 +61,9 @@ def classify_mutation(applied: AppliedMutation, *, superseded: Mapping[tuple[str
         if applied.kind == _TERRAFORM and (effect.action is not EffectAction.SET or not effect.declared):
             kept_out.append(Left(wanted=want, reason="Terraform itself did it, from code that says so."))
             continue
-        if effect.action is not EffectAction.SET or effect.attribute == WHOLE:
+        if _is_deletion(effect) and applied.wanted_seconds is None and want.key not in superseded:
+            wanted.append(replace(want, value=None))
+        elif effect.action is not EffectAction.SET or effect.attribute == WHOLE:
             left.append(Left(wanted=want, reason=_reason_to_leave_resource(effect.action, effect.address)))
         elif not effect.declared:
             left.append(
@@ -100,6 +102,9 @@ def classify_foreign_drift(
         )
         if change.attribute == WHOLE and change.actions == ("create",) and change.address in gone:
             drifts.append(Drift(wanted=want, before=_DECLARED, origin=origin))
+        elif change.address in plan.imports and change.attribute != WHOLE and not change.sensitive:
+            # A new block does not say yet what the resource has.
+            drifts.append(Drift(wanted=want, before=change.other, origin=origin))
         elif reason := _reason_to_leave(change, drifted, origin):
             left.append(Left(wanted=want, reason=reason, chain=_made_by(origin)))
         elif plan.sets(change) or not _set_elsewhere(change, plan):
@@ -135,6 +140,11 @@ def _without_secret(want: Wanted, effect: Effect) -> Wanted:
 def _controlled_by(resource_type: str, attribute: str) -> str:
     """Which controller owns this attribute, or why it does; empty if none does."""
     return _CONTROLLED.get((resource_type, AttributePath(attribute).top), "")
+
+
+def _is_deletion(effect: Effect) -> bool:
+    """Whether a resource that the code declares is gone. If it is not gone yet, the plan shows that and the code stays."""
+    return effect.action is EffectAction.DELETE and effect.attribute == WHOLE and effect.declared
 
 
 def _reason_to_leave_resource(action: EffectAction, address: str) -> str:

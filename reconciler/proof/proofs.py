@@ -14,10 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reconciler.errors import TerraformFailed
-from reconciler.model import Edit, Edited, Proof, Wanted
+from reconciler.model import Edit, Edited, Proof, Wanted, is_gone
 from reconciler.proof.baseline import new_changes
 from reconciler.proof.declared import Declaration, addresses, read_declared
-from reconciler.rewrite.whole import is_gone
 from reconciler.terraform.cli import SavedPlan, Terraform
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
 

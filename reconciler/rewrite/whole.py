@@ -1,28 +1,29 @@
-"""Every edit for what is wanted: values first, then what is gone, since a value may still refer to that."""
+"""Every edit for what is wanted: what is new, then values, then what is gone, since a value may still refer to that."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from gateway.model.mutation import WHOLE
-from reconciler.model import Edited, Wanted
+from reconciler.model import Edited, Wanted, is_gone, is_new
+from reconciler.rewrite.create import create
 from reconciler.rewrite.delete import delete
 from reconciler.rewrite.edit import edit
+from reconciler.rewrite.unset_block import add_blocks, is_unset_block
 
 
 def edit_all(root: Path, wanted: Sequence[Wanted]) -> Edited:
-    """As `edit`, and without the resources that are wanted gone. Raises `CodeInvalid`."""
-    gone = [each for each in wanted if is_gone(each)]
-    values = edit(root, [each for each in wanted if not is_gone(each)])
-    if not gone:
-        return values
-    rest = delete(root, gone, values.files)
+    """As `edit`, with the resources that are new, and without those that are wanted gone. Raises `CodeInvalid`."""
+    new, gone = [each for each in wanted if is_new(each)], [each for each in wanted if is_gone(each)]
+    done = create(root, new) if new else Edited()
+    values = [each for each in wanted if not is_new(each) and not is_gone(each)]
+    unset = is_unset_block(root, values)
+    done = _both(done, add_blocks(root, unset, done.files)) if unset else done
+    values = [each for each in values if each not in unset]
+    done = _both(done, edit(root, values, done.files)) if values else done
+    return _both(done, delete(root, gone, done.files)) if gone else done
+
+
+def _both(first: Edited, then: Edited) -> Edited:
+    """Edits, and those made on their result."""
     return Edited(
-        files={**values.files, **rest.files},
-        edits=(*values.edits, *rest.edits),
-        left=(*values.left, *rest.left),
+        files={**first.files, **then.files}, edits=(*first.edits, *then.edits), left=(*first.left, *then.left)
     )
-
-
-def is_gone(wanted: Wanted) -> bool:
-    """Whether the code must not declare the resource any more."""
-    return wanted.attribute == WHOLE and wanted.value is None

@@ -79,6 +79,8 @@ class TerraformPlan:
     """What each attribute that the plan would change becomes, by address and name, also where `changes` does not list it: values
     that are only known after the apply, and those that are derived."""
 
+    drifted: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    """The live attributes of every resource that drifted, by address."""
     imports: tuple[str, ...] = ()
     """Addresses that would be imported into the state."""
 
@@ -117,6 +119,7 @@ def read_plan(document: Mapping[str, Any]) -> TerraformPlan:
             name for name, output in document.get("output_changes", {}).items() if output.get("actions") != ["no-op"]
         ),
         objects={entry["address"]: entry["change"]["before"] or {} for entry in (*entries, *_gone(document))},
+        drifted={entry["address"]: entry["change"]["after"] or {} for entry in document.get("resource_drift", [])},
         imports=tuple(entry["address"] for entry in entries if entry["change"].get("importing")),
         planned={entry["address"]: dict(_planned_values(entry["change"])) for entry in entries if _moves(entry)},
     )

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from reconciler.model import Wanted
-from reconciler.rewrite.whole import edit_all, is_gone
+from reconciler.model import Wanted, is_gone
+from reconciler.rewrite.whole import edit_all
 
 _TEXT = 'resource "a_b" "c" {\n  x = 1\n}\n\nresource "a_b" "d" {\n  x = 1\n}\n'
 
