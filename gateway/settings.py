@@ -224,6 +224,7 @@ class ReconcileSettings(BaseModel):
     """Whether the state is brought up to date (`terraform apply` of a plan that changes nothing else) once the protected branch has the
     values; otherwise its outputs stay old until somebody applies."""
     terraform: str = "terraform"
+    """Terraform or OpenTofu (`tofu`, which is also taken if there is no `terraform`)."""
     provider_mirror: Path | None = None
     """Directory of a Terraform provider mirror; default: searched for if the registry cannot be reached."""
     allow: AllowedCode = AllowedCode()

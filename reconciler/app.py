@@ -29,6 +29,7 @@ from reconciler.publish.push import Remote
 from reconciler.pushing import Pushing
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.code_guard import CodeGuard
+from reconciler.terraform.executable import found_executable
 from reconciler.terraform.passed_environment import passed_environment
 from reconciler.workflows import Worker, serve
 
@@ -104,7 +105,7 @@ def _worker(settings: Settings, stack: StackSettings, ledger: SqlLedger) -> Work
     terraform = Terraform(
         environment=environment(settings, workdir),
         workdir=workdir / "terraform",
-        executable=settings.reconcile.terraform,
+        executable=found_executable(settings.reconcile.terraform),
         shared_data=shared,
         backend_config=stack.backend_config,
         workspace=stack.workspace,
