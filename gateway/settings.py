@@ -114,6 +114,14 @@ class ServerSettings(BaseModel):
     public_url: Annotated[str, Field(pattern=r"^(https?://[A-Za-z0-9._\[\]:-]+)?$")] = ""
     """URL at which clients reach this gateway, e.g. `https://sentinel.example`; URLs in AWS's replies lead there. Default: the host that
     the client signed."""
+    s3_hosts: tuple[
+        Annotated[
+            str, Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$")
+        ],
+        ...,
+    ] = ()
+    """Host names, without a port, before which clients put an S3 bucket, e.g. `["sentinel.internal"]` for `bucket.sentinel.internal`. Always:
+    `localhost`, the host of `public_url`, both also with `s3.` before them, and AWS's own names of S3."""
     max_buffered_bytes: Annotated[int, Field(ge=1024)] = 256 * 1024 * 1024
     """Bytes of all request bodies in memory together. A request for which there is no room gets 503 with Retry-After."""
     clock_skew_seconds: Annotated[int, Field(ge=1, le=900)] = 300
