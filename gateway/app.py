@@ -28,6 +28,7 @@ from gateway.cloud.endpoints import Endpoints
 from gateway.cloud.http_client import Client
 from gateway.cloud.reads import AwsReads
 from gateway.cloud.signer import RequestSigner
+from gateway.cloud.state_objects import BucketStates
 from gateway.data_plane import DataPlane
 from gateway.doors.api.context import Context
 from gateway.doors.api.decoder import ApiDecoder
@@ -114,6 +115,7 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             default_mode=settings.mode,
             default_region=settings.upstream.default_region,
             masker=masker,
+            objects=_state_objects(settings, clock),
         )
         for warning in stacks.warnings:
             log.warning("contract_warning", warning=warning)
@@ -158,6 +160,13 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
         application = _application(ports)
         _log_start(ports)
         yield application
+
+
+def _state_objects(settings: Settings, clock: Clock) -> BucketStates:
+    """Reads states in S3, with credentials of its own: it runs in threads."""
+    upstream = settings.upstream
+    endpoints = Endpoints(models=ServiceModels(), regions=upstream.regions, simulated=upstream.simulated)
+    return BucketStates(endpoints=endpoints, credentials=_credentials(settings, clock), clock=clock)
 
 
 def _log_start(ports: Ports) -> None:

@@ -75,7 +75,11 @@ class StackSettings(BaseModel):
     path: Path
     """The root module's directory, in a git checkout that has the protected branch."""
     state: Path | None = None
-    """State file; default `terraform.tfstate` in `path`. Format version 4."""
+    """State file, format version 4; default: where the code keeps its state, `terraform.tfstate` in `path` or the object of its backend `s3`."""
+    backend_config: Mapping[str, str] = {}
+    """What `terraform init -backend-config` gives to the code's backend, e.g. `{ bucket = "states" }`."""
+    workspace: Annotated[str, Field(pattern=r"^([A-Za-z0-9._-]{1,90})?$")] = ""
+    """Terraform workspace; default: `default`."""
     protected_branch: str = ""
     """Branch whose commit holds the code and contracts that count, e.g. `main` or `origin/main`; `HEAD` for what is checked out.
     Default: the upstream of the branch that is checked out at the start, else `main`. A stack outside git is read as it is on disk."""
@@ -237,6 +241,7 @@ class ReconcileSettings(BaseModel):
     heal_replace: tuple[str, ...] = ()
     """Addresses of resources, with `*`, that may be replaced to heal them, if a human decides so."""
     terraform: str = "terraform"
+    """Terraform or OpenTofu (`tofu`, which is also taken if there is no `terraform`)."""
     provider_mirror: Path | None = None
     """Directory of a Terraform provider mirror; default: searched for if the registry cannot be reached."""
     allow: AllowedCode = AllowedCode()

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 LEFT = 2
 """Exit code if something is left to a human."""
 
+_Frozen = Annotated[
+    list[str] | None,
+    typer.Option(help="Directory with somebody else's modules, never edited, beside `vendor` and the like; with `*`."),
+]
+
 commands = typer.Typer(add_completion=False, help="Write what is live back into Terraform code.")
 """The commands that `sentinel` adds, by the entry point `sentinel.commands`."""
 
@@ -132,6 +137,7 @@ async def _reconcile(
     from gateway.terraform.provider_mirror import terraform_environment
     from reconciler.standalone import finish, reconcile_copy
     from reconciler.terraform.cli import Terraform
+    from reconciler.terraform.executable import found_executable
 
     base = {**os.environ, **({"AWS_ENDPOINT_URL": endpoint} if endpoint else {})}
     with tempfile.TemporaryDirectory(prefix="sentinel-") as directory:
@@ -140,7 +146,7 @@ async def _reconcile(
         terraform = Terraform(
             environment=terraform_environment(mirror=mirror, workdir=workdir, base=base),
             workdir=workdir,
-            executable=executable,
+            executable=found_executable(executable),
             shared_data=shared if shared.is_dir() else None,
         )
         default = path / "terraform.tfstate"

@@ -17,6 +17,8 @@ from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.ledger.ledger import SqlLedger
 from gateway.settings import Settings, StackSettings
 from gateway.settings_publish import EventSourceKind, EventSourceSettings, GitHubSettings
+from gateway.terraform.config.backend import state_object
+from gateway.terraform.config.module import load_module
 from gateway.terraform.provider_mirror import read_mirror, terraform_environment
 from gateway.terraform.repository import find_checkout
 from reconciler.backlog import Backlog
@@ -35,6 +37,7 @@ from reconciler.pushing import Pushing
 from reconciler.stories import Stories
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.code_guard import CodeGuard
+from reconciler.terraform.executable import found_executable
 from reconciler.terraform.passed_environment import passed_environment
 from reconciler.workflows import Worker, serve
 
@@ -83,6 +86,16 @@ def code_guard(settings: Settings) -> CodeGuard:
     )
 
 
+def state_file(stack: StackSettings) -> Path | None:
+    """The state file that terraform is given; None if the code's own backend finds the state."""
+    source = stack.path.absolute()
+    if stack.state is not None:
+        return stack.state.absolute()
+    root = load_module(source).source
+    found = state_object(root, stack.name, given=stack.backend_config, workspace=stack.workspace)
+    return source / "terraform.tfstate" if found is None else None
+
+
 def protected_ref(source: Path, wanted: str) -> str:
     """The ref of the stack's protected branch, found as the gateway finds it; `HEAD` outside git, where nothing can be written back.
 
@@ -95,20 +108,22 @@ def protected_ref(source: Path, wanted: str) -> str:
 def _worker(settings: Settings, stack: StackSettings, ledger: SqlLedger) -> Worker:
     workdir = (settings.data / "reconciler" / stack.name).absolute()
     source = stack.path.absolute()
-    state = stack.state or source / "terraform.tfstate"
+    state = state_file(stack)
     shared = source / ".terraform"
     terraform = Terraform(
         environment=environment(settings, workdir),
         workdir=workdir / "terraform",
-        executable=settings.reconcile.terraform,
+        executable=found_executable(settings.reconcile.terraform),
         shared_data=shared,
+        backend_config=stack.backend_config,
+        workspace=stack.workspace,
         guard=code_guard(settings),
     )
     line = Line(
         stack=stack.name,
         source=source,
         protected=protected_ref(source, stack.protected_branch),
-        state=state.absolute(),
+        state=state,
         branch=settings.reconcile.branch.format(stack=stack.name),
         worktree=workdir / "worktree",
         terraform=terraform,

@@ -247,7 +247,7 @@ class Line:
             recorded=frozenset(backlog.commits),
         )
         await add_untracked_files(branch)
-        link_downloaded(branch.root, self.terraform.data_directory)
+        link_downloaded(branch.root, self.terraform.plugin_data)
         return branch
 
 

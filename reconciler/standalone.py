@@ -74,7 +74,7 @@ async def reconcile_copy(
     """
     own = surroundings(path, repository_of(path), frozen)
     root = copy_code(path, workdir / "copy", own.roots)
-    link_downloaded(root, terraform.data_directory)
+    link_downloaded(root, terraform.plugin_data)
     top = common_directory(path, own.roots)
     around = own.copied(top, workdir / "copy")
     others = other_roots(around, top, terraform)

@@ -1,6 +1,6 @@
 """Where the code and contracts of a stack come from: a commit of the protected branch, or, without git, the files as they are."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -30,6 +30,14 @@ class StackSource(Protocol):
     @property
     def state(self) -> Path | None:
         """State file, `terraform.tfstate` in `path` if None."""
+
+    @property
+    def backend_config(self) -> Mapping[str, str]:
+        """What `terraform init -backend-config` gives to the code's backend."""
+
+    @property
+    def workspace(self) -> str:
+        """Terraform workspace, empty for `default`."""
 
     @property
     def protected_branch(self) -> str:

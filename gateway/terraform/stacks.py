@@ -15,7 +15,6 @@ from gateway.model.mutation import WHOLE
 from gateway.model.path import AttributePath
 from gateway.model.verdict import Mode
 from gateway.terraform.code import Code
-from gateway.terraform.config.backend import refuse_other_state
 from gateway.terraform.config.instance import attributes, declared
 from gateway.terraform.contracts.conditions import CodeConditions
 from gateway.terraform.contracts.glob import fits
@@ -23,10 +22,11 @@ from gateway.terraform.contracts.resolve import Contracts
 from gateway.terraform.graph import Graph
 from gateway.terraform.identity_index import IdentityIndex, only_match
 from gateway.terraform.lang.evaluate import Unknown
-from gateway.terraform.origin import CodeOrigin, StackSource, Version, code_origin, fingerprint
+from gateway.terraform.origin import CodeOrigin, StackSource, Version, code_origin
 from gateway.terraform.places import Place, Places
 from gateway.terraform.secrets import masked
 from gateway.terraform.state import State, StateLookup, parse_state
+from gateway.terraform.state_origin import StateObjects, StateOrigin, state_origin
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -124,6 +124,8 @@ class _Loaded:
     stack: Stack
     code_version: Version
     state_version: Version
+    state_origin: StateOrigin
+    objects: StateObjects | None = None
     problem: str = ""
     """Why the last version could not be loaded; empty if it was."""
     loaded_code: Version = ()
@@ -142,9 +144,16 @@ class Stacks:
 
     @classmethod
     def load(
-        cls, settings: Sequence[StackSource], *, default_mode: Mode, default_region: str = "", masker: Masker = PER_RUN
+        cls,
+        settings: Sequence[StackSource],
+        *,
+        default_mode: Mode,
+        default_region: str = "",
+        masker: Masker = PER_RUN,
+        objects: StateObjects | None = None,
     ) -> "Stacks":
         """Read every stack and mask the secrets in it. `default_region` is the region of resources for which nothing else says it.
+        `objects` reads states in S3.
 
         Raises `errors.CodeInvalid` with file and line: Sentinel does not run without contracts.
         """
@@ -154,7 +163,7 @@ class Stacks:
                 raise CodeInvalid(f"Two stacks have the name {name!r}; give each its own.")
         origins = [code_origin(source.path, source.protected_branch) for source in settings]
         loaded = [
-            _load(source, default_region, origin, masker=masker)
+            _load(source, default_region, origin, masker=masker, objects=objects)
             for source, origin in zip(settings, origins, strict=True)
         ]
         return cls(loaded, default_mode=default_mode, default_region=default_region)
@@ -286,21 +295,15 @@ def _load(
     code_version: Version = (),
     *,
     masker: Masker,
+    objects: StateObjects | None,
 ) -> _Loaded:
     """Read a stack, reusing `code` if it is known to be unchanged. Versions are taken before files are read, so no change is missed."""
-    state_version = fingerprint([_state_file(source)])
     if code is None:
         code, code_version = origin.load()
-        if source.state is None:
-            refuse_other_state(code.module.source, source.name)
-    state_file = _state_file(source)
-    try:
-        content = state_file.read_bytes()
-    except FileNotFoundError:
-        content = b""
-    except OSError as error:
-        raise CodeInvalid(f"{state_file.name}:1: The state file cannot be read: {error.strerror}.") from error
-    state = parse_state(content, state_file.name, masker) if content else State(masker=masker)
+    where = state_origin(source, code, objects)
+    state_version = where.version()
+    content = where.read()
+    state = parse_state(content, where.name, masker) if content else State(masker=masker)
     revision = hashlib.sha256(code.digest.encode() + hashlib.sha256(content).digest()).hexdigest()
     return _Loaded(
         source=source,
@@ -308,6 +311,8 @@ def _load(
         stack=_stack(source, region, code, state, revision),
         code_version=code_version,
         state_version=state_version,
+        state_origin=where,
+        objects=objects,
         loaded_code=code_version,
     )
 
@@ -355,14 +360,14 @@ def _reloaded(loaded: _Loaded, region: str) -> _Loaded:
     """The stack read again if its code or state changed, else the same object."""
     source, origin = loaded.source, loaded.origin
     code_version = origin.version(loaded.stack.code.directories)
-    state_version = fingerprint([_state_file(source)])
+    state_version = loaded.state_origin.version()
     if (code_version, state_version) == (loaded.code_version, loaded.state_version):
         return loaded
     try:
         masker = loaded.stack.state.masker
         if code_version == loaded.loaded_code:
-            return _load(source, region, origin, loaded.stack.code, code_version, masker=masker)
-        return _load(source, region, origin, masker=masker)
+            return _load(source, region, origin, loaded.stack.code, code_version, masker=masker, objects=loaded.objects)
+        return _load(source, region, origin, masker=masker, objects=loaded.objects)
     except CodeInvalid as error:
         problem = str(error)
     except Exception as error:  # noqa: BLE001  whatever is wrong with the new version, the last valid one stays
@@ -375,10 +380,8 @@ def _reloaded(loaded: _Loaded, region: str) -> _Loaded:
         stack=loaded.stack,
         code_version=code_version,
         state_version=state_version,
+        state_origin=loaded.state_origin,
+        objects=loaded.objects,
         problem=problem,
         loaded_code=loaded.loaded_code,
     )
-
-
-def _state_file(source: StackSource) -> Path:
-    return source.state or source.path / "terraform.tfstate"

@@ -19,7 +19,7 @@ from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown, Value
-from reconciler.rewrite import trace_call, trace_calls, trace_lists
+from reconciler.rewrite import trace_call, trace_calls, trace_dynamic, trace_lists
 from reconciler.rewrite.inverse import negated, then
 from reconciler.rewrite.place import Alias, Cursor, NoPlace, ObjectEntry, Place, source_of
 
@@ -91,6 +91,8 @@ def _in_block(cursor: Cursor, block: Node, steps: Sequence[str], name: str) -> I
             f"{steps[0]} is written as blocks, which are not added, removed or replaced as a whole.", block
         )
     elif len(steps) == 1 or steps[0] == "tags":
+        if len(steps) == 1:
+            yield from trace_dynamic.unmade(cursor, block, steps[0], _follow)
         line = f"{document.at(block)} {name} has no {steps[0]}"
         yield cursor.step(line).new_attribute(block, ".".join(steps))
     else:

@@ -16,7 +16,7 @@ from reconciler.terraform.code_guard import CodeGuard
 from reconciler.terraform.refreshed import Refreshed, messages, read_refreshed
 
 _LAST_LINES = 30
-_NEEDS_INIT = ("terraform init", "Required plugins are not installed", "Inconsistent dependency lock file")
+_NEEDS_INIT = ("terraform init", "tofu init", "Required plugins are not installed", "Inconsistent dependency lock file")
 """Text in terraform's errors when `.terraform` does not fit the code."""
 
 
@@ -51,6 +51,10 @@ class Terraform:
     """Timeout of one command."""
     shared_data: Path | None = None
     """The user's own `.terraform`, used while it fits the code; only read."""
+    backend_config: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """What the code leaves to `terraform init -backend-config`."""
+    workspace: str = ""
+    """Terraform workspace; empty for the one that is selected."""
     guard: CodeGuard | None = None
     """Checks code before each command that reads it; None for code that the user runs on their own machine anyway."""
 
@@ -158,7 +162,10 @@ class Terraform:
         Raises `errors.TerraformFailed`, `errors.CodeRefused`.
         """
         await self._check(root, None)
-        completed = await self._run("init", "-no-color", "-lock=false", root=root, data=self._own_data)
+        # Our data directory holds no state, so a changed backend needs no migration.
+        given = [f"-backend-config={name}={value}" for name, value in self.backend_config.items()]
+        argv = ["init", "-no-color", "-lock=false", "-input=false", "-reconfigure", *given]
+        completed = await self._run(*argv, root=root, data=self._own_data)
         if completed.code:
             raise TerraformFailed.saying("init", _last_lines(completed))
 
@@ -196,11 +203,6 @@ class Terraform:
     def _own_data(self) -> Path:
         return (self.workdir / "data").absolute()
 
-    @property
-    def data_directory(self) -> Path | None:
-        """Terraform's data directory with plug-ins and downloaded modules; None before the first initialisation."""
-        return next(iter(self._data_directories()), None)
-
     def _data_directories(self) -> list[Path]:
         """Ours if it exists (it was made because the user's did not fit), else the user's."""
         candidates = [self._own_data, *([self.shared_data.absolute()] if self.shared_data else [])]
@@ -211,6 +213,7 @@ class Terraform:
     ) -> Completed:
         self.workdir.mkdir(parents=True, exist_ok=True)
         environment = {**self.environment, **({"TF_DATA_DIR": str(data)} if data else {})}
+        environment |= {"TF_WORKSPACE": self.workspace} if self.workspace else {}
         try:
             process = await asyncio.create_subprocess_exec(
                 self.executable,

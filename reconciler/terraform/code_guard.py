@@ -103,6 +103,8 @@ class _Module:
     def _read(self, path: Path) -> Document:
         if path.name.endswith(".json"):
             raise _refused(str(path), "is code in JSON syntax, which Sentinel does not read")
+        if path.name.endswith(".tofu"):
+            raise _refused(str(path), "is code that OpenTofu reads and Sentinel does not")
         if not path.resolve().is_relative_to(self.boundary):
             raise _refused(str(path), "is a link that leads out of the repository")
         source = path.read_bytes()
@@ -221,12 +223,12 @@ def _downloaded(root: Path, data: Path | None) -> list[Path]:
 
 
 def _files(directory: Path) -> list[Path]:
-    """The files of a directory that Terraform reads as code."""
+    """The files of a directory that Terraform or OpenTofu reads as code."""
     found = sorted(directory.iterdir()) if directory.is_dir() else []
     return [
         path
         for path in found
-        if path.name.endswith((".tf", ".tf.json"))
+        if path.name.endswith((".tf", ".tf.json", ".tofu", ".tofu.json"))
         and not path.name.startswith((".", "#"))
         and not path.name.endswith("~")
     ]

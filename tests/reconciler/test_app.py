@@ -8,9 +8,9 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from gateway.errors import SettingsInvalid
-from gateway.settings import ReconcileSettings, ServerSettings, Settings
+from gateway.settings import ReconcileSettings, ServerSettings, Settings, StackSettings
 from gateway.settings_publish import GitHubSettings
-from reconciler.app import _database, _pushing, environment
+from reconciler.app import _database, _pushing, environment, state_file
 from reconciler.backlog import Backlog
 
 
@@ -97,3 +97,12 @@ def test_workflows_are_kept_beside_the_ledger(tmp_path: Path) -> None:
     assert _database(Settings(data=tmp_path)) == f"sqlite:///{tmp_path}/reconciler/workflows.db"
     on_server = Settings(data=tmp_path, ledger="postgresql+psycopg://me:pw@db/sentinel")
     assert _database(on_server) == "postgresql://me:pw@db/sentinel"
+
+
+def test_the_state_is_found_by_the_codes_backend_unless_the_settings_name_a_file(tmp_path: Path) -> None:
+    stack = StackSettings(name="shop", path=tmp_path)
+    assert state_file(stack) == tmp_path / "terraform.tfstate"
+    backend = 'terraform {\n  backend "s3" {\n    bucket = "b"\n    key = "k"\n    region = "eu-west-1"\n  }\n}\n'
+    (tmp_path / "main.tf").write_text(backend)
+    assert state_file(stack) is None
+    assert state_file(stack.model_copy(update={"state": tmp_path / "pulled"})) == tmp_path / "pulled"

@@ -1,6 +1,10 @@
-"""Refuses a stack whose code keeps its state where Sentinel does not read it: without the state, nothing declared is known to be live."""
+"""Where a stack's code keeps its state: a file beside the code, or an object in S3. A stack with its state anywhere else is refused,
+because without the state nothing declared is known to be live.
+"""
 
-from collections.abc import Iterator
+import posixpath
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from tree_sitter import Node
 
@@ -12,29 +16,97 @@ from gateway.terraform.lang.hcl import Document
 
 _LOCAL = "local"
 _DEFAULT_PATH = "terraform.tfstate"
+_DEFAULT_WORKSPACE = "default"
+_NEEDED = ("bucket", "key", "region")
+_WITHOUT_EFFECT = frozenset(
+    {
+        *_NEEDED,
+        "workspace_key_prefix",
+        "encrypt",
+        "kms_key_id",
+        "acl",
+        "dynamodb_table",
+        "use_lockfile",
+        "max_retries",
+        "retry_mode",
+        "skip_credentials_validation",
+        "skip_metadata_api_check",
+        "skip_region_validation",
+        "skip_requesting_account_id",
+        "skip_s3_checksum",
+        "use_path_style",
+        "force_path_style",
+    }
+)
+"""Arguments of the backend `s3` that do not change which object a read gets. With any other the gateway's own credentials may not be the right ones."""
 
 
-def refuse_other_state(root: Source, stack: str) -> None:
-    """Raise `errors.CodeInvalid`, with file and line, if the root module's `backend` or `cloud` block keeps the state anywhere
-    but in `terraform.tfstate` beside the code. Call it for stacks whose settings name no state file.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateObject:
+    """A state in S3."""
+
+    bucket: str
+    key: str
+    """Of the workspace's own object."""
+    region: str
+
+    @property
+    def url(self) -> str:
+        """`s3://bucket/key`, for messages."""
+        return f"s3://{self.bucket}/{self.key}"
+
+
+def state_object(
+    root: Source, stack: str, *, given: Mapping[str, str] | None = None, workspace: str = ""
+) -> StateObject | None:
+    """The object in S3 that holds the state; None if that is in `terraform.tfstate` beside the code.
+
+    `given` are the arguments that the code leaves to `-backend-config`. Call it for stacks whose settings name no state file.
+    Raises `errors.CodeInvalid`, with file and line, if the state is anywhere else.
     """
     blocks = list(_state_blocks(root))
     # A backend in an override file replaces the others.
     overriding = [found for found in blocks if found[0] in root.overrides]
     for document, block in overriding or blocks:
         kind, *labels = document.header(block)
+        if kind == "backend" and labels == ["s3"]:
+            return _in_bucket(document, block, stack, given or {}, workspace or _DEFAULT_WORKSPACE)
         if kind == "cloud" or labels != [_LOCAL]:
             what = f'backend "{labels[0]}"' if kind == "backend" and labels else "HCP Terraform (`cloud`)"
-            raise CodeInvalid(
-                f"{document.at(block)}: The stack {stack} keeps its state in {what}, which Sentinel does not read, and its settings name no "
-                "state file, so every declared resource would count as not declared. Write the state to a file (`terraform state pull > FILE`, "
-                f"again after each apply), and name the file as `state` of the stack {stack}."
-            )
+            raise _refused(document, block, stack, f"keeps its state in {what}, which Sentinel does not read")
         if (path := document.attributes(block).get("path")) is not None and not _is_default(document, path):
             raise CodeInvalid(
                 f"{document.at(path)}: The stack {stack} keeps its state in another file than {_DEFAULT_PATH} beside the code. "
                 f"Name that file as `state` of the stack {stack} in the settings."
             )
+    return None
+
+
+def _in_bucket(document: Document, block: Node, stack: str, given: Mapping[str, str], workspace: str) -> StateObject:
+    values = {name: _text(document, node) for name, node in document.attributes(block).items()} | dict(given)
+    names = {*values, *(document.header(inner)[0] for inner in document.blocks(block))}
+    if other := sorted(names - _WITHOUT_EFFECT):
+        raise _refused(
+            document, block, stack, f"reads its state from S3 with {', '.join(other)}, which Sentinel does not do"
+        )
+    if missing := [name for name in _NEEDED if not values.get(name)]:
+        raise CodeInvalid(
+            f"{document.at(block)}: The backend of the stack {stack} does not say its {' and '.join(missing)} as plain text. "
+            f"Give what `terraform init -backend-config` gives as `backend_config` of the stack {stack}, e.g. "
+            f'{{ {missing[0]} = "…" }}.'
+        )
+    key = str(values["key"])
+    if workspace != _DEFAULT_WORKSPACE:
+        key = posixpath.join(values.get("workspace_key_prefix") or "env:", workspace, key)
+    return StateObject(bucket=str(values["bucket"]), key=key, region=str(values["region"]))
+
+
+def _refused(document: Document, block: Node, stack: str, why: str) -> CodeInvalid:
+    return CodeInvalid(
+        f"{document.at(block)}: The stack {stack} {why}, and its settings name no "
+        "state file, so every declared resource would count as not declared. Write the state to a file (`terraform state pull > FILE`, "
+        f"again after each apply), and name the file as `state` of the stack {stack}."
+    )
 
 
 def _state_blocks(root: Source) -> Iterator[tuple[Document, Node]]:
@@ -45,6 +117,11 @@ def _state_blocks(root: Source) -> Iterator[tuple[Document, Node]]:
                     yield document, block
 
 
+def _text(document: Document, node: Node) -> str | None:
+    """A literal text; None for anything else."""
+    written = bare(read_attribute(document, node))
+    return written.value if isinstance(written, LiteralValue) and isinstance(written.value, str) else None
+
+
 def _is_default(document: Document, path: Node) -> bool:
-    written = bare(read_attribute(document, path))
-    return isinstance(written, LiteralValue) and written.value in (_DEFAULT_PATH, f"./{_DEFAULT_PATH}")
+    return _text(document, path) in (_DEFAULT_PATH, f"./{_DEFAULT_PATH}")

@@ -5,7 +5,7 @@ import os
 import shutil
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,8 @@ class Source:
     account: str = ""
     region: str = ""
     protected_branch: str = ""
+    workspace: str = ""
+    backend_config: Mapping[str, str] = field(default_factory=dict)
 
 
 def load(*sources: Source) -> Stacks:
@@ -394,12 +396,12 @@ def test_look_ups_stay_flat_with_ten_thousand_resources(tmp_path: Path, count: i
     assert work(lambda: look_up(count - 1)) < _LOOK_UP_LINES
 
 
-REMOTE = 'terraform {\n  backend "s3" {}\n}\n'
+REMOTE = 'terraform {\n  backend "gcs" {}\n}\n'
 
 
 def test_a_stack_whose_state_is_elsewhere_does_not_start_unless_the_settings_name_a_file(copy: Path) -> None:
     (copy / "backend.tf").write_text(REMOTE)
-    with pytest.raises(CodeInvalid, match=r'backend.tf:2: The stack kafka keeps its state in backend "s3"'):
+    with pytest.raises(CodeInvalid, match=r'backend.tf:2: The stack kafka keeps its state in backend "gcs"'):
         load(Source(copy))
     stack = load(Source(copy, state=copy / "terraform.tfstate")).all[0]
     assert stack.recorded(GROUP) is not None
@@ -409,5 +411,5 @@ def test_a_stack_that_moves_its_state_away_keeps_its_last_version(copy: Path) ->
     stacks = load(Source(copy))
     touch(copy / "backend.tf", REMOTE)
     stacks.refresh()
-    assert 'keeps its state in backend "s3"' in stacks.problems[0]
+    assert 'keeps its state in backend "gcs"' in stacks.problems[0]
     assert stacks.all[0].recorded(GROUP) is not None

@@ -8,6 +8,7 @@ from reconciler.model import Wanted
 from reconciler.rewrite.code import read_code, refuse_side_effects
 from reconciler.rewrite.editors.splice import Splice
 from reconciler.rewrite.editors.text import CannotEdit
+from reconciler.rewrite.surroundings import surroundings
 
 _WANTED = Wanted(address="a_b.c", attribute="*", value=None)
 _TEXT = 'locals {\n  a = 1\n}\n\nresource "a_b" "c" {\n  x = local.a\n}\n'
@@ -35,3 +36,22 @@ def test_a_file_that_others_share_is_not_touched(tmp_path: Path) -> None:
         if document.path.parts[0] == "..":
             with pytest.raises(CannotEdit, match="outside of the repository"):
                 code.after(document, Splice(0, 0, ""), _WANTED)
+
+
+def test_a_file_beside_the_stack_is_edited_unless_another_root_changes(tmp_path: Path) -> None:
+    for name in ("test", "live"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "main.tf").write_text('module "m" {\n  source = "../m"\n}\n')
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m/main.tf").write_text('resource "aws_x" "y" {\n  a = 1\n  b = 2\n}\n')
+    before = read_code(tmp_path / "test", {}, surroundings(tmp_path / "test", tmp_path))
+    document = before.document(Path("../m/main.tf"))
+    wanted = Wanted(address="module.m.aws_x.y", attribute="a", value=3)
+    after = before.after(document, Splice(document.source.index(b"1"), document.source.index(b"1") + 1, "3"), wanted)
+    with pytest.raises(CannotEdit, match=r"live: module.m.aws_x.y, another root"):
+        refuse_side_effects(before, after, frozenset({"module.m.aws_x.y"}))
+    (tmp_path / "live/main.tf").write_text("locals {}\n")
+    alone = read_code(tmp_path / "test", {}, surroundings(tmp_path / "test", tmp_path))
+    document = alone.document(Path("../m/main.tf"))
+    after = alone.after(document, Splice(document.source.index(b"1"), document.source.index(b"1") + 1, "3"), wanted)
+    refuse_side_effects(alone, after, frozenset({"module.m.aws_x.y"}))

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import os
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from reconciler.errors import CodeRefused, TerraformFailed, TerraformMissing
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.code_guard import CodeGuard
+from tests.kit.moto import MotoUpstream
 
 FAKE = """#!{python}
 import os, sys, time
@@ -115,3 +117,56 @@ async def test_only_the_given_environment_is_passed_on(tmp_path: Path, monkeypat
 async def test_the_real_terraform_reports_its_version(tmp_path: Path) -> None:
     terraform = Terraform(environment={"PATH": os.environ["PATH"], "CHECKPOINT_DISABLE": "1"}, workdir=tmp_path)
     assert (await terraform.version()).startswith("1.")
+
+
+async def test_init_and_every_command_get_the_backend_and_the_workspace(tmp_path: Path) -> None:
+    body = (
+        "print(*sys.argv[1:], 'workspace', os.environ.get('TF_WORKSPACE'), file=open(os.environ['SEEN'] + '.all', 'a'))\n"
+        "if sys.argv[1] == 'plan' and not os.path.exists(os.environ['SEEN'] + '.init'):\n"
+        '    sys.exit("Backend initialization required, please run \\"tofu init\\"")\n'
+        "if sys.argv[1] == 'init': open(os.environ['SEEN'] + '.init', 'w').close()\n"
+    )
+    terraform = _terraform(tmp_path, body, backend_config={"bucket": "states", "key": "a b"}, workspace="blue")
+    assert await terraform.plan(tmp_path) is None
+    _, init, plan = (tmp_path / "seen.all").read_text().splitlines()
+    assert "-reconfigure -backend-config=bucket=states -backend-config=key=a b workspace blue" in init
+    assert "-state" not in plan
+    assert plan.endswith("workspace blue")
+
+
+@pytest.mark.terraform
+@pytest.mark.allow_hosts(["127.0.0.1"])
+async def test_a_state_in_s3_with_a_lock_table_is_planned_by_the_codes_own_backend(tmp_path: Path) -> None:
+    """Real Terraform, no provider: the state's own output is what the plan is held against."""
+    moto = MotoUpstream()
+    await moto.start()
+    try:
+        moto.client("s3").create_bucket(Bucket="states")
+        moto.client("dynamodb").create_table(
+            TableName="locks",
+            KeySchema=[{"AttributeName": "LockID", "KeyType": "HASH"}],
+            AttributeDefinitions=[{"AttributeName": "LockID", "AttributeType": "S"}],
+            BillingMode="PAY_PER_REQUEST",
+        )
+        state = {"version": 4, "terraform_version": "1.5.0", "serial": 1, "lineage": "x", "resources": []}
+        state |= {"outputs": {"size": {"value": 5, "type": "number"}}}
+        moto.client("s3").put_object(Bucket="states", Key="env:/blue/shop", Body=json.dumps(state).encode())
+        backend = 'terraform {\n  backend "s3" {\n    key = "shop"\n    dynamodb_table = "locks"\n    use_path_style = true\n    skip_region_validation = true\n  }\n}\n'
+        (tmp_path / "main.tf").write_text(backend + 'output "size" {\n  value = 5\n}\n')
+        environment = {
+            **os.environ,
+            "AWS_ENDPOINT_URL": moto.url,
+            "AWS_ACCESS_KEY_ID": "x",
+            "AWS_SECRET_ACCESS_KEY": "x",
+        }
+        terraform = Terraform(
+            environment=environment,
+            workdir=tmp_path / "work",
+            backend_config={"bucket": "states", "region": "us-east-1"},
+            workspace="blue",
+        )
+        assert await terraform.plan(tmp_path) is None
+        (tmp_path / "main.tf").write_text(backend + 'output "size" {\n  value = 6\n}\n')
+        assert await terraform.plan(tmp_path) is not None
+    finally:
+        moto.server.stop()

@@ -113,6 +113,13 @@ def test_code_in_json_is_refused(root: Path, guard: CodeGuard) -> None:
         guard.check(root)
 
 
+@pytest.mark.parametrize("name", ["x.tofu", "x.tofu.json"])
+def test_code_that_only_opentofu_reads_is_refused(root: Path, guard: CodeGuard, name: str) -> None:
+    (root / name).write_text('data "external" "x" {\n  program = ["id"]\n}\n')
+    with pytest.raises(CodeRefused, match=name):
+        guard.check(root)
+
+
 def test_a_link_out_of_the_repository_is_refused(root: Path, guard: CodeGuard, tmp_path: Path) -> None:
     (tmp_path / "out.tf").write_text("locals {}\n")
     (root / "main.tf").symlink_to(tmp_path / "out.tf")

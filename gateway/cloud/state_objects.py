@@ -1,0 +1,110 @@
+"""Reads Terraform states from S3: signed by us, kept in memory, and sent by S3 again only if their ETag changed."""
+
+import asyncio
+import hashlib
+import http.client
+import ssl
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from urllib.parse import quote, urlsplit
+
+from gateway.cloud.credentials import CredentialsProvider
+from gateway.cloud.endpoints import Endpoints
+from gateway.cloud.signer import signed_headers
+from gateway.errors import CodeInvalid, SentinelError
+from gateway.model.mutation import Call
+from gateway.ports import Clock
+from gateway.terraform.config.backend import StateObject
+
+_EMPTY = hashlib.sha256(b"").hexdigest()
+_ASK_AGAIN = 5.0
+"""For how many seconds an answer is taken as current."""
+_LARGEST = 256 * 1024 * 1024
+_OK, _NOT_MODIFIED, _MISSING = 200, 304, 404
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """The last answer for an object."""
+
+    content: bytes
+    tag: str
+    at: float
+
+
+@dataclass(slots=True)
+class BucketStates:
+    """States in S3. It blocks, so it is used in threads of its own; `credentials` is not shared with an event loop."""
+
+    endpoints: Endpoints
+    credentials: CredentialsProvider
+    clock: Clock
+    seconds: float = 30.0
+    """Timeout of one request."""
+    now: Callable[[], float] = time.monotonic
+    _kept: dict[str, _Kept] = field(default_factory=dict)
+
+    def read(self, wanted: StateObject) -> tuple[bytes, str]:
+        """The bytes of the object and its ETag; no bytes if there is no such object. Raises `errors.CodeInvalid`."""
+        kept = self._kept.get(wanted.url)
+        if kept is None or self.now() - kept.at >= _ASK_AGAIN:
+            kept = self._kept[wanted.url] = self._asked(wanted, kept)
+        return kept.content, kept.tag
+
+    def _asked(self, wanted: StateObject, kept: _Kept | None) -> _Kept:
+        try:
+            status, tag, content = self._get(wanted, kept.tag if kept is not None else "")
+        except (OSError, http.client.HTTPException, SentinelError) as error:
+            raise _unread(wanted, str(error) or type(error).__name__) from error
+        if status == _NOT_MODIFIED and kept is not None:
+            return _Kept(kept.content, kept.tag, self.now())
+        if status == _MISSING and b"<Code>NoSuchKey</Code>" in content:
+            return _Kept(b"", "", self.now())
+        if status != _OK:
+            raise _unread(wanted, f"S3 answers with {status}{_code(content)}")
+        return _Kept(content, tag, self.now())
+
+    def _get(self, wanted: StateObject, tag: str) -> tuple[int, str, bytes]:
+        parameters = {"Bucket": wanted.bucket, "Key": wanted.key}
+        call = Call(service="s3", operation="GetObject", parameters=parameters, region=wanted.region)
+        endpoint = self.endpoints.of_read(call)
+        target = f"{endpoint.path}/{quote(wanted.bucket)}/{quote(wanted.key)}"
+        headers = signed_headers(
+            method="GET",
+            target=target,
+            headers=[("x-amz-content-sha256", _EMPTY), *([("if-none-match", tag)] if tag else [])],
+            payload=_EMPTY,
+            endpoint=endpoint,
+            credentials=asyncio.run(self.credentials.current()),
+            at=self.clock.now(),
+        )
+        connection = _connection(endpoint.origin, self.seconds)
+        try:
+            connection.request("GET", target, headers=dict(headers))
+            reply = connection.getresponse()
+            content = reply.read(_LARGEST + 1)
+        finally:
+            connection.close()
+        if len(content) > _LARGEST:
+            raise _unread(wanted, f"it is larger than {_LARGEST} bytes")
+        return reply.status, reply.headers.get("ETag", ""), content
+
+
+def _connection(origin: str, seconds: float) -> http.client.HTTPConnection:
+    parts = urlsplit(origin)
+    if parts.scheme == "https":
+        return http.client.HTTPSConnection(parts.netloc, timeout=seconds, context=ssl.create_default_context())
+    return http.client.HTTPConnection(parts.netloc, timeout=seconds)
+
+
+def _code(content: bytes) -> str:
+    """The error code in S3's answer, for the message."""
+    _, found, rest = content.partition(b"<Code>")
+    return f" ({rest.partition(b'</Code>')[0][:60].decode(errors='replace')})" if found else ""
+
+
+def _unread(wanted: StateObject, why: str) -> CodeInvalid:
+    return CodeInvalid(
+        f"{wanted.url}: The state cannot be read: {why}. Give the gateway's role s3:GetObject (and s3:ListBucket) there, or name a state file in the settings."
+    )

@@ -1,0 +1,95 @@
+"""Where a stack's state is read: a file, or an object in S3 that is asked for again only if it changed."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from gateway.errors import CodeInvalid
+from gateway.terraform.code import Code
+from gateway.terraform.config.backend import StateObject, state_object
+from gateway.terraform.origin import StackSource, Version, fingerprint
+
+
+class StateObjects(Protocol):
+    """Reads states from S3; `gateway.cloud.state_objects` is one."""
+
+    def read(self, wanted: StateObject) -> tuple[bytes, str]:
+        """The bytes of the object and its ETag; no bytes if there is no such object. Raises `errors.CodeInvalid`."""
+
+
+class StateOrigin(Protocol):
+    """Where a state is read."""
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+
+    def version(self) -> Version:
+        """The version that is there now. Never raises."""
+
+    def read(self) -> bytes:
+        """The state; empty if there is none. Raises `errors.CodeInvalid`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateFile:
+    """A state file."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return self.path.name
+
+    def version(self) -> Version:
+        """The file's fingerprint."""
+        return fingerprint([self.path])
+
+    def read(self) -> bytes:
+        """The file's bytes."""
+        try:
+            return self.path.read_bytes()
+        except FileNotFoundError:
+            return b""
+        except OSError as error:
+            raise CodeInvalid(f"{self.name}:1: The state file cannot be read: {error.strerror}.") from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredState:
+    """A state in S3."""
+
+    objects: StateObjects
+    wanted: StateObject
+
+    @property
+    def name(self) -> str:
+        """The object's URL."""
+        return self.wanted.url
+
+    def version(self) -> Version:
+        """The object's ETag; of an object that cannot be read, why."""
+        try:
+            _, tag = self.objects.read(self.wanted)
+        except CodeInvalid as error:
+            return ((str(error), 0, 0, 0),)
+        return ((f"{self.name} {tag}", 0, 0, 0),)
+
+    def read(self) -> bytes:
+        """The object's bytes."""
+        content, _ = self.objects.read(self.wanted)
+        return content
+
+
+def state_origin(source: StackSource, code: Code, objects: StateObjects | None) -> StateOrigin:
+    """Where the state of a stack is: the file in its settings, else where its code keeps it. Raises `errors.CodeInvalid`."""
+    if source.state is not None:
+        return StateFile(path=source.state)
+    root = code.module.source
+    wanted = state_object(root, source.name, given=source.backend_config, workspace=source.workspace)
+    if wanted is None:
+        return StateFile(path=source.path / "terraform.tfstate")
+    if objects is None:
+        raise CodeInvalid(f"The stack {source.name} keeps its state in {wanted.url}, and nothing here reads S3.")
+    return StoredState(objects=objects, wanted=wanted)
