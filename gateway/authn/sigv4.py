@@ -345,7 +345,7 @@ def _query_form(query: str) -> tuple[str, str, str, str, str, timedelta]:
 
 
 @lru_cache(_CACHED_SIGNATURES)
-def _require_signed(names: tuple[str, ...], headers: tuple[str, ...], presigned: bool) -> None:  # noqa: FBT001  it is cached
+def _require_signed(names: tuple[str, ...], headers: tuple[str, ...], presigned: bool) -> None:
     """Raise `errors.NotAuthenticated` unless the names of the signed headers are those that must be, given the names of all headers."""
     signed = frozenset(names)
     if list(names) != sorted(signed) or not signed <= set(headers):

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 
 from gateway.model.caller import ActorKind
@@ -130,9 +130,9 @@ def _measured(servers: Mapping[str, Process], agent: Key, rounds: int) -> dict[s
 
 def _reads(agent: Key, port: int) -> Iterator[bytes]:
     headers = {"content-type": "application/x-amz-json-1.0", "x-amz-target": "AmazonSQS.GetQueueUrl"}
-    request = numbered(signed(agent, "sqs", b'{"QueueName": "orders"}', headers, port), "0")
-    while True:
-        yield request
+    request = signed(agent, "sqs", b'{"QueueName": "orders"}', headers, port)
+    for number in count():
+        yield numbered(request, str(number))
 
 
 def _print(found: Mapping[str, Measured], rounds: int) -> None:
