@@ -13,12 +13,14 @@ export UV_SYSTEM_CERTS := 1
 export PATH := $(CURDIR)/.venv/bin:$(TOOLS)/bin:$(PATH)
 # Extra options: make up ARGS="--port 9000 --fresh"
 ARGS ?=
+# Processes that share the tests: one more than there are processors, because some tests wait for others most of the time.
+WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 # Your own policies: make policy POLICIES=../policies
 POLICIES ?=
 
-.PHONY: help up tour test lint unit policy tools clients opa bench peers clean
+.PHONY: help up tour test lint unit policy tools clients opa bench bench-drift peers clean
 help: ## show this list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-7s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 up: .venv/.ready ## run everything on this machine: gateway, reconciler, simulated AWS, example stack (ARGS=…)
 	@$(SENTINEL) up $(ARGS)
@@ -37,8 +39,8 @@ lint: .venv/.ready ## types, style, who may import whom
 policy: .venv/.ready opa ## opa test, check, fmt, and the bundle is the one its sources build (POLICIES=… for your own)
 	$(PY) -m gateway.policy.ci $(POLICIES)
 
-unit: .venv/.ready tools clients opa ## all tests (PYTEST=… narrows them)
-	$(PY) -m pytest $(PYTEST)
+unit: .venv/.ready tools clients opa ## all tests, in several processes (PYTEST=… narrows them, to one process)
+	$(PY) -m pytest $(if $(PYTEST),$(PYTEST),--numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder)
 
 bench: .venv/.ready peers ## print the figures, one JSON object each
 	$(PY) -m tests.bench
@@ -50,6 +52,9 @@ peers: .venv/.ready ## nginx and mitmproxy, which the bench compares with; mitmp
 	@base="$$($(PY) -c 'import sys; print(sys.base_prefix)')" && grep -qs "^home = $$base/bin$$" $(TOOLS)/mitmproxy/pyvenv.cfg && test -x $(TOOLS)/mitmproxy/bin/mitmdump || \
 	  { $(UV) venv --quiet --clear --python "$$base/bin/python3" $(TOOLS)/mitmproxy && \
 	    $(UV) pip install --quiet --python $(TOOLS)/mitmproxy/bin/python mitmproxy==$(MITMPROXY_VERSION); }
+
+bench-drift: .venv/.ready ## play the drift benchmark with real Terraform (PROJECT=flat, ARGS="--only 'flat/queue-*'")
+	@$(PY) -m tests.bench.drift $(PROJECT) $(ARGS)
 
 tools:
 	@for tool in git terraform; do command -v $$tool >/dev/null || { echo "$$tool is not on PATH, and the tests need it." >&2; exit 1; }; done

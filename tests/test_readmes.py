@@ -7,7 +7,14 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLES = ("gateway/README.md", "reconciler/README.md")
-READMES = ("README.md", *TABLES, "gateway/ledger/README.md", "policies/README.md", "tests/bench/README.md")
+READMES = (
+    "README.md",
+    *TABLES,
+    "gateway/ledger/README.md",
+    "policies/README.md",
+    "tests/bench/README.md",
+    "tests/bench/drift/README.md",
+)
 _PATH = re.compile(r"`((?:gateway|reconciler|policies|tests|deploy)/[\w./-]*)`")
 _LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 _ORDINARY_CHANGES = 30

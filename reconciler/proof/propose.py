@@ -8,7 +8,7 @@ from pathlib import Path
 from gateway.model.json import Json
 from reconciler.model import Edited, Left, Proof, Wanted
 from reconciler.proof.proofs import CatchUp, Explain, Verified, verify
-from reconciler.rewrite.edit import edit
+from reconciler.rewrite.whole import edit_all
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.compare import agrees, same
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
@@ -27,6 +27,8 @@ class ProofContext:
     state: Path | None
     """The state file; None lets the code's own backend find the state."""
     catch_up: CatchUp | None = None
+    keep_plan: bool = False
+    """Whether the plan file of edited code is kept, so that it can be applied to the state. Its maker removes it."""
     changed_since: ChangedSince | None = None
 
     async def plan(self) -> TerraformPlan | None:
@@ -75,7 +77,7 @@ async def attempt(
 
     Changes in the plan that belong to values in `own_left` count as explained.
     """
-    edited = edit(context.root, wanted)
+    edited = edit_all(context.root, wanted)
     if not edited.edits:
         return edited, None
     with temporarily_written(context.root, edited.files) as before:
@@ -87,6 +89,7 @@ async def attempt(
             state=context.state,
             explain=_with_left(explain, edited, own_left),
             catch_up=context.catch_up,
+            keep_plan=context.keep_plan,
         )
     return edited, verified
 

@@ -10,7 +10,7 @@ import re
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 
-import yaml  # type: ignore[import-untyped]
+import yaml
 from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_ssh_private_key
@@ -181,6 +181,8 @@ def _yaml_node(node: "yaml.Node") -> Value:
         return [_yaml_node(item) for item in node.value]
     if isinstance(node, yaml.MappingNode):
         return {_yaml_key(key): _yaml_node(item) for key, item in node.value}
+    if not isinstance(node, yaml.ScalarNode):
+        raise Unknown("yamldecode() of this document")
     return _scalar(node)
 
 

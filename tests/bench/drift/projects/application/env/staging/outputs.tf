@@ -1,0 +1,3 @@
+output "web_instances" {
+  value = module.web.desired
+}

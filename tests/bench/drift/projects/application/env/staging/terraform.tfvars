@@ -1,0 +1,5 @@
+web = {
+  min     = 1
+  max     = 3
+  desired = 2
+}

@@ -1,0 +1,3 @@
+extra_roles = {
+  audit = { hours = 1 }
+}

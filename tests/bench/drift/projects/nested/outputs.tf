@@ -1,0 +1,7 @@
+output "search" {
+  value = module.search.summary
+}
+
+output "mail" {
+  value = module.mail.url
+}

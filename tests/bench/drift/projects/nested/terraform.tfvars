@@ -1,0 +1,1 @@
+mail_visibility = 60

@@ -1,0 +1,6 @@
+bucket_actions = ["s3:GetObject"]
+
+teams = {
+  red  = ["sqs:SendMessage"]
+  blue = ["sqs:SendMessage", "sqs:ReceiveMessage"]
+}

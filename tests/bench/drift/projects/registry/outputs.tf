@@ -1,0 +1,7 @@
+output "orders_visibility" {
+  value = module.orders.visibility
+}
+
+output "mail_url" {
+  value = module.mail.queue_url
+}

@@ -1,0 +1,3 @@
+output "arn" {
+  value = aws_iam_role.this.arn
+}

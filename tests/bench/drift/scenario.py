@@ -1,0 +1,162 @@
+"""The scenarios as data: kinds of change (`kinds.yaml`) and, one file a project, where each is made (`scenarios/*.yaml`)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+HERE = Path(__file__).parent
+SEES = ("plan", "silent", "invisible", "gone")
+"""What a plan of the untouched code shows of a change; `kinds.yaml` says what each means."""
+ORIGINS = ("measured", "runbook", "agent", "human", "creation", "deletion", "composite")
+"""The classes of scenarios: where the change is taken from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Creates:
+    """The resource that a change creates: its type, the attributes that find it in a state, and the id to import it by."""
+
+    type: str
+    where: Mapping[str, Any]
+    import_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One kind of change: the calls that make it and the reads that show it, with placeholders (see `fill`)."""
+
+    name: str
+    sees: str
+    calls: Sequence[Sequence[Any]]
+    reads: Sequence[Sequence[Any]]
+    creates: Creates | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A kind of change, made to one resource."""
+
+    kind: Kind
+    on: str
+    """The Terraform address of the changed resource; for a creation, of the resource it belongs to, or empty."""
+    value: Any = None
+    more: Mapping[str, Any] = field(default_factory=dict)
+    """Other values that the kind's placeholders name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replacement:
+    """One edit of the gold: `old`, which occurs once in `file`, becomes `new`; an empty `old` appends."""
+
+    file: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """Changes made together outside of Terraform, and the edit that a careful engineer would answer with."""
+
+    id: str
+    root: str
+    """The root module, relative to the project."""
+    origin: str
+    shape: str
+    """How the code declares what changed: literal, default, tfvars, local, for_each map, …"""
+    changes: Sequence[Change]
+    gold: Sequence[Replacement] = ()
+    """Empty if the right answer is to leave the code as it is."""
+
+    @property
+    def out(self) -> bool:
+        """Whether the change must stay out of the code, so that leaving it is the pass."""
+        return not self.gold
+
+    @property
+    def sees(self) -> str:
+        """What a plan shows of it: the most visible of its changes."""
+        return min((change.kind.sees for change in self.changes), key=("plan", "gone", "silent", "invisible").index)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """A project written for the benchmark, and its scenarios."""
+
+    name: str
+    path: Path
+    """Its code."""
+    roots: Sequence[str]
+    frozen: Sequence[str] = ()
+    """Folders that are somebody else's code (vendored modules): editing them is wrong."""
+    scenarios: Sequence[Scenario] = ()
+
+
+def golden(scenario: Scenario, code: Path) -> dict[str, tuple[str, str]]:
+    """Previous and new text of each file that the gold edit changes. Raises ValueError if it does not fit the code."""
+    texts: dict[str, tuple[str, str]] = {}
+    for edit in scenario.gold:
+        path = code / edit.file
+        before, now = (
+            texts.get(edit.file, ("", "")) if edit.file in texts or not path.exists() else (path.read_text(),) * 2
+        )
+        if edit.old and now.count(edit.old) != 1:
+            raise ValueError(f"{scenario.id}: {edit.old!r} occurs {now.count(edit.old)} times in {edit.file}.")
+        texts[edit.file] = (before, now.replace(edit.old, edit.new) if edit.old else now + edit.new)
+    return texts
+
+
+def read_kinds(path: Path = HERE / "kinds.yaml") -> dict[str, Kind]:
+    """The kinds of change by name. Raises ValueError if one is incomplete."""
+    found = {name: _kind(name, entry) for name, entry in yaml.safe_load(path.read_text()).items()}
+    if wrong := [name for name, kind in found.items() if kind.sees not in SEES or not kind.calls or not kind.reads]:
+        raise ValueError(f"These kinds are incomplete: {', '.join(wrong)}.")
+    return found
+
+
+def project_names(folder: Path = HERE / "scenarios") -> list[str]:
+    """The projects that have scenarios."""
+    return sorted(path.stem for path in folder.glob("*.yaml"))
+
+
+def read_project(name: str, kinds: Mapping[str, Kind], folder: Path = HERE / "scenarios") -> Project:
+    """A project with its scenarios. Raises ValueError, KeyError if one is incomplete."""
+    document = yaml.safe_load((folder / f"{name}.yaml").read_text())
+    roots = document.get("roots", ["."])
+    scenarios = [_scenario(name, entry, roots[0], kinds) for entry in document["scenarios"]]
+    ids = [scenario.id for scenario in scenarios]
+    if twice := sorted({each for each in ids if ids.count(each) > 1}):
+        raise ValueError(f"{name}: these ids occur twice: {', '.join(twice)}.")
+    return Project(
+        name=name, path=HERE / "projects" / name, roots=roots, frozen=document.get("frozen", []), scenarios=scenarios
+    )
+
+
+def _kind(name: str, entry: Mapping[str, Any]) -> Kind:
+    new = entry.get("creates")
+    creates = Creates(type=new["type"], where=new["where"], import_id=new["import"]) if new else None
+    return Kind(name=name, sees=entry["sees"], calls=entry["calls"], reads=entry["reads"], creates=creates)
+
+
+def _scenario(project: str, entry: Mapping[str, Any], root: str, kinds: Mapping[str, Kind]) -> Scenario:
+    unknown = set(entry) - {"id", "root", "origin", "shape", "kind", "target", "value", "with", "parts", "gold", "out"}
+    if unknown or entry["origin"] not in ORIGINS:
+        raise ValueError(f"{project}/{entry['id']}: unknown member or origin: {sorted(unknown)} {entry['origin']}")
+    gold = [Replacement(file=file, old=old, new=new) for file, old, new in entry.get("gold", [])]
+    if bool(gold) == bool(entry.get("out")):
+        raise ValueError(f"{project}/{entry['id']}: it needs either `gold` or `out: true`.")
+    return Scenario(
+        id=f"{project}/{entry['id']}",
+        root=entry.get("root", root),
+        origin=entry["origin"],
+        shape=entry["shape"],
+        changes=[_change(part, kinds) for part in entry.get("parts", [entry])],
+        gold=gold,
+    )
+
+
+def _change(part: Mapping[str, Any], kinds: Mapping[str, Kind]) -> Change:
+    return Change(
+        kind=kinds[part["kind"]], on=part.get("target", ""), value=part.get("value"), more=part.get("with", {})
+    )

@@ -1,0 +1,5 @@
+module "app" {
+  source = "../modules/log"
+
+  name = "/two/app"
+}

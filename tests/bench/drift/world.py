@@ -1,0 +1,161 @@
+"""A simulated AWS that can be forked: one process holds the applied project in memory, each scenario gets a copy of it.
+
+Run as a script it is that process: it serves moto on a port of its own until it reads `freeze`; from then on each line
+`fork PORT` starts a child that serves a copy on that port, and `end PID` ends one. While it serves it has threads, and while it forks
+it has none, so no lock is ever copied in a locked state.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+ROOT = Path(__file__).parents[3]
+
+
+class World:
+    """The process that holds a project's AWS."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+        self._lock = threading.Lock()
+        self.endpoint = f"http://127.0.0.1:{self._answer()}"
+        """Where it serves until it is frozen."""
+
+    def freeze(self) -> None:
+        """Stop serving: from now on only copies are served."""
+        with self._lock:
+            self._say("freeze")
+
+    @contextmanager
+    def fork(self, port: int) -> Iterator[str]:
+        """The endpoint of a copy; what is done to it is forgotten at the end."""
+        with self._lock:
+            pid = self._say(f"fork {port}")
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            with self._lock:
+                self._say(f"end {pid}")
+
+    def _say(self, line: str) -> str:
+        self._pipe(self._process.stdin).write(line + "\n")
+        self._pipe(self._process.stdin).flush()
+        return self._answer()
+
+    def _answer(self) -> str:
+        answer = self._pipe(self._process.stdout).readline().strip()
+        if not answer:
+            raise RuntimeError("The simulated AWS ended; its log says why.")
+        return answer
+
+    @staticmethod
+    def _pipe(pipe: IO[str] | None) -> IO[str]:
+        assert pipe is not None
+        return pipe
+
+
+@contextmanager
+def simulated_aws(log: Path) -> Iterator[World]:
+    """A new, empty simulated AWS in its own process."""
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONHASHSEED": "0"}
+    with (
+        log.open("w") as errors,
+        subprocess.Popen(
+            [sys.executable, "-m", "tests.bench.drift.world"],
+            cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
+        ) as process,
+    ):  # fmt: skip
+        try:
+            yield World(process)
+        finally:
+            process.terminate()
+
+
+def _main() -> None:
+    application = _moto()
+    server = _server(application, 0)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    _tell(server.server_port)
+    sys.stdin.readline()
+    server.shutdown()
+    thread.join()
+    server.server_close()
+    _tell("frozen")
+    signal.signal(signal.SIGTERM, _end_group)
+    for line in sys.stdin:
+        verb, _, number = line.strip().partition(" ")
+        _tell(_fork(application, int(number)) if verb == "fork" else _end(int(number)))
+
+
+def _fork(application: Any, port: int) -> int:
+    """Start a copy; its socket is bound before this returns, so that it can be used at once."""
+    server = _server(application, port)
+    pid = os.fork()
+    if pid == 0:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.close(_ALIVE[1])
+        threading.Thread(target=_end_with_parent, daemon=True).start()
+        server.serve_forever()
+    server.socket.close()
+    _CHILDREN.add(pid)
+    return pid
+
+
+_CHILDREN: set[int] = set()
+_ALIVE = os.pipe() if __name__ == "__main__" else (-1, -1)
+"""A pipe that only the first process can write to: its copies read the end of it when that process is gone."""
+
+
+def _end_with_parent() -> None:
+    os.read(_ALIVE[0], 1)
+    os._exit(0)
+
+
+def _end(pid: int) -> str:
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    _CHILDREN.discard(pid)
+    return "ended"
+
+
+def _end_group(*_: object) -> None:
+    for pid in _CHILDREN:
+        os.kill(pid, signal.SIGKILL)
+    sys.exit(0)
+
+
+def _tell(answer: object) -> None:
+    print(answer, flush=True)
+
+
+def _server(application: Any, port: int) -> Any:
+    from werkzeug.serving import make_server  # noqa: PLC0415  only the simulated AWS's own process needs it
+
+    return make_server("127.0.0.1", port, application, threaded=True)
+
+
+def _moto() -> Any:
+    """The simulated AWS. An ECS service says that it does not rebalance zones, as in AWS; moto says nothing."""
+    from moto.ecs.models import Service  # noqa: PLC0415  as above
+    from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app  # noqa: PLC0415
+
+    setattr(Service, "availability_zone_rebalancing", "DISABLED")  # noqa: B010  mypy rightly forbids a new attribute
+    original = Service.__init__
+
+    def patched(self: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **kwargs)
+        self.availability_zone_rebalancing = "DISABLED"
+
+    setattr(Service, "__init__", patched)  # noqa: B010  as above
+    return DomainDispatcherApplication(create_backend_app)
+
+
+if __name__ == "__main__":
+    _main()
