@@ -116,15 +116,15 @@ def mitmproxy(directory: Path, upstream: int, agent: Key) -> Iterator[Process]:
 
 def _measured(servers: Mapping[str, Process], agent: Key, rounds: int) -> dict[str, Measured]:
     found = {name: Measured() for name in servers}
-    with ExitStack() as opened:
-        lines = {name: opened.enter_context(Connection(each.port)) for name, each in servers.items()}
-        for number in range(rounds + 1):
-            for name, each in servers.items():
+    for number in range(rounds + 1):
+        for name, each in servers.items():
+            # A connection of its own for each round: one that waits for the others is closed as idle.
+            with Connection(each.port) as line:
                 before = each.cpu_seconds
-                times = [lines[name].timed(request) for request in islice(_reads(agent, each.port), EACH)]
-                if number:  # the first round is to warm up
-                    found[name].cpu += each.cpu_seconds - before
-                    found[name].medians.append(quantile(times, 0.5))
+                times = [line.timed(request) for request in islice(_reads(agent, each.port), EACH)]
+            if number:  # the first round is to warm up
+                found[name].cpu += each.cpu_seconds - before
+                found[name].medians.append(quantile(times, 0.5))
     return found
 
 
