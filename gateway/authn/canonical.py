@@ -76,10 +76,7 @@ def _encoded(text: str) -> str:
 
 def canonical_headers(headers: Mapping[str, Sequence[str]], signed: Sequence[str]) -> str:
     """The header block for the canonical request: values trimmed, runs of spaces reduced to one, repeated fields joined by commas."""
-    return "".join(
-        f"{name}:{_trimmed(values[0]) if len(values := headers[name]) == 1 else ','.join(map(_trimmed, values))}\n"
-        for name in signed
-    )
+    return "".join([f"{name}:{','.join(map(_trimmed, headers[name]))}\n" for name in signed])
 
 
 def _trimmed(value: str) -> str:

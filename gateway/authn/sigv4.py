@@ -110,7 +110,7 @@ def _read(fields: tuple[tuple[str, str], ...], query: str) -> Signature:
     if terminator != canonical.TERMINATOR or timestamp[:8] != date:
         raise _mismatch("The credential's scope must end in aws4_request and name the day of X-Amz-Date.")
     names = tuple(signed.split(";"))
-    _require_signed(names, headers, presigned=expires is not None)
+    _require_signed(names, tuple(name for name, _ in fields), expires is not None)
     kind, stated = stated_payload(headers, service, presigned=expires is not None)
     return Signature(
         access_key_id=access_key_id,
@@ -344,16 +344,18 @@ def _query_form(query: str) -> tuple[str, str, str, str, str, timedelta]:
     return algorithm, credential, signed, value, date, timedelta(seconds=int(expires))
 
 
-def _require_signed(names: tuple[str, ...], headers: Mapping[str, Sequence[str]], *, presigned: bool) -> None:
+@lru_cache(_CACHED_SIGNATURES)
+def _require_signed(names: tuple[str, ...], headers: tuple[str, ...], presigned: bool) -> None:
+    """Raise `errors.NotAuthenticated` unless the names of the signed headers are those that must be, given the names of all headers."""
     signed = frozenset(names)
-    if list(names) != sorted(signed) or not signed <= headers.keys():
+    if list(names) != sorted(signed) or not signed <= set(headers):
         raise _mismatch("SignedHeaders must list headers that are present, lower-case, sorted, once each.")
     for name in headers:
         if name not in signed and _must_be_signed(name, presigned=presigned):
             raise _mismatch(f"The header {name[:60]} is present but not signed.")
     if "host" not in signed:
         raise _mismatch("The host header must be signed.")
-    if len(headers["host"]) > 1:
+    if headers.count("host") > 1:
         raise _incomplete("The request has more than one Host header.")
 
 
@@ -363,7 +365,8 @@ def _must_be_signed(name: str, *, presigned: bool) -> bool:
     return name == "content-type" and not presigned
 
 
-def _by_name(headers: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+@lru_cache(_CACHED_SIGNATURES)
+def _by_name(headers: tuple[tuple[str, str], ...]) -> Mapping[str, Sequence[str]]:
     named: dict[str, list[str]] = {}
     for name, value in headers:
         named.setdefault(name, []).append(value)

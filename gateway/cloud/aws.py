@@ -9,7 +9,8 @@ from importlib.metadata import PackageNotFoundError, version
 from botocore.model import OperationModel
 
 from gateway.cloud.endpoints import Endpoints
-from gateway.cloud.http_client import Client, HttpResponse, NoAnswer, NotSent
+from gateway.cloud.http_client import Client, HttpResponse, NotSent
+from gateway.cloud.http_reply import NoAnswer
 from gateway.cloud.outcome import outcome_of
 from gateway.cloud.serialize import protocol_of, serialize
 from gateway.cloud.signer import RequestSigner

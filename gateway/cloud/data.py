@@ -1,9 +1,8 @@
 """Sends calls of the data plane that pass: serialized from their parameters, signed, sent once; the reply is opened as a stream."""
 
-import aiohttp
-
 from gateway.cloud.aws import Aws, SignedRequest, framed_body
-from gateway.cloud.http_client import Client
+from gateway.cloud.http_client import Client, NotSent
+from gateway.cloud.http_reply import NoAnswer
 from gateway.cloud.reads import OpenResponse
 from gateway.errors import UpstreamUnavailable
 from gateway.model.ids import new_id
@@ -32,11 +31,11 @@ class AwsData:
             response = await self._client.open(
                 method=prepared.method, url=prepared.url, headers=[*prepared.headers, *framing], body=body
             )
-        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+        except (NotSent, NoAnswer) as error:
             if prepared.upload is not None and prepared.upload.failure is not None:
                 raise prepared.upload.failure from error
             message = (
-                f"AWS did not answer {prepared.operation.name} ({type(error).__name__}). Whether it was carried out is not known; "
+                f"AWS did not answer {prepared.operation.name} ({error}). Whether it was carried out is not known; "
                 "send it again if that does no harm."
             )
             raise UpstreamUnavailable(message) from error

@@ -1,12 +1,16 @@
 """The HTTP client for AWS: one attempt per request, no redirects, no proxy, no environment variables, no decompression."""
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+import ssl
+import time
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from dataclasses import dataclass
-from io import BytesIO
+from functools import lru_cache
+from urllib.parse import urlsplit
 
-import aiohttp
-from multidict import CIMultiDict
-from yarl import URL
+from gateway.cloud.connection import Connection
+from gateway.cloud.http_reply import NoAnswer, Reply
+from gateway.cloud.request_bytes import head_bytes, in_pieces, is_chunked
 
 MAX_REPLY_BYTES = 8 * 1024 * 1024
 """The longest reply to a mutation that is accepted. AWS's replies to changes are shorter (the longest are Lambda's, up to 6 MB)."""
@@ -50,40 +54,24 @@ class NotSent(Exception):
     """No connection was established, so no byte of the request was sent."""
 
 
-class NoAnswer(Exception):
-    """Bytes may have been sent, and no complete reply arrived."""
-
-
 class Client:
-    """A pool of connections. Created once; call `close` when done. The aiohttp session is created at first use, inside the running loop."""
+    """Connections to AWS, kept while they are in use. Created once; call `close` when done."""
 
     def __init__(self, *, connect_seconds: float, reply_seconds: float) -> None:
         self._connect_seconds = connect_seconds
         self._reply_seconds = reply_seconds
-        self._session: aiohttp.ClientSession | None = None
-
-    @property
-    def session(self) -> aiohttp.ClientSession:
-        """The aiohttp session."""
-        if self._session is None:
-            self._session = aiohttp.ClientSession(
-                auto_decompress=False,
-                cookie_jar=aiohttp.DummyCookieJar(),
-                skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
-                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_SECONDS),
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect_seconds),
-                trust_env=False,
-                requote_redirect_url=False,
-            )
-            # aiohttp resends PUT, DELETE and GET when a kept-alive connection breaks. This attribute is private, so a test checks its effect.
-            self._session._retry_connection = False  # noqa: SLF001  there is no public way
-        return self._session
+        self._idle: dict[str, list[Connection]] = {}
+        self._sweeper: asyncio.TimerHandle | None = None
 
     async def close(self) -> None:
-        """Close all connections."""
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        """Close the idle connections. Others close when their reply is read."""
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+            self._sweeper = None
+        idle, self._idle = self._idle, {}
+        for connections in idle.values():
+            for connection in connections:
+                connection.close()
 
     async def open(
         self,
@@ -92,27 +80,43 @@ class Client:
         url: str,
         headers: Sequence[tuple[str, str]],
         body: bytes | AsyncIterator[bytes],
-        total_seconds: float | None = None,
-    ) -> aiohttp.ClientResponse:
-        """Send one request once; return when the reply's head arrives. The URL is sent as it is. Raises aiohttp's own exceptions.
+        head_seconds: float | None = None,
+    ) -> Reply:
+        """Send one request once; return when the reply's head arrives. Origin and target of the URL are sent as they are.
 
-        `total_seconds` limits the time until the whole reply is read; None: no limit. For a body in pieces it limits the time without
-        a byte of the reply after the last piece.
+        `head_seconds` limits the time from the last byte of the request to the reply's head; None: no limit.
+        Raises `NotSent` if no connection was established (refused, no such host, TLS failure, timeout) or the request cannot be written as
+        HTTP, otherwise `NoAnswer`.
         """
-        streamed = not isinstance(body, bytes)
-        return await self.session.request(
-            method,
-            URL(url, encoded=True),
-            headers=CIMultiDict(headers),
-            # aiohttp writes a stream in pieces; a large body in one piece would hold up the event loop.
-            data=BytesIO(body) if isinstance(body, bytes) and len(body) > _IN_ONE_PIECE else body or None,
-            allow_redirects=False,
-            timeout=aiohttp.ClientTimeout(
-                total=None if streamed else total_seconds,
-                sock_connect=self._connect_seconds,
-                sock_read=total_seconds if streamed else None,
-            ),
-        )
+        at = url.find("/", url.index("//") + 2)
+        origin, target = url[:at], url[at:]
+        try:
+            head = head_bytes(method, origin, target, headers, body)
+        except ValueError as error:
+            raise NotSent(f"{type(error).__name__}: {error}") from error
+        connection = self._reused(origin) or await self._connected(origin)
+        whole = body if isinstance(body, bytes) and len(body) <= _IN_ONE_PIECE else b""
+        reply = connection.send(head + whole, has_body=method != "HEAD")
+        try:
+            arrival: Awaitable[None]
+            if not isinstance(body, bytes):
+                arrival = await _sent(reply, connection.send_parts(body, chunked=is_chunked(headers)))
+            elif body and not whole:
+                arrival = await _sent(reply, connection.send_parts(in_pieces(body, _IN_ONE_PIECE), chunked=False))
+            else:
+                arrival = reply.arrive()
+            if head_seconds is None:
+                await arrival
+            else:
+                async with asyncio.timeout(head_seconds):
+                    await arrival
+        except TimeoutError as error:
+            reply.abandon()
+            raise NoAnswer("no reply in time") from error
+        except BaseException:
+            reply.abandon()
+            raise
+        return reply
 
     async def send_once(
         self, *, method: str, url: str, headers: Sequence[tuple[str, str]], body: bytes | AsyncIterator[bytes]
@@ -120,33 +124,103 @@ class Client:
         """Send one request once and read the complete reply. A body in pieces is ended only after its last piece: what it raises breaks off
         the connection.
 
-        Raises `NotSent` if no connection was established (refused, no such host, TLS failure, connect timeout), otherwise `NoAnswer`.
+        Raises `NotSent` if no byte was sent, otherwise `NoAnswer`.
         """
+        reply = await self.open(method=method, url=url, headers=headers, body=body, head_seconds=self._reply_seconds)
         try:
-            async with await self.open(
-                method=method, url=url, headers=headers, body=body, total_seconds=self._reply_seconds
-            ) as response:
-                return HttpResponse(
-                    status=response.status,
-                    headers=text_headers(response.raw_headers),
-                    body=await _read_up_to_limit(response),
+            if reply.complete:
+                content = await reply.read()
+            else:
+                async with asyncio.timeout(self._reply_seconds):
+                    content = await _read_up_to_limit(reply)
+        except TimeoutError as error:
+            raise NoAnswer("no whole reply in time") from error
+        finally:
+            reply.abandon()
+        if len(content) > MAX_REPLY_BYTES:
+            raise _too_long()
+        return HttpResponse(status=reply.status, headers=text_headers(reply.headers), body=content)
+
+    def _reused(self, origin: str) -> Connection | None:
+        """An idle connection that is still open. One that died is dropped: no byte of this request was sent on it."""
+        connections = self._idle.get(origin)
+        while connections:
+            connection = connections.pop()
+            if connection.usable and time.monotonic() - connection.idle_since < IDLE_SECONDS:
+                return connection
+            connection.close()
+        return None
+
+    async def _connected(self, origin: str) -> Connection:
+        """A new connection. Raises `NotSent`."""
+        host, port, tls = _address(origin)
+        try:
+            async with asyncio.timeout(self._connect_seconds):
+                _, connection = await asyncio.get_running_loop().create_connection(
+                    lambda: Connection(lambda connection: self._keep(origin, connection)), host, port, ssl=tls
                 )
-        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
-            # Only the connector raises these two, before aiohttp writes the first byte of a request (aiohttp/client.py).
+        except (OSError, TimeoutError, ValueError) as error:
             raise NotSent(type(error).__name__) from error
-        except (aiohttp.ClientError, TimeoutError, OSError, ValueError, RecursionError) as error:
-            raise NoAnswer(type(error).__name__) from error
+        return connection
+
+    def _keep(self, origin: str, connection: Connection) -> None:
+        connection.idle_since = time.monotonic()
+        self._idle.setdefault(origin, []).append(connection)
+        if self._sweeper is None:
+            self._sweeper = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._sweep)
+
+    def _sweep(self) -> None:
+        """Close what was idle for too long, and come back while there is more."""
+        self._sweeper = None
+        oldest = time.monotonic() - IDLE_SECONDS
+        for origin, connections in list(self._idle.items()):
+            for connection in [each for each in connections if each.idle_since <= oldest or not each.usable]:
+                connections.remove(connection)
+                connection.close()
+            if not connections:
+                del self._idle[origin]
+        if self._idle:
+            self._sweeper = asyncio.get_running_loop().call_later(IDLE_SECONDS / 4, self._sweep)
 
 
-async def _read_up_to_limit(response: aiohttp.ClientResponse) -> bytes:
+async def _sent(reply: Reply, writer: "asyncio.Task[None]") -> Awaitable[None]:
+    """Wait until the body is sent, or the reply arrives before that. Returns what to wait for next: the head of the reply."""
+    head = asyncio.ensure_future(reply.arrive())
+    try:
+        await asyncio.wait((head, writer), return_when=asyncio.FIRST_COMPLETED)
+    except BaseException:
+        head.cancel()
+        raise
+    return head
+
+
+async def _read_up_to_limit(reply: Reply) -> bytes:
     parts: list[bytes] = []
     size = 0
-    async for part in response.content.iter_any():
+    async for part in reply.parts():
         size += len(part)
         if size > MAX_REPLY_BYTES:
-            raise NoAnswer(f"the reply is longer than {MAX_REPLY_BYTES} bytes")
+            raise _too_long()
         parts.append(part)
     return b"".join(parts)
+
+
+def _too_long() -> NoAnswer:
+    return NoAnswer(f"the reply is longer than {MAX_REPLY_BYTES} bytes")
+
+
+@lru_cache(maxsize=1024)
+def _address(origin: str) -> tuple[str, int, ssl.SSLContext | None]:
+    parts = urlsplit(origin)
+    tls = _tls() if parts.scheme == "https" else None
+    return parts.hostname or "", parts.port or (443 if tls else 80), tls
+
+
+@lru_cache(maxsize=1)
+def _tls() -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    context.set_alpn_protocols(["http/1.1"])
+    return context
 
 
 def text_headers(raw: Sequence[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:

@@ -2,10 +2,9 @@
 
 from collections.abc import AsyncIterator, Sequence
 
-import aiohttp
-
 from gateway.cloud.endpoints import Endpoints
-from gateway.cloud.http_client import Client
+from gateway.cloud.http_client import Client, NotSent
+from gateway.cloud.http_reply import NoAnswer, Reply
 from gateway.cloud.signer import RequestSigner
 from gateway.errors import NotSendable, UpstreamUnavailable
 from gateway.model.mutation import Call
@@ -15,35 +14,34 @@ from gateway.service_models import ServiceModels
 class OpenResponse:
     """A reply whose head has arrived and whose body is not read yet. Read it to its end, or `abandon` it."""
 
-    __slots__ = ("_response", "headers", "length", "status")
+    __slots__ = ("_reply", "headers", "length", "status")
 
-    def __init__(self, response: aiohttp.ClientResponse) -> None:
-        self._response = response
-        self.status: int = response.status
-        self.headers: Sequence[tuple[bytes, bytes]] = response.raw_headers
+    def __init__(self, reply: Reply) -> None:
+        self._reply = reply
+        self.status: int = reply.status
+        self.headers: Sequence[tuple[bytes, bytes]] = reply.headers
         """As received, in order."""
-        self.length: int | None = response.content_length
+        self.length: int | None = reply.length
         """Length of the body in bytes, None if AWS did not send it."""
 
     async def read(self) -> bytes:
         """The whole body, as sent (not decompressed). Raises `errors.UpstreamUnavailable`."""
         try:
-            return await self._response.read()
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            return await self._reply.read()
+        except NoAnswer as error:
             raise UpstreamUnavailable(_no_answer(error)) from error
 
     async def parts(self) -> AsyncIterator[bytes]:
         """The body in pieces, as they arrive. Raises `errors.UpstreamUnavailable`."""
         try:
-            async for part in self._response.content.iter_any():
+            async for part in self._reply.parts():
                 yield part
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+        except NoAnswer as error:
             raise UpstreamUnavailable(_no_answer(error)) from error
 
     def abandon(self) -> None:
         """Close the connection, unless the body was read to its end: then the connection is kept for the next request."""
-        if not self._response.closed:
-            self._response.close()
+        self._reply.abandon()
 
 
 class AwsReads:
@@ -73,11 +71,11 @@ class AwsReads:
             method=method, target=target, headers=headers, payload=payload, endpoint=endpoint
         )
         try:
-            response = await self._client.open(method=method, url=endpoint.origin + target, headers=signed, body=body)
-        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+            reply = await self._client.open(method=method, url=endpoint.origin + target, headers=signed, body=body)
+        except (NotSent, NoAnswer) as error:
             raise UpstreamUnavailable(_no_answer(error)) from error
-        return OpenResponse(response)
+        return OpenResponse(reply)
 
 
 def _no_answer(error: BaseException) -> str:
-    return f"AWS did not answer this read ({type(error).__name__}). Nothing was changed; ask again."
+    return f"AWS did not answer this read ({error}). Nothing was changed; ask again."

@@ -5,6 +5,7 @@ The tests compare every signature with botocore's own signer.
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 
 from gateway.authn import canonical
 from gateway.cloud.credentials import Credentials, CredentialsProvider
@@ -73,15 +74,15 @@ def signed_headers(
     `target` is the path and query exactly as sent; names in `headers` are lower-case. `payload` is the body's SHA-256 in hex or one of
     AWS's reserved words (`UNSIGNED-PAYLOAD` …), and must equal `x-amz-content-sha256` if `headers` contains it.
     """
-    timestamp = f"{at:%Y%m%dT%H%M%SZ}"
+    timestamp = _timestamp(at.replace(microsecond=0))
     complete = [("host", endpoint.host), *headers, ("x-amz-date", timestamp)]
     if credentials.token:
         complete.append(("x-amz-security-token", credentials.token))
-    signed: dict[str, list[str]] = {}
+    names = _signed_names(tuple([name for name, _ in complete]))
+    signed: dict[str, list[str]] = {name: [] for name in names}
     for name, value in complete:
-        if name not in _UNSIGNED:
-            signed.setdefault(name, []).append(value)
-    names = sorted(signed)
+        if name in signed:
+            signed[name].append(value)
     path, _, query = target.partition("?")
     request = canonical.canonical_request(
         method=method,
@@ -102,3 +103,14 @@ def signed_headers(
     authorization = f"{canonical.ALGORITHM} Credential={credentials.access_key_id}/{scope}, SignedHeaders={';'.join(names)}, Signature={signature}"
     complete.append(("authorization", authorization))
     return complete
+
+
+@lru_cache(maxsize=4)
+def _timestamp(second: datetime) -> str:
+    return f"{second:%Y%m%dT%H%M%SZ}"
+
+
+@lru_cache(maxsize=1024)
+def _signed_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of the headers to sign, in order: requests of one client have the same."""
+    return tuple(sorted(set(names) - _UNSIGNED))

@@ -90,14 +90,14 @@ class RequestBody:
                 raise Malformed("The client hung up before its request was complete; nothing was sent.")
             part: bytes = message.get("body", b"")
             size += len(part)
-            if await self._is_too_large(size):
+            if size > self._limit and await self._is_too_large(size):
                 raise BodyTooLarge(self._limit, self._settings[0])
             # What will be refused is read, so that the client is there for the answer, and not kept.
-            if not await self._is_too_large(self._declared):
+            if self._declared <= self._limit or not await self._is_too_large(self._declared):
                 parts.append(part)
             if not message.get("more_body"):
                 break
-        if await self._is_too_large(self._declared):
+        if self._declared > self._limit and await self._is_too_large(self._declared):
             raise BodyTooLarge(self._limit, self._settings[0])
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
@@ -112,9 +112,10 @@ class RequestBody:
 
 def declared_length(scope: Scope) -> int:
     """The Content-Length of a request whose head was checked; 0 if it states none."""
-    return next(
-        (int(value) for name, value in scope["headers"] if name == b"content-length" and len(value) < _DIGITS), 0
-    )
+    for name, value in scope["headers"]:
+        if name == b"content-length" and len(value) < _DIGITS:
+            return int(value)
+    return 0
 
 
 def inbound_of(scope: Scope, body: RequestBody, clock: Clock, bucket: str | None = "") -> Inbound:
@@ -126,7 +127,7 @@ def inbound_of(scope: Scope, body: RequestBody, clock: Clock, bucket: str | None
     return Inbound(
         method=scope["method"],
         target=target.decode("latin-1"),
-        headers=tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]),
+        headers=tuple([(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]),
         read_body=body.read,
         received_at=clock.now(),
         scheme=scope.get("scheme", "http"),

@@ -52,8 +52,13 @@ def head_error(scope: Scope) -> Malformed | None:
         return TargetTooLong()
     if len(headers) > MAX_HEADERS:
         return HeadersTooLarge()
-    sizes = [len(name) + len(value) for name, value in headers]
-    if sum(sizes) > MAX_HEADERS_BYTES or max(sizes, default=0) > MAX_HEADER_BYTES:
+    total = 0
+    for name, value in headers:
+        size = len(name) + len(value)
+        total += size
+        if size > MAX_HEADER_BYTES:
+            return HeadersTooLarge()
+    if total > MAX_HEADERS_BYTES:
         return HeadersTooLarge()
     if scope["http_version"] not in _VERSIONS:
         return _malformed("Sentinel speaks HTTP/1.1.", "http_version")

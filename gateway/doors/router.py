@@ -52,14 +52,20 @@ class DoorRouter:
             await self._app(scope, receive, send)
         elif (error := head_error(scope)) is not None:
             await self._turn_away(scope, receive, send, error)
-        elif not signed_for_aws(scope) and is_browser_at_root(scope):
+        elif signed_for_aws(scope):
+            await self._metered(self._aws, scope, receive, send)
+        elif is_browser_at_root(scope):
             await send_front_page(scope, send, self._public_url)
         else:
-            metered = self._budget.metered(receive)
-            try:
-                await (self._aws if signed_for_aws(scope) or self._is_form(scope) else self._app)(scope, metered, send)
-            finally:
-                metered.release()
+            await self._metered(self._aws if self._is_form(scope) else self._app, scope, receive, send)
+
+    async def _metered(self, app: App, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request whose body counts against the budget."""
+        metered = self._budget.metered(receive)
+        try:
+            await app(scope, metered, send)
+        finally:
+            metered.release()
 
     def _is_form(self, scope: Scope) -> bool:
         """Whether the request is a browser form for a bucket, which is signed in its body."""

@@ -32,6 +32,8 @@ _EVALUATION_ERRORS = (
     RecursionError,
 )
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
 log = structlog.get_logger()
 
 
@@ -50,6 +52,7 @@ class Embedded:
         self._deadline = deadline_ms / 1000
         self._memory_bytes = memory_mb * 1024 * 1024
         self._instances = threading.local()
+        self._last: tuple[Json, bytes] | None = None
         self._revision = bundle.revision
         self._stop = threading.Event()
         self._end = weakref.finalize(self, self._stop.set)
@@ -94,12 +97,7 @@ class Embedded:
 
         Raises `errors.PolicyUnavailable` unless the value is defined and available in time.
         """
-        try:
-            text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-        except (TypeError, ValueError, RecursionError) as error:
-            raise PolicyUnavailable(
-                "The policies cannot evaluate this change: its description is not valid JSON."
-            ) from error
+        text = self._text(document)
         if len(text) > LARGEST_INPUT:
             raise PolicyUnavailable(
                 f"The policies cannot evaluate this change: its description has {len(text)} bytes, more than {LARGEST_INPUT}."
@@ -107,6 +105,20 @@ class Embedded:
         if entrypoint not in self._bundle.manifest.entrypoints:
             raise PolicyUnavailable(f"The policies have no result for {entrypoint}: it is not an entrypoint.")
         return _defined_result(entrypoint, self._evaluate(entrypoint, text))
+
+    def _text(self, document: Json) -> bytes:
+        """The document as JSON. Two questions are asked about each change with one document, so the latest is kept. Raises `PolicyUnavailable`."""
+        last = self._last  # read once: another thread may replace it
+        if last is not None and last[0] is document:
+            return last[1]
+        try:
+            text = _ENCODER.encode(document).encode()
+        except (TypeError, ValueError, RecursionError) as error:
+            raise PolicyUnavailable(
+                "The policies cannot evaluate this change: its description is not valid JSON."
+            ) from error
+        self._last = document, text
+        return text
 
     async def close(self) -> None:
         """Stop the deadline's thread. The engine cannot be used afterwards."""

@@ -104,7 +104,7 @@ def _reads(agent: Key) -> Requests:
         headers = {"content-type": "application/x-amz-json-1.0", "x-amz-target": "AmazonSQS.GetQueueUrl"}
         request = signed(agent, "sqs", b'{"QueueName": "orders"}', headers, port)
         while True:
-            yield numbered(request, "0")
+            yield numbered(request, str(next(_ATTEMPTS)))
 
     return requests
 
@@ -116,7 +116,7 @@ def _writes(app: Key) -> Requests:
         headers = {"content-type": "application/x-amz-json-1.0", "x-amz-target": "DynamoDB_20120810.PutItem"}
         request = signed(app, "dynamodb", b'{"TableName": "kafka-offsets", "Item": {"id": {"S": "1"}}}', headers, port)
         while True:
-            yield numbered(request, "0")
+            yield numbered(request, str(next(_ATTEMPTS)))
 
     return requests
 

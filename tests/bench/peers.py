@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 
 from gateway.model.caller import ActorKind
@@ -116,23 +116,23 @@ def mitmproxy(directory: Path, upstream: int, agent: Key) -> Iterator[Process]:
 
 def _measured(servers: Mapping[str, Process], agent: Key, rounds: int) -> dict[str, Measured]:
     found = {name: Measured() for name in servers}
-    with ExitStack() as opened:
-        lines = {name: opened.enter_context(Connection(each.port)) for name, each in servers.items()}
-        for number in range(rounds + 1):
-            for name, each in servers.items():
+    for number in range(rounds + 1):
+        for name, each in servers.items():
+            # A connection of its own for each round: one that waits for the others is closed as idle.
+            with Connection(each.port) as line:
                 before = each.cpu_seconds
-                times = [lines[name].timed(request) for request in islice(_reads(agent, each.port), EACH)]
-                if number:  # the first round is to warm up
-                    found[name].cpu += each.cpu_seconds - before
-                    found[name].medians.append(quantile(times, 0.5))
+                times = [line.timed(request) for request in islice(_reads(agent, each.port), EACH)]
+            if number:  # the first round is to warm up
+                found[name].cpu += each.cpu_seconds - before
+                found[name].medians.append(quantile(times, 0.5))
     return found
 
 
 def _reads(agent: Key, port: int) -> Iterator[bytes]:
     headers = {"content-type": "application/x-amz-json-1.0", "x-amz-target": "AmazonSQS.GetQueueUrl"}
-    request = numbered(signed(agent, "sqs", b'{"QueueName": "orders"}', headers, port), "0")
-    while True:
-        yield request
+    request = signed(agent, "sqs", b'{"QueueName": "orders"}', headers, port)
+    for number in count():
+        yield numbered(request, str(number))
 
 
 def _print(found: Mapping[str, Measured], rounds: int) -> None:

@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 
 from gateway.errors import LedgerBroken, LedgerUnavailable
 from gateway.ledger.ledger import SqlLedger, open_ledger
-from gateway.ledger.tables import LedgerTable
+from gateway.ledger.tables import METADATA
 from gateway.ledger.transaction import Transaction
 from gateway.model.record import Record, Stage
 from tests.kit.sealed import KEYS
@@ -148,7 +148,7 @@ async def test_the_schema_is_the_sum_of_its_steps(store_url: str) -> None:
         pass
     with raw(store_url) as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
-        assert compare_metadata(context, LedgerTable.metadata) == []
+        assert compare_metadata(context, METADATA) == []
 
 
 async def test_a_store_of_a_newer_sentinel_is_left_alone(store_url: str) -> None:

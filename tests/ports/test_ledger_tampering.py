@@ -25,7 +25,7 @@ from gateway.ledger.checkpoint import Checkpoint
 from gateway.ledger.ledger import open_ledger
 from gateway.ledger.statements import Session
 from gateway.ledger.store import Store, open_store
-from gateway.ledger.tables import RECORDS, RESOURCES, LedgerTable
+from gateway.ledger.tables import METADATA, RECORDS, RESOURCES
 from gateway.ledger.verification import Verification, verify_tables
 from tests.kit.history import History
 from tests.kit.sealed import KEYS
@@ -50,7 +50,7 @@ class Scene:
 
 
 def _dump(connection: Connection) -> dict[str, Rows]:
-    tables = LedgerTable.metadata.sorted_tables
+    tables = METADATA.sorted_tables
     return {table.name: [dict(row) for row in connection.execute(select(table)).mappings()] for table in tables}
 
 
@@ -202,14 +202,14 @@ def _replay(stage: str) -> Callable[[Scene, Connection], None]:
 
 def _restore(scene: Scene, connection: Connection) -> None:
     """The whole database as it was before."""
-    for table in LedgerTable.metadata.sorted_tables:
+    for table in METADATA.sorted_tables:
         connection.execute(table.delete())
         if scene.older[table.name]:
             connection.execute(insert(table), scene.older[table.name])
 
 
 def _empty(scene: Scene, connection: Connection) -> None:
-    for table in LedgerTable.metadata.sorted_tables:
+    for table in METADATA.sorted_tables:
         connection.execute(table.delete())
 
 
@@ -473,7 +473,7 @@ def test_the_history_is_intact_and_fills_every_table(scene: Scene) -> None:
         done = verified(scene, connection)
         counts = {
             table.name: connection.execute(select(func.count()).select_from(table)).scalar_one()
-            for table in LedgerTable.metadata.sorted_tables
+            for table in METADATA.sorted_tables
         }
     assert done.records == scene.checkpoint.size == counts.pop("records")
     assert counts.pop("record_resources") > 0
@@ -518,7 +518,7 @@ def test_all_but_what_ends_early_shows_without_a_checkpoint(scene: Scene, tamper
     ("table", "column"),
     [
         (table, column.name)
-        for table in LedgerTable.metadata.sorted_tables
+        for table in METADATA.sorted_tables
         for column in table.columns
         if table.name not in ("record_resources", "leases")
     ],

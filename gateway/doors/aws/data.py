@@ -89,7 +89,10 @@ class DataCalls(Generic[PreparedT]):
             response = await self._upstream.open(prepared)
             answered = response.status < _FIRST_ERROR
             try:
-                await send_reply(receive, send, await rewritten(response, self._urls, request.call, inbound))
+                reply: ReadResponse = response
+                if self._urls is not None and self._urls.concerns(request.call, inbound):
+                    reply = await rewritten(response, self._urls, request.call, inbound)
+                await send_reply(receive, send, reply)
             finally:
                 response.abandon()
         finally:

@@ -68,6 +68,8 @@ class OperationRouter:
         self._classes = classes
         self._routes_by_method = lru_cache(None)(self._compile)
         self._possible_routes = lru_cache(_CACHED_GROUPS)(self._filter_by_length)
+        self._signed_as = lru_cache(_CACHED_GROUPS)(self._find_services)
+        self._with_target = lru_cache(_CACHED_GROUPS)(self._find_target)
 
     def service(self, name: str) -> Service:
         """A service by botocore's name."""
@@ -75,13 +77,16 @@ class OperationRouter:
 
     def candidates(self, head: RequestHead) -> tuple[Service, ...]:
         """The services with the credential scope's signing name, the preferred first. Raises `errors.Malformed` if there are none."""
-        group = self._index.signed_as(head.scope.signing)
-        if head.service:
-            group = tuple(service for service in group if service.name == head.service)
+        return self._signed_as(head.scope.signing, head.service)
+
+    def _find_services(self, signing: str, name: str) -> tuple[Service, ...]:
+        group = self._index.signed_as(signing)
+        if name:
+            group = tuple(service for service in group if service.name == name)
         if not group:
-            named = f" as {head.service[:60]!r}" if head.service else ""
+            named = f" as {name[:60]!r}" if name else ""
             raise Malformed(
-                f"Sentinel knows no AWS service{named} with the signing name {head.scope.signing[:60]!r}.",
+                f"Sentinel knows no AWS service{named} with the signing name {signing[:60]!r}.",
                 aws_code="SignatureDoesNotMatch",
                 code="service_mismatch",
             )
@@ -89,25 +94,21 @@ class OperationRouter:
 
     def needs_form(self, head: RequestHead, candidates: tuple[Service, ...]) -> bool:
         """Whether the body is a form that names the operation. Raises `errors.Malformed` if two protocols are indicated."""
-        markers = (
-            head.headers.get("smithy-protocol") is not None,
-            "x-amz-target" in head.headers,
-            _looks_like_form(head),
-        )
-        if sum(markers) > 1:
+        looks_like_form = _looks_like_form(head)
+        if ("smithy-protocol" in head.headers) + ("x-amz-target" in head.headers) + looks_like_form > 1:
             raise Malformed(
                 "The request has the markers of more than one protocol.",
                 aws_code="InvalidRequest",
                 code="two_protocols",
             )
-        return _is_form(head, candidates) and head.content_type == FORM_TYPE
+        return looks_like_form and _is_form(head, candidates) and head.content_type == FORM_TYPE
 
     def route(self, head: RequestHead, candidates: tuple[Service, ...], fields: Mapping[str, str] | None) -> Routed:
         """The operation. `fields` are those of the body if `needs_form`, otherwise None. Raises `errors.UnknownOperation`, `errors.Malformed`."""
         if "smithy-protocol" in head.headers:
             return self._route_rpc(head, candidates)
         if (target := head.headers.get("x-amz-target")) is not None:
-            return self._route_target(head, target, candidates)
+            return self._route_target(head, target)
         if _is_form(head, candidates):
             return self._route_form(fields if fields is not None else unique(head.query), candidates)
         if _looks_like_form(head) and candidates[0].query_compatible:
@@ -128,8 +129,7 @@ class OperationRouter:
         hits = [service for service in candidates if service.target == found[1] and Protocol.CBOR in service.protocols]
         return self._select(hits, found[2], Protocol.CBOR)
 
-    def _route_target(self, head: RequestHead, target: str, candidates: tuple[Service, ...]) -> Routed:
-        prefix, _, operation = target.rpartition(".")
+    def _route_target(self, head: RequestHead, target: str) -> Routed:
         if head.method != "POST" or head.path != "/" or head.query:
             raise Malformed(
                 "A request with X-Amz-Target must be a POST to / without a query.",
@@ -137,6 +137,11 @@ class OperationRouter:
                 code="two_protocols",
             )
         _check_type(head, ("application/x-amz-json-1.1", "application/x-amz-json-1.0"))
+        return self._with_target(target, head.scope.signing, head.service)
+
+    def _find_target(self, target: str, signing: str, name: str) -> Routed:
+        prefix, _, operation = target.rpartition(".")
+        candidates = self._signed_as(signing, name)
         hits = [service for service in candidates if service.target == prefix and Protocol.JSON in service.protocols]
         if not hits:
             raise Malformed(
@@ -307,7 +312,9 @@ def _decode_label(text: str) -> str:
 
 
 def _looks_like_form(head: RequestHead) -> bool:
-    return head.content_type == FORM_TYPE or any(key.casefold() == "action" for key, _ in head.query)
+    if head.content_type == FORM_TYPE:
+        return True
+    return bool(head.query) and any(key.casefold() == "action" for key, _ in head.query)
 
 
 def _is_form(head: RequestHead, candidates: tuple[Service, ...]) -> bool:

@@ -14,6 +14,7 @@ from gateway.doors.aws.operation_router import FORM_TYPE
 _PATH = re.compile(r"/(\d{12}|queue)/([A-Za-z0-9_.-]{1,80})/?")
 _AWS = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws")
 _MEMBER = "QueueUrl"
+_MEMBER_BYTES = _MEMBER.encode()
 
 
 def aws_queue_url(url: object, region: str) -> Any:
@@ -36,7 +37,7 @@ def aws_queue_url(url: object, region: str) -> Any:
 
 def with_aws_queue_url(body: bytes, content_type: str, region: str) -> bytes:
     """The body of a read of SQS with AWS's own queue URL; the same bytes if it has no URL that leads elsewhere."""
-    if _MEMBER.encode() not in body:
+    if _MEMBER_BYTES not in body:
         return body
     try:
         if content_type.partition(";")[0].strip().lower() == FORM_TYPE:

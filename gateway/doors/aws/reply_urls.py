@@ -4,12 +4,13 @@ Some SDKs call a queue at the URL that SQS returned (JavaScript), or an object a
 reply says, and writes what it reads into its state and into other resources, where the gateway's name would be wrong: it gets AWS's URLs.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 from xml.sax.saxutils import escape, unescape
+
+import msgspec
 
 from gateway.doors.aws.advice import ClientKind, client_of
 from gateway.model.inbound import Inbound
@@ -103,11 +104,11 @@ def _rewrite_body(body: bytes, members: frozenset[str], origin: str) -> bytes:
     text = body.lstrip()
     if text.startswith(b"{"):
         try:
-            document = json.loads(body)
+            document = msgspec.json.decode(body)
         except (ValueError, RecursionError):
             return body
         changed = _rewrite_json(document, members, origin)
-        return body if changed == document else json.dumps(changed, ensure_ascii=False).encode()
+        return body if changed == document else msgspec.json.encode(changed)
     if text.startswith(b"<"):
         return _rewrite_xml(body, members, origin)
     return body

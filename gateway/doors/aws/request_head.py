@@ -174,13 +174,12 @@ def scope_of(inbound: Inbound) -> CredentialScope | None:
 
 
 def _headers(fields: tuple[tuple[str, str], ...]) -> tuple[dict[str, str], frozenset[str]]:
-    headers: dict[str, str] = {}
+    headers = dict(fields)
     repeated: set[str] = set()
-    for name, value in fields:
-        if name in headers:
-            repeated.add(name)
-        else:
-            headers[name] = value
+    if len(headers) < len(fields):
+        headers = dict(reversed(fields))  # the first one counts
+        names = [name for name, _ in fields]
+        repeated = {name for name in headers if names.count(name) > 1}
     if twice := repeated & _ONCE:
         raise Malformed(
             f"The header {min(twice)} was sent more than once, so its value is ambiguous.",

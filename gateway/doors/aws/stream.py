@@ -120,12 +120,13 @@ class Reads:
             method=inbound.method,
             target=without_signature(target) if signature.presigned else target,
             # A reply that is rewritten must come as it is, not compressed.
-            headers=[each for each in headers if rewrites is None or each[0] != "accept-encoding"],
+            headers=headers if rewrites is None else [each for each in headers if each[0] != "accept-encoding"],
             body=body,
-            payload=_payload(signature, body) if body == received else sha256(body).hexdigest(),
+            payload=_payload(signature, body) if body is received else sha256(body).hexdigest(),
         )
         try:
-            await send_reply(receive, send, await rewritten(opened, rewrites, call, inbound))
+            reply = opened if rewrites is None else await rewritten(opened, rewrites, call, inbound)
+            await send_reply(receive, send, reply)
         finally:
             opened.abandon()
 
@@ -151,10 +152,8 @@ class RewrittenResponse:
         """Nothing is open."""
 
 
-async def rewritten(response: ReadResponse, urls: ReplyUrls | None, call: Call, inbound: Inbound) -> ReadResponse:
-    """The reply, read and changed if it has URLs that must lead through the gateway. Raises `errors.UpstreamUnavailable`."""
-    if urls is None or not urls.concerns(call, inbound):
-        return response
+async def rewritten(response: ReadResponse, urls: ReplyUrls, call: Call, inbound: Inbound) -> ReadResponse:
+    """The reply, read and with its URLs leading through the gateway. Raises `errors.UpstreamUnavailable`."""
     received = await response.read()
     text = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers]
     headers, body = urls.rewritten(call, inbound, text, received)

@@ -46,6 +46,8 @@ NOT_DERIVED: Final = {
 }
 """The tables that do not follow from records, and why."""
 
+_DECIDED: Final = Stage.DECIDED.value
+_HOLD: Final = Verdict.HOLD.value
 _CARRIED_OUT: Final = '"carried_out":true'
 """Stands in the canonical text of every decision that was carried out. The others, unless they hold, change no table."""
 _DECODERS = {stage: msgspec.json.Decoder(body).decode for stage, body in BODIES.items()}
@@ -69,7 +71,7 @@ class Derivation:
         """Take the members of the next verified `ChainRow` into account. Raises `errors.LedgerBroken` for a row that it says is wrong."""
         _, seq, stage, at, mutation_id, actor, stack, _, _, verdict, text, _, _ = row
         decode = _DECODERS.get(stage)
-        if decode is None or (stage == Stage.DECIDED and verdict != Verdict.HOLD and _CARRIED_OUT not in text):
+        if decode is None or (stage == _DECIDED and verdict != _HOLD and _CARRIED_OUT not in text):
             return
         try:
             body = decode(text)

@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from gateway.ledger.tables import LedgerTable
+from gateway.ledger.tables import METADATA
 
-context.configure(connection=context.config.attributes["connection"], target_metadata=LedgerTable.metadata)
+context.configure(connection=context.config.attributes["connection"], target_metadata=METADATA)
 context.run_migrations()

@@ -29,11 +29,13 @@ _NOT_IN_STATE = frozenset({"self", "var", "local", "each", "count", "module"})
 
 
 def evaluate_condition(rule: ConditionRule, scope: EvaluationScope, *, attribute: str = "") -> Bound:
-    """The condition as a bound with its message; `unknown` unless it is certainly true or false. Never raises."""
+    """The condition as a bound, with its message unless it holds; `unknown` unless it is certainly true or false. Never raises."""
     limit, unknown = rule.condition.evaluate(scope)
     if not unknown:
         unknown = limit_problem(CONDITION, limit)
-    message, _ = rule.message.evaluate(scope)
+    message: Json = ""
+    if unknown or limit is not True:
+        message, _ = rule.message.evaluate(scope)
     return Bound(
         attribute=attribute,
         name=CONDITION,

@@ -101,12 +101,17 @@ def test_the_same_signed_bytes_are_applied_once(gate: Gate, replay: str) -> None
     assert gate.records()[-1].body["code"] == "signature_spent"
 
 
-_MOMENTS = iter(range(1, 250, 3))
+_MOMENTS: set[datetime] = set()
+_APART = timedelta(seconds=3)
 
 
 def _moment() -> datetime:
-    """A second of its own for each test, so that no two tests make the same signature."""
-    return datetime.now(UTC) - timedelta(seconds=next(_MOMENTS))
+    """Seconds of their own for each test, so that no two tests make the same signature."""
+    moment = datetime.now(UTC).replace(microsecond=0)
+    while any(abs(moment - taken) <= _APART for taken in _MOMENTS):
+        moment -= _APART
+    _MOMENTS.add(moment)
+    return moment
 
 
 @pytest.mark.parametrize("first", [None, ""])

@@ -1,10 +1,12 @@
 """The HTTP client's guarantees. What they mean for a mutation is in test_aws.py."""
 
+import asyncio
 from typing import Any
 
 import pytest
 
-from gateway.cloud.http_client import Client, HttpResponse, NoAnswer, NotSent, text_headers
+from gateway.cloud.http_client import Client, HttpResponse, NotSent, text_headers
+from gateway.cloud.http_reply import NoAnswer
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
@@ -47,3 +49,49 @@ async def test_it_can_be_closed_and_used_again(client: Client, server: Any, repl
     await client.send_once(method="GET", url=server.url + "/", headers=[], body=b"")
     await client.close()
     assert (await client.send_once(method="GET", url=server.url + "/", headers=[], body=b"")).status == 200
+
+
+async def test_an_idle_connection_that_died_is_replaced_before_a_byte_is_sent(
+    client: Client, server: Any, reply: Any
+) -> None:
+    server.replies = [reply(200, b"a", Connection="close"), reply(200, b"b")]
+    bodies = [
+        (await client.send_once(method="PUT", url=server.url + "/", headers=[], body=b"x")).body for _ in range(3)
+    ]
+    assert bodies == [b"a", b"b", b"b"]
+    assert (len(server.seen), server.connections) == (3, 2)
+
+
+async def test_an_idle_connection_is_not_kept_for_long(
+    client: Client, server: Any, reply: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.cloud.http_client.IDLE_SECONDS", 0.05)
+    server.replies = [reply(200, b"a")]
+    await client.send_once(method="GET", url=server.url + "/", headers=[], body=b"")
+    async with asyncio.timeout(300):
+        while client._idle:  # noqa: ASYNC110  what changes has no event
+            await asyncio.sleep(0.01)
+    await client.send_once(method="GET", url=server.url + "/", headers=[], body=b"")
+    assert server.connections == 2
+
+
+async def test_a_request_that_is_no_http_is_not_sent(client: Client, server: Any) -> None:
+    with pytest.raises(NotSent, match="line break"):
+        await client.send_once(method="PUT", url=server.url + "/", headers=[("x-a", "b\r\nx-c: d")], body=b"")
+    assert server.connections == 0
+
+
+async def test_the_reply_to_a_head_has_no_body(client: Client, server: Any) -> None:
+    server.replies = [b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n"]
+    for _ in range(2):
+        assert (await client.send_once(method="HEAD", url=server.url + "/", headers=[], body=b"")).body == b""
+    assert server.connections == 1
+
+
+async def test_a_large_body_arrives_whole(client: Client, server: Any, reply: Any) -> None:
+    server.replies = [reply(200, b"done")]
+    body = bytes(range(256)) * 4096 * 3
+    for _ in range(2):
+        assert (await client.send_once(method="PUT", url=server.url + "/", headers=[], body=body)).body == b"done"
+        assert server.seen[-1].partition(b"\r\n\r\n")[2] == body
+    assert server.connections == 1

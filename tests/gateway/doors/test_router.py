@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from gateway.doors.asgi import Message, Scope
+from gateway.doors.aws.bucket_host import BucketHosts
 from gateway.doors.body_budget import BodyBudget
 from gateway.doors.router import DoorRouter, signed_for_aws
 from gateway.errors import LedgerUnavailable, Malformed, Overloaded
@@ -50,6 +51,7 @@ class Door:
     """Records the requests that reach it."""
 
     def __init__(self) -> None:
+        self.hosts = BucketHosts()
         self.served: list[str] = []
         self.turned_away: list[str] = []
 

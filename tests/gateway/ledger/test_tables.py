@@ -4,9 +4,9 @@ import pytest
 from sqlalchemy import BigInteger, Integer, LargeBinary, String
 from sqlalchemy.engine import make_url
 
-from gateway.ledger.tables import CLAIMS, KEYS, LedgerTable
+from gateway.ledger.tables import CLAIMS, KEYS, METADATA
 
-COLUMNS = [column for table in LedgerTable.metadata.sorted_tables for column in table.columns]
+COLUMNS = [column for table in METADATA.sorted_tables for column in table.columns]
 
 
 @pytest.mark.parametrize("column", COLUMNS, ids=str)

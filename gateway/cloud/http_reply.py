@@ -1,0 +1,180 @@
+"""A reply while it arrives: what httptools parses is collected here, and read by whoever asked for it.
+
+httptools is strict: it refuses a reply with two lengths, with a length and chunks, and with line ends that other parsers read differently.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Final
+
+import httptools
+
+MAX_HEAD_BYTES: Final = 128 * 1024
+"""The longest head of a reply. AWS's own are a few kilobytes."""
+MAX_WAITING_BYTES: Final = 256 * 1024
+"""How much of a body waits in memory to be read before the connection is told to stop."""
+_CONTINUE, _SWITCH, _OK = 100, 101, 200
+_NO_BODY: Final = frozenset({204, 304})
+"""Statuses without a body whatever the headers say (RFC 9112 section 6.3)."""
+_LENGTH, _ENCODING = b"content-length", b"transfer-encoding"
+
+
+class NoAnswer(Exception):
+    """Bytes may have been sent, and no complete reply arrived."""
+
+
+class Reply:
+    """The reply to one request. Read it to its end, or `abandon` it."""
+
+    def __init__(self, *, has_body: bool, set_reading: Callable[[bool], None], abandon: Callable[[], None]) -> None:
+        """`has_body` is false for the reply to a HEAD. `set_reading` stops and resumes the connection; `abandon` closes it."""
+        self.status = 0
+        self.headers: list[tuple[bytes, bytes]] = []
+        """As received, in order."""
+        self.length: int | None = None
+        """Length of the body in bytes, None if AWS did not state it."""
+        self.complete = False
+        self.reusable = False
+        """Whether the connection can take another request once this reply is complete."""
+        self._has_body = has_body
+        self._set_reading = set_reading
+        self._abandon = abandon
+        self._parser = httptools.HttpResponseParser(self)
+        self._head_bytes = 0
+        self._head_arrived = False
+        self._until_end = False
+        self._body: list[bytes] = []
+        self._waiting_bytes = 0
+        self._error: NoAnswer | None = None
+        self._waiter: asyncio.Future[None] | None = None
+
+    # What the reader calls.
+
+    async def arrive(self) -> None:
+        """Wait for the head. Raises `NoAnswer`."""
+        while not self._head_arrived:
+            await self._next()
+
+    async def parts(self) -> AsyncIterator[bytes]:
+        """The body in pieces, as they arrive and not decompressed. Raises `NoAnswer` if it ends early."""
+        while True:
+            if self._body:
+                yield self._taken()
+            elif self.complete:
+                return
+            else:
+                await self._next()
+
+    async def read(self) -> bytes:
+        """The whole body. Raises `NoAnswer`."""
+        if self.complete and self._error is None:
+            return self._taken()
+        return b"".join([part async for part in self.parts()])
+
+    def abandon(self) -> None:
+        """Close the connection unless the reply is complete: then it is kept for the next request."""
+        if not self.complete:
+            self._abandon()
+
+    def _taken(self) -> bytes:
+        body, self._body = self._body, []
+        if self._waiting_bytes > MAX_WAITING_BYTES:
+            self._set_reading(True)
+        self._waiting_bytes = 0
+        return body[0] if len(body) == 1 else b"".join(body)
+
+    async def _next(self) -> None:
+        """Wait until more has arrived. Raises `NoAnswer`."""
+        if self._error is not None:
+            raise self._error
+        self._waiter = asyncio.get_running_loop().create_future()
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
+
+    # What the connection calls.
+
+    def feed(self, data: bytes) -> None:
+        """Parse what arrived. Raises `NoAnswer` if it is no reply."""
+        if not self._head_arrived:
+            self._head_bytes += len(data)
+        try:
+            self._parser.feed_data(data)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
+            raise NoAnswer(type(error).__name__) from error
+        if not self._head_arrived and self._head_bytes > MAX_HEAD_BYTES:
+            raise NoAnswer("the head of the reply is too long")
+        self._wake()
+
+    def end(self, error: Exception | None) -> None:
+        """The connection ended: with an error, or in order. In order it completes a body whose length AWS did not state."""
+        if self.complete or self._error is not None:
+            return
+        if error is None and self._until_end and self._head_arrived:
+            self.complete = True
+        else:
+            self._error = NoAnswer(type(error).__name__ if error is not None else "the connection was closed")
+            self._error.__cause__ = error
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    # What httptools calls.
+
+    def on_message_begin(self) -> None:
+        """A second reply to one request: the connection is not trusted any more."""
+        if self.complete:
+            self.reusable = False
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Keep a header of the head. Trailers are dropped."""
+        if self._head_arrived:
+            return
+        self.headers.append((name, value))
+        size = len(name)
+        if size == len(_LENGTH) and name.lower() == _LENGTH:
+            self.length = int(value)
+        elif size == len(_ENCODING) and name.lower() == _ENCODING and value.lower() != b"chunked":
+            raise ValueError("a transfer encoding that is not chunked")
+
+    def on_headers_complete(self) -> None:
+        """The head is complete. That of an interim reply (100 to 199) is dropped."""
+        status = self._parser.get_status_code()
+        if self._head_arrived:
+            return
+        if status < _OK:
+            if status == _SWITCH or status < _CONTINUE:
+                raise ValueError("a status that nobody asked for")
+            self.headers, self.length = [], None
+            return
+        self.status = status
+        self._head_arrived = True
+        if not self._has_body or status in _NO_BODY:
+            self._finish()
+        else:
+            self._until_end = self.length is None and not self._is_chunked()
+
+    def on_body(self, data: bytes) -> None:
+        """Keep a piece of the body."""
+        if self.complete:
+            self.reusable = False
+            return
+        self._body.append(data)
+        self._waiting_bytes += len(data)
+        if self._waiting_bytes > MAX_WAITING_BYTES:
+            self._set_reading(False)
+
+    def on_message_complete(self) -> None:
+        """The body is complete."""
+        if self._head_arrived and not self.complete:
+            self._finish()
+
+    def _finish(self) -> None:
+        self.complete = True
+        self.reusable = self._parser.should_keep_alive()
+
+    def _is_chunked(self) -> bool:
+        return any(name.lower() == _ENCODING for name, _ in self.headers)
