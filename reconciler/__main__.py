@@ -26,11 +26,6 @@ if TYPE_CHECKING:
 LEFT = 2
 """Exit code if something is left to a human."""
 
-_Frozen = Annotated[
-    list[str] | None,
-    typer.Option(help="Directory with somebody else's modules, never edited, beside `vendor` and the like; with `*`."),
-]
-
 commands = typer.Typer(add_completion=False, help="Write what is live back into Terraform code.")
 """The commands that `sentinel` adds, by the entry point `sentinel.commands`."""
 
