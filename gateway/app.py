@@ -117,10 +117,7 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             masker=masker,
             objects=_state_objects(settings, clock),
         )
-        for warning in stacks.warnings:
-            log.warning("contract_warning", warning=warning)
-        for warning in stacks.origin_warnings:
-            log.warning("contract_origin", warning=warning)
+        _warn(stacks)
         ledger = await stack.enter_async_context(open_sealed_ledger(settings))
         keys = SqlKeyRing(ledger, master=master, clock=clock)
         engine = await open_engine(settings.policy, settings.data)
@@ -160,6 +157,13 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
         application = _application(ports)
         _log_start(ports)
         yield application
+
+
+def _warn(stacks: Stacks) -> None:
+    for warning in stacks.warnings:
+        log.warning("contract_warning", warning=warning)
+    for warning in stacks.origin_warnings:
+        log.warning("contract_origin", warning=warning)
 
 
 def _state_objects(settings: Settings, clock: Clock) -> BucketStates:

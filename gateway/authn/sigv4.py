@@ -1,10 +1,8 @@
 """Authentication by AWS Signature Version 4 with a gateway-issued key, in the header or presigned in the query.
 
 These headers must be signed: `host`; every `x-amz-*` header except `x-amz-content-sha256`, whose value is part of the canonical request
-anyway; every `x-sentinel-*` header, because they state the motive; and, unless presigned, `content-type`, because it can change the
-meaning of the body. botocore, the Go, Java, .NET, Rust and JavaScript v3 SDKs and curl all sign `content-type`; only the retired
-JavaScript v2 SDK does not. Presigned requests are for reads, and clients sign only `host` in them, so there `content-type` may be
-unsigned. `x-amz-date` is required: a signature over the plain `Date` header is legal, but no SDK makes one, so it is refused.
+anyway; every `x-sentinel-*` header, because they state the motive; and `content-type`, because it can change the meaning of the body:
+all current SDKs sign it. Presigned requests are for reads, and clients sign only `host` in them. `x-amz-date` is required.
 """
 
 import hmac

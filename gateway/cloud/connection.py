@@ -4,17 +4,17 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import cast
 
-from gateway.cloud.http_reply import NoAnswer, Reply
+from gateway.cloud.http_reply import HttpReply, NoAnswer
 
 
 class Connection(asyncio.Protocol):
-    """A connection. Nothing is ever sent again on another one: what happened to a request is told by its `Reply`."""
+    """A connection. Nothing is ever sent again on another one: what happened to a request is told by its `HttpReply`."""
 
     def __init__(self, idle: "Callable[[Connection], None]") -> None:
         """`idle` is called each time when the connection can take another request."""
         self._idle = idle
         self._transport: asyncio.Transport
-        self._reply: Reply | None = None
+        self._reply: HttpReply | None = None
         self._writer: asyncio.Task[None] | None = None
         self._writable: asyncio.Future[None] | None = None
         self._stopped = False
@@ -26,9 +26,9 @@ class Connection(asyncio.Protocol):
         """Whether a request can be sent: the other side has not closed the connection, and nothing unasked arrived on it."""
         return not self._lost and self._reply is None and not self._transport.is_closing()
 
-    def send(self, head: bytes, *, has_body: bool = True) -> Reply:
+    def send(self, head: bytes, *, has_body: bool = True) -> HttpReply:
         """Send a whole request, or its head if `send_parts` follows. `has_body`: whether its reply may have a body."""
-        self._reply = reply = Reply(has_body=has_body, set_reading=self._set_reading, abandon=self.close)
+        self._reply = reply = HttpReply(has_body=has_body, set_reading=self._set_reading, abandon=self.close)
         self._transport.write(head)
         return reply
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 from gateway.cloud.connection import Connection
-from gateway.cloud.http_reply import NoAnswer, Reply
+from gateway.cloud.http_reply import HttpReply, NoAnswer
 from gateway.cloud.request_bytes import head_bytes, in_pieces, is_chunked
 
 MAX_REPLY_BYTES = 8 * 1024 * 1024
@@ -81,7 +81,7 @@ class Client:
         headers: Sequence[tuple[str, str]],
         body: bytes | AsyncIterator[bytes],
         head_seconds: float | None = None,
-    ) -> Reply:
+    ) -> HttpReply:
         """Send one request once; return when the reply's head arrives. Origin and target of the URL are sent as they are.
 
         `head_seconds` limits the time from the last byte of the request to the reply's head; None: no limit.
@@ -183,7 +183,7 @@ class Client:
             self._sweeper = asyncio.get_running_loop().call_later(IDLE_SECONDS / 4, self._sweep)
 
 
-async def _sent(reply: Reply, writer: "asyncio.Task[None]") -> Awaitable[None]:
+async def _sent(reply: HttpReply, writer: "asyncio.Task[None]") -> Awaitable[None]:
     """Wait until the body is sent, or the reply arrives before that. Returns what to wait for next: the head of the reply."""
     head = asyncio.ensure_future(reply.arrive())
     try:
@@ -194,7 +194,7 @@ async def _sent(reply: Reply, writer: "asyncio.Task[None]") -> Awaitable[None]:
     return head
 
 
-async def _read_up_to_limit(reply: Reply) -> bytes:
+async def _read_up_to_limit(reply: HttpReply) -> bytes:
     parts: list[bytes] = []
     size = 0
     async for part in reply.parts():
@@ -224,6 +224,6 @@ def _tls() -> ssl.SSLContext:
 
 
 def text_headers(raw: Sequence[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:
-    """Reply headers decoded as latin-1, without the hop-by-hop ones."""
+    """HttpReply headers decoded as latin-1, without the hop-by-hop ones."""
     pairs = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in raw)
     return tuple((name, value) for name, value in pairs if name.lower() not in HOP_BY_HOP)

@@ -1,4 +1,4 @@
-"""A reply while it arrives: what httptools parses is collected here, and read by whoever asked for it.
+"""A reply while it arrives: what httptools parses is collected here, and read by the caller that asked for it.
 
 httptools is strict: it refuses a reply with two lengths, with a length and chunks, and with line ends that other parsers read differently.
 """
@@ -23,7 +23,7 @@ class NoAnswer(Exception):
     """Bytes may have been sent, and no complete reply arrived."""
 
 
-class Reply:
+class HttpReply:
     """The reply to one request. Read it to its end, or `abandon` it."""
 
     def __init__(self, *, has_body: bool, set_reading: Callable[[bool], None], abandon: Callable[[], None]) -> None:

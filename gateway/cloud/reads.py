@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from gateway.cloud.endpoints import Endpoints
 from gateway.cloud.http_client import Client, NotSent
-from gateway.cloud.http_reply import NoAnswer, Reply
+from gateway.cloud.http_reply import HttpReply, NoAnswer
 from gateway.cloud.signer import RequestSigner
 from gateway.errors import NotSendable, UpstreamUnavailable
 from gateway.model.mutation import Call
@@ -16,7 +16,7 @@ class OpenResponse:
 
     __slots__ = ("_reply", "headers", "length", "status")
 
-    def __init__(self, reply: Reply) -> None:
+    def __init__(self, reply: HttpReply) -> None:
         self._reply = reply
         self.status: int = reply.status
         self.headers: Sequence[tuple[bytes, bytes]] = reply.headers

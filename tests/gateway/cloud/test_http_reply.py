@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gateway.cloud.http_reply import MAX_HEAD_BYTES, MAX_WAITING_BYTES, NoAnswer, Reply
+from gateway.cloud.http_reply import MAX_HEAD_BYTES, MAX_WAITING_BYTES, HttpReply, NoAnswer
 
 
 class Line:
@@ -14,13 +14,13 @@ class Line:
     def __init__(self, *, has_body: bool = True) -> None:
         self.reading: list[bool] = []
         self.abandoned = 0
-        self.reply = Reply(has_body=has_body, set_reading=self.reading.append, abandon=self._abandon)
+        self.reply = HttpReply(has_body=has_body, set_reading=self.reading.append, abandon=self._abandon)
 
     def _abandon(self) -> None:
         self.abandoned += 1
 
 
-def fed(raw: bytes, *, has_body: bool = True) -> Reply:
+def fed(raw: bytes, *, has_body: bool = True) -> HttpReply:
     reply = Line(has_body=has_body).reply
     reply.feed(raw)
     return reply
