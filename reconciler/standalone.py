@@ -4,7 +4,7 @@ import difflib
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os.path import commonpath
 from pathlib import Path
 
@@ -58,7 +58,7 @@ async def reconcile_copy(
     if plan is None or not plan.changes:
         return Report()
     drifts, left = classify_foreign_drift(plan, origins(events, plan))
-    return await _prove(context, list(drifts), list(left), events, path)
+    return await _prove(replace(context, live=plan.live_values), list(drifts), list(left), events, path)
 
 
 def write(path: Path, report: Report) -> None:

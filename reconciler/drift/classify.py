@@ -91,7 +91,10 @@ def classify_foreign_drift(
     for change in plan.changes:
         origin = origins.get((change.address, change.attribute))
         want = Wanted(
-            address=change.address, attribute=change.attribute, value=None if change.sensitive else change.live
+            address=change.address,
+            attribute=change.attribute,
+            value=None if change.sensitive else change.live,
+            before=None if change.sensitive else change.other,
         )
         if reason := _reason_to_leave(change, drifted, origin):
             left.append(Left(wanted=want, reason=reason, chain=_made_by(origin)))

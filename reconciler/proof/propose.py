@@ -8,7 +8,7 @@ from pathlib import Path
 from gateway.model.json import Json
 from reconciler.model import Edited, Left, Proof, Wanted
 from reconciler.proof.proofs import CatchUp, Explain, Verified, verify
-from reconciler.rewrite.edit import edit
+from reconciler.rewrite.edit import Live, edit
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.compare import agrees, same
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
@@ -28,6 +28,8 @@ class ProofContext:
     """The state file; None lets the code's own backend find the state."""
     catch_up: CatchUp | None = None
     changed_since: ChangedSince | None = None
+    live: Live = field(default_factory=dict)
+    """The attributes of resources and data sources by address, as far as they are known: what the code refers to."""
 
     async def plan(self) -> TerraformPlan | None:
         """The plan of the code as it is now; None if the plan is empty. Raises `errors.TerraformFailed`, `errors.TerraformMissing`."""
@@ -75,7 +77,7 @@ async def attempt(
 
     Changes in the plan that belong to values in `own_left` count as explained.
     """
-    edited = edit(context.root, wanted)
+    edited = edit(context.root, wanted, live=context.live)
     if not edited.edits:
         return edited, None
     with temporarily_written(context.root, edited.files) as before:

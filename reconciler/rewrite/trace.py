@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from tree_sitter import Node
 
+from gateway.model.json import Json
 from gateway.model.path import AttributePath
 from gateway.terraform.config.instance import META, Nested, ResourceInstance, nested, pick
 from gateway.terraform.config.module import Module
@@ -19,8 +20,8 @@ from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown, Value
-from reconciler.rewrite import trace_calls, trace_lists
-from reconciler.rewrite.inverse import negated, then
+from reconciler.rewrite import trace_blocks, trace_calls, trace_documents, trace_lists, trace_overrides, trace_policies
+from reconciler.rewrite.inverse import Inverse, negated, then
 from reconciler.rewrite.place import Alias, Cursor, NoPlace, ObjectEntry, Place, source_of
 
 _DEPTH = 60
@@ -79,6 +80,8 @@ def _in_block(cursor: Cursor, block: Node, steps: Sequence[str], name: str) -> I
         expression = read_attribute(document, attribute)
         line = f"{document.at(attribute)} {name}.{steps[0]} = {source_of(document, expression)}"
         yield from _follow(cursor.step(line), expression, tuple(steps[1:]))
+        condition = trace_overrides.condition_of(cursor.scope)
+        yield from trace_overrides.override(cursor.step(line), expression, tuple(steps[1:]), condition)
         return
     rows = nested(document, block, steps[0], cursor.scope)
     if rows and len(steps) > 1:
@@ -86,13 +89,18 @@ def _in_block(cursor: Cursor, block: Node, steps: Sequence[str], name: str) -> I
         if rest:
             yield from _in_block(_within(cursor, row, steps[0]), row.block, rest, f"{name}.{steps[0]}")
             return
-    if rows:
-        yield cursor.refuse(
-            f"{steps[0]} is written as blocks, which are not added, removed or replaced as a whole.", block
-        )
+    if rows and len(steps) == 1:
+        yield from trace_blocks.all_blocks(cursor, block, steps[0], rows, _follow)
+    elif rows:
+        yield cursor.refuse(f"{steps[0]} is written as blocks, of which one is not replaced as a whole.", block)
     elif len(steps) == 1 or steps[0] == "tags":
         line = f"{document.at(block)} {name} has no {steps[0]}"
         yield cursor.step(line).new_attribute(block, ".".join(steps))
+        if len(steps) == 1:
+            yield cursor.step(line).blocks(block, steps[0])
+            condition = trace_overrides.condition_of(cursor.scope)
+            if condition:
+                yield cursor.step(f"{line}; only where {condition}").new_attribute(block, steps[0], condition)
     else:
         yield cursor.refuse(f"{name} has no {steps[0]}, and a block is not added.", block)
 
@@ -144,6 +152,8 @@ def _follow(  # noqa: C901, PLR0912  one case per type of expression
             yield from _in_for(cursor, expression, path)
         case e.Template() if not path:
             yield from trace_calls.template(cursor, expression, _follow)
+        case e.Template() | e.LiteralValue(value=str()):
+            yield from trace_documents.in_text(cursor, expression, path, _follow)
         case e.Unsupported(reason=reason):
             yield cursor.refuse(f"The expression is not followed: {reason}.", expression)
         case _:
@@ -184,11 +194,23 @@ def _in_object(cursor: Cursor, expression: e.Object, path: tuple[str, ...]) -> I
             inner = replace(cursor, entry=ObjectEntry(element, expression)).step(line)
             yield from _follow(inner, element.value, path[length:])
             return
-    if len(path) > 1 and any(isinstance(e.bare(each.value), e.Object) for each in expression.elements):
-        yield cursor.refuse(f"There is no {path[0]} in this map.", expression)
-        return
     line = f"{cursor.document.at(expression.start)} the map has no {'.'.join(path)}"
-    yield replace(cursor.step(line), entry=None).new_entry(expression, ".".join(path))
+    if not any(isinstance(e.bare(each.value), e.Object) for each in expression.elements) or len(path) == 1:
+        yield replace(cursor.step(line), entry=None).new_entry(expression, ".".join(path))
+    if len(path) > 1:
+        wrapped = replace(cursor.step(line), entry=None, convert=then(_wrapping(path[1:]), cursor.convert))
+        yield wrapped.new_entry(expression, path[0])
+
+
+def _wrapping(steps: tuple[str, ...]) -> Inverse:
+    """From a value to the map that has it at these steps."""
+
+    def wrap(value: Json) -> Json:
+        for step in reversed(steps):
+            value = {step: value}
+        return value
+
+    return wrap
 
 
 def _in_conditional(cursor: Cursor, expression: e.Conditional, path: tuple[str, ...]) -> Iterator[Place]:
@@ -231,8 +253,10 @@ def _in_for(cursor: Cursor, expression: e.For, path: tuple[str, ...]) -> Iterato
         position += 1
         if values.text(result_key) == path[0]:
             alias = Alias(cursor.document, expression.source, replace(cursor, chain=()), values.text(key), whole=True)
-            aliases = {**cursor.aliases, expression.names[-1]: alias}
-            yield from _follow(replace(cursor, scope=scope, aliases=aliases), expression.value, path[1:])
+            inner = replace(cursor, scope=scope, aliases={**cursor.aliases, expression.names[-1]: alias})
+            yield from _follow(inner, expression.value, path[1:])
+            condition = trace_overrides.condition_on(expression.names[0], names[0])
+            yield from trace_overrides.override(inner, expression.value, path[1:], condition)
             return
     yield cursor.refuse(f"The `for` makes no {path[0]}.", expression)
 
@@ -278,10 +302,31 @@ def _in_traversal(cursor: Cursor, expression: Expression, path: tuple[str, ...])
         yield from _in_local(cursor, expression, steps[0], rest)
     elif root == "module" and steps:
         yield from _in_outputs(cursor, expression, steps[0], rest)
+    elif root == "data" and trace_policies.is_policy_document(steps) and ".".join(steps[:2]) in module_data(cursor):
+        yield from _in_policy(cursor, ".".join(steps[:2]), steps[3:] if steps[2] in _JSON else steps[4:], path)
     elif root in ("each", "count", "self", "path", "terraform"):
         yield cursor.refuse(f"{shown} names the instance and is not a value to edit.", expression)
     else:
         yield cursor.refuse(f"The value comes from another object: {shown}.", expression)
+
+
+_JSON = ("json", "minified_json")
+
+
+def module_data(cursor: Cursor) -> Mapping[str, object]:
+    """The data blocks of the module that tracing is in."""
+    return cursor.module.source.data
+
+
+def _in_policy(cursor: Cursor, name: str, more: tuple[str, ...], path: tuple[str, ...]) -> Iterator[Place]:
+    """Places in the data block that makes a policy document."""
+    document, block = cursor.module.source.data[name]
+    if more or {"count", "for_each"} & document.attributes(block).keys() or not path:
+        yield cursor.refuse(f"data.{name} is not edited as a whole.", block)
+        return
+    there = replace(cursor, document=document, scope=cursor.module.scope, aliases={}, entry=None)
+    line = f"{document.at(block)} data.{name}"
+    yield from trace_policies.in_policy(there.step(line), block, path, _follow, _within)
 
 
 def _index(cursor: Cursor, expression: Expression) -> str:

@@ -18,6 +18,7 @@ from reconciler.rewrite.follow import Follow
 from reconciler.rewrite.inverse import inverse, then
 from reconciler.rewrite.place import Cursor, EntryPlace, ListPlace, LiteralPlace, Place, source_of
 from reconciler.rewrite.solve import argument_of_call, part_of_template
+from reconciler.rewrite.trace_overrides import constant_of_all
 
 _CONVERSIONS = frozenset({"tolist", "toset", "tomap", "tonumber", "tostring", "tobool", "sensitive", "nonsensitive"})
 
@@ -29,6 +30,8 @@ def call(cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], foll
         yield cursor.refuse(f"{expression.name}() with `...` is not followed.", expression)
     elif expression.name in _CONVERSIONS and len(arguments) == 1:
         yield from follow(cursor, arguments[0], path)
+    elif expression.name == "jsonencode" and len(arguments) == 1 and path:
+        yield from follow(replace(cursor, entry=None), arguments[0], path)
     elif expression.name == "merge" and path:
         yield from _in_merge(cursor, expression, path, follow)
     elif expression.name == "lookup" and len(arguments) > 1:
@@ -175,6 +178,13 @@ def arithmetic(cursor: Cursor, expression: e.Binary, follow: Follow) -> Iterator
             inverted = inverse(expression.operator, constant, left=left)
         except Unknown as error:
             yield cursor.refuse(f"The calculation cannot be inverted: {error}.", expression)
+            continue
+        line = f"{cursor.document.at(expression.start)} inverted: {source_of(cursor.document, expression)}"
+        yield from follow(replace(cursor.step(line), convert=then(inverted, cursor.convert)), side, ())
+    for side, other, left in constant_of_all(cursor, expression) if expression.operator in "+-*/" else ():
+        try:
+            inverted = inverse(expression.operator, value_of(other, cursor.scope), left=left)
+        except Unknown:
             continue
         line = f"{cursor.document.at(expression.start)} inverted: {source_of(cursor.document, expression)}"
         yield from follow(replace(cursor.step(line), convert=then(inverted, cursor.convert)), side, ())

@@ -78,6 +78,8 @@ class TerraformPlan:
     planned: Mapping[str, Mapping[str, PlannedValue]] = field(default_factory=dict)
     """What each attribute that the plan would change becomes, by address and name, also where `changes` does not list it: values
     that are only known after the apply, and those that are derived."""
+    live_values: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    """The live attributes of every resource and data source by address, without those that are or may hold a secret."""
 
     def sets(self, change: ResourceChange) -> bool:
         """Whether the code sets the attribute that would change."""
@@ -104,7 +106,24 @@ def read_plan(document: Mapping[str, Any]) -> TerraformPlan:
         ),
         objects={entry["address"]: entry["change"]["before"] or {} for entry in entries},
         planned={entry["address"]: dict(_planned_values(entry["change"])) for entry in entries if _moves(entry)},
+        live_values=dict(_live_values(document.get("prior_state", {}).get("values", {}).get("root_module", {}))),
     )
+
+
+def _live_values(module: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Json]]]:
+    for resource in module.get("resources", []):
+        marks = resource.get("sensitive_values")
+        secret = marks if isinstance(marks, Mapping) else {}
+        yield (
+            resource["address"],
+            {
+                name: value
+                for name, value in resource.get("values", {}).items()
+                if not _marked(secret.get(name)) and not _is_secret(resource["address"], name, value)
+            },
+        )
+    for child in module.get("child_modules", []):
+        yield from _live_values(child)
 
 
 def without_keys(address: str) -> str:

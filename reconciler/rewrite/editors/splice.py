@@ -1,6 +1,7 @@
 """`Splice`, which every editor returns, and helpers that find where lines begin and end."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gateway.terraform.lang.hcl import Document
@@ -17,6 +18,18 @@ class Splice:
     def apply(self, source: bytes) -> bytes:
         """The source with the change made."""
         return source[: self.start] + self.new.encode() + source[self.end :]
+
+
+def merged(document: Document, splices: Sequence[Splice]) -> Splice:
+    """Several changes that do not overlap as one change, with the bytes between them as they are."""
+    ordered = sorted(splices, key=lambda splice: (splice.start, splice.end))
+    if not ordered:
+        return Splice(0, 0, "")
+    text, position = "", ordered[0].start
+    for splice in ordered:
+        text += document.source[position : splice.start].decode() + splice.new
+        position = splice.end
+    return Splice(ordered[0].start, position, text)
 
 
 def indent_at(document: Document, offset: int) -> str:

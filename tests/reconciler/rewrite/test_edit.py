@@ -214,15 +214,15 @@ def test_terraform_reads_hostile_texts_as_they_were_meant(tmp_path: Path) -> Non
     assert json.loads(base64.b64decode(console.stdout.strip().strip('"'))) == texts
 
 
-def test_two_instances_of_one_literal_change_together_or_not_at_all(tmp_path: Path) -> None:
+def test_two_instances_of_one_literal_change_together_or_by_a_conditional(tmp_path: Path) -> None:
     code = b'resource "aws_sqs_queue" "w" {\n  count         = 2\n  delay_seconds = 5\n}\n'
     sources: Mapping[Path, bytes] = {Path("main.tf"): code}
     both = [Wanted(address=f"aws_sqs_queue.w[{n}]", attribute="delay_seconds", value=9) for n in (0, 1)]
     assert edit(tmp_path, both, sources).files == {Path("main.tf"): code.replace(b"5", b"9")}
     apart = [Wanted(address=f"aws_sqs_queue.w[{n}]", attribute="delay_seconds", value=8 + n) for n in (0, 1)]
     result = edit(tmp_path, apart, sources)
-    assert result.files == {}
-    assert len(result.left) == 2
+    assert result.files == {Path("main.tf"): code.replace(b"5", b"count.index == 0 ? 8 : 9")}
+    assert not result.left
 
 
 def test_what_one_part_cannot_reach_leaves_no_half_edit(tmp_path: Path) -> None:
