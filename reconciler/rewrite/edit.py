@@ -16,7 +16,17 @@ from gateway.terraform.config.policy_document import TYPE as POLICY_DOCUMENT
 from gateway.terraform.lang.hcl import Document, parse
 from gateway.terraform.lang.values import EvaluationFailed, Unknown
 from reconciler.model import Edit, Edited, Left, Wanted
-from reconciler.rewrite.editors import attribute, blocks, conditional, entry, json_member, list_items, literal, removal
+from reconciler.rewrite.editors import (
+    attribute,
+    blocks,
+    conditional,
+    entry,
+    json_member,
+    list_items,
+    literal,
+    removal,
+    template,
+)
 from reconciler.rewrite.editors.align import aligned
 from reconciler.rewrite.editors.splice import Splice
 from reconciler.rewrite.editors.text import CannotEdit
@@ -28,10 +38,10 @@ from reconciler.rewrite.footprint import (
     footprint_of,
     locate,
 )
-from reconciler.rewrite.inside import declared_inside
+from reconciler.rewrite.inside import declared_inside, declares
 from reconciler.rewrite.inverse import unchanged
 from reconciler.rewrite.json_text import document_in
-from reconciler.rewrite.parts import holds, split
+from reconciler.rewrite.parts import split
 from reconciler.rewrite.place import (
     ArgumentPlace,
     AttributePlace,
@@ -44,6 +54,7 @@ from reconciler.rewrite.place import (
     LiteralPlace,
     NoPlace,
     ObjectEntry,
+    TemplatePlace,
 )
 from reconciler.rewrite.trace import traces
 
@@ -177,10 +188,10 @@ def _holds(state: _State, wanted: Wanted) -> bool:
     if instance is None:
         return False
     try:
-        return holds(declared_inside(instance, wanted.path), wanted.value)
+        return declares(instance, wanted.path, wanted.value)
     except EvaluationFailed:
         # Absent counts as null; an expression that fails does not.
-        return wanted.value in (None, []) and _located(state, wanted)[1] is None
+        return wanted.value in (None, []) and _located(state, wanted)[1] in (None, [])
     except Unknown:
         return False
 
@@ -248,6 +259,8 @@ def _splice(place: EditablePlace, value: Json) -> Splice:
             return attribute.edit(place, value)
         case BlocksPlace():
             return blocks.edit(place, value)
+        case TemplatePlace():
+            return template.edit(place, value)
         case ConditionalPlace():
             return conditional.edit(place, value)
         case DocumentPlace():

@@ -48,6 +48,8 @@ def holds(now: Now, wanted: Json) -> bool:
     if isinstance(now, str) and isinstance(wanted, str):
         one, other = document_in(now), document_in(wanted)
         return now == wanted or (one is not None and other is not None and same_document(one, other))
+    if isinstance(now, str) and isinstance(wanted, list) and (document := document_in(now)) is not None:
+        return holds(document, wanted)
     if isinstance(now, list) and isinstance(wanted, list) and _is_rows(now) and _is_rows(wanted):
         return _match(now, wanted)
     if isinstance(now, Mapping) and isinstance(wanted, Mapping):
@@ -244,10 +246,9 @@ def _paired(now: Sequence[Row], wanted: Sequence[Mapping[str, Json]], hints: Map
 
 def _likeness(now: Row, wanted: Mapping[str, Json], hint: Json) -> float:
     """How much two rows have in common: 3 if nothing differs, 2 if they have one name, else at most 1."""
-    if isinstance(hint, Mapping) and same(hint, wanted):
+    if (isinstance(hint, Mapping) and same(hint, wanted)) or _row_holds(now, wanted):
         return 3.0
-    if _row_holds(now, wanted):
-        return 3.0
+    now = hint if isinstance(hint, Mapping) else now
     for name in ("Sid", "name", "id", "key", "sid"):
         if now.get(name) and wanted.get(name):
             return 2.0 if equal(_plain(now[name]), wanted[name]) else 0.0

@@ -76,6 +76,14 @@ class ConditionalPlace(_Editable):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TemplatePlace(_Editable):
+    """A text with interpolations: what is written between them is edited."""
+
+    node: e.Template
+    scope: EvaluationScope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentPlace(_Editable):
     """A member of a JSON document that is written as text: in a heredoc, a string, or a file."""
 
@@ -135,6 +143,7 @@ EditablePlace: TypeAlias = (
     | BlocksPlace
     | ConditionalPlace
     | DocumentPlace
+    | TemplatePlace
 )
 Place: TypeAlias = EditablePlace | NoPlace
 
@@ -198,6 +207,12 @@ class Cursor:
         """An expression that all instances share as a place."""
         return ConditionalPlace(
             document=self.document, convert=self.convert, chain=self.chain, node=node, condition=condition, key=key
+        )
+
+    def text(self, node: e.Template) -> TemplatePlace:
+        """The text between interpolations as a place."""
+        return TemplatePlace(
+            document=self.document, convert=self.convert, chain=self.chain, node=node, scope=self.scope
         )
 
     def new_entry(self, node: e.Object, key: str) -> EntryPlace:

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from tree_sitter import Node
 
-from gateway.model.json import Json
 from gateway.model.path import AttributePath
 from gateway.terraform.config.instance import META, Nested, ResourceInstance, nested, pick
 from gateway.terraform.config.module import Module
@@ -20,9 +19,17 @@ from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown, Value
-from reconciler.rewrite import trace_blocks, trace_calls, trace_documents, trace_lists, trace_overrides, trace_policies
-from reconciler.rewrite.inverse import Inverse, negated, then
-from reconciler.rewrite.place import Alias, Cursor, NoPlace, ObjectEntry, Place, source_of
+from reconciler.rewrite import (
+    trace_blocks,
+    trace_calls,
+    trace_collections,
+    trace_documents,
+    trace_lists,
+    trace_overrides,
+    trace_policies,
+)
+from reconciler.rewrite.inverse import negated, then
+from reconciler.rewrite.place import Alias, Cursor, NoPlace, Place, source_of
 
 _DEPTH = 60
 
@@ -134,9 +141,9 @@ def _follow(  # noqa: C901, PLR0912  one case per type of expression
         case e.LiteralValue() if not path:
             yield cursor.literal(expression)
         case e.Tuple():
-            yield from _in_tuple(cursor, expression, path)
+            yield from trace_collections.in_tuple(cursor, expression, path, _follow)
         case e.Object():
-            yield from _in_object(cursor, expression, path)
+            yield from trace_collections.in_object(cursor, expression, path, _follow)
         case e.Name() | e.AttributeAccess() | e.IndexAccess():
             yield from _in_traversal(cursor, expression, path)
         case e.FunctionCall():
@@ -158,59 +165,6 @@ def _follow(  # noqa: C901, PLR0912  one case per type of expression
             yield cursor.refuse(f"The expression is not followed: {reason}.", expression)
         case _:
             yield cursor.refuse("The expression is not followed.", expression)
-
-
-def _in_tuple(cursor: Cursor, expression: e.Tuple, path: tuple[str, ...]) -> Iterator[Place]:
-    if not path:
-        yield cursor.list_items(expression)
-    elif path[0].isdecimal() and int(path[0]) < len(expression.items):
-        yield from _follow(replace(cursor, entry=None), expression.items[int(path[0])], path[1:])
-    else:
-        for item in expression.items:
-            if _is(cursor, item, path[0]):
-                yield from _follow(replace(cursor, entry=None), item, path[1:])
-                return
-        yield cursor.refuse(f"The list has no item {path[0]}.", expression)
-
-
-def _is(cursor: Cursor, expression: Expression, text: str) -> bool:
-    try:
-        return values.text(value_of(expression, cursor.scope)) == text
-    except Unknown:
-        return False
-
-
-def _in_object(cursor: Cursor, expression: e.Object, path: tuple[str, ...]) -> Iterator[Place]:
-    if not path:
-        yield cursor.literal(expression)
-        return
-    elements = {values.text(value_of(element.key, cursor.scope)): element for element in expression.elements}
-    for length in range(1, len(path) + 1):
-        element = elements.get(".".join(path[:length]))
-        if element is not None:
-            line = f"{cursor.document.at(element.start)} {source_of(cursor.document, element.key)} = " + source_of(
-                cursor.document, element.value
-            )
-            inner = replace(cursor, entry=ObjectEntry(element, expression)).step(line)
-            yield from _follow(inner, element.value, path[length:])
-            return
-    line = f"{cursor.document.at(expression.start)} the map has no {'.'.join(path)}"
-    if not any(isinstance(e.bare(each.value), e.Object) for each in expression.elements) or len(path) == 1:
-        yield replace(cursor.step(line), entry=None).new_entry(expression, ".".join(path))
-    if len(path) > 1:
-        wrapped = replace(cursor.step(line), entry=None, convert=then(_wrapping(path[1:]), cursor.convert))
-        yield wrapped.new_entry(expression, path[0])
-
-
-def _wrapping(steps: tuple[str, ...]) -> Inverse:
-    """From a value to the map that has it at these steps."""
-
-    def wrap(value: Json) -> Json:
-        for step in reversed(steps):
-            value = {step: value}
-        return value
-
-    return wrap
 
 
 def _in_conditional(cursor: Cursor, expression: e.Conditional, path: tuple[str, ...]) -> Iterator[Place]:

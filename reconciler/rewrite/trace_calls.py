@@ -78,9 +78,7 @@ def template(cursor: Cursor, expression: e.Template, follow: Follow) -> Iterator
             continue
         line = f"{cursor.document.at(part.start)} in {source_of(cursor.document, expression)}"
         yield from follow(replace(cursor.step(line), convert=then(convert, cursor.convert), entry=None), part, ())
-    yield cursor.refuse(
-        "The text is put together from parts, and what is written between them is not edited.", expression
-    )
+    yield cursor.step(f"{cursor.document.at(expression.start)} the text between its interpolations").text(expression)
 
 
 def condition(cursor: Cursor, expression: e.Conditional, other: Expression, follow: Follow) -> Iterator[Place]:

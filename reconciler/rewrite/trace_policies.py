@@ -1,10 +1,11 @@
 """Traces from a member of a policy to the block or argument of the `aws_iam_policy_document` that makes it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tree_sitter import Node
 
+from gateway.model.equality import equal
 from gateway.model.json import Json
 from gateway.terraform.config.instance import Nested, body, nested
 from gateway.terraform.config.policy_document import LISTS, PRINCIPALS, TYPE, statement_of
@@ -14,7 +15,7 @@ from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.values import Unknown
 from reconciler.rewrite.follow import Follow
 from reconciler.rewrite.inverse import Inverse, then
-from reconciler.rewrite.json_text import document_in, texts
+from reconciler.rewrite.json_text import document_in, statement_form, texts
 from reconciler.rewrite.place import Cursor, Place
 
 _BLOCK_OF = {written: name for name, written in PRINCIPALS.items()}
@@ -42,16 +43,29 @@ def _own(cursor: Cursor, block: Node) -> list[tuple[Nested, Json]]:
 
 def _statements(cursor: Cursor, block: Node) -> Iterator[Place]:
     """The statements as blocks. Statements of other documents must stay as they are."""
-    own = [statement for _, statement in _own(cursor, block)]
+    rows = _own(cursor, block)
+    own = [statement for _, statement in rows]
     other = [each for each in _rendered(cursor, block) if each not in own]
 
     def convert(value: Json) -> Json:
         wanted = texts(value)
-        if any(each not in wanted for each in other):
+        if any(not _among(wanted, each) for each in other):
             raise Unknown("a statement comes from another policy document")
-        return [_as_block(each) for each in wanted if each not in other]
+        return [_row_of(cursor, rows, each) for each in wanted if not _among(other, each)]
 
     yield replace(cursor, convert=then(convert, cursor.convert)).blocks(block, "statement")
+
+
+def _among(statements: Sequence[Json], wanted: Json) -> bool:
+    return any(equal(statement_form(each), statement_form(wanted)) for each in statements)
+
+
+def _row_of(cursor: Cursor, rows: Sequence[tuple[Nested, Json]], wanted: Json) -> Json:
+    """A statement as a block: as the code has it if it does not change."""
+    for row, statement in rows:
+        if equal(statement_form(statement), statement_form(wanted)):
+            return {name: values.to_json(value) for name, value in body(cursor.document, row.block, row.scope).items()}
+    return _as_block(wanted)
 
 
 def _rendered(cursor: Cursor, block: Node) -> list[Json]:

@@ -11,6 +11,7 @@ from gateway.model.path import AttributePath
 from gateway.terraform.address import parse_address
 from gateway.terraform.secrets import may_hold_secret, shows_secret
 from reconciler.terraform.compare import differences
+from reconciler.terraform.plain_setting import is_plain_setting
 
 _KEY = re.compile(r'\[(?:[0-9]+|"(?:[^"\\]|\\.)*")\]')
 _NO_CHANGE = {("no-op",), ("read",)}
@@ -183,10 +184,21 @@ def _changes(entry: Mapping[str, Any], *, live: str, other: str) -> Iterator[Res
                 attribute=".".join(path),
                 live=one,
                 other=two,
-                sensitive=any(_marked(_marks(change, side).get(name)) for side in ("before", "after"))
-                or any(_is_secret(entry["address"], ".".join(path), value) for value in (one, two)),
+                sensitive=_is_sensitive(entry, path, (one, two)),
                 actions=actions,
             )
+
+
+def _is_sensitive(entry: Mapping[str, Any], path: Sequence[str], both: tuple[Json, Json]) -> bool:
+    """Whether a value that differs, at a path, may not be shown or written."""
+    change = entry["change"]
+    marked = any(_marked(_marks(change, side).get(path[0])) for side in ("before", "after"))
+    if not marked and not any(_is_secret(entry["address"], ".".join(path), value) for value in both):
+        return False
+    parsed = parse_address(entry["address"])
+    resource_type = parsed.resource_type if parsed else ""
+    live = change["before"] or {}
+    return not all(is_plain_setting(resource_type, path, value, live) for value in both)
 
 
 def _is_secret(address: str, attribute: str, value: Json) -> bool:

@@ -15,6 +15,8 @@ from reconciler.rewrite.editors.splice import Splice, indent_at, line_end, merge
 from reconciler.rewrite.parts import alike
 from reconciler.rewrite.place import BlocksPlace
 
+_FIRST = ("name", "key", "description", "type", "test", "variable", "priority", "from_port", "to_port", "protocol")
+"""Arguments that people write first, in this order."""
 _LAST = frozenset({"lifecycle", "provisioner", "connection", "timeouts"})
 """Blocks that stay at the end."""
 
@@ -82,6 +84,8 @@ def _additions(place: BlocksPlace, rows: Sequence[Mapping[str, Json]], removed: 
     document = place.document
     outer = indent_at(document, place.block.start_byte)
     end_of_line = newline(document)
+    if not document.blocks(place.block, place.block_type):
+        rows = [{name: value for name, value in row.items() if value is not False} for row in rows]
     written = [block_text(place.block_type, row, outer + "  ").replace("\n", end_of_line) for row in rows]
     close = next(child for child in place.block.children if child.type == "block_end")
     if close.start_point.row == place.block.start_point.row:
@@ -121,7 +125,8 @@ def _first_of_its_type(place: BlocksPlace, joined: str, close: Node) -> Splice:
 def block_text(block_type: str, row: Mapping[str, Json], indent: str) -> str:
     """A block in the format of `terraform fmt`: its attributes, then the blocks inside it. Raises `CannotEdit`."""
     inner = indent + "  "
-    plain = {name: value for name, value in row.items() if not _are_blocks(value)}
+    row = {name: row[name] for name in sorted(row, key=_place)}
+    plain = {name: value for name, value in row.items() if not _are_blocks(value) and value not in (None, "", [], {})}
     for name in row:
         if text.key(name) != name:
             raise text.CannotEdit(f"{name} is not a valid attribute name.")
@@ -129,6 +134,10 @@ def block_text(block_type: str, row: Mapping[str, Json], indent: str) -> str:
     parts = ["\n".join(lines)] if lines else []
     parts += [block_text(name, each, inner) for name, value in row.items() for each in _blocks(value)]
     return f"{indent}{block_type} {{\n" + "\n\n".join(parts) + ("\n" if parts else "") + indent + "}"
+
+
+def _place(name: str) -> int:
+    return _FIRST.index(name) if name in _FIRST else len(_FIRST)
 
 
 def _are_blocks(value: Json) -> bool:

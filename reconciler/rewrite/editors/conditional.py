@@ -13,12 +13,12 @@ def edit(place: ConditionalPlace, value: Json) -> Splice:
     """`condition ? new : old`; for an entry of a map `merge(old, condition ? { key = new } : {})`. Raises `CannotEdit`."""
     node = place.node
     written = place.document.source[node.start : node.end].decode()
+    if value is None:
+        raise CannotEdit("A value is not taken from one instance only.")
     if not place.key:
         if isinstance(value, Mapping) or "\n" in written:
             raise CannotEdit("A map, or a value of several lines, is not given to one instance only.")
         return Splice(node.start, node.end, f"{place.condition} ? {inline(value)} : {written}")
-    if value is None:
-        raise CannotEdit("An entry is not removed for one instance only.")
     extra = f"{place.condition} ? {{ {key(place.key)} = {inline(value)} }} : {{}}"
     bare = e.bare(node)
     if isinstance(bare, e.FunctionCall) and bare.arguments and not bare.expand:

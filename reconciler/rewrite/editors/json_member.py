@@ -33,6 +33,8 @@ def edit(place: DocumentPlace, value: Json) -> Splice:
     return merged(place.document, [Splice(place.start + one, place.start + end, new) for one, end, new in changes])
 
 
+_SHORT = 60
+"""Characters of a map that is written on one line beside others that are."""
 _Change = tuple[int, int, str]
 
 
@@ -59,6 +61,8 @@ class _Text:
         text = json.dumps(value, ensure_ascii=False, indent=None if on_one_line else 2)
         if not on_one_line:
             text = text.replace("\n", f"\n{indent}")
+        elif isinstance(value, dict) and value:
+            text = f"{{ {text[1:-1]} }}"
         return text.replace("${", "$${").replace("%{", "%%{")
 
 
@@ -123,8 +127,12 @@ def _added(text: _Text, whole: Span, steps: Sequence[str], value: Json) -> _Chan
     if text.is_inline(holder):
         return holder.items[-1].end, holder.items[-1].end, f", {key}: {text.written(value, '', inline=True)}"
     indent = text.indent(last_key)
-    new = text.written(value, indent)
+    new = text.written(value, indent, inline=text.is_inline(holder.items[-1]) and _is_short(value))
     return holder.items[-1].end, holder.items[-1].end, f",\n{indent}{key}: {new}"
+
+
+def _is_short(value: Json) -> bool:
+    return not isinstance(value, dict | list) or len(json.dumps(value)) <= _SHORT
 
 
 def _removed(whole: Span, steps: Sequence[str]) -> _Change:

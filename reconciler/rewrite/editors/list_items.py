@@ -151,19 +151,44 @@ def _joined(document: Document, node: e.Tuple, rows: Sequence[_Row]) -> Splice:
     kept = [row.item for row in rows if row.item is not None]
     if [item.start for item in kept] != sorted(item.start for item in kept) or not kept:
         raise CannotEdit("The list is not written with one item on a line.")
-    splices = []
-    for index, item in enumerate(node.items):
-        if item not in kept:
-            following = node.items[index + 1] if index + 1 < len(node.items) else None
-            if following is None:
-                splices.append(Splice(node.items[index - 1].end, item.end, ""))
-            else:
-                splices.append(Splice(item.start, following.start, ""))
-    indent = indent_at(document, node.items[-1].start)
-    new = [_like_siblings(document, node, row.value, indent) for row in rows if row.item is None]
+    splices = [
+        _cut(document, node, index, last=all(later not in kept for later in node.items[index:]))
+        for index, item in enumerate(node.items)
+        if item not in kept
+    ]
+    new = [row.value for row in rows if row.item is None]
     if new:
-        splices.append(Splice(kept[-1].end, kept[-1].end, "".join(f", {each}" for each in new)))
+        splices.append(_following(document, node, kept[-1], new))
     return merged(document, splices)
+
+
+def _cut(document: Document, node: e.Tuple, index: int, *, last: bool) -> Splice:
+    """One item cut out, with its comma. Of an object that ends the list the closing brace stays, where `fmt` wants it."""
+    item = node.items[index]
+    if not last:
+        return Splice(item.start, node.items[index + 1].start, "")
+    before = node.items[index - 1]
+    one, other = (_closing_line(document, each) for each in (before, item))
+    return Splice(before.end, item.end, "") if one is None or other is None else Splice(one, other, "")
+
+
+def _closing_line(document: Document, item: e.Expression) -> int | None:
+    """The start of the line of an object's closing brace, if nothing else stands before it."""
+    start = document.source.rfind(b"\n", 0, item.end) + 1
+    brace = isinstance(e.bare(item), e.Object) and start > item.start
+    return start if brace and not document.source[start : item.end - 1].strip() else None
+
+
+def _following(document: Document, node: e.Tuple, item: e.Expression, new: Sequence[Json]) -> Splice:
+    """New items behind one that stays, in the style `}, {` if that is an object of several lines."""
+    indent = indent_at(document, node.start)
+    closing = _closing_line(document, item)
+    written = [_like_siblings(document, node, value, indent) for value in new]
+    if closing is None or not all(each.startswith("{") and "\n" in each for each in written):
+        return Splice(item.end, item.end, "".join(f", {each}" for each in written))
+    inner = indent + "  "
+    joined = f"\n{inner}}}, ".join(each.removesuffix(f"\n{indent}}}") for each in written)
+    return Splice(closing, item.end, f"{inner}}}, {joined}\n{indent}}}".replace("\n", newline(document)))
 
 
 def _ends_with_comma(document: Document, node: e.Tuple) -> bool:

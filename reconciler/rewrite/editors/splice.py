@@ -21,14 +21,14 @@ class Splice:
 
 
 def merged(document: Document, splices: Sequence[Splice]) -> Splice:
-    """Several changes that do not overlap as one change, with the bytes between them as they are."""
+    """Several changes, of which at most removals overlap, as one change with the bytes between them as they are."""
     ordered = sorted(splices, key=lambda splice: (splice.start, splice.end))
     if not ordered:
         return Splice(0, 0, "")
     text, position = "", ordered[0].start
     for splice in ordered:
-        text += document.source[position : splice.start].decode() + splice.new
-        position = splice.end
+        text += document.source[position : max(position, splice.start)].decode() + splice.new
+        position = max(position, splice.end)
     return Splice(ordered[0].start, position, text)
 
 
