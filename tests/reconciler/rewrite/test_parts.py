@@ -5,8 +5,8 @@ import json
 import pytest
 
 from gateway.model.json import Json
-from reconciler.rewrite.footprint import UnknownMark
-from reconciler.rewrite.parts import Now, alike, holds, is_unset, split
+from reconciler.rewrite.footprint import Footprint, UnknownMark
+from reconciler.rewrite.parts import alike, holds, is_unset, split
 
 MARK = UnknownMark(("x",))
 
@@ -61,8 +61,9 @@ def test_policies_are_split_by_statement(now: list[Json], wanted: list[Json], pa
 
 def test_what_terraform_says_of_the_code_tells_what_changed() -> None:
     """The provider adds `id` and `size` by itself: they are the same before and after."""
-    unknown: Now = {"port": 1, "name": MARK}  # type: ignore[dict-item]  # a dict of footprints is one
-    now: Now = [unknown, {"port": 2, "name": "b"}]  # type: ignore[list-item]  # as above
+    unknown: dict[str, Footprint] = {"port": 1, "name": MARK}
+    known: dict[str, Footprint] = {"port": 2, "name": "b"}
+    now: list[Footprint] = [unknown, known]
     before: Json = [{"port": 1, "name": "a", "id": "i-1", "size": 5}, {"port": 2, "name": "b", "id": "i-2", "size": 5}]
     wanted: Json = [{"port": 1, "name": "a", "id": "i-1", "size": 9}, {"port": 2, "name": "b", "id": "i-2", "size": 5}]
     assert list(split(now, wanted, before)) == [(("0", "size"), 9)]
@@ -75,7 +76,7 @@ def test_a_set_keeps_the_order_of_the_code() -> None:
 
 def test_what_is_not_known_holds_nothing() -> None:
     assert not holds(MARK, 1)
-    unknown: Now = {"a": MARK}  # type: ignore[dict-item]  # a dict of footprints is one
+    unknown: dict[str, Footprint] = {"a": MARK}
     assert not alike(unknown, {"a": 1})
     assert holds("5", 5)
     assert is_unset({})
