@@ -13,6 +13,8 @@ export UV_SYSTEM_CERTS := 1
 export PATH := $(CURDIR)/.venv/bin:$(TOOLS)/bin:$(PATH)
 # Extra options: make up ARGS="--port 9000 --fresh"
 ARGS ?=
+# Processes that share the tests: one more than there are processors, because some tests wait for others most of the time.
+WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 # Your own policies: make policy POLICIES=../policies
 POLICIES ?=
 
@@ -37,8 +39,8 @@ lint: .venv/.ready ## types, style, who may import whom
 policy: .venv/.ready opa ## opa test, check, fmt, and the bundle is the one its sources build (POLICIES=… for your own)
 	$(PY) -m gateway.policy.ci $(POLICIES)
 
-unit: .venv/.ready tools clients opa ## all tests (PYTEST=… narrows them)
-	$(PY) -m pytest $(PYTEST)
+unit: .venv/.ready tools clients opa ## all tests, in several processes (PYTEST=… narrows them, to one process)
+	$(PY) -m pytest $(if $(PYTEST),$(PYTEST),--numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder)
 
 bench: .venv/.ready peers ## print the figures, one JSON object each
 	$(PY) -m tests.bench

@@ -34,6 +34,7 @@ from gateway.doors.api.health import Readiness, add_health
 from gateway.doors.api.problems import handle_errors
 from gateway.doors.api.routes import routes
 from gateway.doors.aws import call_classes, routing_index
+from gateway.doors.aws.bucket_host import BucketHosts
 from gateway.doors.aws.data import DataCalls
 from gateway.doors.aws.decoder import AwsDecoder
 from gateway.doors.aws.door import AwsDoor
@@ -276,6 +277,7 @@ def _aws_door(ports: Ports, wire: _Wire, pipeline: Pipeline) -> AwsDoor:
         urls=urls,
         data=_data(ports, wire),
         clock=ports.clock,
+        hosts=BucketHosts(settings.server.s3_hosts, settings.server.public_url),
         max_body_bytes=settings.server.max_body_bytes,
         limit_of_large=decoder.limit_of_large,
     )

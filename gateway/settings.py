@@ -107,6 +107,14 @@ class ServerSettings(BaseModel):
     public_url: Annotated[str, Field(pattern=r"^(https?://[A-Za-z0-9._\[\]:-]+)?$")] = ""
     """URL at which clients reach this gateway, e.g. `https://sentinel.example`; URLs in AWS's replies lead there. Default: the host that
     the client signed."""
+    s3_hosts: tuple[
+        Annotated[
+            str, Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$")
+        ],
+        ...,
+    ] = ()
+    """Host names, without a port, before which clients put an S3 bucket, e.g. `["sentinel.internal"]` for `bucket.sentinel.internal`. Always:
+    `localhost`, the host of `public_url`, both also with `s3.` before them, and AWS's own names of S3."""
     max_buffered_bytes: Annotated[int, Field(ge=1024)] = 256 * 1024 * 1024
     """Bytes of all request bodies in memory together. A request for which there is no room gets 503 with Retry-After."""
     clock_skew_seconds: Annotated[int, Field(ge=1, le=900)] = 300
@@ -177,6 +185,19 @@ class AllowedCode(BaseModel):
     """Other blocks and arguments, e.g. `data.http`, `provisioner.local-exec`, `backend.gcs`, `provider.endpoints`."""
 
 
+class SuggestSettings(BaseModel):
+    """A language model that is asked for an edit where no editor can make one. Off without a key."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    key: SecretStr = SecretStr("")
+    """Key of Anthropic's API; `SENTINEL_RECONCILE__SUGGEST__KEY` keeps it out of the file."""
+    model: str = "claude-sonnet-5-5"
+    endpoint: str = "https://api.anthropic.com"
+    tokens_a_day: Annotated[int, Field(ge=0)] = 200_000
+    """What may be spent on a day (UTC), over all stacks."""
+
+
 class ReconcileSettings(BaseModel):
     """The reconciler."""
 
@@ -200,10 +221,14 @@ class ReconcileSettings(BaseModel):
     """CloudTrail events, a file or a directory of `.json` files: they settle mutations in doubt too. Needs `gateway_identity`."""
     gateway_identity: Annotated[str, Field(pattern=r"^(arn:[a-z-]+:iam::\d{12}:(role|user)/[\w+=,.@/-]+)?$")] = ""
     """ARN of the IAM role or user with whose credentials the gateway sends: CloudTrail events of anyone else settle nothing."""
+    refresh_state: bool = True
+    """Whether the state is brought up to date (`terraform apply` of a plan that changes nothing else) once the protected branch has the
+    values; otherwise its outputs stay old until somebody applies."""
     terraform: str = "terraform"
     provider_mirror: Path | None = None
     """Directory of a Terraform provider mirror; default: searched for if the registry cannot be reached."""
     allow: AllowedCode = AllowedCode()
+    suggest: SuggestSettings = SuggestSettings()
     pass_environment: tuple[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], ...] = ()
     """Variables of the reconciler's environment that terraform gets besides those it always gets, e.g. `TF_VAR_size`. Those
     named `SENTINEL_…` are never passed on."""

@@ -48,6 +48,13 @@ def reconcile(
     write_files: Annotated[
         bool, typer.Option("--write/--diff", help="Edit the files in place, or print the diff (default).")
     ] = False,
+    refresh_state: Annotated[
+        bool,
+        typer.Option(
+            "--refresh-state/--no-refresh-state",
+            help="With --write, bring the state up to date (terraform apply of a plan that changes nothing else), or leave it.",
+        ),
+    ] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     state: Annotated[
         Path | None, typer.Option(help="State file; default: terraform.tfstate in PATH.", exists=True, dir_okay=False)
@@ -59,18 +66,25 @@ def reconcile(
 ) -> None:
     """Write drift back into the code: refresh, find what differs, edit, prove with a plan.
 
-    Exit code 0: the plan is clean. 2: something is left to a human, listed with how it was traced. 1: an error.
+    Exit code, as that of `terraform plan -detailed-exitcode` once the diff is written: 0: clean, outputs included. 2: something is
+    left to a human, listed with how it was traced, or the state was left as it is. 1: an error.
     """
     from reconciler.drift.cloudtrail import Events, read_events
-    from reconciler.standalone import write
 
     try:
         found = read_events(events) if events else Events(events=(), bad=())
         report = asyncio.run(
-            _reconcile(path, events=found, endpoint=endpoint, state=state, executable=terraform, mirror=mirror)
+            _reconcile(
+                path,
+                events=found,
+                endpoint=endpoint,
+                state=state,
+                executable=terraform,
+                mirror=mirror,
+                written=write_files,
+                refreshed=refresh_state,
+            )
         )
-        if write_files and report.edited.files:
-            write(path, report)
     except SentinelError as error:
         _fail(error, as_json=as_json)
         raise typer.Exit(1) from error
@@ -94,10 +108,18 @@ def serve(
 
 
 async def _reconcile(
-    path: Path, *, events: "Events", endpoint: str, state: Path | None, executable: str, mirror: Path | None
+    path: Path,
+    *,
+    events: "Events",
+    endpoint: str,
+    state: Path | None,
+    executable: str,
+    mirror: Path | None,
+    written: bool,
+    refreshed: bool,
 ) -> "Report":
     from gateway.terraform.provider_mirror import terraform_environment
-    from reconciler.standalone import reconcile_copy
+    from reconciler.standalone import finish, reconcile_copy
     from reconciler.terraform.cli import Terraform
 
     base = {**os.environ, **({"AWS_ENDPOINT_URL": endpoint} if endpoint else {})}
@@ -112,7 +134,8 @@ async def _reconcile(
         )
         default = path / "terraform.tfstate"
         known = (state or default).absolute() if state or default.is_file() else None
-        return await reconcile_copy(terraform, path, state=known, events=events.events, workdir=workdir)
+        report = await reconcile_copy(terraform, path, state=known, events=events.events, workdir=workdir)
+        return await finish(path, report, written=written, refreshed=refreshed)
 
 
 async def _serve(config: Path | None) -> None:
@@ -161,6 +184,8 @@ def _print_report(report: "Report", events: "Events", *, written: bool, as_json:
         _print_diff(console, report.diff)
     if report.drifts and report.clean:
         console.print("Written; the plan is clean." if written else "With this diff the plan is clean.")
+    if report.pending:
+        console.print(f"[yellow]The plan exits with 2:[/yellow] {escape(report.pending)}", soft_wrap=True)
     for entry in report.left:
         console.print(
             f"[yellow]Left to you:[/yellow] {escape(entry.wanted.address)}.{escape(entry.wanted.attribute)}: {escape(entry.reason)}",
@@ -202,6 +227,7 @@ def _report_to_json(report: "Report", events: "Events", *, written: bool) -> dic
 
     return {
         "clean": report.clean,
+        "pending": report.pending,
         "written": written and bool(report.edited.files),
         "drift": [_drift_to_json(drift) for drift in report.drifts],
         "files": sorted(str(path) for path in report.edited.files),

@@ -108,6 +108,7 @@ def _worker(settings: Settings, stack: StackSettings, ledger: SqlLedger) -> Work
         commands=ledger,
         clock=SystemClock(),
         declared_cache=DeclaredCache(),
+        refresh_state=settings.reconcile.refresh_state,
     )
     read_back = _read_back(settings, ledger, concerns=lambda name: name == stack.name, read_live=line.read_live)
     backlog = Backlog(stack=stack.name)

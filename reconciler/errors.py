@@ -30,6 +30,30 @@ class TerraformFailed(SentinelError):
         return cls(f"`terraform {command}` failed, and nothing was written. It said:\n{output}")
 
 
+class PluginUnavailable(SentinelError):
+    """Live resources cannot be read from the provider directly. Terraform itself reads them then; nothing is lost but time."""
+
+    code = "plugin_unavailable"
+
+    @classmethod
+    def because(cls, reason: str) -> "PluginUnavailable":
+        """The error for a reason, which is a whole sentence."""
+        return cls(f"The provider could not be read directly, so terraform reads instead. {reason}")
+
+
+class StateNotUpdated(SentinelError):
+    """A plan that should update the state alone would change more, so it was not applied."""
+
+    code = "state_not_updated"
+
+    @classmethod
+    def because(cls, reason: str) -> "StateNotUpdated":
+        """The error for what the plan would do beside that."""
+        return cls(
+            f"The state was not brought up to date: the plan would do more than that ({reason}). Nothing was applied, and the state is as it was."
+        )
+
+
 class GitFailed(SentinelError):
     """A git command failed. The message ends with git's last lines of output."""
 

@@ -17,6 +17,7 @@ from reconciler.commit_message import CodeBefore, commit_message
 from reconciler.drift.applied import AppliedMutation
 from reconciler.drift.classify import ClassifiedDrift, all_left, classify_mutation, superseded_reason
 from reconciler.errors import BranchConflict, CodeRefused, ForeignCommit
+from reconciler.merged_state import update_merged_state
 from reconciler.model import Left, ProposedEdit, Wanted
 from reconciler.proof.declared import Declaration, read_declared
 from reconciler.proof.proofs import describe
@@ -26,6 +27,7 @@ from reconciler.proposal import Proposal
 from reconciler.publish.git import Branch, branch_tip, mutations_in, open_branch, open_protected, protected_head
 from reconciler.publish.worktree_files import add_untracked_files
 from reconciler.terraform.cli import Terraform
+from reconciler.terraform.live import LiveReads
 from reconciler.terraform.refreshed import Refreshed
 
 _NOTED = 50
@@ -50,6 +52,8 @@ class Line:
     clock: Clock
     declared_cache: DeclaredCache
     """The last plan of the unedited branch, for values whose declaration only a plan can show."""
+    refresh_state: bool = True
+    """Whether the state is brought up to date when the protected branch has taken a value in."""
 
     async def reconcile(self, applied: AppliedMutation, backlog: Backlog) -> Mapping[str, Json]:
         """Run the whole line for one mutation; returns the body of its RECONCILED record."""
@@ -171,7 +175,8 @@ class Line:
             source=self.source, worktree=self.worktree.with_name("protected"), protected=self.protected
         )
         await add_untracked_files(protected)
-        return await self.terraform.refresh(protected.root, state=self.state, targets=targets)
+        async with LiveReads.beside(self.terraform) as reads:
+            return await reads.refresh(protected.root, state=self.state, targets=targets)
 
     async def protected_head(self) -> str:
         """The protected branch's commit. Raises `errors.GitFailed`."""
@@ -180,13 +185,30 @@ class Line:
     async def record_merges(self, backlog: Backlog) -> None:
         """Record which committed mutations the protected branch now contains; this ends their claims."""
         merged = await mutations_in(self.source, self.protected)
-        for key, commit in list(backlog.committed.items()):
-            if key not in merged:
-                continue
+        taken_in = {key: commit for key, commit in backlog.committed.items() if key in merged}
+        state = await self._update_state(list(taken_in)) if taken_in and self.refresh_state else {}
+        for key, commit in taken_in.items():
             mutation, _, corrects = key.partition("@")
-            body: dict[str, Json] = {"merged": True, "branch": self.branch, "commit": commit}
+            body: dict[str, Json] = {"merged": True, "branch": self.branch, "commit": commit, **state}
             body |= {"corrects": int(corrects)} if corrects else {}
             await self.commands.record_reconciliation(mutation, at=self.clock.now(), body=body)
+
+    async def _update_state(self, keys: list[str]) -> dict[str, Json]:
+        """Bring the state up to date with the protected code; what the record of the merge says about it. Raises `errors.GitFailed`."""
+        addresses: set[str] = set()
+        for key in keys:
+            for record in await self.queries.records(
+                RecordQuery(mutation_id=key.partition("@")[0], stage=Stage.RECONCILED)
+            ):
+                addresses |= _edited(record.body)
+        protected = await open_protected(
+            source=self.source, worktree=self.worktree.with_name("protected"), protected=self.protected
+        )
+        await add_untracked_files(protected)
+        failed = await update_merged_state(
+            self.terraform, protected.root, state=self.state, addresses=sorted(addresses)
+        )
+        return {"state_not_refreshed": failed} if failed else {"state_refreshed": True}
 
     async def _branch(self, backlog: Backlog) -> Branch:
         branch = await open_branch(
@@ -198,6 +220,13 @@ class Line:
         )
         await add_untracked_files(branch)
         return branch
+
+
+def _edited(body: Mapping[str, Json]) -> set[str]:
+    """The addresses whose values a RECONCILED record says were written into code."""
+    edits = body.get("edits")
+    rows = edits if isinstance(edits, list | tuple) else ()
+    return {str(row["address"]) for row in rows if isinstance(row, Mapping) and "address" in row}
 
 
 def _with_edits(

@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from gateway.model.json import Json
+from gateway.model.mutation import WHOLE
 from gateway.model.path import AttributePath
 
 
@@ -35,6 +36,16 @@ class Wanted:
     def top_key(self) -> tuple[str, str]:
         """(address, the resource's own attribute that the path begins with)."""
         return self.address, self.path.top
+
+
+def is_gone(wanted: Wanted) -> bool:
+    """Whether the code must not declare the resource any more."""
+    return wanted.attribute == WHOLE and wanted.value is None
+
+
+def is_new(wanted: Wanted) -> bool:
+    """Whether the code must declare a new resource; the value then says how: see `reconciler.rewrite.create`."""
+    return wanted.attribute == WHOLE and isinstance(wanted.value, Mapping)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,11 +11,18 @@ from pathlib import Path
 from gateway.errors import CodeInvalid
 from reconciler.drift.classify import classify_foreign_drift
 from reconciler.drift.cloudtrail import Event, origins
+from reconciler.drift.creations import read_creation
+from reconciler.drift.silent import silent_drift
+from reconciler.errors import StateNotUpdated, TerraformFailed
 from reconciler.model import Drift, Edited, Left, Proof, Wanted
+from reconciler.proof.declared import ignored_changes
 from reconciler.proof.proofs import Verified, describe
-from reconciler.proof.propose import ProofContext, attempt
-from reconciler.terraform.cli import Terraform
-from reconciler.terraform.plan import ResourceChange, TerraformPlan
+from reconciler.proof.propose import ProofContext, attempt, temporarily_written
+from reconciler.rewrite.create import Live, import_id_of, wanted_creations
+from reconciler.terraform.cli import SavedPlan, Terraform
+from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
+from reconciler.terraform.refreshed import live_objects
+from reconciler.terraform.state_update import apply_to_state, refresh_state
 
 _ROUNDS = 4
 _MODULE = re.compile(rb'^\s*source\s*=\s*"(\.\.?/[^"]*)"', re.MULTILINE)
@@ -33,11 +40,17 @@ class Report:
     """The previous bytes of the edited files."""
     left: tuple[Left, ...] = ()
     proofs: tuple[Proof, ...] = ()
+    pending: str = ""
+    """Why `terraform plan -detailed-exitcode` still exits with 2, although nothing is left: the state is not up to date. A sentence."""
+    context: ProofContext | None = field(default=None, repr=False)
+    """The copy that was edited and planned."""
+    saved: SavedPlan | None = field(default=None, repr=False)
+    """The plan file of the code with the edits, if it would change nothing but the state."""
 
     @property
     def clean(self) -> bool:
-        """Whether nothing is left, so that the plan with the edits is empty."""
-        return not self.left
+        """Whether `terraform plan -detailed-exitcode` exits with 0 once the edits are written."""
+        return not self.left and not self.pending
 
     @property
     def diff(self) -> str:
@@ -53,12 +66,58 @@ async def reconcile_copy(
     Raises `errors.TerraformFailed`, `errors.TerraformMissing`, `gateway.errors.CodeInvalid`.
     """
     root = copy_code(path, workdir / "copy")
-    context = ProofContext(terraform=terraform, root=root, state=state)
-    plan = await context.plan()
-    if plan is None or not plan.changes:
-        return Report()
-    drifts, left = classify_foreign_drift(plan, origins(events, plan))
-    return await _prove(replace(context, live=plan.live_values), list(drifts), list(left), events, path)
+    context = ProofContext(terraform=terraform, root=root, state=state, keep_plan=True)
+    saved = await terraform.saved_plan(root, state=state)
+    document = await terraform.plan_document(root, saved.file) if saved.changes or events else {}
+    plan = read_plan(document) if document else None
+    new = _created(root, events, live_objects(document))
+    new += silent_drift(plan, events, ignored_changes(root)) if plan is not None and events else []
+    if not new and (plan is None or not plan.changes):
+        return _with_plan(Report(context=context), saved, plan if saved.changes else None)
+    drifts, left = classify_foreign_drift(plan, origins(events, plan)) if plan else ((), ())
+    context = replace(context, live=plan.live_values if plan else {})
+    return await _prove(context, [*drifts, *new], list(left), events, path)
+
+
+def _created(root: Path, events: Sequence[Event], live: Live) -> list[Drift]:
+    """What was created outside of Terraform and belongs to this stack, by the events."""
+    created = [(made, event.origin) for event in events if (made := read_creation(event.call)) is not None]
+    origin = {made.import_id: origin for made, origin in created}
+    wanted = wanted_creations(root, [made for made, _ in created], live) if created else []
+    return [Drift(wanted=want, before=None, origin=origin.get(import_id_of(want))) for want in wanted]
+
+
+async def finish(path: Path, report: Report, *, written: bool, refreshed: bool) -> Report:
+    """The report after its edits were written and the state brought up to date, as far as both are wished.
+
+    Of a diff that is only shown it says what would be so once it is written. Raises as `write`.
+    """
+    if written and report.edited.files:
+        write(path, report)
+    if not refreshed:
+        return report
+    return await refresh(report) if written else replace(report, pending="")
+
+
+async def refresh(report: Report) -> Report:
+    """The report after the state was brought up to date with the edited code; `pending` says why, if that was not possible.
+
+    A plan that shows only what is left cannot be applied; then only the edited resources, and the outputs that follow, are refreshed.
+    What is left stays drift, so that a later run still knows it.
+    """
+    context, files = report.context, report.edited.files
+    if context is None or not (report.saved or files):
+        return report
+    try:
+        with temporarily_written(context.root, files):
+            if report.saved:
+                await apply_to_state(context.terraform, context.root, report.saved, state=context.state)
+            else:
+                edited = sorted({drift.wanted.address for drift in report.drifts})
+                await refresh_state(context.terraform, context.root, state=context.state, targets=edited)
+    except (StateNotUpdated, TerraformFailed) as error:
+        return replace(report, pending=f"The state was not refreshed. {error}")
+    return replace(report, pending="", saved=None)
 
 
 def write(path: Path, report: Report) -> None:
@@ -101,12 +160,29 @@ async def _prove(
             break
         if verified.holds:
             before = {name: (path / name).read_bytes() for name in edited.files}
-            return Report(drifts=tuple(drifts), edited=edited, before=before, left=tuple(left), proofs=verified.proofs)
+            report = Report(
+                drifts=tuple(drifts),
+                edited=edited,
+                before=before,
+                left=tuple(left),
+                proofs=verified.proofs,
+                context=context,
+            )
+            return _with_plan(report, verified.saved, verified.plan)
         more, unproved = _next_round(verified, drifts, events)
         left += _new(unproved, left)
         drifts = [*_without(drifts, left), *more]
     left += _new([Left(wanted=drift.wanted, reason="No edit of it could be proved.") for drift in drifts], left)
     return Report(left=tuple(left))
+
+
+def _with_plan(report: Report, saved: SavedPlan | None, plan: TerraformPlan | None) -> Report:
+    """The report with the plan of its code: the file if it may be applied to the state, and why it exits with 2 if it does."""
+    if plan is not None and plan.changes:
+        return report
+    waits = plan is not None and plan.waiting
+    pending = f"Only the state would change: {waits}. `--no-refresh-state` leaves that to you." if waits else ""
+    return replace(report, saved=saved, pending=pending)
 
 
 def _next_round(verified: Verified, drifts: Sequence[Drift], events: Sequence[Event]) -> tuple[list[Drift], list[Left]]:

@@ -25,13 +25,22 @@ os.environ["GIT_CEILING_DIRECTORIES"] = str(Path(__file__).parent / "cases" / "s
 
 _KEPT = {"PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV", "CI", "GIT_CEILING_DIRECTORIES"}
 
+_LONG = ("system", "terraform", "slow", "postgres", "opa")
+"""Markers of tests that take long or wait for other processes."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with long tests come first: what several processes share out ends at the same time, and they work while such a test waits."""
+    long = {item.path for item in items if any(item.get_closest_marker(name) for name in _LONG)}
+    items.sort(key=lambda item: item.path not in long)
+
 
 @pytest.fixture(autouse=True)
-def empty_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No test sees the machine's own settings or credentials."""
+def empty_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test sees the machine's own settings or credentials. The paths lead nowhere: most tests need no directory of their own."""
     for name in set(os.environ) - _KEPT:
         if not name.startswith(("PYTEST", "COV", "SENTINEL_TEST_")):
             monkeypatch.delenv(name)
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "no-aws-config"))
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "no-aws-credentials"))
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/nonexistent/aws-config")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/nonexistent/aws-credentials")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")

@@ -48,10 +48,10 @@ def form_proof(fields: Mapping[str, str]) -> FormProof:
     if "awsaccesskeyid" in fields:
         raise NotAuthenticated(
             "This form is signed with Signature Version 2; make it with Config(signature_version='s3v4').",
-            aws_code="IncompleteSignature",
+            aws_code="InvalidRequest",
         )
     if missing := [name for name in SIGNING_FIELDS if name not in fields]:
-        raise NotAuthenticated(f"The form needs the field {missing[0]}.", aws_code="IncompleteSignature")
+        raise NotAuthenticated(f"The form needs the field {missing[0]}.", aws_code="InvalidArgument")
     found = _CREDENTIAL.fullmatch(fields["x-amz-credential"])
     signature = fields["x-amz-signature"]
     if (
@@ -62,7 +62,7 @@ def form_proof(fields: Mapping[str, str]) -> FormProof:
     ):
         raise NotAuthenticated(
             f"The form must be signed with {canonical.ALGORITHM} for s3, its credential and date those of one day.",
-            aws_code="IncompleteSignature",
+            aws_code="InvalidArgument",
         )
     return FormProof(access_key_id=found[1], date=found[2], region=found[3], signature=signature)
 
@@ -110,7 +110,10 @@ def _policy(text: str) -> dict[str, Any]:
     except (ValueError, binascii.Error, RecursionError):
         policy = None
     if not isinstance(policy, dict) or not isinstance(policy.get("conditions"), list):
-        raise _refused("The form's policy is not base64 of a JSON object with conditions.")
+        raise NotAuthenticated(
+            "The form's policy is not base64 of a JSON object with conditions. Nothing was sent.",
+            aws_code="InvalidPolicyDocument",
+        )
     return policy
 
 

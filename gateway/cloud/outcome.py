@@ -6,6 +6,7 @@ by AWS. A 2xx reply is in doubt if AWS documents that it can contain a failure, 
 """
 
 import json
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 from xml.etree.ElementTree import ParseError, fromstring
@@ -81,7 +82,8 @@ def _classified(response: HttpResponse, operation: OperationModel, protocol: str
         if not _matches_operation(response, operation, protocol, parsed):
             return _in_doubt(response, operation, "the reply does not have the form of this operation's")
         if member := _failure_member(operation, parsed):
-            return _in_doubt(response, operation, f"AWS reports in {member} that a part of it failed")
+            doubt = _in_doubt(response, operation, f"AWS reports in {member} that a part of it failed")
+            return replace(doubt, reply=reply)
         return Applied(reply=reply, request_id=request_id)
     # S3 replies 200 with an error document if it fails after it has started to reply ("CopyObject", S3 API Reference).
     code, message = _parsed_error_document(response) if success else _parsed_error(parsed)

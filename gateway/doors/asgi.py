@@ -117,7 +117,7 @@ def declared_length(scope: Scope) -> int:
     )
 
 
-def inbound_of(scope: Scope, body: RequestBody, clock: Clock) -> Inbound:
+def inbound_of(scope: Scope, body: RequestBody, clock: Clock, bucket: str | None = "") -> Inbound:
     """The request as it arrived. Uses the raw path, because in `scope["path"]` an encoded `%2F` has become `/`."""
     raw: bytes = scope.get("raw_path") or scope["path"].encode()
     query: bytes = scope["query_string"]
@@ -131,6 +131,7 @@ def inbound_of(scope: Scope, body: RequestBody, clock: Clock) -> Inbound:
         received_at=clock.now(),
         scheme=scope.get("scheme", "http"),
         peer=client[0] if client else "",
+        bucket=bucket,
     )
 
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from gateway.doors.api.problems import problem, status_of
 from gateway.doors.asgi import Receive, RequestBody, Scope, Send, inbound_of
 from gateway.doors.aws.door import AwsDoor
-from gateway.doors.aws.form_uploads import is_form_upload
+from gateway.doors.aws.request_head import is_form_upload
 from gateway.doors.body_budget import BodyBudget
 from gateway.doors.front_page import is_browser_at_root, send_front_page
 from gateway.doors.request_limits import head_error
@@ -57,9 +57,14 @@ class DoorRouter:
         else:
             metered = self._budget.metered(receive)
             try:
-                await (self._aws if signed_for_aws(scope) or _is_form(scope) else self._app)(scope, metered, send)
+                await (self._aws if signed_for_aws(scope) or self._is_form(scope) else self._app)(scope, metered, send)
             finally:
                 metered.release()
+
+    def _is_form(self, scope: Scope) -> bool:
+        """Whether the request is a browser form for a bucket, which is signed in its body."""
+        kind = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"content-type"), "")
+        return is_form_upload(scope["method"], kind, scope["path"], self._aws.hosts.of(scope))
 
     async def _turn_away(self, scope: Scope, receive: Receive, send: Send, malformed: Malformed) -> None:
         """Record the refusal, answer in the format of the request's door, and close the connection.
@@ -77,12 +82,6 @@ class DoorRouter:
         response = problem(status_of(error), error.code, str(error))
         response.headers["connection"] = "close"
         await response(scope, receive, send)
-
-
-def _is_form(scope: Scope) -> bool:
-    """Whether the request is a browser form for a bucket, which is signed in its body."""
-    kind = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"content-type"), "")
-    return is_form_upload(scope["method"], kind, scope["path"])
 
 
 def signed_for_aws(scope: Scope) -> bool:

@@ -24,6 +24,10 @@ class Inbound:
     peer: str = ""
     """Network address of the client. Used only in records of refusals."""
 
+    bucket: str | None = ""
+    """The S3 bucket that `Host` names, not validated; empty if it names none, None if it is a host of AWS without S3's buckets. It counts
+    only for requests to S3."""
+
     def header(self, name: str) -> str | None:
         """The value of the header `name` (lower case); None if absent, the first if it was sent more than once."""
         return next((value for key, value in self.headers if key == name), None)

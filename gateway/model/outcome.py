@@ -49,6 +49,8 @@ class InDoubt:
     reason: str
     settled: bool = False
     """Whether the ledger holds the truth by now, and only AWS's reply is missing. The claims do not wait for anything then."""
+    reply: Reply | None = None
+    """The reply of AWS if it names what of the call failed: its client reads it as it would without Sentinel."""
 
 
 Sent: TypeAlias = Applied | Failed | InDoubt

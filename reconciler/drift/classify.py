@@ -24,6 +24,9 @@ CloudFormation's drift-aware change sets keep them out too.
 _STAYS_OUT = "The value is a secret and stays out of code."
 _BY_HAND = "The value may hold a secret, and Sentinel writes no secret into code. Declare it by hand, with a reference to where the secret is kept."
 
+_DECLARED = "declared"
+"""What the code says about a resource that is gone in AWS."""
+
 _TERRAFORM = "pipeline"
 """The kind of caller that runs Terraform: the code already says what it creates and deletes."""
 
@@ -58,7 +61,9 @@ def classify_mutation(applied: AppliedMutation, *, superseded: Mapping[tuple[str
         if applied.kind == _TERRAFORM and (effect.action is not EffectAction.SET or not effect.declared):
             kept_out.append(Left(wanted=want, reason="Terraform itself did it, from code that says so."))
             continue
-        if effect.action is not EffectAction.SET or effect.attribute == WHOLE:
+        if _is_deletion(effect) and applied.wanted_seconds is None and want.key not in superseded:
+            wanted.append(replace(want, value=None))
+        elif effect.action is not EffectAction.SET or effect.attribute == WHOLE:
             left.append(Left(wanted=want, reason=_reason_to_leave_resource(effect.action, effect.address)))
         elif not effect.declared:
             left.append(
@@ -82,11 +87,13 @@ def classify_foreign_drift(
 ) -> tuple[tuple[Drift, ...], tuple[Left, ...]]:
     """The drift that no mutation caused, and the values that cannot be written into code.
 
+    A resource that the state has, that is gone and that the plan would create again, is wanted gone from the code too.
     An attribute drifted if the plan would change it *and* state and live differ. A change made only in the code is not
     drift. An attribute that the plan leaves alone (Optional and Computed, not set in code) needs no edit.
     `origins` says who made a change, by (address, attribute), where that is known.
     """
     drifted = {change.top_key for change in plan.drift}
+    gone = plan.gone()
     drifts, left = [], []
     for change in plan.changes:
         origin = origins.get((change.address, change.attribute))
@@ -96,7 +103,12 @@ def classify_foreign_drift(
             value=None if change.sensitive else change.live,
             before=None if change.sensitive else change.other,
         )
-        if reason := _reason_to_leave(change, drifted, origin):
+        if change.attribute == WHOLE and change.actions == ("create",) and change.address in gone:
+            drifts.append(Drift(wanted=want, before=_DECLARED, origin=origin))
+        elif change.address in plan.imports and change.attribute != WHOLE and not change.sensitive:
+            # A new block does not say yet what the resource has.
+            drifts.append(Drift(wanted=want, before=change.other, origin=origin))
+        elif reason := _reason_to_leave(change, drifted, origin):
             left.append(Left(wanted=want, reason=reason, chain=_made_by(origin)))
         elif plan.sets(change) or not _set_elsewhere(change, plan):
             drifts.append(Drift(wanted=want, before=change.other, origin=origin))
@@ -133,6 +145,11 @@ def _controlled_by(resource_type: str, attribute: str) -> str:
     return _CONTROLLED.get((resource_type, AttributePath(attribute).top), "")
 
 
+def _is_deletion(effect: Effect) -> bool:
+    """Whether a resource that the code declares is gone. If it is not gone yet, the plan shows that and the code stays."""
+    return effect.action is EffectAction.DELETE and effect.attribute == WHOLE and effect.declared
+
+
 def _reason_to_leave_resource(action: EffectAction, address: str) -> str:
     if action is EffectAction.CREATE:
         return f"{address} was created, and a new resource's block is written by a human: add the block and an import."
@@ -161,7 +178,7 @@ def _reason_to_keep_out(
 def _reason_to_leave(change: ResourceChange, drifted: set[tuple[str, str]], origin: DriftOrigin | None) -> str:
     match change.actions:
         case ("create",) if change.attribute == WHOLE:
-            return f"The plan would create {change.address}: it was deleted outside of Terraform, or the code is ahead of what is applied."
+            return f"The plan would create {change.address}, which the state does not have: the code is ahead of what is applied."
         case ("delete",) | ("forget",):
             return f"The plan would delete {change.address}: the code does not declare it any more."
     if change.attribute == WHOLE:

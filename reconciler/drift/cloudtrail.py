@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,8 @@ class Event:
     """Every string in its request parameters and resources."""
     keys: frozenset[str] = frozenset()
     """The name of every parameter, in lower case, letters and digits only."""
+    call: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """The record itself, which may hold secrets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,19 +80,20 @@ def origins(events: Sequence[Event], plan: TerraformPlan) -> dict[tuple[str, str
     """
     found: dict[tuple[str, str], DriftOrigin] = {}
     for change in plan.changes:
-        matching = [event for event in events if _matches(event, change, plan.objects.get(change.address, {}))]
+        matching = [event for event in events if matches(event, change, plan.objects.get(change.address, {}))]
         if matching:
-            name = _letters(change.top)
+            name = letters(change.top)
             latest = max(matching, key=lambda event: (name in event.keys, event.origin.at))
             found[change.address, change.attribute] = latest.origin
     return found
 
 
-def _matches(event: Event, change: ResourceChange, attributes: Mapping[str, Json]) -> bool:
+def matches(event: Event, change: ResourceChange, attributes: Mapping[str, Json]) -> bool:
+    """Whether an event names the resource of a change, which has these attributes, and calls its service."""
     return bool(event.names & _names(attributes)) and _of_service(event.origin.event, change.resource_type, attributes)
 
 
-def _letters(name: str) -> str:
+def letters(name: str) -> str:
     """A name in the form that Terraform and AWS share: `desired_capacity` and `desiredCapacity` give the same."""
     return "".join(letter for letter in name.lower() if letter.isalnum())
 
@@ -184,7 +187,8 @@ def _event(record: Mapping[str, Any]) -> Event | None:
             event_id=str(record.get("eventID") or ""),
         ),
         names=frozenset(_texts(parts)),
-        keys=frozenset(_letters(key) for key in _keys(record.get("requestParameters"))),
+        keys=frozenset(letters(key) for key in _keys(record.get("requestParameters"))),
+        call=record,
     )
 
 

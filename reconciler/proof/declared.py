@@ -1,5 +1,6 @@
 """What the code declares already, according to our own evaluator, without running terraform."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -10,7 +11,7 @@ from gateway.terraform.config.instance import ResourceInstance, declared
 from gateway.terraform.config.module import load_module
 from gateway.terraform.lang.evaluate import Unknown
 from gateway.terraform.lang.values import EvaluationFailed
-from reconciler.model import Wanted
+from reconciler.model import Wanted, is_gone, is_new
 from reconciler.terraform.compare import agrees
 
 
@@ -51,14 +52,30 @@ def addresses(root: Path) -> Collection[str]:
     return frozenset(instance.address for instance in load_module(root).instances())
 
 
+def ignored_changes(root: Path) -> frozenset[tuple[str, str]]:
+    """(address, attribute) of what the code tells Terraform to ignore; `all` stands for every attribute."""
+    found: set[tuple[str, str]] = set()
+    for instance in load_module(root).instances():
+        for block in instance.document.blocks(instance.block, "lifecycle"):
+            listed = instance.document.attributes(block).get("ignore_changes")
+            if listed is not None:
+                names = re.findall(r"[a-z_][a-z0-9_]*", instance.document.text(instance.document.expression(listed)))
+                found |= {(instance.address, name) for name in names}
+    return frozenset(found)
+
+
 def captures(wanted: Json, found: Json) -> bool:
     """Whether both values agree wherever both are set."""
     return agrees(wanted, found) and agrees(found, wanted)
 
 
 def _declared(instance: ResourceInstance | None, want: Wanted) -> Declared:
+    if is_gone(want):
+        return Declared(says=Declaration.THIS if instance is None else Declaration.OTHER)
     if instance is None:
         return Declared(says=Declaration.NOTHING)
+    if is_new(want):
+        return Declared(says=Declaration.THIS)
     try:
         found = declared(instance, want.attribute)
     except EvaluationFailed:

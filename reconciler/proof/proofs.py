@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reconciler.errors import TerraformFailed
-from reconciler.model import Edit, Edited, Proof, Wanted
+from reconciler.model import Edit, Edited, Proof, Wanted, is_gone
 from reconciler.proof.baseline import new_changes
-from reconciler.proof.declared import Declaration, read_declared
-from reconciler.terraform.cli import Terraform
+from reconciler.proof.declared import Declaration, addresses, read_declared
+from reconciler.terraform.cli import SavedPlan, Terraform
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
 
 Explain = Callable[[ResourceChange], str]
@@ -40,6 +40,8 @@ class Verified:
     """Changes in the plan that nothing explains and that it showed before the edit too."""
     failed: bool = False
     """Whether terraform could not plan the edited code."""
+    saved: SavedPlan | None = None
+    """The plan file of the edited code, if it was to be kept."""
 
     @property
     def holds(self) -> bool:
@@ -72,27 +74,42 @@ async def verify(
     state: Path | None,
     explain: Explain,
     catch_up: CatchUp | None = None,
+    keep_plan: bool = False,
 ) -> Verified:
     """Prove that `edited`, already written to `root`, declares the wanted values and changes nothing else.
 
     `before` holds the previous bytes of every changed file. The plan is only made if the five cheaper proofs hold. `catch_up` runs
-    between the plan and its first explanation: what changed while terraform planned is known then. Raises `errors.TerraformMissing`.
+    between the plan and its first explanation: what changed while terraform planned is known then. With `keep_plan` the plan file
+    stays, for the caller to remove. Raises `errors.TerraformMissing`.
     """
     text = await text_proofs(terraform, edited, before)
     proofs = (*text, captured(root, [edit.wanted for edit in edited.edits]))
     if not all(proof.held for proof in proofs):
         return Verified(proofs=proofs)
     try:
-        file = await terraform.plan(root, state=state)
-        plan = read_plan(await terraform.show(root, file)) if file else None
+        saved, plan = await _planned(terraform, root, state, keep=keep_plan)
     except TerraformFailed as error:
         return Verified(proofs=(*proofs, Proof(name="plan_clean", held=False, detail=str(error))), failed=True)
     if catch_up is not None:
         await catch_up()
     unexplained = tuple(change for change in (plan.changes if plan else ()) if not explain(change))
     return Verified(
-        proofs=(*proofs, *plan_proofs(plan, unexplained, edited, explain)), plan=plan, unexplained=unexplained
+        proofs=(*proofs, *plan_proofs(plan, unexplained, edited, explain)),
+        plan=plan,
+        unexplained=unexplained,
+        saved=saved,
     )
+
+
+async def _planned(
+    terraform: Terraform, root: Path, state: Path | None, *, keep: bool
+) -> tuple[SavedPlan | None, TerraformPlan | None]:
+    """The plan file if it is kept, and the plan; None if it is empty. Raises `errors.TerraformFailed`, `errors.TerraformMissing`."""
+    if not keep:
+        file = await terraform.plan(root, state=state)
+        return None, read_plan(await terraform.show(root, file)) if file else None
+    saved = await terraform.saved_plan(root, state=state)
+    return saved, read_plan(await terraform.plan_document(root, saved.file)) if saved.changes else None
 
 
 async def text_proofs(terraform: Terraform, edited: Edited, before: Mapping[Path, bytes]) -> tuple[Proof, ...]:
@@ -133,8 +150,11 @@ def captured(root: Path, wanted: Sequence[Wanted]) -> Proof:
     A plan does not show that an Optional and Computed attribute is missing in code; this proof does. An expression that
     depends on the live system is left to the plan.
     """
-    found = list(zip(wanted, read_declared(root, wanted), strict=True))
-    missed = [
+    values = [want for want in wanted if not is_gone(want)]
+    found = list(zip(values, read_declared(root, values), strict=True))
+    still = addresses(root) if len(values) < len(wanted) else ()
+    missed = [f"The code still declares {want.address}." for want in wanted if is_gone(want) and want.address in still]
+    missed += [
         f"The code gives {code.value!r} ({code.says.value}) for {want.address}.{want.attribute}, wanted is {want.value!r}."
         for want, code in found
         if code.says not in {Declaration.THIS, Declaration.UNSURE}
@@ -195,7 +215,7 @@ def _clean_detail(
     if plan is None:
         return "terraform plan -detailed-exitcode ends with 0"
     if not plan.changes:
-        return f"only outputs follow what is live: {', '.join(plan.outputs)}"
+        return f"only the state would change: {plan.waiting}"
     explained = [change for change in plan.changes if change not in noted]
     parts = [f"{change.address}.{change.attribute}: {explain(change)}" for change in explained]
     return "; ".join([*parts, *([f"as before the edit, {describe(noted)}"] if noted else [])])

@@ -8,7 +8,8 @@ from pathlib import Path
 from gateway.model.json import Json
 from reconciler.model import Edited, Left, Proof, Wanted
 from reconciler.proof.proofs import CatchUp, Explain, Verified, verify
-from reconciler.rewrite.edit import Live, edit
+from reconciler.rewrite.edit import Live
+from reconciler.rewrite.whole import edit_all
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.compare import agrees, same
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
@@ -27,6 +28,8 @@ class ProofContext:
     state: Path | None
     """The state file; None lets the code's own backend find the state."""
     catch_up: CatchUp | None = None
+    keep_plan: bool = False
+    """Whether the plan file of edited code is kept, so that it can be applied to the state. Its maker removes it."""
     changed_since: ChangedSince | None = None
     live: Live = field(default_factory=dict)
     """The attributes of resources and data sources by address, as far as they are known: what the code refers to."""
@@ -77,7 +80,7 @@ async def attempt(
 
     Changes in the plan that belong to values in `own_left` count as explained.
     """
-    edited = edit(context.root, wanted, live=context.live)
+    edited = edit_all(context.root, wanted, context.live)
     if not edited.edits:
         return edited, None
     with temporarily_written(context.root, edited.files) as before:
@@ -89,6 +92,7 @@ async def attempt(
             state=context.state,
             explain=_with_left(explain, edited, own_left),
             catch_up=context.catch_up,
+            keep_plan=context.keep_plan,
         )
     return edited, verified
 

@@ -30,6 +30,15 @@ class Completed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SavedPlan:
+    """A plan file, which may hold secrets, so its maker removes it."""
+
+    file: Path
+    changes: bool
+    """Whether `-detailed-exitcode` gave 2: the plan would change resources, outputs or the state."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Terraform:
     """One terraform executable, and the environment and limits it runs with."""
 
@@ -62,17 +71,40 @@ class Terraform:
         None lets the code's own backend find it. Initialises plug-ins and modules first if needed.
         Raises `errors.TerraformMissing`, `errors.TerraformFailed`, and `errors.CodeRefused` before anything runs.
         """
+        saved = await self.saved_plan(root, state=state, targets=targets)
+        if saved.changes:
+            return saved.file
+        _remove(saved.file)
+        return None
+
+    async def saved_plan(
+        self, root: Path, *, state: Path | None = None, targets: Sequence[str] = (), refresh_only: bool = False
+    ) -> SavedPlan:
+        """As `plan`, with the file of an empty plan too. `refresh_only` plans an update of the state alone. Raises as `plan`."""
         file = self._plan_file()
         argv = ["plan", "-detailed-exitcode", "-lock=false", "-no-color", "-compact-warnings", f"-out={file}"]
+        argv += ["-refresh-only"] if refresh_only else []
         argv += [f"-state={state}"] if state else []
         argv += [f"-target={target}" for target in targets]
         completed = await self._with_plugins(root, argv)
-        if completed.code == 2:  # noqa: PLR2004  documented for -detailed-exitcode
-            return file
+        if completed.code in {0, 2}:
+            return SavedPlan(file=file, changes=completed.code == 2)  # noqa: PLR2004  documented for -detailed-exitcode
         _remove(file)
+        raise TerraformFailed.saying("plan", _last_lines(completed))
+
+    async def apply(self, root: Path, plan: Path, *, state: Path | None, lock_seconds: int) -> None:
+        """Apply a plan file under the backend's lock, waiting for it. Terraform refuses a plan that is older than the state.
+
+        Only `reconciler.terraform.state_update` calls this, with plans that change nothing but the state.
+        Raises `errors.TerraformFailed`, `errors.TerraformMissing`.
+        """
+        argv = ["apply", "-input=false", "-no-color", "-compact-warnings", f"-lock-timeout={lock_seconds}s"]
+        argv += [f"-state={state}"] if state else []
+        completed = await self._with_plugins(root, [*argv, str(plan)])
         if completed.code:
-            raise TerraformFailed.saying("plan", _last_lines(completed))
-        return None
+            raise TerraformFailed(
+                f"`terraform apply` of a plan for the state alone failed. It said:\n{_last_lines(completed)}"
+            )
 
     async def refresh(self, root: Path, *, state: Path | None, targets: Sequence[str]) -> Refreshed:
         """Read the live attributes of resources; nothing is changed, not even the state.
@@ -97,9 +129,13 @@ class Terraform:
         Raises `errors.TerraformFailed`.
         """
         try:
-            return self._document(await self._with_plugins(root, ["show", "-json", "-no-color", str(plan)]), "show")
+            return await self.plan_document(root, plan)
         finally:
             _remove(plan)
+
+    async def plan_document(self, root: Path, plan: Path) -> dict[str, Any]:
+        """As `show`, and the file stays. Raises `errors.TerraformFailed`."""
+        return self._document(await self._with_plugins(root, ["show", "-json", "-no-color", str(plan)]), "show")
 
     async def init(self, root: Path) -> None:
         """Install plug-ins and modules for `root` into our own working directory.
@@ -110,6 +146,15 @@ class Terraform:
         completed = await self._run("init", "-no-color", "-lock=false", root=root, data=self._own_data)
         if completed.code:
             raise TerraformFailed.saying("init", _last_lines(completed))
+
+    @property
+    def plugin_data(self) -> Path | None:
+        """The directory with the installed plug-ins and modules that the next command would use; None before the first `init`."""
+        return next(iter(self._data_directories()), None)
+
+    async def check(self, root: Path) -> None:
+        """Check the code as before each command that reads it. Raises `errors.CodeRefused`."""
+        await self._check(root, self.plugin_data)
 
     async def _with_plugins(self, root: Path, argv: Sequence[str]) -> Completed:
         """Run with our plug-in data or the user's; if it does not fit the code, initialise ours and run again."""

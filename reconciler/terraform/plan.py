@@ -75,16 +75,32 @@ class TerraformPlan:
     outputs: tuple[str, ...]
     """Outputs whose values would change."""
     objects: Mapping[str, Mapping[str, Json]]
-    """The live attributes of every resource that the plan would change, by address."""
+    """The live attributes of every resource that the plan would change, by address; of one that is gone, those it had."""
     planned: Mapping[str, Mapping[str, PlannedValue]] = field(default_factory=dict)
     """What each attribute that the plan would change becomes, by address and name, also where `changes` does not list it: values
     that are only known after the apply, and those that are derived."""
     live_values: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
     """The live attributes of every resource and data source by address, without those that are or may hold a secret."""
 
+    drifted: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    """The live attributes of every resource that drifted, by address."""
+    imports: tuple[str, ...] = ()
+    """Addresses that would be imported into the state."""
+
+    @property
+    def waiting(self) -> str:
+        """What would change in the state alone, as half a sentence; empty if nothing would."""
+        outputs = f"the outputs {', '.join(self.outputs)} follow what is live" if self.outputs else ""
+        imports = f"{', '.join(self.imports)} would be imported" if self.imports else ""
+        return " and ".join(part for part in (outputs, imports) if part)
+
     def sets(self, change: ResourceChange) -> bool:
         """Whether the code sets the attribute that would change."""
         return change.top in self.configured.get(without_keys(change.address), frozenset())
+
+    def gone(self) -> frozenset[str]:
+        """Addresses that the state has, and that do not exist any more."""
+        return frozenset(change.address for change in self.drift if change.actions == ("delete",))
 
     def live(self, address: str, attribute: str) -> Json:
         """The live value of an attribute of a resource that the plan would change."""
@@ -105,7 +121,9 @@ def read_plan(document: Mapping[str, Any]) -> TerraformPlan:
         outputs=tuple(
             name for name, output in document.get("output_changes", {}).items() if output.get("actions") != ["no-op"]
         ),
-        objects={entry["address"]: entry["change"]["before"] or {} for entry in entries},
+        objects={entry["address"]: entry["change"]["before"] or {} for entry in (*entries, *_gone(document))},
+        drifted={entry["address"]: entry["change"]["after"] or {} for entry in document.get("resource_drift", [])},
+        imports=tuple(entry["address"] for entry in entries if entry["change"].get("importing")),
         planned={entry["address"]: dict(_planned_values(entry["change"])) for entry in entries if _moves(entry)},
         live_values=dict(_live_values(document.get("prior_state", {}).get("values", {}).get("root_module", {}))),
     )
@@ -125,6 +143,11 @@ def _live_values(module: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, 
         )
     for child in module.get("child_modules", []):
         yield from _live_values(child)
+
+
+def _gone(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The entries of resources that do not exist any more, which have the attributes they had."""
+    return [entry for entry in document.get("resource_drift", []) if entry["change"]["actions"] == ["delete"]]
 
 
 def without_keys(address: str) -> str:

@@ -24,8 +24,12 @@ class Refreshed:
 
 def read_refreshed(events: bytes, document: Mapping[str, Any]) -> Refreshed:
     """The refresh of a plan: `events` is what `plan -json` printed, `document` the plan in the form of `show -json`."""
-    state = document.get("prior_state", {}).get("values", {}).get("root_module", {})
-    return Refreshed(read=frozenset(_read(events)), objects=dict(_objects(state)))
+    return Refreshed(read=frozenset(_read(events)), objects=live_objects(document))
+
+
+def live_objects(document: Mapping[str, Any]) -> dict[str, Mapping[str, Json]]:
+    """The live attributes of every resource in the state, by address, in a plan in the form of `show -json`."""
+    return dict(_objects(document.get("prior_state", {}).get("values", {}).get("root_module", {})))
 
 
 def messages(events: bytes) -> list[str]:

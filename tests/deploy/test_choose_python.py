@@ -76,6 +76,29 @@ def test_what_does_not_suit_is_passed_over(tmp_path: Path) -> None:
     assert _chosen(tmp_path / "a", tmp_path / "b")[0] == str(slow)
 
 
+def test_one_interpreter_is_asked_once_and_not_measured(tmp_path: Path) -> None:
+    path = _fake(tmp_path / "a", "python3.12")
+    asked = tmp_path / "asked"
+    path.write_text(path.read_text().replace("echo", f'echo "$2" >> {asked}\necho', 1))
+    (tmp_path / "a" / "python3").symlink_to("python3.12")
+    (tmp_path / "b").symlink_to("a")
+    printed, said, code = _chosen(tmp_path / "a", tmp_path / "b")
+    assert (printed, code) == (str(path), 0)
+    assert "the only one on PATH that suits" in said
+    assert asked.read_text().split() == ["--describe"]
+
+
+def test_a_virtual_environment_first_on_path_does_not_hide_its_base(tmp_path: Path) -> None:
+    base = _fake(tmp_path / "base", "python3")
+    (tmp_path / "venv").mkdir()
+    (tmp_path / "venv" / "python3").symlink_to(base)
+    unsuited = base.read_text().replace('"suits": true', '"suits": false')
+    base.write_text(
+        f'#!/bin/sh\ncase "$0" in */venv/*) {unsuited.splitlines()[1]}; exit;; esac\n{base.read_text().splitlines()[1]}\n'
+    )
+    assert _chosen(tmp_path / "venv", tmp_path / "base")[0] == str(base)
+
+
 def test_no_python_is_said(tmp_path: Path) -> None:
     printed, said, code = _chosen(tmp_path)
     assert (printed, code) == ("", 1)
@@ -97,5 +120,5 @@ def test_what_a_build_says_of_itself_is_put_into_words(described: dict[str, Any]
 def test_an_interpreter_describes_itself() -> None:
     described = CHOOSE["describe"]()
     assert described["executable"] == sys.executable
-    assert described["loop_ms"] > 0
+    assert CHOOSE["measure"]()["loop_ms"] > 0
     assert described["suits"] is (sys.prefix == sys.base_prefix), "an environment of its own is no base for another"

@@ -20,6 +20,7 @@ from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.ec2.models import ec2_backends
 from moto.moto_api._internal import mock_random
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+from moto.s3.responses import S3Response
 from werkzeug.serving import make_server
 
 Environ: TypeAlias = dict[str, Any]
@@ -110,6 +111,18 @@ def _patch_moto() -> None:
         self.predictive_scaling_configuration = self.predictive_scaling_configuration or None
 
     setattr(FakeScalingPolicy, "__init__", patched)  # noqa: B010  mypy rightly forbids assigning a method
+    _patch_bucket_policy()
+
+
+def _patch_bucket_policy() -> None:
+    """Answer PutBucketPolicy as AWS does, with 204 and nothing: moto sends the text `True`, which no reply of S3 contains."""
+    original = S3Response._bucket_response_put  # noqa: SLF001  moto has no other place for it
+
+    def patched(self: Any, *args: Any, **kwargs: Any) -> Any:
+        answer = original(self, *args, **kwargs)
+        return (204, {}, "") if answer == "True" else answer
+
+    setattr(S3Response, "_bucket_response_put", patched)  # noqa: B010  as above
 
 
 def serve(port: int, journal: Path) -> None:

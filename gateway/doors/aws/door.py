@@ -14,10 +14,11 @@ from gateway import errors
 from gateway.authn.sigv4 import is_presigned, read_signature
 from gateway.doors.asgi import Receive, RequestBody, Scope, Send, declared_length, inbound_of, send_response
 from gateway.doors.aws import errors as aws_errors
+from gateway.doors.aws.bucket_host import BucketHosts
 from gateway.doors.aws.data import DataCalls
 from gateway.doors.aws.form_uploads import FormAnswer, FormUploads
 from gateway.doors.aws.reply_urls import ReplyUrls
-from gateway.doors.aws.request_head import split_service
+from gateway.doors.aws.request_head import target_of
 from gateway.doors.aws.stream import Reads
 from gateway.doors.aws.upload_head import S3
 from gateway.doors.aws.uploads import Uploads
@@ -37,6 +38,9 @@ log = structlog.get_logger()
 
 _CLOSE = (("connection", "close"),)
 """Closes the connection after the response."""
+_NEXT_SECOND = (("retry-after", "1"), ("x-amz-retry-after", "1000"))
+"""Asks a client whose signature is spent to sign again in the next second (seconds and, for AWS SDKs, milliseconds): before it, the same
+call has the same signature, and a client that tries again at once would use up its attempts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +56,7 @@ class AwsDoor:
     reads: Reads
     data: DataCalls[Any]
     clock: Clock
+    hosts: BucketHosts
     max_body_bytes: int
     limit_of_large: Callable[[Inbound], Awaitable[int]]
     """The limit of a request whose body has more than `max_body_bytes`; larger than those only for reads and uploads."""
@@ -69,7 +74,7 @@ class AwsDoor:
             settings=("server.max_body_bytes", "server.max_upload_bytes"),
             passed=receive.passed if isinstance(receive, MeteredReceive) else None,
         )
-        inbound = inbound_of(scope, body, self.clock)
+        inbound = inbound_of(scope, body, self.clock, self.hosts.of(scope))
         try:
             if self.forms.takes(inbound):
                 await self._upload_form(receive, send, inbound, body)
@@ -87,10 +92,8 @@ class AwsDoor:
             if await self._passed(receive, send, inbound, caller, request):
                 return
             await self._reply(send, inbound, await self.pipeline.execute(caller, request))
-        except errors.Overloaded as error:
-            await self._refuse(send, inbound, error, (("retry-after", str(error.retry_after)),))
         except errors.SentinelError as error:
-            await self._refuse(send, inbound, error)
+            await self._refuse(send, inbound, error, _when_to_retry(error))
         except ConnectionResetError:
             raise
         except Exception:
@@ -102,7 +105,7 @@ class AwsDoor:
 
     async def turn_away(self, scope: Scope, receive: Receive, send: Send, error: errors.Malformed) -> None:
         """Record and answer a request that was refused before it reached this door, then close the connection."""
-        inbound = inbound_of(scope, RequestBody(receive, 0), self.clock)
+        inbound = inbound_of(scope, RequestBody(receive, 0), self.clock, self.hosts.of(scope))
         try:
             await self.pipeline.turn_away(inbound, error)
         except errors.LedgerUnavailable as unavailable:
@@ -111,8 +114,8 @@ class AwsDoor:
             await self._refuse(send, inbound, error, _CLOSE)
 
     async def _forward(self, receive: Receive, send: Send, inbound: Inbound, call: Call) -> None:
-        _, target = split_service(inbound.target)
         signature = read_signature(inbound)
+        _, target = target_of(inbound, signature.service)
         await self.reads.forward(receive, send, inbound=inbound, target=target, call=call, signature=signature)
 
     async def _upload(self, receive: Receive, send: Send, inbound: Inbound, body: RequestBody) -> None:
@@ -175,7 +178,7 @@ class AwsDoor:
         if decision is None:
             extra.append(("idempotent-replayed", "true"))
         match outcome:
-            case Applied(reply=reply) | Failed(reply=reply) if reply is not None:
+            case Applied(reply=reply) | Failed(reply=reply) | InDoubt(reply=reply) if reply is not None:
                 headers, body = list(reply.headers), reply.body
                 if self.urls.concerns(mutation.call, inbound):
                     headers, body = self.urls.rewritten(mutation.call, inbound, headers, body)
@@ -200,6 +203,17 @@ class AwsDoor:
                     inbound, code="ServiceUnavailable", message=message, status=503, request_id=mutation.id
                 )
         await _send_error(send, response, extra)
+
+
+def _when_to_retry(error: errors.SentinelError) -> tuple[tuple[str, str], ...]:
+    """Headers that say when to try again, if that can help."""
+    match error:
+        case errors.Overloaded():
+            return (("retry-after", str(error.retry_after)),)
+        case errors.SignatureSpent():
+            return _NEXT_SECOND
+        case _:
+            return ()
 
 
 async def _send_error(send: Send, response: aws_errors.ErrorResponse, extra: list[tuple[str, str]]) -> None:

@@ -15,6 +15,7 @@ from typing import TypeAlias
 from xml.sax.saxutils import escape
 
 from gateway.doors.aws.operation_router import FORM_TYPE, guess_protocol
+from gateway.doors.aws.request_head import is_form_upload, scope_of
 from gateway.doors.aws.routing_index import Protocol, Service, shipped
 from gateway.model.inbound import Inbound
 
@@ -137,7 +138,7 @@ def error_format_of(inbound: Inbound, service: str | None = None) -> ErrorFormat
     """The format of an error response to this request. Works for any request, also one that is malformed or not authenticated."""
     routes = shipped()
     guessed, protocol = guess_protocol(inbound, routes)
-    known = routes.services.get(service or "") or guessed
+    known = routes.services.get(service or ("s3" if _is_form_upload(inbound) else "")) or guessed
     if known is not None and protocol not in known.protocols and not _names_protocol(inbound):
         protocol = known.protocols[0]
     return _format(known, protocol, head=inbound.method == "HEAD")
@@ -168,6 +169,12 @@ def _format(service: Service | None, protocol: Protocol, *, head: bool) -> Error
         query_compatible=service.query_compatible,
         head=head,
     )
+
+
+def _is_form_upload(inbound: Inbound) -> bool:
+    """Whether the request is a browser form for a bucket: its proof is in its body, so that its head names no service."""
+    content = inbound.header("content-type") or ""
+    return is_form_upload(inbound.method, content, inbound.path, inbound.bucket) and scope_of(inbound) is None
 
 
 def _names_protocol(inbound: Inbound) -> bool:

@@ -13,7 +13,7 @@ from gateway.authn.payload import PayloadKind
 from gateway.doors.asgi import Message, RequestBody, Send, send_response
 from gateway.doors.aws.decoder import AwsDecoder
 from gateway.doors.aws.form_reader import FormReader
-from gateway.doors.aws.request_head import CredentialScope, RequestHead
+from gateway.doors.aws.request_head import CredentialScope, RequestHead, is_form_upload, require_bucket
 from gateway.doors.aws.upload_body import UploadBody
 from gateway.doors.aws.upload_head import S3
 from gateway.doors.aws.uploads import Admitted, Uploads
@@ -27,7 +27,6 @@ from gateway.ports import Clock, KeyRing, Request
 FORM_LIMIT = "server.max_upload_bytes"
 """The setting that limits the file of a form."""
 
-_TYPE = "multipart/form-data"
 _IN_MEMORY = 1024 * 1024
 _PIECE = 64 * 1024
 _OVERHEAD = 64 * 1024
@@ -61,7 +60,7 @@ class FormUploads:
 
     def takes(self, inbound: Inbound) -> bool:
         """Whether the request is a form for a bucket."""
-        return is_form_upload(inbound.method, inbound.header("content-type") or "", inbound.path)
+        return is_form_upload(inbound.method, inbound.header("content-type") or "", inbound.path, inbound.bucket)
 
     async def admit(self, pipeline: Pipeline, inbound: Inbound, body: RequestBody) -> FormUpload:
         """The upload; its file is read. A refusal is recorded. Raises as `Pipeline.admit`. Close `file` when it is sent."""
@@ -152,7 +151,7 @@ class _Form:
     async def authenticate(self, inbound: Inbound) -> Caller:
         self.reader = FormReader(self._source, inbound.header("content-type") or "")
         self.fields = await self.reader.fields()
-        self.bucket = inbound.path.strip("/")
+        self.bucket = inbound.path.strip("/") if inbound.bucket == "" else require_bucket(inbound)
         self.caller = await self._uploads.authenticate(self.fields, self.bucket)
         return self.caller
 
@@ -161,12 +160,6 @@ class _Form:
         if not self.fields.get("key"):
             raise _refused("InvalidArgument", "The form needs the field key.")
         return await self._uploads.decode(self, caller)
-
-
-def is_form_upload(method: str, content_type: str, path: str) -> bool:
-    """Whether a request without a signature in header or query is a browser form for a bucket."""
-    media_type = content_type.partition(";")[0].strip().lower()
-    return method == "POST" and media_type == _TYPE and path.strip("/") != "" and "/" not in path.strip("/")
 
 
 class FormAnswer:

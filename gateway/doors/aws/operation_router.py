@@ -13,7 +13,7 @@ from typing import NoReturn
 from urllib.parse import unquote
 
 from gateway.doors.aws.call_classes import CallClassTable
-from gateway.doors.aws.request_head import RequestHead, scope_of, split_service
+from gateway.doors.aws.request_head import S3_CONTROL, RequestHead, scope_of, split_service
 from gateway.doors.aws.routing_index import Protocol, RestRoute, RoutingIndex, Service
 from gateway.doors.aws.strict_parsers import unique
 from gateway.errors import Malformed, UnknownOperation
@@ -24,7 +24,6 @@ _LABEL = re.compile(r"\{([^}]+)\}")
 _RPC = re.compile(r"/service/([A-Za-z0-9_.]+)/operation/([A-Za-z0-9]+)")
 _PREFERENCE = {"docdb": 9, "neptune": 9, "wisdom": 5, "timestream-query": 5, "pinpoint-email": 5}
 """Order among services with the same signing name, lowest first; others have 0, and equal ones are ordered by name."""
-_S3_CONTROL = "/v20180820/"
 _CBOR_PROTOCOL = "rpc-v2-cbor"
 _CACHED_GROUPS = 4096
 
@@ -174,8 +173,8 @@ class OperationRouter:
         matches = [
             (weight, service, compiled, found)
             for service in candidates
-            if service.rest is not None and (service.name != "s3control" or head.path.startswith(_S3_CONTROL))
-            if service.name != "s3" or not head.path.startswith(_S3_CONTROL)
+            if service.rest is not None and (service.name != "s3control" or head.path.startswith(S3_CONTROL))
+            if service.name != "s3" or not head.path.startswith(S3_CONTROL)
             for weight, compiled, found in self._matches(head, service)
         ]
         if not matches:

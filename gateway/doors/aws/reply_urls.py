@@ -66,7 +66,12 @@ class ReplyUrls:
 
     def origin(self, inbound: Inbound) -> str:
         """Scheme and host at which this client reaches the gateway. The host is signed: the client itself called it."""
-        return self.public_url or f"{inbound.scheme}://{inbound.header('host') or ''}"
+        if self.public_url:
+            return self.public_url
+        host = inbound.header("host") or ""
+        # A bucket before the host is no part of the origin. As in `bucket_host`, upper and lower case are the same.
+        named = f"{inbound.bucket}." if inbound.bucket else ""
+        return f"{inbound.scheme}://{host[len(named) :] if host.lower().startswith(named) else host}"
 
 
 def through(value: str, origin: str) -> str:

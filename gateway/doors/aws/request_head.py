@@ -41,6 +41,12 @@ _PATH = re.compile(r"[!-~]+")
 _CREDENTIAL = re.compile(r"Credential=([^,\s]+)")
 _SCOPE_PARTS = 5
 _SERVICE_PREFIX = "/_svc/"
+_S3 = "s3"
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+_ACCOUNT = re.compile(r"[0-9]{12}")
+S3_CONTROL = "/v20180820/"
+"""Start of every path of s3control, which has S3's signing name; its clients put the account, not a bucket, before the host."""
+_FORM = "multipart/form-data"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +64,7 @@ class RequestHead:
 
     method: str
     path: str
-    """Undecoded, without `/_svc/<service>`."""
+    """Undecoded, without `/_svc/<service>`; for S3 with the bucket as its first part, also if `Host` names it."""
     query: tuple[tuple[str, str], ...]
     """Decoded, in order, without the parameters of a presigned URL's signature."""
     headers: Mapping[str, str]
@@ -84,9 +90,9 @@ class RequestHead:
 def head_of(inbound: Inbound) -> RequestHead:
     """The validated head. Raises `errors.Malformed`, and `errors.NotAuthenticated` if the request has no readable signature."""
     headers, repeated = _headers(inbound.headers)
-    service, target = split_service(inbound.target)
-    path, _, query = target.partition("?")
     signature = read_signature(inbound)
+    service, target = target_of(inbound, signature.service)
+    path, _, query = target.partition("?")
     scope = CredentialScope(region=signature.region, signing=signature.service)
     _check_method(inbound.method)
     _check_path(path, literal=scope.signing in LITERAL_PATHS)
@@ -102,6 +108,41 @@ def head_of(inbound: Inbound) -> RequestHead:
         service=service,
         signature=signature.value,
     )
+
+
+def target_of(inbound: Inbound, signing: str) -> tuple[str, str]:
+    """The service named by the prefix `/_svc/<service>`, and the target without it, for S3 with the bucket that `Host` names in its path.
+
+    Raises `errors.Malformed` if what `Host` names cannot be a bucket.
+    """
+    service, target = split_service(inbound.target)
+    if signing != _S3 or inbound.bucket == "":
+        return service, target
+    bucket = require_bucket(inbound)
+    if target.startswith(S3_CONTROL) and _ACCOUNT.fullmatch(bucket):
+        return service, target
+    path, question_mark, query = target.partition("?")
+    return service, f"/{bucket}{'' if path == '/' else path}{question_mark}{query}"
+
+
+def require_bucket(inbound: Inbound) -> str:
+    """The bucket that `Host` names. Raises `errors.Malformed` if it cannot be one."""
+    if inbound.bucket is None or not _BUCKET.fullmatch(inbound.bucket) or ".." in inbound.bucket:
+        raise Malformed(
+            f"The host {(inbound.header('host') or '')[:80]!r} is neither one of S3 nor one of a bucket. Put the bucket in the path, or "
+            "before a host of this gateway (`server.s3_hosts`). Nothing was sent.",
+            aws_code="InvalidRequest",
+            code="host",
+        )
+    return inbound.bucket
+
+
+def is_form_upload(method: str, content_type: str, path: str, bucket: str | None = "") -> bool:
+    """Whether a request without a signature in header or query is a browser form for a bucket, which its path or its host names."""
+    if method != "POST" or content_type.partition(";")[0].strip().lower() != _FORM:
+        return False
+    named = path.strip("/")
+    return named != "" and "/" not in named if bucket == "" else named == ""
 
 
 def split_service(target: str) -> tuple[str, str]:

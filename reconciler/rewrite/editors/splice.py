@@ -56,3 +56,13 @@ def alone_on_lines(document: Document, start: int, end: int) -> bool:
     before = document.source[document.source.rfind(b"\n", 0, start) + 1 : start]
     after = document.source[end : line_end(document, end)]
     return not before.strip() and re.fullmatch(rb"[ \t]*,?[ \t]*((#|//).*)?", after) is not None
+
+
+def start_with_comment(document: Document, start: int) -> int:
+    """The start of the comment lines directly above the line that begins at an offset; the offset itself if there are none."""
+    while start:
+        above = document.source.rfind(b"\n", 0, start - 1) + 1
+        if not re.match(rb"[ \t]*(#|//)", document.source[above:start]):
+            break
+        start = above
+    return start

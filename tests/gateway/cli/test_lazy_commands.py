@@ -92,7 +92,11 @@ def ledger(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("ledger")
-@pytest.mark.parametrize(("command", "needed"), NEEDED.items(), ids=lambda each: " ".join(each)[:20])
+@pytest.mark.parametrize(
+    ("command", "needed"),
+    NEEDED.items(),
+    ids=lambda each: " ".join(sorted(each) if isinstance(each, frozenset) else each)[:20],
+)
 def test_a_command_imports_only_what_it_needs(command: tuple[str, ...], needed: frozenset[str], tmp_path: Path) -> None:
     modules = imported(tmp_path, *command)
     assert {module.partition(".")[0] for module in modules} & SLOW == needed

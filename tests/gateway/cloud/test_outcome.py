@@ -117,6 +117,14 @@ def test_a_reply_proves_no_more_than_it_says(models: Any, name: str) -> None:
         assert outcome.request_id == "r-1"
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_only_a_reply_that_names_what_failed_is_kept_in_doubt(models: Any, name: str) -> None:
+    """Any other reply of a call in doubt could be a captive portal's, so no client sees it."""
+    outcome = judged(models, *CASES[name][0])
+    if isinstance(outcome, InDoubt):
+        assert (outcome.reply is not None) is name.endswith(", one not")
+
+
 @pytest.mark.parametrize("code", sorted(THROTTLED))
 @pytest.mark.parametrize("status", [400, 429, 500, 503])
 def test_a_throttle_is_a_refusal_whatever_its_status(models: Any, code: str, status: int) -> None:

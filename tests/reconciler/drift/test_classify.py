@@ -9,7 +9,7 @@ from gateway.model.masking import PER_RUN
 from gateway.model.mutation import Effect, EffectAction
 from reconciler.drift.applied import AppliedMutation
 from reconciler.drift.classify import classify_foreign_drift, classify_mutation
-from reconciler.model import DriftOrigin, Wanted
+from reconciler.model import DriftOrigin, Wanted, is_gone
 from reconciler.terraform.plan import ResourceChange, TerraformPlan
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)
@@ -83,13 +83,20 @@ def test_the_later_of_two_is_written() -> None:
     ("effect", "reason"),
     [
         (_effect("*", action=EffectAction.CREATE), "was created"),
-        (_effect("*", action=EffectAction.DELETE), "was deleted"),
+        (_effect("*", action=EffectAction.DELETE, declared=False), "was deleted"),
         (_effect(declared=False), "No block"),
     ],
 )
 def test_what_belongs_in_code_and_cannot_be_written_is_left(effect: Effect, reason: str) -> None:
     classified = classify_mutation(_applied(effect), superseded={})
     assert reason in classified.left[0].reason
+
+
+def test_what_was_deleted_leaves_the_code_unless_that_is_for_a_time_only() -> None:
+    deletion = _effect("*", action=EffectAction.DELETE)
+    (wanted,) = classify_mutation(_applied(deletion), superseded={}).wanted
+    assert (wanted.address, is_gone(wanted)) == (GROUP, True)
+    assert classify_mutation(_applied(deletion, wanted_seconds=60.0), superseded={}).wanted == ()
 
 
 MAY_HOLD = {
@@ -138,6 +145,14 @@ def test_what_moved_and_the_plan_would_change_back_is_drift() -> None:
     (drift,), left = classify_foreign_drift(_plan(SIZE), {("aws_x.a", "size"): origin})
     assert drift.wanted == Wanted(address="aws_x.a", attribute="size", value=6)
     assert (drift.before, drift.origin, left) == (4, origin, ())
+
+
+def test_what_the_state_has_and_aws_has_not_leaves_the_code() -> None:
+    create, gone = (
+        ResourceChange(address="aws_x.a", attribute="*", actions=(action,)) for action in ("create", "delete")
+    )
+    (drift,), left = classify_foreign_drift(_plan(create, drift=(gone,)), {})
+    assert (drift.wanted.address, is_gone(drift.wanted), left) == ("aws_x.a", True, ())
 
 
 def test_code_that_is_ahead_is_not_drift() -> None:

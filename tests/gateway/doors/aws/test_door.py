@@ -7,6 +7,7 @@ from structlog.testing import capture_logs
 
 from gateway import errors
 from gateway.doors.asgi import Message, RequestBody
+from gateway.doors.aws.bucket_host import BucketHosts
 from gateway.doors.aws.door import AwsDoor, aws_code
 from gateway.doors.aws.errors import status_of
 from gateway.doors.aws.reply_urls import ReplyUrls
@@ -110,6 +111,7 @@ def _door(
 ) -> AwsDoor:
     both = reads or Reads(asked())
     return AwsDoor(
+        hosts=BucketHosts(),
         pipeline=line(ledger, cloud, verdict, mode),
         authenticator=both,
         decoder=both,
@@ -157,6 +159,7 @@ async def test_what_was_applied_is_answered_in_aws_own_bytes(ledger: LedgerDoubl
         (Failed(code="Throttling", message="", reply=Reply(status=503, headers=(), body=b"slow down")), 503, "slow"),
         (Failed(code="ConnectError", message="refused", reply=None), 503, "ServiceUnavailable"),
         (InDoubt(reason="No answer."), 409, "OutcomeUnknown"),
+        (InDoubt(reason="In part.", reply=Reply(status=200, headers=(), body=b"one failed")), 200, "one failed"),
     ],
 )
 async def test_every_outcome_has_its_status(

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.doors.aws.request_head import CredentialScope, head_of, scope_of, split_service
+from gateway.doors.aws.request_head import CredentialScope, head_of, is_form_upload, scope_of, split_service
 from gateway.errors import Malformed
 
 BAD_TARGETS = {
@@ -88,3 +88,20 @@ def test_the_scope_can_be_read_of_a_presigned_url(wire: Any) -> None:
 
 def test_no_scope_is_none(wire: Any) -> None:
     assert scope_of(replace(wire.inbound("sqs"), headers=())) is None
+
+
+@pytest.mark.parametrize(
+    ("method", "kind", "path", "bucket", "taken"),
+    [
+        ("POST", "multipart/form-data; boundary=x", "/bucket", "", True),
+        ("POST", "Multipart/Form-Data; boundary=x", "/bucket/", "", True),
+        ("POST", "multipart/form-data; boundary=x", "/", "", False),
+        ("POST", "multipart/form-data; boundary=x", "/v1/mutations", "", False),
+        ("PUT", "multipart/form-data; boundary=x", "/bucket", "", False),
+        ("POST", "application/json", "/bucket", "", False),
+        ("POST", "multipart/form-data; boundary=x", "/", "bucket", True),
+        ("POST", "multipart/form-data; boundary=x", "/key", "bucket", False),
+    ],
+)
+def test_only_a_form_for_a_bucket_is_one(method: str, kind: str, path: str, bucket: str, *, taken: bool) -> None:
+    assert is_form_upload(method, kind, path, bucket) is taken

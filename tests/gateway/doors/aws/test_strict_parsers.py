@@ -173,7 +173,7 @@ def test_a_gzip_bomb_is_refused() -> None:
         strict_parsers.gunzipped(gzip.compress(b"\0" * 10_000_000), 1000)
 
 
-@pytest.mark.parametrize("body", [b"x", gzip.compress(b"x")[:-1], gzip.compress(b"x") + b"y"])
+@pytest.mark.parametrize("body", [b"x", gzip.compress(b"x", mtime=0)[:-1], gzip.compress(b"x", mtime=0) + b"y"])
 def test_invalid_gzip_is_refused(body: bytes) -> None:
     with pytest.raises(Malformed):
         strict_parsers.gunzipped(body, 1000)

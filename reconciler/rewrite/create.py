@@ -1,0 +1,318 @@
+"""Decides where in the code a resource belongs that was created outside of it, under which name, and adds its block and its import.
+
+It belongs to the stack if it names one of the stack's resources, or is named as they are. Its block goes where its siblings are, into the
+module of what it belongs to if only one call uses that; else into the root module.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from os.path import commonprefix
+from pathlib import Path
+
+from tree_sitter import Node
+
+from gateway.errors import CodeInvalid
+from gateway.model.json import Json
+from gateway.model.mutation import WHOLE
+from gateway.terraform.address import Address, parse_address
+from gateway.terraform.config.module import Module
+from gateway.terraform.config.source import Source
+from gateway.terraform.lang import expression as e
+from gateway.terraform.lang.grammar import read_attribute
+from gateway.terraform.lang.hcl import Document
+from reconciler.drift.creations import Created
+from reconciler.model import Edited, Left, Wanted
+from reconciler.rewrite.code import Code, read_code
+from reconciler.rewrite.editors import block as whole_block
+from reconciler.rewrite.editors.text import CannotEdit
+from reconciler.rewrite.new_block import block_text, import_text
+
+Live = Mapping[str, Mapping[str, Json]]
+"""Attributes of the stack's resources by address."""
+
+_NAMES = ("name", "bucket", "function_name", "identifier", "id")
+_IDENTIFYING = ("arn", "id", "name", "bucket", "key_id", "url")
+_SAME = frozenset(
+    [
+        "name",
+        "bucket",
+        "role",
+        "policy_arn",
+        "route_table_id",
+        "destination_cidr_block",
+        "security_group_id",
+        "ip_protocol",
+        "from_port",
+        "cidr_ipv4",
+        "load_balancer_arn",
+        "port",
+    ]
+)
+_PLAIN = frozenset(["name", "type", "value", "description", "protocol", "ip_protocol", "status", "instance_type"])
+"""Attributes that never refer to another resource."""
+
+
+def wanted_creations(root: Path, created: Sequence[Created], live: Live) -> list[Wanted]:
+    """The resources that belong to the stack and that its state does not have, each with its address and text.
+
+    Raises `CodeInvalid`.
+    """
+    code = read_code(root, {})
+    found: list[Wanted] = []
+    for each in created:
+        if _is_known(each, live):
+            continue
+        wanted = _Planner(code, live, frozenset(want.address for want in found)).wanted(each)
+        found += [wanted] if wanted is not None else []
+    return found
+
+
+def import_id_of(wanted: Wanted) -> str:
+    """The id that a new resource is imported by."""
+    return str(wanted.value.get("import_id")) if isinstance(wanted.value, Mapping) else ""
+
+
+def create(root: Path, new: Sequence[Wanted], sources: Mapping[Path, bytes] | None = None) -> Edited:
+    """The files with the new blocks and their imports, the edits, and what could not be added. Raises `CodeInvalid`."""
+    first = code = read_code(root, sources or {})
+    left: list[Left] = []
+    for wanted in new:
+        try:
+            code = _added(code, wanted)
+        except (CannotEdit, CodeInvalid, KeyError) as error:
+            left.append(
+                Left(wanted=wanted, reason=f"{wanted.address} was created, and its block is left to you: {error}")
+            )
+    changed = {path: source for path, source in code.sources.items() if first.sources.get(path) != source}
+    return Edited(files=changed, edits=code.edits, left=tuple(left))
+
+
+def _added(code: Code, wanted: Wanted) -> Code:
+    value = wanted.value if isinstance(wanted.value, Mapping) else {}
+    before = code.addresses()
+    document = code.document(Path(str(value["file"])))
+    anchor = next(
+        (node for node in document.blocks(document.root) if list(document.header(node)) == value["after"]), None
+    )
+    code = code.after(document, whole_block.append(document, str(value["text"]), anchor), wanted)
+    added = code.addresses() - before
+    if added != {wanted.address}:
+        raise CannotEdit(f"the block would add {', '.join(sorted(added)) or 'nothing'}.")
+    if not value["import"]:
+        return code
+    document = code.document(Path(str(value["import_file"])))
+    return code.after(document, whole_block.append(document, str(value["import"])), wanted)
+
+
+def _is_known(created: Created, live: Live) -> bool:
+    """Whether the state has it already: by its id, or by all that tells it from others."""
+    own = {name: value for name, value in created.attributes.items() if name in _SAME}
+    return any(
+        attributes.get("id") == created.import_id
+        or (bool(own) and all(str(attributes.get(name)) == str(value) for name, value in own.items()))
+        for address, attributes in live.items()
+        if _type(address) == created.resource_type
+    )
+
+
+def _type(address: str) -> str:
+    parsed = parse_address(address)
+    return parsed.resource_type if parsed and not parsed.data else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Planner:
+    """Plans one creation."""
+
+    code: Code
+    live: Live
+    taken: frozenset[str]
+    """Addresses of the creations planned before."""
+
+    def wanted(self, created: Created) -> Wanted | None:
+        """The creation with its address and text; None if the resource does not belong to this stack."""
+        owner = self._owner(created)
+        if owner is None or self._is_inline(created, owner):
+            return None
+        module = self._module(owner)
+        near, after = self._place(created, owner, module)
+        label = self._label(created, owner, module)
+        prefix = f"{module.address}." if module.address else ""
+        address = f"{prefix}{created.resource_type}.{label}"
+        text = block_text(
+            created.resource_type,
+            label,
+            created.attributes,
+            lambda name, value: self._reference(created, module, name, value),
+        )
+        in_root = not module.address
+        value: dict[str, Json] = {
+            "import_id": created.import_id,
+            "file": str(near.path),
+            "after": list(near.header(after)) if after is not None else [],
+            "text": f"{text}\n\n{import_text(address, created.import_id)}" if in_root else text,
+            "import_file": "" if in_root else str(self._root_file(owner)),
+            "import": "" if in_root else import_text(address, created.import_id),
+        }
+        return Wanted(address=address, attribute=WHOLE, value=value)
+
+    def _owner(self, created: Created) -> Address | None:
+        """The resource that it belongs to, or the sibling whose name is most like its own."""
+        if created.parent:
+            found = [address for address, own in self.live.items() if self._is_named(address, own, created.parent)]
+            return parse_address(found[0]) if len({_block(address) for address in found}) == 1 else None
+        likely = [
+            (len(_shared(created.name, name)), _type(address) == created.resource_type, address)
+            for address, own in self.live.items()
+            for name in _names(own)
+        ]
+        best = max((each for each in likely if each[0] > 1), key=lambda each: (each[1], each[0]), default=None)
+        if best is None or not (best[1] or sum(each[0] > 1 for each in likely) > 1):
+            return None
+        return parse_address(best[2])
+
+    def _is_named(self, address: str, own: Mapping[str, Json], name: str) -> bool:
+        parsed = parse_address(address)
+        if parsed is None or parsed.data or self.code.module.instance(address) is None:
+            return False
+        # A bucket's or a role's own parts carry its name as their id too.
+        return any(own.get(key) == name for key in ("id", "arn", "name")) and not _is_part(parsed.resource_type)
+
+    def _is_inline(self, created: Created, owner: Address) -> bool:
+        """Whether the block of what it belongs to declares such parts itself, so that they are values of that one."""
+        inline = {"aws_vpc_security_group_ingress_rule": "ingress", "aws_vpc_security_group_egress_rule": "egress"}
+        name = inline.get(created.resource_type, "")
+        instance = self.code.module.instance(str(owner))
+        if not name or instance is None:
+            return False
+        blocks = {
+            words[1] if words[0] == "dynamic" else words[0]
+            for words in map(instance.document.header, instance.document.blocks(instance.block))
+        }
+        return name in blocks or name in instance.document.attributes(instance.block)
+
+    def _module(self, owner: Address) -> Module:
+        """The module of the owner if only one call uses it and it is the stack's own; else the root."""
+        root = self.code.module
+        found = next((each for each in root.modules() if each.address == owner.module), root)
+        directory = found.source.directory
+        users = sum(each.source.directory == directory for each in root.modules())
+        own = (
+            users == 1 and not directory.startswith("..") and not {"vendor", ".terraform"} & set(Path(directory).parts)
+        )
+        return found if own else root
+
+    def _place(self, created: Created, owner: Address, module: Module) -> tuple[Document, Node | None]:
+        """The file, and the block to add it after: the last sibling in the file of the nearest one, else the owner, else the call."""
+        siblings = self._siblings(module.source, created.resource_type)
+        beside = [each for name, each in siblings if name == f"{owner.resource_type}.{owner.name}"] or [
+            each for _, each in siblings
+        ]
+        if beside:
+            document = beside[-1][0]
+            blocks = [block for _, (own, block) in siblings if own.path == document.path]
+            return document, max(blocks, key=lambda block: block.start_byte)
+        name = f"{owner.resource_type}.{owner.name}"
+        if owner.module == module.address and name in module.source.resources:
+            return module.source.resources[name]
+        if owner.modules and owner.modules[0][0] in module.source.calls:
+            return module.source.calls[owner.modules[0][0]]
+        return next(iter(module.source.documents.values())), None
+
+    def _siblings(self, source: Source, resource_type: str) -> list[tuple[str, tuple[Document, Node]]]:
+        return [(name, each) for name, each in source.resources.items() if name.partition(".")[0] == resource_type]
+
+    def _root_file(self, owner: Address) -> Path:
+        """The file of the root module that calls the owner's module."""
+        return self.code.module.source.calls[owner.modules[0][0]][0].path
+
+    def _label(self, created: Created, owner: Address, module: Module) -> str:
+        """A name in the style of its siblings: what is its own in its name, or the name of what it belongs to."""
+        base = created.name.rpartition("/")[2] if created.resource_type.endswith("_attachment") else created.name
+        if not created.parent:
+            base = base[len(_shared(base, *_names(self.live.get(str(owner), {})))) :]
+        label = _slug(base) or owner.name
+        if not label[0].isalpha():
+            label = f"{owner.name}_{label}"
+        wished, number = label, 1
+        prefix = f"{module.address}." if module.address else ""
+        while (
+            f"{created.resource_type}.{label}" in module.source.resources
+            or f"{prefix}{created.resource_type}.{label}" in self.taken
+        ):
+            number += 1
+            label = f"{wished}_{number}"
+        return label
+
+    def _reference(self, created: Created, module: Module, name: str, value: Json) -> str:
+        """The attribute of the one resource of the module that has this value as its id, ARN or name."""
+        own = {"aws_s3_bucket": "bucket"}.get(created.resource_type, "")
+        if not isinstance(value, str) or len(value) < 3 or name in _PLAIN or name == own:  # noqa: PLR2004  shorter texts name nothing
+            return ""
+        owners = [
+            (address, key)
+            for address, attributes in self.live.items()
+            for key in _IDENTIFYING
+            if attributes.get(key) == value and self._is_referable(address, module)
+        ]
+        if len({address for address, _ in owners}) != 1:
+            return ""
+        keys = [key for _, key in owners]
+        wished = self._as_siblings(created.resource_type, module, name)
+        usual = "arn" if name.endswith("arn") else "id"
+        key = next((key for key in (wished, usual) if key in keys), keys[0])
+        parsed = parse_address(owners[0][0])
+        return "" if parsed is None else f"{_local(parsed)}.{key}"
+
+    def _is_referable(self, address: str, module: Module) -> bool:
+        parsed = parse_address(address)
+        instance = self.code.module.instance(address)
+        return (
+            parsed is not None
+            and parsed.module == module.address
+            and instance is not None
+            and not _is_part(parsed.resource_type)
+        )
+
+    def _as_siblings(self, resource_type: str, module: Module, name: str) -> str:
+        """The attribute that the siblings refer to: `name` for `role = aws_iam_role.app.name`."""
+        for _, (document, block) in self._siblings(module.source, resource_type):
+            attribute = document.attributes(block).get(name)
+            written = None if attribute is None else e.bare(read_attribute(document, attribute))
+            if isinstance(written, e.AttributeAccess):
+                return written.name
+        return ""
+
+
+def _is_part(resource_type: str) -> bool:
+    """Whether resources of a type belong to another one, whose name their id repeats."""
+    return resource_type.startswith("aws_s3_bucket_") or resource_type.endswith(
+        ("_policy_attachment", "_role_policy", "_rule")
+    )
+
+
+def _block(address: str) -> str:
+    return re.sub(r"\[[^\]]*\]$", "", address)
+
+
+def _local(address: Address) -> str:
+    """The address as code in the same module writes it."""
+    own = Address(resource_type=address.resource_type, name=address.name, key=address.key)
+    return str(own)
+
+
+def _names(attributes: Mapping[str, Json]) -> Iterator[str]:
+    yield from dict.fromkeys(str(attributes[key]) for key in _NAMES if isinstance(attributes.get(key), str))
+
+
+def _shared(name: str, *others: str) -> str:
+    """The longest beginning that a name shares with another, up to a separator."""
+    found = max((commonprefix([name, other]) for other in others), key=len, default="")  # noqa: RUF071  names, not paths
+    cut = max(found.rfind(separator) for separator in "-/_.:") + 1
+    return found[:cut]
+
+
+def _slug(name: str) -> str:
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+    return re.sub(r"[^A-Za-z0-9]+", "_", words).strip("_").lower()

@@ -1,0 +1,48 @@
+"""What a suggestion is asked for, and what one is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gateway.model.json import Json
+from reconciler.model import Left, Wanted
+
+LONGEST_REPLACEMENT = 20_000
+"""Characters that one replacement may hold."""
+MOST_REPLACEMENTS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A value that the code must declare and that no editor could write, with the code it may be written in."""
+
+    left: Left
+    before: Json
+    """What the code declares now, if that is known."""
+    files: Mapping[Path, bytes]
+    """The files of the modules on the way to the value, by path relative to the stack's root. Only these may change."""
+
+    @property
+    def wanted(self) -> Wanted:
+        """The value."""
+        return self.left.wanted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replacement:
+    """Text that occurs exactly once in a file, and what takes its place."""
+
+    path: str
+    find: str
+    replace: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """Replacements that may declare the wanted value."""
+
+    replacements: tuple[Replacement, ...]
+    reason: str = ""
+    """The suggester's own words. They are never shown as a fact."""
+    tokens: int = 0
+    """What it cost."""

@@ -1,0 +1,120 @@
+"""A provider as a running process: started as Terraform starts it, spoken to over a socket of its own, ended with us.
+
+Source: HashiCorp's go-plugin, "Internals": the handshake is one line on standard output, `1|5|unix|PATH|grpc|…`.
+"""
+
+import asyncio
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import grpc.aio
+
+from reconciler.errors import PluginUnavailable
+from reconciler.terraform.plugin.messages import message_class
+
+_COOKIE: Final = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2"
+"""Terraform's own value of TF_PLUGIN_MAGIC_COOKIE: a provider ends at once without it. It is public and no secret."""
+_PROTOCOL: Final = "5"
+_START_SECONDS: Final = 60.0
+_CALL_SECONDS: Final = 60.0
+_END_SECONDS: Final = 5.0
+_ERROR: Final = 1
+"""`Diagnostic.Severity.ERROR`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ProviderProcess:
+    """A provider that was started and answers. Close it."""
+
+    process: asyncio.subprocess.Process
+    channel: Any
+    folder: Path
+    """Holds its socket; only we can read it."""
+
+    @classmethod
+    async def start(cls, executable: Path, environment: Mapping[str, str]) -> "ProviderProcess":
+        """Start a provider. `environment` is that of terraform, with the credentials.
+
+        Raises `errors.PluginUnavailable` if it does not start within a minute, or speaks another protocol.
+        """
+        folder = Path(tempfile.mkdtemp(prefix="sentinel-provider-"))
+        try:
+            process = await asyncio.create_subprocess_exec(
+                executable,
+                env={**environment, "TF_PLUGIN_MAGIC_COOKIE": _COOKIE, "PLUGIN_PROTOCOL_VERSIONS": _PROTOCOL, "TMPDIR": str(folder)},
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                start_new_session=True,
+            )  # fmt: skip
+        except OSError as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise PluginUnavailable.because(f"{executable.name} could not be started: {error}.") from error
+        try:
+            address = await _address(process)
+            options = [("grpc.max_receive_message_length", -1), ("grpc.enable_http_proxy", 0)]
+            return cls(process=process, channel=grpc.aio.insecure_channel(address, options=options), folder=folder)
+        except BaseException:
+            await _end(process, folder)
+            raise
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return self.process.returncode is None
+
+    async def call(self, method: str, request: Any, response: str) -> Any:
+        """The answer to one call of the service `tfplugin5.Provider`; `response` names the message it has.
+
+        Raises `errors.PluginUnavailable` if it does not answer, or answers with an error.
+        """
+        kind = message_class(response)
+        unary = self.channel.unary_unary(
+            f"/tfplugin5.Provider/{method}",
+            request_serializer=type(request).SerializeToString,
+            response_deserializer=kind.FromString,
+        )
+        try:
+            answer = await unary(request, timeout=_CALL_SECONDS)
+        except grpc.aio.AioRpcError as error:
+            raise PluginUnavailable.because(f"{method} failed: {error.details() or error.code().name}.") from error
+        errors = [entry.summary for entry in answer.diagnostics if entry.severity == _ERROR]
+        if errors:
+            raise PluginUnavailable.because(f"{method} failed: {'; '.join(errors)}.")
+        return answer
+
+    async def close(self) -> None:
+        """End it and remove its socket. Safe to call twice."""
+        await self.channel.close()
+        await _end(self.process, self.folder)
+
+
+async def _address(process: asyncio.subprocess.Process) -> str:
+    """The address for gRPC from the handshake. Raises `errors.PluginUnavailable`."""
+    assert process.stdout is not None  # noqa: S101  asked for by PIPE
+    try:
+        line = (await asyncio.wait_for(process.stdout.readline(), _START_SECONDS)).decode(errors="replace").strip()
+    except (TimeoutError, ValueError) as error:
+        raise PluginUnavailable.because("It sent no handshake within a minute.") from error
+    parts = line.split("|")
+    if len(parts) < 5 or parts[1] != _PROTOCOL or parts[2] != "unix" or parts[4] != "grpc":  # noqa: PLR2004  the fields that "Internals" names
+        raise PluginUnavailable.because("It does not speak version 5 of the plug-in protocol over a socket.")
+    return f"unix:{parts[3]}"
+
+
+async def _end(process: asyncio.subprocess.Process, folder: Path) -> None:
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            process.terminate()
+        try:
+            await asyncio.wait_for(process.wait(), _END_SECONDS)
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+    shutil.rmtree(folder, ignore_errors=True)

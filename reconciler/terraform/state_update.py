@@ -1,0 +1,58 @@
+"""Brings a state up to date by a saved plan that changes nothing else: it is read first, and applied under the backend's lock.
+
+The state is never edited by hand. Terraform refuses a plan file that is older than the state, so nobody's apply is overwritten; and a
+process that dies before the apply leaves the state as it was, one that dies after it has nothing left to do.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from reconciler.errors import StateNotUpdated
+from reconciler.terraform.cli import SavedPlan, Terraform
+
+LOCK_SECONDS = 120
+"""How long an apply waits for the lock of the state, which somebody else's apply may hold."""
+_HARMLESS = (["no-op"], ["read"])
+
+
+def beyond_state(document: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a plan, in the form of `terraform show -json`, would do to anything but the state; empty if nothing.
+
+    Values that were read, outputs and imports only change the state. A resource that would be forgotten counts: it still exists.
+    """
+    return tuple(_beyond_state(document))
+
+
+def _beyond_state(document: Mapping[str, Any]) -> Iterator[str]:
+    if document.get("errored"):
+        yield "the plan is not complete"
+    for entry in document.get("resource_changes") or []:
+        actions = entry["change"]["actions"]
+        if actions not in _HARMLESS:
+            yield f"it would {' and '.join(actions)} {entry['address']}"
+    if document.get("deferred_changes") or document.get("action_invocations"):
+        yield "it would do more than Sentinel can judge"
+
+
+async def apply_to_state(terraform: Terraform, root: Path, saved: SavedPlan, *, state: Path | None) -> None:
+    """Apply a saved plan of the code in `root` to the state, and remove the file.
+
+    Raises `errors.StateNotUpdated`, with the state as it was, if the plan does more, and `errors.TerraformFailed` if the apply fails.
+    """
+    try:
+        more = beyond_state(await terraform.plan_document(root, saved.file)) if saved.changes else ()
+        if more:
+            raise StateNotUpdated.because("; ".join(more[:5]))
+        await terraform.apply(root, saved.file, state=state, lock_seconds=LOCK_SECONDS)
+    finally:
+        saved.file.unlink(missing_ok=True)
+
+
+async def refresh_state(terraform: Terraform, root: Path, *, state: Path | None, targets: Sequence[str] = ()) -> None:
+    """Write the live values of resources (of all, without `targets`) and the outputs that follow from them into the state.
+
+    Raises as `apply_to_state`.
+    """
+    saved = await terraform.saved_plan(root, state=state, targets=targets, refresh_only=True)
+    await apply_to_state(terraform, root, saved, state=state)

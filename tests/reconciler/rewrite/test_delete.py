@@ -1,0 +1,96 @@
+"""What is gone in AWS is removed from the code as its owner would: the benchmark's deletions against their gold edits, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from reconciler.model import Wanted
+from reconciler.rewrite.delete import delete
+from tests.bench.drift.scenario import Project, Scenario, golden, project_names, read_kinds, read_project
+
+_TIDIER = {"keyed/last-topic-gone", "nested/mail-gone", "policies/inline-to-managed"}
+"""Here the gold also removes what is of no use any more (a title, a variable), or adds a resource."""
+
+
+def _deletions() -> list[tuple[Project, Scenario]]:
+    kinds = read_kinds()
+    projects = [read_project(name, kinds) for name in project_names()]
+    return [(each, one) for each in projects for one in each.scenarios if _gone(one) and one.id not in _TIDIER]
+
+
+def _gone(scenario: Scenario) -> list[Wanted]:
+    gone = [change.on for change in scenario.changes if change.kind.sees == "gone"]
+    return [Wanted(address=address, attribute="*", value=None) for address in gone]
+
+
+@pytest.mark.parametrize(("project", "scenario"), [pytest.param(*each, id=each[1].id) for each in _deletions()])
+def test_the_edit_is_the_gold_edit(project: Project, scenario: Scenario) -> None:
+    edited = delete(project.path / scenario.root, _gone(scenario))
+    assert edited.left == ()
+    found = {str(Path(scenario.root) / path): content.decode() for path, content in edited.files.items()}
+    assert found == {file: after for file, (_, after) in golden(scenario, project.path).items()}
+
+
+_QUEUE = 'resource "aws_sqs_queue" "a" {\n  name = "a"\n}\n'
+
+
+def _delete(tmp_path: Path, code: str, *addresses: str) -> tuple[str, list[str]]:
+    (tmp_path / "main.tf").write_text(code)
+    edited = delete(tmp_path, [Wanted(address=address, attribute="*", value=None) for address in addresses])
+    after = edited.files.get(Path("main.tf"), code.encode()).decode()
+    return after, [left.reason for left in edited.left]
+
+
+def test_what_names_only_the_resource_goes_with_it(tmp_path: Path) -> None:
+    rest = 'resource "aws_sqs_queue" "b" {\n  name       = "b"\n'
+    outputs = '\noutput "a" {\n  value = aws_sqs_queue.a.url\n}\n\nimport {\n  to = aws_sqs_queue.a\n  id = "x"\n}\n'
+    code = f"{_QUEUE}\n{rest}  depends_on = [aws_sqs_queue.a]\n}}\n{outputs}"
+    after, left = _delete(tmp_path, code, "aws_sqs_queue.a")
+    assert left == []
+    assert after == 'resource "aws_sqs_queue" "b" {\n  name = "b"\n}\n'
+
+
+def test_one_of_several_dependencies_is_taken_out(tmp_path: Path) -> None:
+    two = _QUEUE.replace('"a"', '"b"')
+    code = f'{_QUEUE}\n{two}\nmodule "m" {{\n  source     = "example/m"\n  depends_on = [aws_sqs_queue.a, aws_sqs_queue.b]\n}}\n'
+    after, left = _delete(tmp_path, code, "aws_sqs_queue.a")
+    assert left == []
+    assert "depends_on = [aws_sqs_queue.b]" in after
+
+
+def test_what_something_else_needs_is_left_with_the_place(tmp_path: Path) -> None:
+    user = 'resource "aws_sqs_queue" "b" {\n  name = "${aws_sqs_queue.a.name}-b"\n}\n'
+    after, left = _delete(tmp_path, f"{_QUEUE}\n{user}", "aws_sqs_queue.a")
+    assert after == f"{_QUEUE}\n{user}"
+    assert len(left) == 1
+    assert "resource.aws_sqs_queue.b still refers to it (main.tf:6)" in left[0]
+
+
+def test_two_that_need_each_other_go_together_or_not_at_all(tmp_path: Path) -> None:
+    user = 'resource "aws_sqs_queue" "b" {\n  name = "${aws_sqs_queue.a.name}-b"\n}\n'
+    after, left = _delete(tmp_path, f"{_QUEUE}\n{user}", "aws_sqs_queue.a", "aws_sqs_queue.b")
+    assert (after, left) == ("", [])
+
+
+def test_an_instance_in_the_middle_of_a_count_is_left(tmp_path: Path) -> None:
+    code = 'resource "aws_sqs_queue" "a" {\n  count = 3\n\n  name = "a-${count.index}"\n}\n'
+    after, left = _delete(tmp_path, code, "aws_sqs_queue.a[1]")
+    assert after == code
+    assert "No single entry of the code makes exactly the instance 1 go" in left[0]
+    after, left = _delete(tmp_path, code, "aws_sqs_queue.a[2]", "aws_sqs_queue.a[1]")
+    assert "count = 1" in after
+    assert left == []
+
+
+def test_a_block_of_a_module_that_is_used_twice_is_left(tmp_path: Path) -> None:
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m/main.tf").write_text(_QUEUE + '\nresource "aws_sns_topic" "t" {\n  name = "t"\n}\n')
+    code = 'module "one" {\n  source = "./m"\n}\n\nmodule "two" {\n  source = "./m"\n}\n'
+    after, left = _delete(tmp_path, code, "module.one.aws_sqs_queue.a")
+    assert after == code
+    assert "module.two.aws_sqs_queue.a" in left[0]
+
+
+def test_an_address_that_the_code_does_not_have_is_left(tmp_path: Path) -> None:
+    _, left = _delete(tmp_path, _QUEUE, "aws_sqs_queue.other")
+    assert left == ["No block in the code declares aws_sqs_queue.other, or not with a key that is known."]

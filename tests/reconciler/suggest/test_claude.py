@@ -1,0 +1,65 @@
+"""A model is asked with redacted code and within the budget; whatever goes wrong there, it is only no suggestion."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from anthropic import AsyncAnthropic
+
+from gateway.clock import SystemClock
+from reconciler.suggest.budget import TokenBudget
+from reconciler.suggest.claude import ClaudeSuggester
+from reconciler.suggest.question import Question, Replacement, Suggestion
+from tests.kit.messages_api import MessagesApi, messages_api
+from tests.reconciler.suggest.conftest import CODE, Ask
+
+pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+GIVEN = {"path": "main.tf", "find": "= 30\n}", "replace": "= 60\n}"}
+
+
+async def _suggest(
+    api: MessagesApi, tmp_path: Path, question: Question, a_day: int = 100_000
+) -> tuple[Suggestion | None, int]:
+    budget = TokenBudget(file=tmp_path / "tokens.json", a_day=a_day, clock=SystemClock())
+    async with AsyncAnthropic(api_key="sk-test", base_url=api.url, max_retries=0) as client:
+        suggester = ClaudeSuggester(client=client, model="claude-sonnet-5-5", budget=budget)
+        return await suggester.suggest(question), budget.left
+
+
+async def test_an_answer_is_a_suggestion_and_costs_what_it_says(ask: Ask, tmp_path: Path) -> None:
+    async with messages_api({"replacements": [GIVEN], "reason": "It is a literal."}) as api:
+        suggestion, left = await _suggest(api, tmp_path, ask())
+    assert suggestion == Suggestion(replacements=(Replacement(**GIVEN),), reason="It is a literal.", tokens=1000)
+    assert left == 99_000
+    assert api.keys == ["sk-test"]
+    (asked,) = api.asked
+    assert "visibility_timeout_seconds" in asked["messages"][0]["content"]
+    assert asked["output_config"]["format"]["type"] == "json_schema"
+
+
+@pytest.mark.parametrize("answer", [{"replacements": [], "reason": "None."}, "no JSON", {"other": 1}, 500, 529, 401])
+async def test_anything_else_is_no_suggestion(ask: Ask, tmp_path: Path, answer: Any) -> None:
+    async with messages_api(answer) as api:
+        suggestion, left = await _suggest(api, tmp_path, ask())
+    assert suggestion is None
+    assert left < 100_000
+
+
+async def test_a_server_that_cannot_be_reached_is_no_suggestion(ask: Ask, tmp_path: Path) -> None:
+    async with messages_api() as api:
+        pass
+    assert (await _suggest(api, tmp_path, ask()))[0] is None
+
+
+async def test_secrets_are_not_sent(ask: Ask, tmp_path: Path) -> None:
+    code = CODE + b'\nresource "aws_db_instance" "x" {\n  password = "hunter-two"\n}\n'
+    async with messages_api({"replacements": [], "reason": ""}) as api:
+        await _suggest(api, tmp_path, ask(code=code))
+    assert "hunter-two" not in str(api.asked)
+
+
+async def test_without_budget_or_with_too_much_code_nothing_is_sent(ask: Ask, tmp_path: Path) -> None:
+    async with messages_api() as api:
+        assert await _suggest(api, tmp_path, ask(), a_day=100) == (None, 100)
+        assert (await _suggest(api, tmp_path, ask(code=CODE + b"#" * 60_000)))[0] is None
+    assert api.asked == []

@@ -1,0 +1,31 @@
+"""Without a key nothing is suggested; with one the model in the settings is asked, at the endpoint in the settings."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from gateway.clock import SystemClock
+from gateway.settings import SuggestSettings
+from reconciler.suggest.opened import open_suggestions
+from tests.kit.messages_api import messages_api
+from tests.reconciler.suggest.conftest import Ask
+
+TIMEOUT = "visibility_timeout_seconds = 30"
+
+
+async def test_without_a_key_there_are_none(tmp_path: Path) -> None:
+    async with open_suggestions(SuggestSettings(), tmp_path, SystemClock()) as suggestions:
+        assert suggestions is None
+
+
+@pytest.mark.allow_hosts(["127.0.0.1"])
+async def test_with_a_key_the_model_is_asked(ask: Ask, tmp_path: Path) -> None:
+    replacement = {"path": "main.tf", "find": TIMEOUT, "replace": TIMEOUT.replace("30", "60")}
+    async with messages_api({"replacements": [replacement], "reason": ""}) as api:
+        settings = SuggestSettings(key=SecretStr("sk-test"), endpoint=api.url, model="claude-haiku-5-5")
+        async with open_suggestions(settings, tmp_path, SystemClock()) as suggestions:
+            assert suggestions is not None
+            found = await suggestions.find(tmp_path, ask(60))
+    assert found is not None
+    assert (api.asked[0]["model"], api.keys) == ("claude-haiku-5-5", ["sk-test"])

@@ -1,0 +1,103 @@
+"""Named resources are written back without a plan: what was read, what the code sets, and what a plan would have shown."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.model.json import Json
+from gateway.terraform.config.module import load_module
+from reconciler.standalone import write
+from reconciler.terraform.live import LiveReads
+from reconciler.terraform.plugin.stored import StoredResource
+from reconciler.terraform.refreshed import Refreshed
+from reconciler.unplanned import planned_by_code, reconcile_unplanned
+
+RED = 'aws_cloudwatch_log_group.team["red"]'
+CODE = """
+resource "aws_sqs_queue" "orders" {
+  name                       = "orders"
+  visibility_timeout_seconds = 30
+}
+"""
+
+
+def _stored(**attributes: Json) -> StoredResource:
+    return StoredResource(
+        address="aws_sqs_queue.orders", resource_type="aws_sqs_queue", provider="p", schema_version=0, attributes=attributes, private=b""
+    )  # fmt: skip
+
+
+def _planned(tmp_path: Path, state: Mapping[str, Json], live: Mapping[str, Json]) -> list[tuple[str, Json, Json]]:
+    (tmp_path / "main.tf").write_text(CODE)
+    stored = _stored(**state)
+    refreshed = Refreshed(read=frozenset({stored.address}), objects={stored.address: live})
+    plan = planned_by_code(load_module(tmp_path), [stored], refreshed)
+    return [(change.attribute, change.live, change.other) for change in plan.changes]
+
+
+def test_what_the_code_sets_and_drifted_is_written(tmp_path: Path) -> None:
+    state: dict[str, Json] = {"visibility_timeout_seconds": 30, "delay_seconds": 0}
+    assert _planned(tmp_path, state, {**state, "visibility_timeout_seconds": 60}) == [
+        ("visibility_timeout_seconds", 60, 30)
+    ]
+
+
+def test_what_the_code_does_not_set_is_left_alone(tmp_path: Path) -> None:
+    assert _planned(tmp_path, {"delay_seconds": 0}, {"delay_seconds": 5}) == []
+
+
+@pytest.mark.terraform
+@pytest.mark.slow
+@pytest.mark.allow_hosts(["127.0.0.1"])
+async def test_one_value_is_written_without_a_plan(calm: Any, tmp_path: Path) -> None:
+    calm.client("logs").put_retention_policy(logGroupName="/team/red", retentionInDays=30)
+    async with LiveReads.beside(_NoPlan.of(calm)) as reads:
+        report = await reconcile_unplanned(reads, calm.path, [RED], state=calm.state, events=(), workdir=tmp_path)
+    assert [(drift.wanted.address, drift.wanted.value, drift.before) for drift in report.drifts] == [(RED, 30, 7)]
+    assert {proof.name for proof in report.proofs if proof.held} == {
+        "parses",
+        "formatted",
+        "untouched",
+        "nothing_hidden",
+        "captured",
+    }
+    assert report.clean
+    assert report.diff.count("\n+") == 2  # the header and the line
+
+
+@pytest.mark.terraform
+@pytest.mark.slow
+@pytest.mark.allow_hosts(["127.0.0.1"])
+async def test_what_is_gone_or_unknown_is_left(calm: Any, tmp_path: Path) -> None:
+    calm.client("logs").delete_log_group(logGroupName="/team/red")
+    try:
+        async with LiveReads.beside(_NoPlan.of(calm)) as reads:
+            report = await reconcile_unplanned(
+                reads, calm.path, [RED, "aws_sqs_queue.none"], state=calm.state, events=(), workdir=tmp_path
+            )
+    finally:
+        calm.client("logs").create_log_group(logGroupName="/team/red")
+    gone, unknown = (left.reason for left in report.left)
+    assert gone.startswith(f"{RED} does not exist any more.")
+    assert unknown == "The state has no resource aws_sqs_queue.none."
+    write(calm.path, report)
+    assert not report.edited.files
+
+
+class _NoPlan:
+    """Terraform that fails the test if it plans."""
+
+    @staticmethod
+    def of(live: Any) -> Any:
+        from reconciler.terraform.cli import Terraform  # noqa: PLC0415
+
+        class NoPlan(Terraform):
+            async def plan(self, *_: Any, **__: Any) -> Path | None:
+                raise AssertionError
+
+            async def refresh(self, *_: Any, **__: Any) -> Refreshed:
+                raise AssertionError
+
+        return NoPlan(environment=live.environment, workdir=live.workdir, shared_data=live.path / ".terraform")
