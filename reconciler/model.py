@@ -19,6 +19,8 @@ class Wanted:
     attribute: str
     """Dotted path, e.g. `desired_capacity`, `tags.owner`, `versioning_configuration.status`."""
     value: Json
+    before: Json = field(default=None, compare=False)
+    """What Terraform says the code declares there, in the provider's form; null if that is not known."""
 
     @property
     def path(self) -> AttributePath:

@@ -87,6 +87,7 @@ async def reconcile_copy(
     if not new and (plan is None or not plan.changes):
         return _with_plan(Report(context=context), saved, plan if saved.changes else None)
     drifts, left = classify_foreign_drift(plan, origins(events, plan)) if plan else ((), ())
+    context = replace(context, live=plan.live_values if plan else {})
     return await _prove(context, [*drifts, *new], list(left), events, path)
 
 

@@ -98,7 +98,10 @@ def classify_foreign_drift(
     for change in plan.changes:
         origin = origins.get((change.address, change.attribute))
         want = Wanted(
-            address=change.address, attribute=change.attribute, value=None if change.sensitive else change.live
+            address=change.address,
+            attribute=change.attribute,
+            value=None if change.sensitive else change.live,
+            before=None if change.sensitive else change.other,
         )
         if change.attribute == WHOLE and change.actions == ("create",) and change.address in gone:
             drifts.append(Drift(wanted=want, before=_DECLARED, origin=origin))

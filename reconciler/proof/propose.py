@@ -9,6 +9,7 @@ from gateway.model.json import Json
 from reconciler.model import Edited, Left, Proof, Wanted
 from reconciler.proof.other_roots import OtherRoot, plans, unsettled, using, with_others
 from reconciler.proof.proofs import CatchUp, Explain, Verified, verify
+from reconciler.rewrite.edit import Live
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.rewrite.whole import edit_all
 from reconciler.terraform.cli import Terraform
@@ -36,6 +37,8 @@ class ProofContext:
     """The code around the stack in its repository; None if none of it may be edited."""
     others: tuple[OtherRoot, ...] = ()
     """The roots in it that are planned too if an edited module is theirs as well."""
+    live: Live = field(default_factory=dict)
+    """The attributes of resources and data sources by address, as far as they are known: what the code refers to."""
 
     async def plan(self) -> TerraformPlan | None:
         """The plan of the code as it is now; None if the plan is empty. Raises `errors.TerraformFailed`, `errors.TerraformMissing`."""
@@ -83,7 +86,7 @@ async def attempt(
 
     Changes in the plan that belong to values in `own_left` count as explained.
     """
-    edited = edit_all(context.root, wanted, context.around)
+    edited = edit_all(context.root, wanted, context.around, context.live)
     if not edited.edits:
         return edited, None
     with temporarily_written(context.root, edited.files) as before:

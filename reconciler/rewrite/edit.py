@@ -3,23 +3,34 @@
 import json
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import assert_never
 
 from gateway.errors import CodeInvalid
-from gateway.model.equality import equal
 from gateway.model.json import Json
 from gateway.model.path import AttributePath
 from gateway.terraform.config.changed import AllDefinitions, all_definitions, changed_module
-from gateway.terraform.config.instance import ResourceInstance, declared
-from gateway.terraform.config.module import Module, load_module
+from gateway.terraform.config.instance import ResourceInstance
+from gateway.terraform.config.module import Module, informed, load_module
+from gateway.terraform.config.policy_document import TYPE as POLICY_DOCUMENT
 from gateway.terraform.lang.hcl import Document, parse
 from gateway.terraform.lang.values import EvaluationFailed, Unknown
 from reconciler.model import Edit, Edited, Left, Wanted
-from reconciler.rewrite.editors import attribute, entry, list_items, literal, override, removal
+from reconciler.rewrite.editors import (
+    attribute,
+    blocks,
+    conditional,
+    entry,
+    json_member,
+    list_items,
+    literal,
+    override,
+    removal,
+    template,
+)
 from reconciler.rewrite.editors.align import aligned
-from reconciler.rewrite.editors.splice import Splice
+from reconciler.rewrite.editors.splice import Splice, common_start
 from reconciler.rewrite.editors.text import CannotEdit
 from reconciler.rewrite.footprint import (
     Footprint,
@@ -28,13 +39,18 @@ from reconciler.rewrite.footprint import (
     footprint_changes,
     footprint_of,
     locate,
-    set_values,
 )
+from reconciler.rewrite.inside import declared_inside, declares
 from reconciler.rewrite.inverse import unchanged
+from reconciler.rewrite.json_text import document_in
 from reconciler.rewrite.lift import Lift, lifts
+from reconciler.rewrite.parts import split
 from reconciler.rewrite.place import (
     ArgumentPlace,
     AttributePlace,
+    BlocksPlace,
+    ConditionalPlace,
+    DocumentPlace,
     EditablePlace,
     EntryPlace,
     ListPlace,
@@ -43,9 +59,13 @@ from reconciler.rewrite.place import (
     ObjectEntry,
     OverridePlace,
     Place,
+    TemplatePlace,
 )
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.rewrite.trace import traces
+
+Live = Mapping[str, Mapping[str, Json]]
+"""Attributes by address; those of data sources under `data.type.name`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +77,9 @@ class _State:
     module: Module
     definitions: AllDefinitions
     around: Surroundings
+    live: Live = field(default_factory=dict)
+    informed: Module
+    """The same code with the live attributes of what it refers to: it tells what an expression is now."""
 
     def original(self, path: Path) -> bytes | None:
         """The bytes of a file in this state; None if it does not exist."""
@@ -67,7 +90,7 @@ class _State:
 
     def instance(self, address: str) -> ResourceInstance | None:
         """The instance at an address."""
-        return self.module.instance(address)
+        return self.informed.instance(address)
 
 
 def edit(
@@ -75,14 +98,16 @@ def edit(
     wanted: Sequence[Wanted],
     sources: Mapping[Path, bytes] | None = None,
     around: Surroundings | None = None,
+    live: Live | None = None,
 ) -> Edited:
     """The files that declare the wanted values, the edits (each on the result of the ones before), and the values that are left.
 
     Each wanted value is written whole or not at all; a value that the code declares already needs no edit. The result does
-    not depend on the order of `wanted`. Nothing is written to disk. Raises `CodeInvalid` if the code cannot be read.
-    `around` says which code outside of `root` may be edited; None: none.
+    not depend on the order of `wanted`. `live` are the attributes of all resources and data sources, as far as they are known: what
+    the code refers to is then known too. `around` says which code outside of `root` may be edited; None: none. Nothing is written to
+    disk. Raises `CodeInvalid` if the code cannot be read.
     """
-    first = state = _load(root, sources or {}, around or Surroundings())
+    first = state = _load(root, sources or {}, around or Surroundings(), live or {})
     todo = sorted(wanted, key=_order)
     allowed = tuple(part for each in todo for part in _parts(first, each))
     edits: list[Edit] = []
@@ -109,9 +134,19 @@ def _order(wanted: Wanted) -> tuple[str, str, str]:
     return wanted.address, wanted.attribute, json.dumps(wanted.value, sort_keys=True)
 
 
-def _load(root: Path, sources: Mapping[Path, bytes], around: Surroundings, known: Module | None = None) -> _State:
+def _load(
+    root: Path, sources: Mapping[Path, bytes], around: Surroundings, live: Live, known: Module | None = None
+) -> _State:
     module = load_module(root, sources, known)
-    return _State(root=root, sources=dict(sources), module=module, definitions=all_definitions(module), around=around)
+    return _State(
+        root=root,
+        sources=dict(sources),
+        module=module,
+        definitions=all_definitions(module),
+        around=around,
+        live=live,
+        informed=informed(module, live),
+    )
 
 
 def _after(state: _State, files: Mapping[Path, bytes]) -> _State:
@@ -120,36 +155,23 @@ def _after(state: _State, files: Mapping[Path, bytes]) -> _State:
     path, source = next(iter(files.items()))
     changed = changed_module(state.module, state.definitions, path, source) if len(files) == 1 else None
     if changed is None:
-        return _load(state.root, sources, state.around, state.module)
-    return replace(state, sources=sources, module=changed[0], definitions=changed[1])
+        return _load(state.root, sources, state.around, state.live, state.module)
+    module, definitions = changed
+    return replace(
+        state, sources=sources, module=module, definitions=definitions, informed=informed(module, state.live)
+    )
 
 
 # ------------------------------------------------------------------------------------------ whole maps and blocks
 
 
 def _parts(state: _State, wanted: Wanted) -> Iterator[Wanted]:
-    """The wanted value; if the code declares a map or one nested block, instead one value for each entry that differs."""
+    """The wanted value as the smallest parts that the code does not declare."""
     _, here = _located(state, wanted)
-    block = isinstance(here, list) and len(here) == 1 and isinstance(here[0], dict) and _is_one_block(wanted.value)
-    value = wanted.value[0] if block and isinstance(wanted.value, Sequence) else wanted.value
-    table = here[0] if block and isinstance(here, list) else here
-    if not isinstance(value, Mapping) or not isinstance(table, dict) or not (table or value):
-        yield wanted
-        return
-    prefix = f"{wanted.attribute}.0" if block else wanted.attribute
-    for key in sorted(value.keys() | table.keys()):
-        unset = value.get(key) in (None, "", [], {}, False, 0)
-        if (key not in table or key not in value) and block and unset:
-            continue
-        part = replace(wanted, attribute=f"{prefix}.{key}", value=value.get(key))
+    for steps, value in split(here, wanted.value, wanted.before):
+        part = replace(wanted, attribute=".".join((wanted.attribute, *steps)), value=value, before=None)
         if not _holds(state, part):
-            yield from _parts(state, part)
-
-
-def _is_one_block(value: Json) -> bool:
-    return (
-        isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 1 and isinstance(value[0], Mapping)
-    )
+            yield part
 
 
 def _located(state: _State, wanted: Wanted) -> tuple[tuple[str, ...], Footprint]:
@@ -162,7 +184,7 @@ def _edit_whole(state: _State, wanted: Wanted, allowed: Sequence[Wanted]) -> tup
     """The state after writing every part of a wanted value; `Left` if any part cannot be written."""
     edits: list[Edit] = []
     for part in tuple(_parts(state, wanted)):
-        result = _edit_part(state, part, allowed)
+        result = _edit_part(state, part, (*allowed, part))
         if isinstance(result, Left):
             return replace(result, wanted=wanted)
         state, made = result
@@ -179,10 +201,10 @@ def _holds(state: _State, wanted: Wanted) -> bool:
     if instance is None:
         return False
     try:
-        return equal(declared(instance, wanted.attribute), wanted.value)
+        return declares(instance, wanted.path, wanted.value)
     except EvaluationFailed:
         # Absent counts as null; an expression that fails does not.
-        return wanted.value is None and _located(state, wanted)[1] is None
+        return wanted.value in (None, []) and _located(state, wanted)[1] in (None, [])
     except Unknown:
         return False
 
@@ -209,7 +231,7 @@ def _edit_part(state: _State, wanted: Wanted, allowed: Sequence[Wanted]) -> tupl
 def _places(state: _State, wanted: Wanted) -> Iterator[Place | Lift]:
     """The places that define the value; then, in a module, new variables of it that only this instance is given."""
     # What a module says by itself, all its callers share: first what the root says.
-    places = sorted(traces(state.module, wanted.address, wanted.path), key=lambda each: _is_in_module(state, each))
+    places = sorted(traces(state.informed, wanted.address, wanted.path), key=lambda each: _is_in_module(state, each))
     yield from places
     yield from lifts(state.module, wanted, places)
 
@@ -273,7 +295,7 @@ def _below(module: Module, directory: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _splice(place: EditablePlace, value: Json) -> Splice:
+def _splice(place: EditablePlace, value: Json) -> Splice:  # noqa: C901  one case for each kind of place
     """The change that gives the place a value (already converted by the inverse): one editor per kind of place."""
     match place:
         case LiteralPlace(entry=ObjectEntry() as own_entry) if value is None:
@@ -288,6 +310,14 @@ def _splice(place: EditablePlace, value: Json) -> Splice:
             return attribute.edit(place, value)
         case OverridePlace():
             return override.edit(place, value)
+        case BlocksPlace():
+            return blocks.edit(place, value)
+        case TemplatePlace():
+            return template.edit(place, value)
+        case ConditionalPlace():
+            return conditional.edit(place, value)
+        case DocumentPlace():
+            return json_member.edit(place, value)
         case _:
             assert_never(place)
 
@@ -306,20 +336,47 @@ def _check_differences(before: _State, after: _State, wanted: Wanted, allowed: S
     if not _holds(after, wanted):
         raise CannotEdit("The edit would not give the attribute the wanted value.")
     for change in footprint_changes(before.module, after.module):
-        _check_difference(after, change, wanted, allowed)
+        _check_difference(before, after, change, (wanted, *allowed))
     if after.module.carried is not None:
         after.module.carried.release()
 
 
-def _check_difference(after: _State, change: FootprintChange, wanted: Wanted, allowed: Sequence[Wanted]) -> None:
+def _check_difference(before: _State, after: _State, change: FootprintChange, allowed: Sequence[Wanted]) -> None:
     """Raise `CannotEdit` unless everything that changed in one block is a wanted value."""
     shown = change.address.removeprefix("?")
+    if shown != change.address and _POLICY in f".{shown}.":
+        return  # What it changes is what refers to it, and the footprint of each of those has all of it.
     if change.before is None or change.after is None:
         raise CannotEdit(f"The edit would also add or remove {shown}.")
-    same_resource = [each for each in (wanted, *allowed) if each.address == change.address]
-    for path in differences(set_values(change.before), set_values(change.after)):
+    same_resource = [each for each in allowed if each.address == change.address]
+    for path in _paths(before, after, change):
         if not any(_covers(change.after, each, path) and _holds(after, each) for each in same_resource):
             raise CannotEdit(f"The edit would also change {shown}.{'.'.join(path)}, which is not wanted.")
+
+
+_POLICY = f".data.{POLICY_DOCUMENT}."
+
+
+def _paths(before: _State, after: _State, change: FootprintChange) -> Iterator[tuple[str, ...]]:
+    """The paths that differ; where a text holds a JSON document on both sides, those inside the document."""
+    for path in differences(dict(change.before or {}), dict(change.after or {})):
+        if len(path) == 1 and (change.before or {}).get(path[0]) is None and (change.after or {}).get(path[0]) is None:
+            continue  # an attribute that is set to null is one that is not set
+        one, other = (_document_at(state, change.address, path) for state in (before, after))
+        if one is None or other is None:
+            yield path
+        else:
+            yield from ((*path, *inner) for inner in differences(one, other))  # type: ignore[arg-type]  # JSON is a footprint
+
+
+def _document_at(state: _State, address: str, path: tuple[str, ...]) -> dict[str, Json] | list[Json] | None:
+    instance = state.instance(address)
+    if instance is None:
+        return None
+    try:
+        return document_in(declared_inside(instance, AttributePath(".".join(path))))
+    except Unknown:
+        return None
 
 
 def _covers(footprint: Mapping[str, Footprint], wanted: Wanted, path: tuple[str, ...]) -> bool:
@@ -331,16 +388,7 @@ def _covers(footprint: Mapping[str, Footprint], wanted: Wanted, path: tuple[str,
 def _as_edit(path: Path, state: _State, after: bytes, wanted: Wanted, chain: tuple[str, ...]) -> Edit:
     """The edit of a file as the smallest span of bytes that differs from the state before."""
     before = state.original(path) or b""
-    start = _common(before, after)
-    same = _common(before[start:][::-1], after[start:][::-1])
+    start = common_start(before, after)
+    same = common_start(before[start:][::-1], after[start:][::-1])
     old, new = before[start : len(before) - same], after[start : len(after) - same]
     return Edit(path=path, start=start, end=start + len(old), old=old, new=new, wanted=wanted, chain=chain)
-
-
-def _common(one: bytes, other: bytes) -> int:
-    """The length of the common prefix, in bytes."""
-    same, differs = 0, min(len(one), len(other)) + 1
-    while same + 1 < differs:
-        middle = (same + differs) // 2
-        same, differs = (middle, differs) if one[:middle] == other[:middle] else (same, middle)
-    return same

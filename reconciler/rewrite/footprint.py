@@ -21,6 +21,7 @@ from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Opaque, Unknown, Value
+from reconciler.rewrite.json_text import document_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +285,9 @@ class _Marker:
             for child in children.values():
                 outputs = child.own_outputs()
                 yield self.of({names[1]: outputs[names[1]]} if names[1:] and names[1] in outputs else outputs)
+        elif root == "data" and ".".join(names[:2]) in module.source.data:
+            document, block = module.source.data[".".join(names[:2])]
+            yield {**self.body(document, block, module.scope, META)}
         elif f"{root}.{names[0]}" in module.source.resources:
             for instance in module.instances_of(f"{root}.{names[0]}"):
                 if len(names) > 1:
@@ -352,11 +356,6 @@ def differences(before: Footprint, after: Footprint, path: tuple[str, ...] = ())
         yield path
 
 
-def set_values(footprint: Mapping[str, Footprint]) -> dict[str, Footprint]:
-    """The attributes without those that are null: to Terraform they are not set."""
-    return {name: value for name, value in footprint.items() if value is not None}
-
-
 def locate(footprint: Footprint, path: AttributePath) -> tuple[tuple[str, ...], Footprint]:
     """The steps to a path in a footprint, and the footprint there (None if there is none).
 
@@ -365,6 +364,7 @@ def locate(footprint: Footprint, path: AttributePath) -> tuple[tuple[str, ...], 
     done: tuple[str, ...] = ()
     here = footprint
     for position, step in enumerate(path.steps):
+        here = cast("Footprint", document_in(here) or here)
         if isinstance(here, list) and not step.isdecimal() and len(here) == 1:
             done, here = (*done, "0"), here[0]
         if isinstance(here, dict):

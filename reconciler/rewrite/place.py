@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from tree_sitter import Node
 
+from gateway.model.json import Json
 from gateway.model.path import AttributePath
 from gateway.terraform.config.module import Module
 from gateway.terraform.lang import expression as e
@@ -59,8 +60,53 @@ class ListPlace(_Editable):
     """A list written in place: its items are replaced."""
 
     node: e.Tuple
+    scope: EvaluationScope = field(default_factory=EvaluationScope)
+    """The scope of its items."""
     entry: ObjectEntry | None = None
     """The object entry whose value is this list, if any."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlocksPlace(_Editable):
+    """The nested blocks of one type: some are added or removed."""
+
+    block: Node
+    """The block that holds them."""
+    block_type: str
+    scope: EvaluationScope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConditionalPlace(_Editable):
+    """An expression that all instances share: it becomes a conditional with another value for one of them."""
+
+    node: Expression
+    condition: str
+    """HCL that is true of that instance only."""
+    key: str = ""
+    """The entry that the map gets for that instance only; empty if the expression is the value itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplatePlace(_Editable):
+    """A text with interpolations: what is written between them is edited."""
+
+    node: e.Template
+    scope: EvaluationScope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentPlace(_Editable):
+    """A member of a JSON document that is written as text: in a heredoc, a string, or a file."""
+
+    start: int
+    """Where the text of the document begins in the file."""
+    end: int
+    steps: tuple[str, ...]
+    now: Json = None
+    """The value of the member, as it is evaluated."""
+    quoted: bool = False
+    """Whether the text stands in a quoted string of HCL, with its escapes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +124,8 @@ class AttributePlace(_Editable):
     block: Node
     path: AttributePath
     """The attribute, e.g. `delay_seconds`, or an entry of a map that is not there at all, e.g. `tags.owner`."""
+    condition: str = ""
+    """HCL that is true of the instance that gets the value; empty if all instances get it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +160,18 @@ class NoPlace:
     """How far tracing came."""
 
 
-EditablePlace: TypeAlias = LiteralPlace | ListPlace | EntryPlace | AttributePlace | ArgumentPlace | OverridePlace
+EditablePlace: TypeAlias = (
+    LiteralPlace
+    | ListPlace
+    | EntryPlace
+    | AttributePlace
+    | ArgumentPlace
+    | OverridePlace
+    | BlocksPlace
+    | ConditionalPlace
+    | DocumentPlace
+    | TemplatePlace
+)
 Place: TypeAlias = EditablePlace | NoPlace
 
 
@@ -164,7 +223,43 @@ class Cursor:
             chain=self.chain,
             module=self.module,
             node=node,
+            scope=self.scope,
             entry=self.entry,
+        )
+
+    def blocks(self, block: Node, block_type: str) -> BlocksPlace:
+        """The nested blocks of one type as a place."""
+        return BlocksPlace(
+            document=self.document,
+            convert=self.convert,
+            chain=self.chain,
+            module=self.module,
+            block=block,
+            block_type=block_type,
+            scope=self.scope,
+        )
+
+    def conditional(self, node: Expression, condition: str, key: str = "") -> ConditionalPlace:
+        """An expression that all instances share as a place."""
+        return ConditionalPlace(
+            document=self.document,
+            convert=self.convert,
+            chain=self.chain,
+            module=self.module,
+            node=node,
+            condition=condition,
+            key=key,
+        )
+
+    def text(self, node: e.Template) -> TemplatePlace:
+        """The text between interpolations as a place."""
+        return TemplatePlace(
+            document=self.document,
+            convert=self.convert,
+            chain=self.chain,
+            module=self.module,
+            node=node,
+            scope=self.scope,
         )
 
     def new_entry(self, node: e.Object, key: str) -> EntryPlace:
@@ -173,8 +268,8 @@ class Cursor:
             document=self.document, convert=self.convert, chain=self.chain, module=self.module, node=node, key=key
         )
 
-    def new_attribute(self, block: Node, path: str) -> AttributePlace:
-        """The missing attribute of a resource or nested block as a place."""
+    def new_attribute(self, block: Node, path: str, condition: str = "") -> AttributePlace:
+        """The missing attribute of a resource or nested block as a place; with a condition, for one instance only."""
         return AttributePlace(
             document=self.document,
             convert=self.convert,
@@ -182,6 +277,7 @@ class Cursor:
             module=self.module,
             block=block,
             path=AttributePath(path),
+            condition=condition,
         )
 
     def new_argument(self, block: Node, name: str, default: str) -> ArgumentPlace:

@@ -76,6 +76,9 @@ def _texts(value: Value) -> list[str]:
 _FIRST: Mapping[str, Callable[[Sequence[Value]], Inverse]] = {
     "base64decode": lambda _: lambda value: base64.b64encode(values.text(value).encode()).decode(),
     "base64encode": lambda _: lambda value: values.to_json(call("base64decode", [value])),
+    "jsonencode": lambda _: (
+        lambda value: values.to_json(call("jsondecode", [value])) if isinstance(value, str) else value
+    ),
     "jsondecode": lambda _: lambda value: values.to_json(call("jsonencode", [value])),
     "parseint": lambda others: lambda value: _digits(int(values.decimal(value)), int(values.decimal(others[1]))),
     "replace": lambda others: lambda value: values.text(value).replace(values.text(others[2]), values.text(others[1])),

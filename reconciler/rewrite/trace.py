@@ -19,9 +19,19 @@ from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown, Value
-from reconciler.rewrite import trace_call, trace_calls, trace_dynamic, trace_lists
+from reconciler.rewrite import (
+    trace_blocks,
+    trace_call,
+    trace_calls,
+    trace_collections,
+    trace_documents,
+    trace_dynamic,
+    trace_lists,
+    trace_overrides,
+    trace_policies,
+)
 from reconciler.rewrite.inverse import negated, then
-from reconciler.rewrite.place import Alias, Cursor, NoPlace, ObjectEntry, Place, source_of
+from reconciler.rewrite.place import Alias, Cursor, NoPlace, Place, source_of
 
 _DEPTH = 60
 
@@ -79,6 +89,8 @@ def _in_block(cursor: Cursor, block: Node, steps: Sequence[str], name: str) -> I
         expression = read_attribute(document, attribute)
         line = f"{document.at(attribute)} {name}.{steps[0]} = {source_of(document, expression)}"
         yield from _follow(cursor.step(line), expression, tuple(steps[1:]))
+        condition = trace_overrides.condition_of(cursor.scope)
+        yield from trace_overrides.override(cursor.step(line), expression, tuple(steps[1:]), condition)
         return
     rows = nested(document, block, steps[0], cursor.scope)
     if rows and len(steps) > 1:
@@ -86,15 +98,20 @@ def _in_block(cursor: Cursor, block: Node, steps: Sequence[str], name: str) -> I
         if rest:
             yield from _in_block(_within(cursor, row, steps[0]), row.block, rest, f"{name}.{steps[0]}")
             return
-    if rows:
-        yield cursor.refuse(
-            f"{steps[0]} is written as blocks, which are not added, removed or replaced as a whole.", block
-        )
+    if rows and len(steps) == 1:
+        yield from trace_blocks.all_blocks(cursor, block, steps[0], rows, _follow)
+    elif rows:
+        yield cursor.refuse(f"{steps[0]} is written as blocks, of which one is not replaced as a whole.", block)
     elif len(steps) == 1 or steps[0] == "tags":
         if len(steps) == 1:
             yield from trace_dynamic.unmade(cursor, block, steps[0], _follow)
         line = f"{document.at(block)} {name} has no {steps[0]}"
         yield cursor.step(line).new_attribute(block, ".".join(steps))
+        if len(steps) == 1:
+            yield cursor.step(line).blocks(block, steps[0])
+            condition = trace_overrides.condition_of(cursor.scope)
+            if condition:
+                yield cursor.step(f"{line}; only where {condition}").new_attribute(block, steps[0], condition)
     else:
         yield cursor.refuse(f"{name} has no {steps[0]}, and a block is not added.", block)
 
@@ -128,9 +145,9 @@ def _follow(  # noqa: C901, PLR0912  one case per type of expression
         case e.LiteralValue() if not path:
             yield cursor.literal(expression)
         case e.Tuple():
-            yield from _in_tuple(cursor, expression, path)
+            yield from trace_collections.in_tuple(cursor, expression, path, _follow)
         case e.Object():
-            yield from _in_object(cursor, expression, path)
+            yield from trace_collections.in_object(cursor, expression, path, _follow)
         case e.Name() | e.AttributeAccess() | e.IndexAccess():
             yield from _in_traversal(cursor, expression, path)
         case e.FunctionCall():
@@ -146,51 +163,12 @@ def _follow(  # noqa: C901, PLR0912  one case per type of expression
             yield from _in_for(cursor, expression, path)
         case e.Template() if not path:
             yield from trace_calls.template(cursor, expression, _follow)
+        case e.Template() | e.LiteralValue(value=str()):
+            yield from trace_documents.in_text(cursor, expression, path, _follow)
         case e.Unsupported(reason=reason):
             yield cursor.refuse(f"The expression is not followed: {reason}.", expression)
         case _:
             yield cursor.refuse("The expression is not followed.", expression)
-
-
-def _in_tuple(cursor: Cursor, expression: e.Tuple, path: tuple[str, ...]) -> Iterator[Place]:
-    if not path:
-        yield cursor.list_items(expression)
-    elif path[0].isdecimal() and int(path[0]) < len(expression.items):
-        yield from _follow(replace(cursor, entry=None), expression.items[int(path[0])], path[1:])
-    else:
-        for item in expression.items:
-            if _is(cursor, item, path[0]):
-                yield from _follow(replace(cursor, entry=None), item, path[1:])
-                return
-        yield cursor.refuse(f"The list has no item {path[0]}.", expression)
-
-
-def _is(cursor: Cursor, expression: Expression, text: str) -> bool:
-    try:
-        return values.text(value_of(expression, cursor.scope)) == text
-    except Unknown:
-        return False
-
-
-def _in_object(cursor: Cursor, expression: e.Object, path: tuple[str, ...]) -> Iterator[Place]:
-    if not path:
-        yield cursor.literal(expression)
-        return
-    elements = {values.text(value_of(element.key, cursor.scope)): element for element in expression.elements}
-    for length in range(1, len(path) + 1):
-        element = elements.get(".".join(path[:length]))
-        if element is not None:
-            line = f"{cursor.document.at(element.start)} {source_of(cursor.document, element.key)} = " + source_of(
-                cursor.document, element.value
-            )
-            inner = replace(cursor, entry=ObjectEntry(element, expression)).step(line)
-            yield from _follow(inner, element.value, path[length:])
-            return
-    if len(path) > 1 and any(isinstance(e.bare(each.value), e.Object) for each in expression.elements):
-        yield cursor.refuse(f"There is no {path[0]} in this map.", expression)
-        return
-    line = f"{cursor.document.at(expression.start)} the map has no {'.'.join(path)}"
-    yield replace(cursor.step(line), entry=None).new_entry(expression, ".".join(path))
 
 
 def _in_conditional(cursor: Cursor, expression: e.Conditional, path: tuple[str, ...]) -> Iterator[Place]:
@@ -233,8 +211,10 @@ def _in_for(cursor: Cursor, expression: e.For, path: tuple[str, ...]) -> Iterato
         position += 1
         if values.text(result_key) == path[0]:
             alias = Alias(cursor.document, expression.source, replace(cursor, chain=()), values.text(key), whole=True)
-            aliases = {**cursor.aliases, expression.names[-1]: alias}
-            yield from _follow(replace(cursor, scope=scope, aliases=aliases), expression.value, path[1:])
+            inner = replace(cursor, scope=scope, aliases={**cursor.aliases, expression.names[-1]: alias})
+            yield from _follow(inner, expression.value, path[1:])
+            condition = trace_overrides.condition_on(expression.names[0], names[0])
+            yield from trace_overrides.override(inner, expression.value, path[1:], condition)
             return
     yield cursor.refuse(f"The `for` makes no {path[0]}.", expression)
 
@@ -280,10 +260,31 @@ def _in_traversal(cursor: Cursor, expression: Expression, path: tuple[str, ...])
         yield from _in_local(cursor, expression, steps[0], rest)
     elif root == "module" and steps:
         yield from _in_outputs(cursor, expression, steps[0], rest)
+    elif root == "data" and trace_policies.is_policy_document(steps) and ".".join(steps[:2]) in module_data(cursor):
+        yield from _in_policy(cursor, ".".join(steps[:2]), steps[3:] if steps[2] in _JSON else steps[4:], path)
     elif root in ("each", "count", "self", "path", "terraform"):
         yield cursor.refuse(f"{shown} names the instance and is not a value to edit.", expression)
     else:
         yield cursor.refuse(f"The value comes from another object: {shown}.", expression)
+
+
+_JSON = ("json", "minified_json")
+
+
+def module_data(cursor: Cursor) -> Mapping[str, object]:
+    """The data blocks of the module that tracing is in."""
+    return cursor.module.source.data
+
+
+def _in_policy(cursor: Cursor, name: str, more: tuple[str, ...], path: tuple[str, ...]) -> Iterator[Place]:
+    """Places in the data block that makes a policy document."""
+    document, block = cursor.module.source.data[name]
+    if more or {"count", "for_each"} & document.attributes(block).keys() or not path:
+        yield cursor.refuse(f"data.{name} is not edited as a whole.", block)
+        return
+    there = replace(cursor, document=document, scope=cursor.module.scope, aliases={}, entry=None)
+    line = f"{document.at(block)} data.{name}"
+    yield from trace_policies.in_policy(there.step(line), block, path, _follow, _within)
 
 
 def _index(cursor: Cursor, expression: Expression) -> str:

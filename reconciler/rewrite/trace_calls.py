@@ -27,6 +27,7 @@ from reconciler.rewrite.place import (
     source_of,
 )
 from reconciler.rewrite.solve import argument_of_call, part_of_template
+from reconciler.rewrite.trace_overrides import constant_of_all
 
 _CONVERSIONS = frozenset({"tolist", "toset", "tomap", "tonumber", "tostring", "tobool", "sensitive", "nonsensitive"})
 
@@ -38,6 +39,8 @@ def call(cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], foll
         yield cursor.refuse(f"{expression.name}() with `...` is not followed.", expression)
     elif expression.name in _CONVERSIONS and len(arguments) == 1:
         yield from follow(cursor, arguments[0], path)
+    elif expression.name == "jsonencode" and len(arguments) == 1 and path:
+        yield from follow(replace(cursor, entry=None), arguments[0], path)
     elif expression.name == "merge" and path:
         yield from _in_merge(cursor, expression, path, follow)
     elif expression.name == "lookup" and len(arguments) > 1:
@@ -84,9 +87,7 @@ def template(cursor: Cursor, expression: e.Template, follow: Follow) -> Iterator
             continue
         line = f"{cursor.document.at(part.start)} in {source_of(cursor.document, expression)}"
         yield from follow(replace(cursor.step(line), convert=then(convert, cursor.convert), entry=None), part, ())
-    yield cursor.refuse(
-        "The text is put together from parts, and what is written between them is not edited.", expression
-    )
+    yield cursor.step(f"{cursor.document.at(expression.start)} the text between its interpolations").text(expression)
 
 
 def condition(cursor: Cursor, expression: e.Conditional, other: Expression, follow: Follow) -> Iterator[Place]:
@@ -194,6 +195,13 @@ def arithmetic(cursor: Cursor, expression: e.Binary, follow: Follow) -> Iterator
             inverted = inverse(expression.operator, constant, left=left)
         except Unknown as error:
             yield cursor.refuse(f"The calculation cannot be inverted: {error}.", expression)
+            continue
+        line = f"{cursor.document.at(expression.start)} inverted: {source_of(cursor.document, expression)}"
+        yield from follow(replace(cursor.step(line), convert=then(inverted, cursor.convert)), side, ())
+    for side, other, left in constant_of_all(cursor, expression) if expression.operator in "+-*/" else ():
+        try:
+            inverted = inverse(expression.operator, value_of(other, cursor.scope), left=left)
+        except Unknown:
             continue
         line = f"{cursor.document.at(expression.start)} inverted: {source_of(cursor.document, expression)}"
         yield from follow(replace(cursor.step(line), convert=then(inverted, cursor.convert)), side, ())

@@ -9,7 +9,7 @@ from gateway.terraform.lang import expression as e
 from gateway.terraform.lang import values
 from gateway.terraform.lang.evaluate import value_of
 from gateway.terraform.lang.expression import Expression
-from gateway.terraform.lang.values import Unknown
+from gateway.terraform.lang.values import Unknown, Value
 from reconciler.rewrite.follow import Follow
 from reconciler.rewrite.inverse import Inverse, then
 from reconciler.rewrite.place import Cursor, Place, source_of
@@ -96,10 +96,27 @@ def _in_flatten(cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...
     """`flatten([a, b])` is followed like `concat(a, b)`, if each item is a list of plain values."""
     (argument,) = expression.arguments
     written = e.bare(argument)
+    if path and path[0].isdecimal() and (steps := _nested_steps(value_of(argument, cursor.scope), int(path[0]))):
+        yield from follow(cursor, argument, (*steps, *path[1:]))
+        return
     if not isinstance(written, e.Tuple) or not all(_is_flat(cursor, item) for item in written.items):
         yield cursor.refuse("flatten() is followed only if its lists are written in place.", expression)
         return
     yield from _in_concat(cursor, replace(expression, arguments=written.items), path, follow)
+
+
+def _nested_steps(value: Value, index: int) -> tuple[str, ...]:
+    """The steps to the item that `flatten` puts at an index; none if there is no such item. Raises `Unknown`."""
+    found = list(_leaves(value, ()))
+    return found[index] if index < len(found) else ()
+
+
+def _leaves(value: Value, steps: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    if values.is_list(values.known(value)):
+        for position, item in enumerate(values.items(value, "flatten()")):
+            yield from _leaves(item, (*steps, str(position)))
+    else:
+        yield steps
 
 
 def _is_flat(cursor: Cursor, expression: Expression) -> bool:

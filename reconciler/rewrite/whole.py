@@ -7,13 +7,15 @@ from pathlib import Path
 from reconciler.model import Edited, Wanted, is_gone, is_new
 from reconciler.rewrite.create import create
 from reconciler.rewrite.delete import delete
-from reconciler.rewrite.edit import edit
+from reconciler.rewrite.edit import Live, edit
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.rewrite.unset_block import add_blocks, is_unset_block
 
 
-def edit_all(root: Path, wanted: Sequence[Wanted], around: Surroundings | None = None) -> Edited:
-    """As `edit`, with the resources that are new, and without those that are wanted gone. Raises `CodeInvalid`."""
+def edit_all(
+    root: Path, wanted: Sequence[Wanted], around: Surroundings | None = None, live: Live | None = None
+) -> Edited:
+    """As `edit`, with the resources that are new, and without those that are wanted gone. `live` as in `edit`. Raises `CodeInvalid`."""
     new, gone = [each for each in wanted if is_new(each)], [each for each in wanted if is_gone(each)]
     done = create(root, new) if new else Edited()
     values = [each for each in wanted if not is_new(each) and not is_gone(each)]
@@ -23,7 +25,7 @@ def edit_all(root: Path, wanted: Sequence[Wanted], around: Surroundings | None =
     known = {left.wanted.key: left for left in added.left}
     # A block that others would have too can still be given to one call of the module.
     values = [each for each in values if each not in unset or each.key in known]
-    edited = edit(root, values, done.files, around) if values else Edited()
+    edited = edit(root, values, done.files, around, live) if values else Edited()
     done = _both(done, replace(edited, left=tuple(known.get(left.wanted.key, left) for left in edited.left)))
     return _both(done, delete(root, gone, done.files, around)) if gone else done
 

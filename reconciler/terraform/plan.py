@@ -11,6 +11,7 @@ from gateway.model.path import AttributePath
 from gateway.terraform.address import parse_address
 from gateway.terraform.secrets import may_hold_secret, shows_secret
 from reconciler.terraform.compare import differences
+from reconciler.terraform.plain_setting import is_plain_setting
 
 _KEY = re.compile(r'\[(?:[0-9]+|"(?:[^"\\]|\\.)*")\]')
 _NO_CHANGE = {("no-op",), ("read",)}
@@ -78,6 +79,8 @@ class TerraformPlan:
     planned: Mapping[str, Mapping[str, PlannedValue]] = field(default_factory=dict)
     """What each attribute that the plan would change becomes, by address and name, also where `changes` does not list it: values
     that are only known after the apply, and those that are derived."""
+    live_values: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    """The live attributes of every resource and data source by address, without those that are or may hold a secret."""
 
     drifted: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
     """The live attributes of every resource that drifted, by address."""
@@ -122,7 +125,24 @@ def read_plan(document: Mapping[str, Any]) -> TerraformPlan:
         drifted={entry["address"]: entry["change"]["after"] or {} for entry in document.get("resource_drift", [])},
         imports=tuple(entry["address"] for entry in entries if entry["change"].get("importing")),
         planned={entry["address"]: dict(_planned_values(entry["change"])) for entry in entries if _moves(entry)},
+        live_values=dict(_live_values(document.get("prior_state", {}).get("values", {}).get("root_module", {}))),
     )
+
+
+def _live_values(module: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Json]]]:
+    for resource in module.get("resources", []):
+        marks = resource.get("sensitive_values")
+        secret = marks if isinstance(marks, Mapping) else {}
+        yield (
+            resource["address"],
+            {
+                name: value
+                for name, value in resource.get("values", {}).items()
+                if not _marked(secret.get(name)) and not _is_secret(resource["address"], name, value)
+            },
+        )
+    for child in module.get("child_modules", []):
+        yield from _live_values(child)
 
 
 def _gone(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -187,10 +207,21 @@ def _changes(entry: Mapping[str, Any], *, live: str, other: str) -> Iterator[Res
                 attribute=".".join(path),
                 live=one,
                 other=two,
-                sensitive=any(_marked(_marks(change, side).get(name)) for side in ("before", "after"))
-                or any(_is_secret(entry["address"], ".".join(path), value) for value in (one, two)),
+                sensitive=_is_sensitive(entry, path, (one, two)),
                 actions=actions,
             )
+
+
+def _is_sensitive(entry: Mapping[str, Any], path: Sequence[str], both: tuple[Json, Json]) -> bool:
+    """Whether a value that differs, at a path, may not be shown or written."""
+    change = entry["change"]
+    marked = any(_marked(_marks(change, side).get(path[0])) for side in ("before", "after"))
+    if not marked and not any(_is_secret(entry["address"], ".".join(path), value) for value in both):
+        return False
+    parsed = parse_address(entry["address"])
+    resource_type = parsed.resource_type if parsed else ""
+    live = change["before"] or {}
+    return not all(is_plain_setting(resource_type, path, value, live) for value in both)
 
 
 def _is_secret(address: str, attribute: str, value: Json) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from gateway.terraform.lang.evaluate import EvaluationScope
-from gateway.terraform.lang.expression import Spanned, root_references
+from gateway.terraform.lang.expression import AttributeAccess, Name, Spanned, root_references, walk
 from gateway.terraform.lang.values import Opaque, Unknown, Value
 
 if TYPE_CHECKING:
@@ -89,7 +89,11 @@ def _flat(table: "Mapping[str, Value] | Mapping[str, tuple[Value, Value]]") -> l
 
 def _reached(expression: Spanned) -> Iterator[str]:
     """The keys behind the names in an expression."""
-    for root, attribute in root_references(expression):  # type: ignore[arg-type]  # every Spanned of an origin is an Expression
+    for part in walk(expression):  # type: ignore[arg-type]  # every Spanned of an origin is an Expression
+        match part:
+            case AttributeAccess(source=AttributeAccess(source=Name(name="data"), name=kind), name=own):
+                yield f"data.{kind}.{own}"
+    for root, attribute in root_references(expression):  # type: ignore[arg-type]  # as above
         name = f"{root}.{attribute}"
         yield from (name, f"keys.{name}", f"body.{name}")
 

@@ -76,7 +76,7 @@ class _Reach:
                 self.todo.append((module, name))
             case "body" if name.startswith("module."):
                 pass  # its arguments are followed one by one
-            case "keys" | "body":
+            case "keys" | "body" | "data":
                 self._users(module, name)
             case "argument":
                 call, _, argument = name.partition(".")

@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal as OneOf
-from typing import TypeAlias
 
 from tree_sitter import Node
 
 from gateway.model.json import Json
 from gateway.terraform.config.carried import Carried
-from gateway.terraform.config.instance import ResourceInstance, attributes, declared, iterate
+from gateway.terraform.config.data_source import data_value
+from gateway.terraform.config.expansion import Expansion, expand
+from gateway.terraform.config.instance import ResourceInstance, attributes, declared
 from gateway.terraform.config.source import Source, load_sources
 from gateway.terraform.files import FileTree
 from gateway.terraform.lang import types, values
@@ -22,10 +23,6 @@ from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown, Value
 
 __all__ = ["Definition", "Module", "ResourceInstance", "attributes", "declared", "expand", "load_module"]
-
-
-Expansion: TypeAlias = tuple[tuple[str | int | None, EvaluationScope], ...]
-"""Key and scope of each instance of a block."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +63,8 @@ class Module:
     """Cache of the instances of this module's resource blocks, by `type.name`."""
     carried: Carried | None = None
     """The version of the code before an edit, whose values stay valid where the edit cannot reach."""
+    live: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    """Attributes of resources and data sources by address, as the provider knows them; empty where only the code counts."""
 
     @property
     def scope(self) -> EvaluationScope:
@@ -101,6 +100,25 @@ class Module:
             return None
         has_count = "count" in self.source.resources[name][0].attributes(self.source.resources[name][1])
         return [None for _ in keys] if has_count else dict.fromkeys((str(key) for key in keys), None)
+
+    def recorded(self, name: str, key: Value) -> Value:
+        """The live attributes of one instance of a resource or (with `data.`) a data source; None if they are not known."""
+        prefix = f"{self.address}." if self.address else ""
+        bracket = "" if key is None else _bracket(key if isinstance(key, int) else values.text(key))
+        return self.live.get(f"{prefix}{name}{bracket}")
+
+    def data(self, name: str, visiting: Visiting = frozenset()) -> Value:
+        """The value of `data.type.name`: a policy document is evaluated, any other data source is known only if it is live.
+
+        Raises `Unknown`.
+        """
+        return self._once(f"data.{name}", visiting, self._data, name)
+
+    def _data(self, name: str, visiting: Visiting) -> Value:
+        if name not in self.source.data:
+            raise Unknown("data is not known here")
+        rows = expand(self, *self.source.data[name], visiting)
+        return data_value(self.source.data[name], rows, lambda key: self.recorded(f"data.{name}", key))
 
     def path(self, name: str) -> Value:
         """The value of `path.module` or `path.root`, relative to the directory in which Terraform runs. Raises `Unknown`."""
@@ -264,6 +282,7 @@ class Module:
             call_document=call[0],
             call_scope=scope,
             carried=None if earlier is None else self.carried,
+            live=self.live,
             evaluated={} if earlier is None or self.carried is None else self.carried.values(earlier),
         )
 
@@ -335,52 +354,6 @@ def _bracket(key: str | int | None) -> str:
     return f"[{quoted.replace('${', '$${').replace('%{', '%%{')}]"
 
 
-def expand(module: Module, document: Document, block: Node, visiting: Visiting = frozenset()) -> "Expansion":
-    """Key and scope of each instance of a resource or module block. Raises `Unknown`."""
-    header = document.header(block)
-    if header not in module.expansions:
-        carried = _carried_expansion(module, header)
-        if carried is None:
-            try:
-                carried = _expand(module, document, block, visiting)
-            except Unknown as error:
-                carried = error
-        module.expansions[header] = carried
-    found = module.expansions[header]
-    if isinstance(found, Unknown):
-        raise type(found)(str(found))
-    return found
-
-
-def _carried_expansion(module: Module, header: tuple[str, ...]) -> "Expansion | Unknown | None":
-    """The expansion of the same block before an edit that cannot have changed it."""
-    earlier = None if module.carried is None else module.carried.modules.get(module.address)
-    key = f"keys.{'.'.join(header if header[0] == 'module' else header[1:])}"
-    if earlier is None or module.carried is None or module.carried.is_outdated(module.address, key):
-        return None
-    found = earlier.expansions.get(header)
-    if found is None or isinstance(found, Unknown):
-        return found
-    return tuple((key, replace(scope, module=module)) for key, scope in found)
-
-
-def _expand(module: Module, document: Document, block: Node, visiting: Visiting) -> "Expansion":
-    scope = replace(module.scope, visiting=visiting)
-    attributes = document.attributes(block)
-    if {"count", "for_each"} & module.source.overridden_in(document.header(block)):
-        raise Unknown("the number of instances comes from an override file")
-    if "count" in attributes:
-        amount = values.decimal(value_of(read_attribute(document, attributes["count"]), scope))
-        return tuple((index, EvaluationScope(module=module, count=index)) for index in range(int(amount)))
-    if "for_each" in attributes:
-        collection = values.known(value_of(read_attribute(document, attributes["for_each"]), scope))
-        if not isinstance(collection, Mapping | values.SetOf):
-            raise values.EvaluationFailed("for_each needs a map or a set")
-        pairs = ((values.text(key), value) for key, value in iterate(collection))
-        return tuple((key, EvaluationScope(module=module, each=(key, value))) for key, value in pairs)
-    return ((None, module.scope),)
-
-
 def load_module(
     root: Path | FileTree, sources: Mapping[Path, bytes] | None = None, known: Module | None = None
 ) -> Module:
@@ -392,3 +365,12 @@ def load_module(
     """
     loaded = load_sources(root, sources or {}, {} if known is None else known.documents())
     return Module(source=loaded["."], sources=loaded)
+
+
+def informed(module: Module, live: Mapping[str, Mapping[str, Json]]) -> Module:
+    """The same root module, in whose expressions resources and data sources have their live attributes.
+
+    It tells what an expression is now. What an edit changes is told by the module without them, where a value that depends on
+    another resource stays tied to the code of that resource.
+    """
+    return Module(source=module.source, sources=module.sources, live=live) if live else module

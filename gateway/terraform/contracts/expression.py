@@ -3,8 +3,9 @@
 from dataclasses import dataclass, replace
 
 from gateway.model.json import Json
-from gateway.terraform.lang.evaluate import EvaluationScope, Steps, evaluate
+from gateway.terraform.lang.evaluate import EvaluationScope, evaluate
 from gateway.terraform.lang.expression import Expression, root_references
+from gateway.terraform.lang.steps import Steps
 from gateway.terraform.lang.values import Unknown
 
 _MOST_SHOWN = 80

@@ -4,7 +4,7 @@ The rules are those of hashicorp/hcl `hclsyntax` and Terraform. The only assumpt
 """
 
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Protocol
@@ -13,13 +13,11 @@ from gateway.model.json import Json
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang import functions, values
 from gateway.terraform.lang.expression import Expression
+from gateway.terraform.lang.steps import Steps, take_for
 from gateway.terraform.lang.unify import unified
 from gateway.terraform.lang.values import EvaluationFailed, Opaque, SetOf, Unknown, Value
 
 __all__ = ["EvaluationScope", "Unknown", "evaluate", "find", "value_of"]
-
-_LINE = 100
-"""Characters of text that count as one step."""
 
 Visiting = frozenset[tuple[int, str]]
 
@@ -39,21 +37,14 @@ class Names(Protocol):
     def resource(self, name: str, visiting: Visiting) -> Value:
         """The instances of the resource `type.name`, each `Opaque`, by key if it has `count` or `for_each`."""
 
+    def recorded(self, name: str, key: Value) -> Value:
+        """The attributes of one instance of the resource `type.name`, if they are known from elsewhere than the code; else None."""
+
+    def data(self, name: str, visiting: Visiting) -> Value:
+        """The value of the data source `type.name`, by key if it has `count` or `for_each`."""
+
     def path(self, name: str) -> Value:
         """The value of `path.name`."""
-
-
-@dataclass(slots=True)
-class Steps:
-    """What evaluating an expression may still cost: one step for each part that is evaluated and each item that a function reads."""
-
-    left: int
-
-    def take(self, count: int) -> None:
-        """Use up some steps. Raises `Unknown` if no more are left."""
-        self.left -= count
-        if self.left < 0:
-            raise Unknown("evaluating it takes too many steps; simplify the expression or make its lists shorter")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +64,7 @@ class EvaluationScope:
     """Variables of the enclosing `for` expressions."""
     visiting: Visiting = frozenset()
     """Definitions that are being evaluated, to detect cycles."""
-    steps: "Steps | None" = None
+    steps: Steps | None = None
     """How much more may be evaluated; None for code that is evaluated apart from any call."""
 
 
@@ -198,6 +189,8 @@ def _traversal(expression: e.AttributeAccess | e.IndexAccess, scope: EvaluationS
                 return scope.module.path(expression.name)
             case root if root not in scope.iterators and root not in _OTHER_ROOTS:
                 return _known_keys(expression, scope, f"{root}.{expression.name}")
+    if isinstance(expression, e.AttributeAccess) and (kind := _data_type(source, scope)) and scope.module is not None:
+        return scope.module.data(f"{kind}.{expression.name}", scope.visiting)
     value = value_of(source, scope)
     if isinstance(expression, e.AttributeAccess):
         return _member(value, expression.name)
@@ -212,13 +205,27 @@ def _known_keys(expression: Expression, scope: EvaluationScope, name: str) -> Va
     """A resource as a value: its keys are known from the code, its instances are not."""
     if scope.module is None:
         raise Unknown(f"{name.partition('.')[0]} is not known here")
-    found = scope.module.resource(name, scope.visiting)
+    module = scope.module
+    found = module.resource(name, scope.visiting)
     unknown = Opaque(f"{name.partition('.')[0]} is not known here", (expression, scope))
+
+    def instance(key: Value) -> Value:
+        known = module.recorded(name, key)
+        return unknown if known is None else known
+
     if found is None:
-        return unknown
+        return instance(None)
     if isinstance(found, Mapping):
-        return dict.fromkeys(found, unknown)
-    return [unknown for _ in values.items(found, name)]
+        return {key: instance(key) for key in found}
+    return [instance(index) for index, _ in enumerate(values.items(found, name))]
+
+
+def _data_type(expression: Expression, scope: EvaluationScope) -> str:
+    """The type in `data.type`; empty for any other expression."""
+    match expression:
+        case e.AttributeAccess(source=e.Name(name="data"), name=kind):
+            return "" if "data" in scope.bound or "data" in scope.names or "data" in scope.iterators else kind
+    return ""
 
 
 def _member(value: Value, key: Value) -> Value:
@@ -241,7 +248,7 @@ def _splat(expression: e.Splat, scope: EvaluationScope) -> Value:
     if source is None:
         return []
     row = values.items(source, "a splat") if values.is_list(source) else [source]
-    _take_for((row,), scope)
+    take_for((row,), scope.steps)
     result: list[Value] = []
     for item in row:
         value: Value = item
@@ -263,9 +270,9 @@ def _call(expression: e.FunctionCall, scope: EvaluationScope) -> Value:
     arguments = [value_of(argument, scope) for argument in expression.arguments]
     if expression.expand:
         arguments = arguments[:-1] + list(values.items(arguments[-1], "..."))
-    _take_for(arguments, scope)
+    take_for(arguments, scope.steps)
     result = functions.call(expression.name, arguments)
-    _take_for((result,), scope)
+    take_for((result,), scope.steps)
     return result
 
 
@@ -279,23 +286,6 @@ def _attempt(expression: e.FunctionCall, scope: EvaluationScope) -> Value:
             continue
         return True if expression.name == "can" else value
     raise EvaluationFailed("every argument of try() fails")
-
-
-def _take_for(arguments: Iterable[Value], scope: EvaluationScope) -> None:
-    """Use up a step for every item in the arguments, at every depth, and one for every line's length of text."""
-    if scope.steps is None:
-        return
-    todo = list(arguments)
-    while todo:
-        value = todo.pop()
-        if isinstance(value, str):
-            scope.steps.take(len(value) // _LINE)
-        elif isinstance(value, Mapping):
-            scope.steps.take(len(value))
-            todo += value.values()
-        elif isinstance(value, Sequence):
-            scope.steps.take(len(value))
-            todo += value
 
 
 _ARITHMETIC: Mapping[str, Callable[[Decimal, Decimal], Decimal | bool]] = {
@@ -314,7 +304,7 @@ def _binary(expression: e.Binary, scope: EvaluationScope) -> Value:
     if operator in ("&&", "||"):
         return _logical(expression, scope)
     left, right = value_of(expression.left, scope), value_of(expression.right, scope)
-    _take_for((left, right), scope)
+    take_for((left, right), scope.steps)
     if operator in ("==", "!="):
         return values.hcl_equal(left, right) == (operator == "==")
     one, other = values.decimal(left), values.decimal(right)

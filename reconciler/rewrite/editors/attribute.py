@@ -28,8 +28,13 @@ def edit(place: AttributePlace | ArgumentPlace, value: Json) -> Splice:
     if text.key(name) != name:
         raise text.CannotEdit(f"{name} is not a valid attribute name.")
     indent = indent_at(place.document, place.block.start_byte) + "  "
-    only = place.only if isinstance(place, ArgumentPlace) else None
-    written = conditional(only, text.to_hcl({inner: value} if inner else value, indent))
+    written = text.to_hcl({inner: value} if inner else value, indent)
+    if isinstance(place, ArgumentPlace):
+        written = conditional(place.only, written)
+    elif place.condition:
+        if inner or "\n" in written:
+            raise text.CannotEdit(f"{name} is not given to one instance only.")
+        written = f"{place.condition} ? {written} : null"
     return row(place.document, place.block, name, written)
 
 
@@ -60,7 +65,11 @@ def _into(document: Document, block: Node, row: str, outer: str) -> Splice:
     anchor = _anchor(document, block)
     if anchor is not None:
         end = line_end(document, anchor.end_byte)
-        return Splice(end, end, end_of_line + row)
+        if "\n" not in row:
+            return Splice(end, end, end_of_line + row)
+        following = document.source[end + len(end_of_line) :].split(b"\n", 1)[0].strip()
+        below = end_of_line if following and not following.startswith(b"}") else ""
+        return Splice(end, end, 2 * end_of_line + row + below)
     end, gap = _insertion_point(document, block, opening)
     return Splice(end, end, gap + end_of_line + row + _gap_below(document, block, end))
 

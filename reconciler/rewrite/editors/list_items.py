@@ -1,76 +1,194 @@
-"""Replaces the items of a list of scalars, keeping the lines, order and comments of those that stay."""
+"""Replaces the items of a list, keeping the lines, order and comments of those that stay."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from gateway.model.json import Json
 from gateway.terraform.lang import expression as e
+from gateway.terraform.lang.evaluate import evaluate
 from gateway.terraform.lang.hcl import Document
-from reconciler.rewrite.editors.splice import Splice, alone_on_lines, indent_at, line_end, newline
-from reconciler.rewrite.editors.text import CannotEdit, to_hcl
+from gateway.terraform.lang.values import Unknown
+from reconciler.rewrite.editors import text
+from reconciler.rewrite.editors.splice import Splice, alone_on_lines, indent_at, line_end, merged, newline
+from reconciler.rewrite.editors.text import CannotEdit, inline, to_hcl
+from reconciler.rewrite.parts import alike
 from reconciler.rewrite.place import ListPlace
 
 
 def edit(place: ListPlace, value: Json) -> Splice:
-    """The list with exactly the wanted items, in the wanted order. Raises `CannotEdit` unless all items are scalars."""
+    """The list with exactly the wanted items, in the wanted order. Raises `CannotEdit`.
+
+    An item that is calculated stays as it is written while its value is wanted.
+    """
     if isinstance(value, str | Mapping) or not isinstance(value, Sequence):
         raise CannotEdit("There is a list here, and the wanted value is not a list.")
-    if not all(isinstance(item, str | bool | int | float) for item in value):
-        raise CannotEdit("Only lists of plain values are edited as a whole.")
-    items = [e.bare(item) for item in place.node.items]
-    if not all(isinstance(item, e.LiteralValue) for item in items):
-        raise CannotEdit("The list holds items that are calculated; which of them to replace is not certain.")
+    rows = [_Row(value=item, item=found) for item, found in zip(value, _found(place, value), strict=True)]
     document, node = place.document, place.node
     inside = document.source[node.start + 1 : node.end - 1]
+    plain = not any(isinstance(row.value, Mapping | Sequence) and not isinstance(row.value, str) for row in rows)
     if b"\n" not in inside:
-        if b"/*" in inside:
+        if b"/*" in _between(document, node):
             raise CannotEdit("The list holds comments between its items.")
-        return Splice(node.start, node.end, _inline(document, node, value))
-    if not all(alone_on_lines(document, item.start, item.end) for item in node.items):
+        written_inline = plain or (bool(node.items) and _all_objects_inline(document, node))
+        return Splice(
+            node.start, node.end, _inline(document, rows) if written_inline else _opened(document, node, rows)
+        )
+    if all(alone_on_lines(document, item.start, item.end) for item in node.items):
+        return Splice(node.start, node.end, _lines(document, node, rows))
+    if plain and not all(row.item is not None for row in rows):
         raise CannotEdit("The list is not written with one item on a line.")
-    return Splice(node.start, node.end, _lines(document, node, value))
+    return _joined(document, node, rows)
 
 
-def _inline(document: Document, node: e.Tuple, value: Sequence[Json]) -> str:
-    old = {_key(item): _source(document, item) for item in node.items}
-    return "[" + ", ".join(old.get(_text(item), to_hcl(item)) for item in value) + "]"
+class _Row:
+    """One item of the new list: its value, and the item of the old list that has the value."""
+
+    def __init__(self, value: Json, item: e.Expression | None) -> None:
+        self.value, self.item = value, item
+
+
+def _found(place: ListPlace, wanted: Sequence[Json]) -> list[e.Expression | None]:
+    """For each wanted item the item of the list that is written already. Raises `CannotEdit`."""
+    items: list[tuple[e.Expression, Json]] = []
+    for item in place.node.items:
+        try:
+            items.append((item, evaluate(item, place.scope)))
+        except Unknown:
+            raise CannotEdit(
+                "The list holds items that are calculated; which of them to replace is not certain."
+            ) from None
+    found: list[e.Expression | None] = []
+    for value in wanted:
+        position = next((index for index, (_, now) in enumerate(items) if _typed_alike(now, value)), None)
+        found.append(None if position is None else items.pop(position)[0])
+    if any(not isinstance(e.bare(item), e.LiteralValue | e.Object) for item, _ in items):
+        raise CannotEdit("The list holds items that are calculated; which of them to replace is not certain.")
+    return found
+
+
+def _typed_alike(now: Json, wanted: Json) -> bool:
+    if isinstance(now, Mapping | list) and isinstance(wanted, Mapping | list):
+        return alike(now, wanted)
+    return type(now) is type(wanted) and now == wanted
+
+
+def _between(document: Document, node: e.Tuple) -> bytes:
+    """What stands between the items."""
+    edges = [node.start + 1, *(edge for item in node.items for edge in (item.start, item.end)), node.end - 1]
+    return b"".join(document.source[one:end] for one, end in zip(edges[::2], edges[1::2], strict=True))
 
 
 def _source(document: Document, item: e.Expression) -> str:
     return document.source[item.start : item.end].decode()
 
 
-def _key(item: e.Expression) -> str:
-    literal = e.bare(item)
-    return _text(literal.value) if isinstance(literal, e.LiteralValue) else ""
+def _inline(document: Document, rows: Sequence[_Row]) -> str:
+    return "[" + ", ".join(_source(document, row.item) if row.item else inline(row.value) for row in rows) + "]"
 
 
-def _text(value: Json) -> str:
-    return f"{type(value).__name__}:{value}"
+def _all_objects_inline(document: Document, node: e.Tuple) -> bool:
+    return all(
+        isinstance(e.bare(item), e.Object) and b"\n" not in document.source[item.start : item.end]
+        for item in node.items
+    )
 
 
-def _lines(document: Document, node: e.Tuple, value: Sequence[Json]) -> str:
+def _opened(document: Document, node: e.Tuple, rows: Sequence[_Row]) -> str:
+    """A list on one line as a list of one item on a line."""
+    end_of_line = newline(document)
+    indent = indent_at(document, node.start)
+    inner = indent + "  "
+    if not rows:
+        return "[]"
+    written = [_source(document, row.item) if row.item else to_hcl(row.value, inner) for row in rows]
+    return "[" + end_of_line + "".join(f"{inner}{each},{end_of_line}" for each in written) + indent + "]"
+
+
+def _like_siblings(document: Document, node: e.Tuple, value: Json, indent: str) -> str:
+    """A new item in the style of the others: on one line if they are, with their order of keys and their kind of keys."""
+    siblings = [item for item in map(e.bare, node.items) if isinstance(item, e.Object)]
+    if not isinstance(value, Mapping) or not siblings:
+        return to_hcl(value, indent)
+    model = siblings[0]
+    keys = [each.key.value for each in model.elements if isinstance(each.key, e.LiteralValue)]
+    ordered = {str(key): value[str(key)] for key in keys if str(key) in value}
+    ordered |= {key: item for key, item in value.items() if key not in ordered}
+    quoted = all(document.source[each.key.start : each.key.start + 1] == b'"' for each in model.elements)
+    colon = model.elements and re.match(rb"\s*:", document.source[model.elements[0].key.end :])
+    if _all_objects_inline(document, node):
+        return inline(ordered)
+    return text.object_text(ordered, indent, quoted=quoted and bool(model.elements), sign=":" if colon else "=")
+
+
+def _lines(document: Document, node: e.Tuple, rows: Sequence[_Row]) -> str:
     """One item per line; an item that stays keeps the comments above it and the one after it."""
     end_of_line = newline(document)
     indent = indent_at(document, node.start)
     inner = indent_at(document, node.items[0].start) if node.items else indent + "  "
     first = line_end(document, node.start) + len(end_of_line)
     opening = document.source[node.start : line_end(document, node.start)].decode()
-    chunks: dict[str, tuple[str, str, str]] = {}
+    chunks: dict[int, tuple[str, str]] = {}
     position = first
     for item in node.items:
         stop = line_end(document, item.end)
         above = document.source[position : document.source.rfind(b"\n", 0, item.start) + 1].decode()
         after = document.source[item.end : stop].decode().strip().removeprefix(",").strip()
-        chunks[_key(item)] = (above, _source(document, item), after)
+        chunks[item.start] = (above, after)
         position = stop + len(end_of_line)
     below = document.source[position : document.source.rfind(b"\n", 0, node.end) + 1].decode()
     comma = _ends_with_comma(document, node)
-    rows: list[str] = []
-    for number, wanted in enumerate(value):
-        above, source, after = chunks.get(_text(wanted), ("", to_hcl(wanted), ""))
-        mark = "," if comma or number + 1 < len(value) else ""
-        rows.append(f"{above}{inner}{source}{mark}{' ' + after if after else ''}{end_of_line}")
-    return opening + end_of_line + "".join(rows) + below + indent + "]"
+    written: list[str] = []
+    for number, row in enumerate(rows):
+        above, after = chunks[row.item.start] if row.item else ("", "")
+        source = _source(document, row.item) if row.item else _like_siblings(document, node, row.value, inner)
+        mark = "," if comma or number + 1 < len(rows) else ""
+        written.append(f"{above}{inner}{source}{mark}{' ' + after if after else ''}{end_of_line}")
+    return opening + end_of_line + "".join(written) + below + indent + "]"
+
+
+def _joined(document: Document, node: e.Tuple, rows: Sequence[_Row]) -> Splice:
+    """A list whose items share lines, as in `[{` … `}, {` … `}]`: items are cut out, new ones follow the last that stays."""
+    kept = [row.item for row in rows if row.item is not None]
+    if [item.start for item in kept] != sorted(item.start for item in kept) or not kept:
+        raise CannotEdit("The list is not written with one item on a line.")
+    splices = [
+        _cut(document, node, index, last=all(later not in kept for later in node.items[index:]))
+        for index, item in enumerate(node.items)
+        if item not in kept
+    ]
+    new = [row.value for row in rows if row.item is None]
+    if new:
+        splices.append(_following(document, node, kept[-1], new))
+    return merged(document, splices)
+
+
+def _cut(document: Document, node: e.Tuple, index: int, *, last: bool) -> Splice:
+    """One item cut out, with its comma. Of an object that ends the list the closing brace stays, where `fmt` wants it."""
+    item = node.items[index]
+    if not last:
+        return Splice(item.start, node.items[index + 1].start, "")
+    before = node.items[index - 1]
+    one, other = (_closing_line(document, each) for each in (before, item))
+    return Splice(before.end, item.end, "") if one is None or other is None else Splice(one, other, "")
+
+
+def _closing_line(document: Document, item: e.Expression) -> int | None:
+    """The start of the line of an object's closing brace, if nothing else stands before it."""
+    start = document.source.rfind(b"\n", 0, item.end) + 1
+    brace = isinstance(e.bare(item), e.Object) and start > item.start
+    return start if brace and not document.source[start : item.end - 1].strip() else None
+
+
+def _following(document: Document, node: e.Tuple, item: e.Expression, new: Sequence[Json]) -> Splice:
+    """New items behind one that stays, in the style `}, {` if that is an object of several lines."""
+    indent = indent_at(document, node.start)
+    closing = _closing_line(document, item)
+    written = [_like_siblings(document, node, value, indent) for value in new]
+    if closing is None or not all(each.startswith("{") and "\n" in each for each in written):
+        return Splice(item.end, item.end, "".join(f", {each}" for each in written))
+    inner = indent + "  "
+    joined = f"\n{inner}}}, ".join(each.removesuffix(f"\n{indent}}}") for each in written)
+    return Splice(closing, item.end, f"{inner}}}, {joined}\n{indent}}}".replace("\n", newline(document)))
 
 
 def _ends_with_comma(document: Document, node: e.Tuple) -> bool:

@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from gateway.model.json import Json
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang import values
-from reconciler.rewrite.editors.splice import Splice, indent_at
+from reconciler.rewrite.editors import entry, removal
+from reconciler.rewrite.editors.splice import Splice, indent_at, merged
 from reconciler.rewrite.editors.text import CannotEdit, to_hcl
-from reconciler.rewrite.place import LiteralPlace
+from reconciler.rewrite.place import EntryPlace, LiteralPlace, ObjectEntry
 
 
 def edit(place: LiteralPlace, value: Json) -> Splice:
@@ -19,7 +20,28 @@ def edit(place: LiteralPlace, value: Json) -> Splice:
         return Splice(place.node.start, place.node.end, new)
     if not place.node.elements and isinstance(value, Mapping):
         return Splice(place.node.start, place.node.end, to_hcl(value, indent_at(place.document, place.node.start)))
+    if isinstance(value, Mapping):
+        return _entries(place, place.node, value)
     raise CannotEdit("No editor writes a value of this kind at this place.")
+
+
+def _entries(place: LiteralPlace, node: e.Object, value: Mapping[str, Json]) -> Splice:
+    """The map without the entries that are not wanted and with those that are new; the others stay as they are written."""
+    document = place.document
+    keys = [each.key.value if isinstance(each.key, e.LiteralValue) else None for each in node.elements]
+    if None in keys:
+        raise CannotEdit("The map has keys that are calculated.")
+    gone = [each for each, key in zip(node.elements, keys, strict=True) if values.text(key) not in value]
+    if len(gone) == len(keys):
+        return Splice(node.start, node.end, to_hcl(value, indent_at(document, node.start)))
+    new = [
+        entry.edit(EntryPlace(document=document, node=node, key=key), item)
+        for key, item in value.items()
+        if key not in [values.text(each) for each in keys]
+    ]
+    if len(new) > 1:
+        raise CannotEdit("Several entries are new; which of them belongs where is not certain.")
+    return merged(document, [*(removal.edit(document, ObjectEntry(each, node)) for each in gone), *new])
 
 
 def _like(old: Json, value: Json) -> Json:

@@ -16,6 +16,9 @@ def edit(document: Document, entry: ObjectEntry, *, with_comments: bool = False)
     element, holder = entry.element, entry.holder
     elements = holder.elements
     position = elements.index(element)
+    between = document.source[holder.start + 1 : element.start] + document.source[element.end : holder.end - 1]
+    if len(elements) == 1 and not between.strip(b" \t\r\n,"):
+        return Splice(holder.start, holder.end, "{}")
     if b"\n" in document.source[holder.start : holder.end]:
         return _lines(document, element.start, element.end, with_comments=with_comments)
     if position + 1 < len(elements):

@@ -1,6 +1,7 @@
 """`Splice`, which every editor returns, and helpers that find where lines begin and end."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gateway.terraform.lang.hcl import Document
@@ -17,6 +18,18 @@ class Splice:
     def apply(self, source: bytes) -> bytes:
         """The source with the change made."""
         return source[: self.start] + self.new.encode() + source[self.end :]
+
+
+def merged(document: Document, splices: Sequence[Splice]) -> Splice:
+    """Several changes, of which at most removals overlap, as one change with the bytes between them as they are."""
+    ordered = sorted(splices, key=lambda splice: (splice.start, splice.end))
+    if not ordered:
+        return Splice(0, 0, "")
+    text, position = "", ordered[0].start
+    for splice in ordered:
+        text += document.source[position : max(position, splice.start)].decode() + splice.new
+        position = max(position, splice.end)
+    return Splice(ordered[0].start, position, text)
 
 
 def indent_at(document: Document, offset: int) -> str:
@@ -53,3 +66,12 @@ def start_with_comment(document: Document, start: int) -> int:
             break
         start = above
     return start
+
+
+def common_start(one: bytes, other: bytes) -> int:
+    """The length of the common prefix, in bytes."""
+    same, differs = 0, min(len(one), len(other)) + 1
+    while same + 1 < differs:
+        middle = (same + differs) // 2
+        same, differs = (middle, differs) if one[:middle] == other[:middle] else (same, middle)
+    return same

@@ -10,6 +10,8 @@ from gateway.model.json import Json
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _NAMED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_SHORT = 60
+"""Characters of a map that is written on one line."""
 _KEYWORDS = frozenset({"for", "null", "true", "false", "if"})
 
 
@@ -78,11 +80,58 @@ def _list(value: Sequence[Json], indent: str) -> str:
     return "[\n" + "".join(f"{inner}{to_hcl(item, inner)},\n" for item in value) + indent + "]"
 
 
+def inline(value: Json) -> str:
+    """A value on one line. Raises `CannotEdit`."""
+    if isinstance(value, Mapping):
+        rows = ", ".join(f"{key(name)} = {inline(item)}" for name, item in value.items())
+        return f"{{ {rows} }}" if rows else "{}"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "[" + ", ".join(inline(item) for item in value) + "]"
+    return to_hcl(value)
+
+
 def _object(value: Mapping[str, Json], indent: str) -> str:
+    return object_text(value, indent)
+
+
+def object_text(value: Mapping[str, Json], indent: str, *, quoted: bool = False, sign: str = "=") -> str:
+    """A map with one entry on a line, aligned as `terraform fmt` does it. Raises `CannotEdit`."""
     if not value:
         return "{}"
     inner = indent + "  "
-    rows = [(key(name), to_hcl(value[name], inner)) for name in value]
-    single = [len(name) for name, text in rows if "\n" not in text]
-    width = max(single, default=0) if len(single) == len(rows) else 0
-    return "{\n" + "".join(f"{inner}{name.ljust(width)} = {text}\n" for name, text in rows) + indent + "}"
+    rows = [(key(name, always_quoted=quoted), _entry(value[name], inner)) for name in value]
+    width = _widths(rows)
+    return (
+        "{\n"
+        + "".join(
+            f"{inner}{name} {sign} {text}\n" if sign == ":" else f"{inner}{name.ljust(wide)} {sign} {text}\n"
+            for (name, text), wide in zip(rows, width, strict=True)
+        )
+        + indent
+        + "}"
+    )
+
+
+def _entry(value: Json, indent: str) -> str:
+    """The value of an entry: a map of one plain value stays on the line, as people write `{ AWS = "…" }`."""
+    if isinstance(value, Mapping) and len(value) == 1 and len(line := _one_line(value)) <= _SHORT:
+        return line
+    return to_hcl(value, indent)
+
+
+def _one_line(value: Mapping[str, Json]) -> str:
+    return inline(value)
+
+
+def _widths(rows: Sequence[tuple[str, str]]) -> list[int]:
+    """For each row the width of the keys of its run: a value of several lines ends a run and is not aligned."""
+    widths: list[int] = []
+    run: list[int] = []
+    for name, text in [*rows, ("", "\n")]:
+        if "\n" in text:
+            widths += [max(run)] * len(run) if run else []
+            widths.append(0)
+            run = []
+        else:
+            run.append(len(name))
+    return widths[:-1]

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import CodeInvalid
+from gateway.model.json import Json
 from gateway.terraform.config.module import declared, load_module
 from gateway.terraform.lang.hcl import parse
 from reconciler.model import Wanted
@@ -30,6 +31,12 @@ def _wanted(case: Path) -> list[tuple[Wanted, str]]:
     ]
 
 
+def _live(case: Path) -> dict[str, dict[str, Json]]:
+    """What the code refers to, by address, if the case says so."""
+    found: dict[str, dict[str, Json]] = json.loads(file.read_text()) if (file := case / "live.json").exists() else {}
+    return found
+
+
 def _files(folder: Path) -> dict[Path, bytes]:
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
@@ -37,7 +44,7 @@ def _files(folder: Path) -> dict[Path, bytes]:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_case_comes_out_as_written(case: Path) -> None:
     rows = _wanted(case)
-    result = edit(case / "before", [wanted for wanted, _ in rows])
+    result = edit(case / "before", [wanted for wanted, _ in rows], live=_live(case))
     assert {**_files(case / "before"), **result.files} == _files(case / "after")
     assert all(_files(case / "before")[path] != source for path, source in result.files.items())
     left = {(each.wanted.address, each.wanted.attribute): each.reason for each in result.left}
@@ -49,13 +56,13 @@ def test_the_case_comes_out_as_written(case: Path) -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_order_of_what_is_wanted_does_not_matter(case: Path) -> None:
     wanted = [each for each, _ in _wanted(case)]
-    assert edit(case / "before", wanted[::-1]) == edit(case / "before", wanted)
+    assert edit(case / "before", wanted[::-1], live=_live(case)) == edit(case / "before", wanted, live=_live(case))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_second_run_changes_nothing(case: Path) -> None:
     wanted = [each for each, reason in _wanted(case) if not reason]
-    again = edit(case / "after", wanted)
+    again = edit(case / "after", wanted, live=_live(case))
     assert again.files == {}
     assert again.edits == ()
     assert again.left == ()
@@ -63,7 +70,7 @@ def test_a_second_run_changes_nothing(case: Path) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_edits_applied_in_turn_make_the_files(case: Path) -> None:
-    result = edit(case / "before", [wanted for wanted, _ in _wanted(case)])
+    result = edit(case / "before", [wanted for wanted, _ in _wanted(case)], live=_live(case))
     files = _files(case / "before")
     for each in result.edits:
         assert files[each.path][each.start : each.end] == each.old
@@ -214,15 +221,15 @@ def test_terraform_reads_hostile_texts_as_they_were_meant(tmp_path: Path) -> Non
     assert json.loads(base64.b64decode(console.stdout.strip().strip('"'))) == texts
 
 
-def test_two_instances_of_one_literal_change_together_or_not_at_all(tmp_path: Path) -> None:
+def test_two_instances_of_one_literal_change_together_or_by_a_conditional(tmp_path: Path) -> None:
     code = b'resource "aws_sqs_queue" "w" {\n  count         = 2\n  delay_seconds = 5\n}\n'
     sources: Mapping[Path, bytes] = {Path("main.tf"): code}
     both = [Wanted(address=f"aws_sqs_queue.w[{n}]", attribute="delay_seconds", value=9) for n in (0, 1)]
     assert edit(tmp_path, both, sources).files == {Path("main.tf"): code.replace(b"5", b"9")}
     apart = [Wanted(address=f"aws_sqs_queue.w[{n}]", attribute="delay_seconds", value=8 + n) for n in (0, 1)]
     result = edit(tmp_path, apart, sources)
-    assert result.files == {}
-    assert len(result.left) == 2
+    assert result.files == {Path("main.tf"): code.replace(b"5", b"count.index == 0 ? 8 : 9")}
+    assert not result.left
 
 
 def test_what_one_part_cannot_reach_leaves_no_half_edit(tmp_path: Path) -> None:

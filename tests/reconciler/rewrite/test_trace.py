@@ -7,7 +7,15 @@ import pytest
 from gateway.model.path import AttributePath
 from gateway.terraform.config.module import Module, load_module
 from gateway.terraform.lang.values import Unknown
-from reconciler.rewrite.place import AttributePlace, EditablePlace, EntryPlace, LiteralPlace, NoPlace, Place
+from reconciler.rewrite.place import (
+    AttributePlace,
+    BlocksPlace,
+    EditablePlace,
+    EntryPlace,
+    LiteralPlace,
+    NoPlace,
+    Place,
+)
 from reconciler.rewrite.trace import traces
 
 MAIN = b"""variable "hours" {
@@ -74,7 +82,8 @@ def test_what_no_whole_number_reaches_is_unknown(wanted: int, module: Module) ->
 def test_the_likeliest_place_comes_first_and_others_follow(module: Module) -> None:
     assert [type(place) for place in _traces(module, "tags.owner")] == [LiteralPlace, EntryPlace]
     assert [type(place) for place in _traces(module, "size")] == [EntryPlace, LiteralPlace]
-    (absent,) = _traces(module, "absent")
+    absent, blocks = _traces(module, "absent")
+    assert isinstance(blocks, BlocksPlace)
     assert isinstance(absent, AttributePlace)
     assert absent.path == "absent"
 

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from gateway.model.json import Json
 from gateway.terraform.config.module import load_module
-from gateway.terraform.lang.evaluate import EvaluationScope, Steps, Unknown, evaluate, find
+from gateway.terraform.lang.evaluate import EvaluationScope, Unknown, evaluate, find
 from gateway.terraform.lang.grammar import parse_expression, read_attribute
 from gateway.terraform.lang.hcl import parse
+from gateway.terraform.lang.steps import Steps
 from gateway.terraform.lang.values import Value
 from tests.kit.growth import assert_linear
 

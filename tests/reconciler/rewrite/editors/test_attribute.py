@@ -29,7 +29,6 @@ def test_what_is_written(before: str, path: str, value: Json, after: str, tmp_pa
     [
         ("  a = 1\n", "not a name", 2, "not a valid attribute name"),
         ("  a = 1\n", "b.c", 2, "a block is not added"),
-        ("  a = 1\n", "b", [{"c": 1}], "is not certain"),
         ("  a = 1\n", "lifecycle", {"c": 1}, "Terraform itself reads it"),
         ("  a = 1\n", "count", 2, "Terraform itself reads it"),
         ("  b { /* c */ }\n", "b.y", 2, "one line with a comment"),

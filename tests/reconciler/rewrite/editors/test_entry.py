@@ -18,6 +18,7 @@ from tests.reconciler.rewrite.editors.edited_resource import edited, resource
         ("  x = {\n    a = 1 # one\n  }\n", "x.long", 2, "  x = {\n    a    = 1 # one\n    long = 2\n  }\n"),
         ("  x = {\n    a = 1,\n  }\n", "x.b", 2, "  x = {\n    a = 1,\n    b = 2,\n  }\n"),
         ("  x = { a = 1 }\n", "x.b.c/d", 2, '  x = { a = 1, "b.c/d" = 2 }\n'),
+        ("  x = { a = { b = 1 } }\n", "x.c.d", 1, "  x = { a = { b = 1 }, c = { d = 1 } }\n"),
         ('  x = lookup({}, "k", 5)\n', "x", 6, '  x = lookup({ k = 6 }, "k", 5)\n'),
     ],
 )
@@ -30,7 +31,6 @@ def test_what_is_written(before: str, path: str, value: Json, after: str, tmp_pa
     [
         ("  x = { # c\n  }\n", "x.a", 1, "comments"),
         ("  x = { a = 1,\n    b = 2 }\n", "x.c", 1, "one entry on a line"),
-        ("  x = { a = { b = 1 } }\n", "x.c.d", 1, "no c in this map"),
     ],
 )
 def test_what_is_refused(before: str, path: str, value: Json, reason: str, tmp_path: Path) -> None:

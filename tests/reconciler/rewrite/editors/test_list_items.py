@@ -33,7 +33,6 @@ def test_what_is_written(before: str, path: str, value: Json, after: str, tmp_pa
     ("before", "path", "value", "reason"),
     [
         ("  x = [var.a, 1]\n", "x", [2], "calculated"),
-        ('  x = ["a"]\n', "x", [{"b": 1}], "plain values"),
         ('  x = ["a"]\n', "x", "b", "not a list"),
         ('  x = [ # c\n    "a", "b"\n  ]\n', "x", ["c"], "one item on a line"),
         ("  x = [1 /* c */]\n", "x", [2], "comments"),

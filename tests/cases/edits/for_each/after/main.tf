@@ -9,7 +9,7 @@ resource "aws_sqs_queue" "q" {
   for_each = var.queues
 
   name                       = each.key
-  visibility_timeout_seconds = each.value.visibility
+  visibility_timeout_seconds = each.key == "mail" ? 90 : each.value.visibility
   delay_seconds              = coalesce(each.value.delay, 5)
   max_message_size           = lookup(each.value, "size", 1024)
 }

@@ -20,6 +20,7 @@ resource "aws_sqs_queue" "b" {
 
 resource "aws_sqs_queue" "c" {
   name = "c"
+
   tags = {
     owner = "me"
   }

@@ -1,0 +1,42 @@
+"""Edits the text between the interpolations of a quoted string; interpolations whose values stay in the text stay too."""
+
+from gateway.model.json import Json
+from gateway.terraform.lang import expression as e
+from gateway.terraform.lang import values
+from gateway.terraform.lang.evaluate import value_of
+from reconciler.rewrite.editors.splice import Splice
+from reconciler.rewrite.editors.text import CannotEdit, quoted
+from reconciler.rewrite.place import TemplatePlace
+
+_SHORTEST = 3
+"""Characters of a value that are not found in a text by chance."""
+
+
+def edit(place: TemplatePlace, value: Json) -> Splice:
+    """The string with the wanted text. Raises `CannotEdit`, `Unknown` if an interpolation is not known."""
+    source = place.document.source
+    if place.node.heredoc or source[place.node.start : place.node.start + 1] != b'"':
+        raise CannotEdit("A heredoc is not replaced as a whole.")
+    if not isinstance(value, str):
+        raise CannotEdit("There is a text here, and the wanted value is not a text.")
+    rest, written = value, ""
+    for part in place.node.parts:
+        if isinstance(part, str):
+            continue
+        known = values.text(value_of(part, place.scope))
+        before, found, after = rest.partition(known) if len(known) >= _SHORTEST else (rest, "", rest)
+        if found:
+            written += quoted(before)[1:-1] + _interpolation(place, part)
+            rest = after
+    return Splice(place.node.start, place.node.end, f'"{written}{quoted(rest)[1:-1]}"')
+
+
+def _interpolation(place: TemplatePlace, part: e.Expression) -> str:
+    """An interpolation as it is written, with its braces."""
+    source = place.document.source
+    start = source.rfind(b"${", place.node.start, part.start)
+    end = source.find(b"}", part.end) + 1
+    text = source[start:end].decode()
+    if start < 0 or "~" in text[2:3] + text[-2:-1]:
+        raise CannotEdit("The text strips spaces around an interpolation; a human should look at it.")
+    return text

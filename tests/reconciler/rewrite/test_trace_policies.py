@@ -1,0 +1,89 @@
+"""A member of a policy leads to the block or argument of the policy document that makes it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gateway.model.json import Json
+from reconciler.model import Wanted
+from reconciler.rewrite.edit import edit
+
+CODE = """data "aws_iam_policy_document" "base" {
+  statement {
+    sid       = "Base"
+    actions   = ["a:Get"]
+    resources = ["*"]
+  }
+}
+
+data "aws_iam_policy_document" "all" {
+  source_policy_documents = [data.aws_iam_policy_document.base.json]
+
+  statement {
+    sid       = "Own"
+    actions   = ["b:Get"]
+    resources = ["*"]
+
+    principals {
+      type        = "AWS"
+      identifiers = ["1"]
+    }
+
+    condition {
+      test     = "Bool"
+      variable = "k"
+      values   = ["true"]
+    }
+  }
+}
+
+resource "r" "a" {
+  policy = data.aws_iam_policy_document.all.json
+}
+"""
+BASE: dict[str, Json] = {"Sid": "Base", "Effect": "Allow", "Action": "a:Get", "Resource": "*"}
+OWN: dict[str, Json] = {
+    "Sid": "Own", "Effect": "Allow", "Action": "b:Get", "Resource": "*", "Principal": {"AWS": "1"},
+    "Condition": {"Bool": {"k": "true"}},
+}  # fmt: skip
+
+
+def _edited(root: Path, *statements: Json) -> str:
+    policy = json.dumps({"Version": "2012-10-17", "Statement": list(statements)})
+    result = edit(root, [Wanted(address="r.a", attribute="policy", value=policy)], {Path("main.tf"): CODE.encode()})
+    if result.left:
+        return result.left[0].reason
+    return result.files[Path("main.tf")].decode() if result.files else CODE
+
+
+@pytest.mark.parametrize(
+    ("statements", "old", "new"),
+    [
+        ([BASE, OWN], "", ""),
+        ([{**BASE, "Action": ["a:Get", "a:Put"]}, OWN], '["a:Get"]', '["a:Get", "a:Put"]'),
+        ([BASE, {**OWN, "Action": ["b:Put"]}], '["b:Get"]', '["b:Put"]'),
+        ([BASE, {**OWN, "Principal": {"AWS": ["2", "1"]}}], '["1"]', '["1", "2"]'),
+        ([BASE, {**OWN, "Condition": {"Bool": {"k": "false"}}}], '["true"]', '["false"]'),
+        ([BASE, {**OWN, "Effect": "Deny"}], '\n    actions   = ["b', '\n    effect    = "Deny"\n    actions   = ["b'),
+    ],
+)
+def test_a_member_leads_to_its_argument(statements: list[Json], old: str, new: str, tmp_path: Path) -> None:
+    after = _edited(tmp_path, *statements)
+    if "effect" in new:
+        assert '    effect    = "Deny"\n' in after
+        assert after.replace('    effect    = "Deny"\n', "") == CODE
+    else:
+        assert after == CODE.replace(old, new)
+
+
+def test_a_condition_and_a_principal_are_taken_away_and_added(tmp_path: Path) -> None:
+    without = {name: value for name, value in OWN.items() if name != "Condition"}
+    assert "condition {" not in _edited(tmp_path, BASE, without)
+    more = _edited(tmp_path, BASE, {**OWN, "Principal": {"AWS": "1", "Service": "s"}})
+    assert more.count("principals {") == 2
+    assert '      type        = "Service"\n      identifiers = ["s"]\n' in more
+
+
+def test_a_statement_of_another_document_is_not_taken_away_here(tmp_path: Path) -> None:
+    assert "comes from another policy document" in _edited(tmp_path, OWN)

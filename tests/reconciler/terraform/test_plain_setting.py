@@ -1,0 +1,54 @@
+"""Settings may be written into code; whatever might be a secret may not."""
+
+import pytest
+
+from gateway.model.json import Json
+from reconciler.terraform.plain_setting import is_plain_setting
+
+PARAMETER: dict[str, Json] = {"name": "/shop/limit", "type": "String"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "plain"),
+    [
+        ("LOG_LEVEL", "debug", True),
+        ("LOG_LEVEL", "DEBUG", True),
+        ("REGION", "eu-west-1", True),
+        ("ENABLED", "true", True),
+        ("LIMIT", "250", True),
+        ("MODE", None, True),
+        ("DB_PASSWORD", "debug", False),
+        ("API_TOKEN", "250", False),
+        ("MODE", "hunter2", False),
+        ("MODE", "s3cr3t", False),
+        ("MODE", "AKIAIOSFODNN7EXAMPLE", False),
+        ("MODE", "wJalrXUtnFEMI/K7MDENG", False),
+        ("URL", "postgres://u:p@host/db", False),
+        ("CODE", "1234567890", False),
+        ("MODE", "", False),
+    ],
+)
+def test_a_variable_of_an_environment(name: str, value: Json, *, plain: bool) -> None:
+    path = ("environment", "variables", name)
+    assert is_plain_setting("aws_lambda_function", path, value, {}) is plain
+    whole: Json = [{"variables": {name: value, "STAGE": "batch"}}]
+    assert is_plain_setting("aws_lambda_function", ("environment",), whole, {}) is plain
+
+
+@pytest.mark.parametrize(
+    ("resource", "value", "plain"),
+    [
+        (PARAMETER, "250", True),
+        ({**PARAMETER, "type": "SecureString"}, "250", False),
+        ({**PARAMETER, "name": "/shop/db-password"}, "250", False),
+        ({"type": "String"}, "250", False),
+        (PARAMETER, "x9Jk3-20fkaW", False),
+    ],
+)
+def test_a_parameter(resource: dict[str, Json], value: Json, *, plain: bool) -> None:
+    assert is_plain_setting("aws_ssm_parameter", ("value",), value, resource) is plain
+
+
+def test_no_other_attribute_is_plain() -> None:
+    assert not is_plain_setting("aws_db_instance", ("password",), "debug", {})
+    assert not is_plain_setting("aws_instance", ("user_data",), "debug", {})
