@@ -356,6 +356,11 @@ def differences(before: Footprint, after: Footprint, path: tuple[str, ...] = ())
         yield path
 
 
+def set_values(footprint: Mapping[str, Footprint]) -> dict[str, Footprint]:
+    """The attributes without those that are null: to Terraform they are not set."""
+    return {name: value for name, value in footprint.items() if value is not None}
+
+
 def locate(footprint: Footprint, path: AttributePath) -> tuple[tuple[str, ...], Footprint]:
     """The steps to a path in a footprint, and the footprint there (None if there is none).
 
