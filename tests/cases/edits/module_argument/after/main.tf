@@ -4,6 +4,7 @@ module "a" {
   name             = "a"
   visibility       = 90
   max_message_size = 2048
+
   options = {
     delay = 7
   }

@@ -3,6 +3,7 @@ module "a" {
 
   name          = "a"
   delay_seconds = 5
+
   retention_in_days = {
     in = 30
   }
@@ -14,6 +15,7 @@ module "b" {
   name       = "b"
   tags       = merge(local.tags, { owner = "ada" })
   queue_name = "b-work"
+
   point_in_time_recovery = [
     {
       enabled = true
