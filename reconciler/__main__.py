@@ -2,11 +2,8 @@
 
 import asyncio
 import json
-import os
 import signal
 import sys
-import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -46,6 +43,26 @@ Frozen = Annotated[
 ]
 
 
+Only = Annotated[
+    list[str] | None, typer.Option(help="With --no-plan: address of a resource or module to read and write back.")
+]
+Plan = Annotated[
+    bool,
+    typer.Option(
+        "--plan/--no-plan",
+        help="Prove with a plan, or only by the text: the resources named with --only are read from their provider, in about a second.",
+    ),
+]
+Suggest = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        metavar="TOKENS",
+        help="Where no edit can be made, ask a language model (ANTHROPIC_API_KEY), for at most so many tokens a day. Its edit is proved as any.",
+    ),
+]
+
+
 @app.command()
 @commands.command()
 def reconcile(
@@ -72,6 +89,9 @@ def reconcile(
         Path | None, typer.Option(help="Terraform provider mirror.", exists=True, file_okay=False)
     ] = None,
     frozen: Frozen = None,
+    only: Only = None,
+    plan: Plan = True,
+    suggest: Suggest = 0,
 ) -> None:
     """Write drift back into the code: refresh, find what differs, edit, prove with a plan.
 
@@ -79,22 +99,25 @@ def reconcile(
     left to a human, listed with how it was traced, or the state was left as it is. 1: an error.
     """
     from reconciler.drift.cloudtrail import Events, read_events
+    from reconciler.run_once import OneRun, run_once
 
     try:
         found = read_events(events) if events else Events(events=(), bad=())
-        report = asyncio.run(
-            _reconcile(
-                path,
-                events=found,
-                endpoint=endpoint,
-                state=state,
-                executable=terraform,
-                mirror=mirror,
-                frozen=tuple(frozen or ()),
-                written=write_files,
-                refreshed=refresh_state,
-            )
+        run = OneRun(
+            path=path,
+            events=found.events,
+            endpoint=endpoint,
+            state=state,
+            executable=terraform,
+            mirror=mirror,
+            frozen=tuple(frozen or ()),
+            written=write_files,
+            refreshed=refresh_state,
+            only=tuple(only or ()),
+            planned=plan,
+            tokens=suggest,
         )
+        report = asyncio.run(run_once(run))
     except SentinelError as error:
         _fail(error, as_json=as_json)
         raise typer.Exit(1) from error
@@ -115,41 +138,6 @@ def serve(
     except SentinelError as error:
         _fail(error, as_json=False)
         raise typer.Exit(1) from error
-
-
-async def _reconcile(
-    path: Path,
-    *,
-    events: "Events",
-    endpoint: str,
-    state: Path | None,
-    executable: str,
-    mirror: Path | None,
-    written: bool,
-    refreshed: bool,
-    frozen: Sequence[str] = (),
-) -> "Report":
-    from gateway.terraform.provider_mirror import terraform_environment
-    from reconciler.standalone import finish, reconcile_copy
-    from reconciler.terraform.cli import Terraform
-    from reconciler.terraform.executable import found_executable
-
-    base = {**os.environ, **({"AWS_ENDPOINT_URL": endpoint} if endpoint else {})}
-    with tempfile.TemporaryDirectory(prefix="sentinel-") as directory:
-        workdir = Path(directory)
-        shared = path / ".terraform"
-        terraform = Terraform(
-            environment=terraform_environment(mirror=mirror, workdir=workdir, base=base),
-            workdir=workdir,
-            executable=found_executable(executable),
-            shared_data=shared if shared.is_dir() else None,
-        )
-        default = path / "terraform.tfstate"
-        known = (state or default).absolute() if state or default.is_file() else None
-        report = await reconcile_copy(
-            terraform, path, state=known, events=events.events, workdir=workdir, frozen=frozen
-        )
-        return await finish(path, report, written=written, refreshed=refreshed)
 
 
 async def _serve(config: Path | None) -> None:
@@ -191,13 +179,13 @@ def _print_report(report: "Report", events: "Events", *, written: bool, as_json:
     for sentence in events.bad:
         Console(stderr=True).print(f"[yellow]{escape(sentence)}[/yellow]", soft_wrap=True)
     if not report.drifts and report.clean:
-        console.print("Nothing drifted: the plan is clean.")
+        console.print("Nothing drifted: the plan is clean." if report.planned else "Nothing of it drifted.")
     if report.drifts:
         console.print(_table(report.drifts))
     if report.diff and not written:
         _print_diff(console, report.diff)
     if report.drifts and report.clean:
-        console.print("Written; the plan is clean." if written else "With this diff the plan is clean.")
+        console.print(_concluded(report, written=written))
     if report.pending:
         console.print(f"[yellow]The plan exits with 2:[/yellow] {escape(report.pending)}", soft_wrap=True)
     for entry in report.left:
@@ -207,6 +195,12 @@ def _print_report(report: "Report", events: "Events", *, written: bool, as_json:
         )
         for step in entry.chain:
             console.print(f"    {escape(step)}", soft_wrap=True)
+
+
+def _concluded(report: "Report", *, written: bool) -> str:
+    if not report.planned:
+        return f"{'Written' if written else 'Not written yet'}, and not proved by a plan: `sentinel reconcile` without --no-plan does that."
+    return "Written; the plan is clean." if written else "With this diff the plan is clean."
 
 
 def _print_diff(console: Console, diff: str) -> None:

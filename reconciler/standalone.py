@@ -18,8 +18,10 @@ from reconciler.proof.declared import ignored_changes
 from reconciler.proof.other_roots import other_roots
 from reconciler.proof.proofs import Verified, describe
 from reconciler.proof.propose import ProofContext, attempt, temporarily_written
+from reconciler.proof.suggested import AskedOnce
 from reconciler.rewrite.create import Live, import_id_of, wanted_creations
 from reconciler.rewrite.surroundings import reached_directories, repository_of, surroundings
+from reconciler.suggest.suggest import Suggestions
 from reconciler.terraform.cli import SavedPlan, Terraform
 from reconciler.terraform.downloaded import link_downloaded
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
@@ -43,6 +45,8 @@ class Report:
     proofs: tuple[Proof, ...] = ()
     pending: str = ""
     """Why `terraform plan -detailed-exitcode` still exits with 2, although nothing is left: the state is not up to date. A sentence."""
+    planned: bool = True
+    """Whether a plan was made; without one, only the text of the edits is proved."""
     context: ProofContext | None = field(default=None, repr=False)
     """The copy that was edited and planned."""
     saved: SavedPlan | None = field(default=None, repr=False)
@@ -67,6 +71,7 @@ async def reconcile_copy(
     events: Sequence[Event],
     workdir: Path,
     frozen: Sequence[str] = (),
+    suggestions: Suggestions | None = None,
 ) -> Report:
     """The drift of the stack at `path`, as proved edits; `path` itself is only read.
 
@@ -78,7 +83,10 @@ async def reconcile_copy(
     top = common_directory(path, own.roots)
     around = own.copied(top, workdir / "copy")
     others = other_roots(around, top, terraform)
-    context = ProofContext(terraform=terraform, root=root, state=state, keep_plan=True, around=around, others=others)
+    asked = AskedOnce(suggestions=suggestions) if suggestions else None
+    context = ProofContext(
+        terraform=terraform, root=root, state=state, keep_plan=True, around=around, others=others, asked=asked
+    )
     saved = await terraform.saved_plan(root, state=state)
     document = await terraform.plan_document(root, saved.file) if saved.changes or events else {}
     plan = read_plan(document) if document else None

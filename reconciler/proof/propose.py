@@ -9,6 +9,7 @@ from gateway.model.json import Json
 from reconciler.model import Edited, Left, Proof, Wanted
 from reconciler.proof.other_roots import OtherRoot, plans, unsettled, using, with_others
 from reconciler.proof.proofs import CatchUp, Explain, Verified, verify
+from reconciler.proof.suggested import AskedOnce
 from reconciler.rewrite.edit import Live
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.rewrite.whole import edit_all
@@ -37,6 +38,8 @@ class ProofContext:
     """The code around the stack in its repository; None if none of it may be edited."""
     others: tuple[OtherRoot, ...] = ()
     """The roots in it that are planned too if an edited module is theirs as well."""
+    asked: AskedOnce | None = None
+    """Suggestions for values that no editor can write; None: there are none."""
     live: Live = field(default_factory=dict)
     """The attributes of resources and data sources by address, as far as they are known: what the code refers to."""
 
@@ -84,11 +87,24 @@ async def attempt(
 ) -> tuple[Edited, Verified | None]:
     """Edit, write and verify once, then restore the files. `Verified` is None if no edit could be made.
 
+    Values that no editor can write are suggested, if the context has suggestions; unless all proofs hold, they are dropped.
     Changes in the plan that belong to values in `own_left` count as explained.
     """
     edited = edit_all(context.root, wanted, context.around, context.live)
+    if context.asked is not None and edited.left:
+        more = await context.asked.complete(context.root, edited)
+        verified = await _verified(context, more.edited, explain, own_left) if more.suggested else None
+        if verified and verified.holds:
+            context.asked.passed(more.suggested)
+            return more.edited, verified
+    return edited, await _verified(context, edited, explain, own_left)
+
+
+async def _verified(
+    context: ProofContext, edited: Edited, explain: Explain, own_left: Sequence[Left]
+) -> Verified | None:
     if not edited.edits:
-        return edited, None
+        return None
     with temporarily_written(context.root, edited.files) as before:
         verified = await verify(
             context.terraform,
@@ -102,7 +118,7 @@ async def attempt(
         )
         others = using(context.others, context.root, edited.files) if verified.holds else ()
         after = await plans(others)
-    return edited, with_others(verified, after, await plans(unsettled(others, after)))
+    return with_others(verified, after, await plans(unsettled(others, after)))
 
 
 @contextmanager

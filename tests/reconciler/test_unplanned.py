@@ -1,5 +1,7 @@
 """Named resources are written back without a plan: what was read, what the code sets, and what a plan would have shown."""
 
+import asyncio
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -101,3 +103,16 @@ class _NoPlan:
                 raise AssertionError
 
         return NoPlan(environment=live.environment, workdir=live.workdir, shared_data=live.path / ".terraform")
+
+
+@pytest.mark.terraform
+@pytest.mark.slow
+@pytest.mark.allow_hosts(["127.0.0.1"])
+async def test_the_command_says_that_no_plan_was_made(calm: Any) -> None:
+    calm.client("logs").put_retention_policy(logGroupName="/team/red", retentionInDays=30)
+    command = [sys.executable, "-m", "reconciler", "reconcile", str(calm.path), "--no-plan", "--only", RED]
+    done = await asyncio.create_subprocess_exec(*command, env=calm.environment, stdout=asyncio.subprocess.PIPE)
+    out, _ = await done.communicate()
+    assert done.returncode == 0
+    assert "30" in out.decode()
+    assert "not proved by a plan" in " ".join(out.decode().split())

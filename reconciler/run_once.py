@@ -1,0 +1,113 @@
+"""One run of `sentinel reconcile`: finds Terraform and the state, and runs with a plan or without."""
+
+import os
+import tempfile
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from gateway.clock import SystemClock
+from gateway.errors import SettingsInvalid
+from gateway.settings import SuggestSettings
+from gateway.terraform.provider_mirror import terraform_environment
+from reconciler.drift.cloudtrail import Event
+from reconciler.standalone import Report, finish, reconcile_copy, write
+from reconciler.suggest.opened import open_suggestions
+from reconciler.suggest.suggest import Suggestions
+from reconciler.terraform.cli import Terraform
+from reconciler.terraform.executable import found_executable
+from reconciler.terraform.live import LiveReads
+from reconciler.unplanned import reconcile_unplanned
+
+_KEPT = Path(".sentinel") / "suggest"
+"""Where what suggestions cost and what worked is kept, below the working directory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneRun:
+    """What a user asked for."""
+
+    path: Path
+    events: Sequence[Event] = ()
+    endpoint: str = ""
+    state: Path | None = None
+    executable: str = "terraform"
+    mirror: Path | None = None
+    frozen: Sequence[str] = ()
+    written: bool = False
+    refreshed: bool = True
+    only: Sequence[str] = ()
+    planned: bool = True
+    tokens: int = 0
+
+    @property
+    def known_state(self) -> Path | None:
+        """The state file; None if the code's own backend has it."""
+        default = self.path / "terraform.tfstate"
+        return (self.state or default).absolute() if self.state or default.is_file() else None
+
+
+async def run_once(run: OneRun, environment: Mapping[str, str] = os.environ) -> Report:
+    """The report of one run. `environment` is the user's.
+
+    Raises `gateway.errors.SettingsInvalid` for options that do not go together, else as `reconcile_copy` and `reconcile_unplanned`.
+    """
+    _check(run, environment)
+    base = {**environment, **({"AWS_ENDPOINT_URL": run.endpoint} if run.endpoint else {})}
+    with tempfile.TemporaryDirectory(prefix="sentinel-") as directory:
+        workdir = Path(directory)
+        shared = run.path / ".terraform"
+        terraform = Terraform(
+            environment=terraform_environment(mirror=run.mirror, workdir=workdir, base=base),
+            workdir=workdir,
+            executable=found_executable(run.executable),
+            shared_data=shared if shared.is_dir() else None,
+        )
+        return await (_planned(run, terraform, environment) if run.planned else _unplanned(run, terraform))
+
+
+def _check(run: OneRun, environment: Mapping[str, str]) -> None:
+    if bool(run.only) == run.planned:
+        raise SettingsInvalid(
+            "--only and --no-plan go together: name the resources to read, e.g. --no-plan --only aws_sqs_queue.jobs."
+        )
+    if not run.planned and run.known_state is None:
+        raise SettingsInvalid("Without a plan, the state must be a file: give it with --state.")
+    if run.tokens and not environment.get("ANTHROPIC_API_KEY"):
+        raise SettingsInvalid("--suggest needs ANTHROPIC_API_KEY in the environment.")
+
+
+async def _planned(run: OneRun, terraform: Terraform, environment: Mapping[str, str]) -> Report:
+    async with _suggestions(run, environment) as suggestions:
+        report = await reconcile_copy(
+            terraform,
+            run.path,
+            state=run.known_state,
+            events=run.events,
+            workdir=terraform.workdir,
+            frozen=run.frozen,
+            suggestions=suggestions,
+        )
+    return await finish(run.path, report, written=run.written, refreshed=run.refreshed)
+
+
+async def _unplanned(run: OneRun, terraform: Terraform) -> Report:
+    async with LiveReads.beside(terraform) as reads:
+        report = await reconcile_unplanned(
+            reads, run.path, run.only, state=run.known_state or run.path, events=run.events, workdir=terraform.workdir
+        )
+    if run.written and report.edited.files:
+        write(run.path, report)
+    return replace(report, planned=False)
+
+
+@asynccontextmanager
+async def _suggestions(run: OneRun, environment: Mapping[str, str]) -> AsyncIterator[Suggestions | None]:
+    key = environment.get("ANTHROPIC_API_KEY", "") if run.tokens else ""
+    given = {"endpoint": endpoint} if (endpoint := environment.get("ANTHROPIC_BASE_URL")) else {}
+    settings = SuggestSettings(key=SecretStr(key), tokens_a_day=run.tokens, **given)
+    async with open_suggestions(settings, _KEPT.absolute(), SystemClock()) as suggestions:
+        yield suggestions
