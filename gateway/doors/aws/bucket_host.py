@@ -20,7 +20,7 @@ LOCAL_NAMES = ("localhost", "s3.localhost")
 
 _AWS = (".amazonaws.com", ".amazonaws.com.cn")
 _S3 = re.compile(
-    r"(?:(?P<bucket>.+)\.)?s3(?:-fips)?(?:\.dualstack)?(?:[.-](?:[a-z]{2}(?:-[a-z]+)+-\d|external-1))?\.amazonaws\.com(?:\.cn)?"
+    r"(?:(?P<bucket>.+)\.)?s3(?:-fips)?(?:\.dualstack)?(?:[.-](?:[a-z]{2}(?:-[a-z]{2,12}){1,3}-\d|external-1))?\.amazonaws\.com(?:\.cn)?"
 )
 _S3_CONTROL = re.compile(r"(?:\d{12}\.)?s3-control(?:-fips)?(?:\.dualstack)?\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?")
 _CACHED_HOSTS = 1024
