@@ -18,7 +18,7 @@ from gateway.ledger.ledger import SqlLedger
 from gateway.settings import Settings, StackSettings
 from gateway.settings_publish import EventSourceKind, EventSourceSettings, GitHubSettings
 from gateway.terraform.config.backend import state_object
-from gateway.terraform.config.module import load_module
+from gateway.terraform.origin import code_origin
 from gateway.terraform.provider_mirror import read_mirror, terraform_environment
 from gateway.terraform.repository import find_checkout
 from reconciler.backlog import Backlog
@@ -91,8 +91,9 @@ def state_file(stack: StackSettings) -> Path | None:
     source = stack.path.absolute()
     if stack.state is not None:
         return stack.state.absolute()
-    root = load_module(source).source
-    found = state_object(root, stack.name, given=stack.backend_config, workspace=stack.workspace)
+    # Which backend counts is what the protected branch says, not what lies in the checkout.
+    code, _ = code_origin(source, stack.protected_branch).load()
+    found = state_object(code.module.source, stack.name, given=stack.backend_config, workspace=stack.workspace)
     return source / "terraform.tfstate" if found is None else None
 
 

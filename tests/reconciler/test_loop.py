@@ -168,7 +168,8 @@ async def test_a_value_wanted_for_a_time_stays_out_of_code(line: Line, ledger: S
 async def test_one_value_for_two_resources_is_left_with_the_chain(
     line: Line, ledger: SqlLedger, applied: Apply
 ) -> None:
-    mutation = await applied(("aws_cloudwatch_log_group.pair[0]", "retention_in_days", 14, 7))
+    """A number and a text have no common type, so not even a condition gives each resource its own."""
+    mutation = await applied(("aws_cloudwatch_log_group.pair[0]", "retention_in_days", 14, "many"))
     backlog = await _backlog(ledger)
 
     body: Any = await line.reconcile(backlog.decided[mutation], backlog)

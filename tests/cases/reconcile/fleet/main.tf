@@ -56,7 +56,7 @@ resource "aws_cloudwatch_log_group" "team" {
   retention_in_days = each.value.days
 }
 
-# One value for both, so neither can be changed alone.
+# One value for both.
 resource "aws_cloudwatch_log_group" "pair" {
   count             = 2
   name              = "/pair/${count.index}"
