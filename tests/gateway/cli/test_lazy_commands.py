@@ -39,7 +39,7 @@ SLOW = frozenset(
     ]
 )
 """Packages that take long to import."""
-LEDGER = frozenset({"cryptography", "sqlalchemy"})
+LEDGER = frozenset({"cryptography", "sqlalchemy", "sqlmodel"})
 """What a command needs that opens the ledger itself."""
 NEEDED = {
     ("--help",): frozenset(),
