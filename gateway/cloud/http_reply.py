@@ -102,7 +102,9 @@ class HttpReply:
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
-            raise NoAnswer(type(error).__name__) from error
+            if not self.complete:
+                raise NoAnswer(type(error).__name__) from error
+            self.reusable = False  # the reply is whole: what follows it is nobody's
         if not self._head_arrived and self._head_bytes > MAX_HEAD_BYTES:
             raise NoAnswer("the head of the reply is too long")
         self._wake()
