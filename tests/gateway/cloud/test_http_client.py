@@ -37,10 +37,16 @@ async def test_refused_is_not_sent_and_broken_is_no_answer(client: Client, serve
         await client.send_once(method="PUT", url="http://127.0.0.1:1/", headers=[], body=b"x")
 
 
-async def test_no_http_over_tls_is_not_sent(client: Client, server: Any) -> None:
-    server.replies = [b"HTTP/1.1 400 plain\r\n\r\n"]
-    with pytest.raises(NotSent):
-        await client.send_once(method="PUT", url=server.url.replace("http", "https") + "/", headers=[], body=b"x")
+async def test_no_http_over_tls_is_not_sent(client: Client) -> None:
+    async def plain(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 plain\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(plain, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    with pytest.raises(NotSent, match="SSLError"):
+        await client.send_once(method="PUT", url=f"https://127.0.0.1:{port}/", headers=[], body=b"x")
+    server.close()
 
 
 async def test_it_can_be_closed_and_used_again(client: Client, server: Any, reply: Any) -> None:
