@@ -84,6 +84,7 @@ class Gate:
         if not self._failure:
             self._server.should_exit = True
         self._thread.join(300)
+        assert not self._thread.is_alive(), f"the gateway did not stop: {asyncio.all_tasks(self._loop)}"
         self._loop.close()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
@@ -154,7 +155,14 @@ class Gate:
             async with running(settings) as self.app, open_sealed_ledger(settings) as self.ledger:
                 await self._issue(settings, self.ledger)
                 self._server = uvicorn.Server(
-                    uvicorn.Config(self.app, port=0, http=TimeoutProtocol, log_level="error", lifespan="off")
+                    uvicorn.Config(
+                        self.app,
+                        port=0,
+                        http=TimeoutProtocol,
+                        log_level="error",
+                        lifespan="off",
+                        timeout_graceful_shutdown=20,  # as `sentinel serve`
+                    )
                 )
                 self._server.config.load()
                 listening = self._server.config.bind_socket()
