@@ -113,7 +113,7 @@ class Terraform:
         """
         argv = ["apply", "-input=false", "-no-color", "-compact-warnings", f"-lock-timeout={lock_seconds}s"]
         argv += [f"-state={state}"] if state else []
-        completed = await self._with_plugins(root, [*argv, str(plan)])
+        completed = await self._once(root, [*argv, str(plan)])
         if completed.code:
             raise TerraformFailed(
                 f"`terraform apply` of a plan for the state alone failed. It said:\n{_last_lines(completed)}"
@@ -123,7 +123,7 @@ class Terraform:
         """Apply a plan file under the backend's lock; what terraform said. Only `reconciler.healing` calls this. Raises `errors.TerraformMissing`."""
         argv = ["apply", "-input=false", "-no-color", "-compact-warnings", f"-lock-timeout={lock_seconds}s"]
         argv += [f"-state={state}"] if state else []
-        return await self._with_plugins(root, [*argv, str(plan)])
+        return await self._once(root, [*argv, str(plan)])
 
     async def refresh(self, root: Path, *, state: Path | None, targets: Sequence[str]) -> Refreshed:
         """Read the live attributes of resources; nothing is changed, not even the state.
@@ -189,6 +189,11 @@ class Terraform:
         await self.init(root)
         await self._check(root, self._own_data)
         return await self._run(*argv, root=root, data=self._own_data)
+
+    async def _once(self, root: Path, argv: Sequence[str]) -> Completed:
+        """Run with the plug-ins of the plan before it, and never again: an apply may have changed something before it failed."""
+        await self._check(root, self.plugin_data)
+        return await self._run(*argv, root=root, data=self.plugin_data)
 
     async def _check(self, root: Path, data: Path | None) -> None:
         """Check the code, and the modules that were downloaded into `data`. Raises `errors.CodeRefused`."""
