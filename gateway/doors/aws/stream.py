@@ -201,25 +201,47 @@ async def send_reply(receive: Receive, send: Send, response: ReadResponse) -> No
     await _stream(receive, send, response)
 
 
+class _Watch:
+    """Ends the current task's wait for AWS when its client hangs up. A timer begins it, so a reply that comes soon costs only that."""
+
+    __slots__ = ("_receive", "_task", "_watching", "gone")
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._task = asyncio.current_task()
+        self._watching: asyncio.Task[None] | None = None
+        self.gone = False
+
+    def begin(self) -> None:
+        self._watching = asyncio.ensure_future(_disconnected(self._receive, self._leave))
+
+    def end(self) -> None:
+        if self._watching is not None:
+            self._watching.cancel()
+
+    def _leave(self) -> None:
+        if self._task is not None:
+            self.gone = True
+            self._task.cancel()
+
+    def is_only_reason(self) -> bool:
+        """Whether the task was cancelled for this and for nothing else. The cancellation is taken back."""
+        return self.gone and self._task is not None and self._task.uncancel() == 0
+
+
 async def _while_there(receive: Receive, opening: Coroutine[Any, Any, ReadResponse]) -> ReadResponse:
     """What `opening` returns; it is ended if the client hangs up meanwhile. Raises `errors.UpstreamUnavailable` then."""
-    loop = asyncio.get_running_loop()
-    limit = asyncio.timeout(None)
-    watching: list[asyncio.Task[None]] = []
-
-    def watch() -> None:
-        watching.append(loop.create_task(_disconnected(receive, lambda: limit.reschedule(loop.time()))))
-
-    timer = loop.call_later(PATIENCE_SECONDS, watch)
+    watch = _Watch(receive)
+    timer = asyncio.get_running_loop().call_later(PATIENCE_SECONDS, watch.begin)
     try:
-        async with limit:
-            return await opening
-    except TimeoutError as error:
+        return await opening
+    except asyncio.CancelledError as error:
+        if not watch.is_only_reason():
+            raise
         raise UpstreamUnavailable("The client hung up before AWS answered this read. Nothing was changed.") from error
     finally:
         timer.cancel()
-        for task in watching:
-            task.cancel()
+        watch.end()
 
 
 async def _stream(receive: Receive, send: Send, response: ReadResponse) -> None:

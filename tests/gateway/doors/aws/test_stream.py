@@ -199,6 +199,25 @@ async def test_a_client_that_hangs_up_ends_a_read_that_is_not_answered(monkeypat
     assert client.got == []
 
 
+async def test_a_read_that_is_cancelled_while_its_client_is_there_stays_cancelled() -> None:
+    client, waits = Client(), asyncio.Event()
+
+    class Never(Upstream):
+        async def open(self, call: Call, **request: Any) -> Any:
+            waits.set()
+            await asyncio.Event().wait()
+
+    reading = asyncio.ensure_future(
+        Reads(Never(Answer([]))).forward(
+            client.receive, client.send, inbound=inbound(), target="/", call=CALL, signature=signature()
+        )
+    )
+    await waits.wait()
+    reading.cancel()
+    await asyncio.wait([reading], timeout=300)
+    assert reading.cancelled()
+
+
 async def test_a_slow_reply_reaches_a_client_that_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gateway.doors.aws.stream.PATIENCE_SECONDS", 0.0)
     client = Client()
