@@ -111,7 +111,7 @@ def fleet(moto_endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> Live:
     path = tmp_path_factory.mktemp("repo") / "infra" / "fleet"
     shutil.copytree(CASES / "fleet", path)
     workdir = tmp_path_factory.mktemp("work")
-    base = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    base = {name: os.environ[name] for name in ("PATH", "HOME", "GOGC") if name in os.environ}
     base |= {**_CREDENTIALS, "AWS_ENDPOINT_URL": moto_endpoint}
     environment = terraform_environment(mirror=None, workdir=workdir, base=base)
     live = Live(path=path, endpoint=moto_endpoint, environment=environment, workdir=workdir)
