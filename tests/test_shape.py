@@ -134,6 +134,60 @@ def test_a_public_class_name_has_one_meaning() -> None:
     assert not {name: sorted(paths) for name, paths in defined.items() if len(paths) > 1}
 
 
+CLASSES = {
+    node.name
+    for path in SOURCES
+    for node in ast.walk(ast.parse(path.read_text()))
+    if isinstance(node, ast.ClassDef) and re.match(r"[A-Z][a-z]+[A-Z]", node.name)
+} - {"SigV4"}
+"""Names that can only mean a class of ours. (Signature Version 4 has that name elsewhere too.)"""
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=_name)
+def test_no_text_names_a_class(path: Path) -> None:
+    """What people and models read is English: a class in the middle of a sentence was put there by renaming it everywhere."""
+    found = [f"line {line}: {name}" for line, text in _texts(path.read_text()) for name in _classes_in(text)]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("source", "refused"),
+    [
+        ('TASK = "Edit it. SuggestedAnswer with replacements."', True),
+        ('raise Malformed(f"{name} is no SuggestedAnswer.")', True),
+        ('TASK = "Answer with replacements."', False),
+        ('Terms: TypeAlias = "list[SuggestedAnswer | str]"', False),
+        ('def read() -> None:\n    """Raises SuggestedAnswer here."""', False),
+    ],
+)
+def test_a_class_in_a_text_is_found(source: str, refused: bool) -> None:
+    assert any(_classes_in(text) for _, text in _texts(source)) is refused
+
+
+def _texts(source: str) -> list[tuple[int, str]]:
+    """Sentences that the program uses, with their lines; not what documents it, and not types in quotes."""
+    tree = ast.parse(source)
+    documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    return [
+        (node.lineno, node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if id(node) not in documentation and " " in node.value and not _is_code(node.value)
+    ]
+
+
+def _is_code(text: str) -> bool:
+    try:
+        ast.parse(text.strip(), mode="eval")
+    except SyntaxError:
+        return False
+    return True
+
+
+def _classes_in(text: str) -> list[str]:
+    return [word for word in re.findall(r"\b[A-Z]\w+\b", re.sub(r"`[^`]*`", "", text)) if word in CLASSES]
+
+
 @pytest.mark.parametrize("path", TESTS, ids=_name)
 def test_no_test_measures_time(path: Path) -> None:
     """What a call costs is held by counted work (tests/kit/growth.py) and by the bench; a measured time says how busy the machine was."""

@@ -33,6 +33,7 @@ async def test_an_answer_is_a_suggestion_and_costs_what_it_says(ask: Ask, tmp_pa
     assert left == 99_000
     assert api.keys == ["sk-test"]
     (asked,) = api.asked
+    assert "Answer with replacements" in asked["system"]
     assert "visibility_timeout_seconds" in asked["messages"][0]["content"]
     assert asked["output_config"]["format"]["type"] == "json_schema"
 
