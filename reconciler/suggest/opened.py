@@ -3,12 +3,16 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Final
 
 from gateway.ports import Clock
 from gateway.settings import SuggestSettings
 from reconciler.suggest.budget import TokenBudget
 from reconciler.suggest.knowledge import Knowledge
 from reconciler.suggest.suggest import Suggestions
+
+_LONGEST_WAIT: Final = 120.0
+"""Seconds that an answer may take."""
 
 
 @asynccontextmanager
@@ -22,6 +26,9 @@ async def open_suggestions(settings: SuggestSettings, folder: Path, clock: Clock
     from reconciler.suggest.claude import ClaudeSuggester  # noqa: PLC0415
 
     budget = TokenBudget(file=folder / "tokens.json", a_day=settings.tokens_a_day, clock=clock)
-    async with AsyncAnthropic(api_key=settings.key.get_secret_value(), base_url=settings.endpoint) as client:
+    # A repeated request costs again what was taken from the budget only once, and a write-back must not wait for minutes.
+    async with AsyncAnthropic(
+        api_key=settings.key.get_secret_value(), base_url=settings.endpoint, max_retries=0, timeout=_LONGEST_WAIT
+    ) as client:
         suggester = ClaudeSuggester(client=client, model=settings.model, budget=budget)
         yield Suggestions(knowledge=Knowledge(file=folder / "patterns.jsonl"), suggester=suggester)

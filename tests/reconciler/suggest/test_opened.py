@@ -29,3 +29,15 @@ async def test_with_a_key_the_model_is_asked(ask: Ask, tmp_path: Path) -> None:
             found = await suggestions.find(tmp_path, ask(60))
     assert found is not None
     assert (api.asked[0]["model"], api.keys) == ("claude-haiku-5-5", ["sk-test"])
+
+
+@pytest.mark.allow_hosts(["127.0.0.1"])
+@pytest.mark.parametrize("status", [408, 409, 429, 500, 529])
+async def test_a_failed_request_is_not_sent_again(ask: Ask, tmp_path: Path, status: int) -> None:
+    """What one request may cost was taken once."""
+    async with messages_api(*[status] * 3) as api:
+        settings = SuggestSettings(key=SecretStr("sk-test"), endpoint=api.url)
+        async with open_suggestions(settings, tmp_path, SystemClock()) as suggestions:
+            assert suggestions is not None
+            assert await suggestions.find(tmp_path, ask(60)) is None
+    assert len(api.asked) == 1
