@@ -9,6 +9,7 @@ from gateway.terraform.config.module import Module, load_module
 from reconciler.model import Edited, Left, is_gone, is_new
 from reconciler.proof.declared import read_declared
 from reconciler.suggest.question import Question
+from reconciler.suggest.settings_in_code import marked_sensitive
 from reconciler.suggest.suggest import SuggestedEdit, Suggestions
 
 _MOST = 5
@@ -60,7 +61,15 @@ def question_about(root: Path, edited: Edited, left: Left) -> Question | None:
         return None
     files = {path: content for path, content in _on_the_way(instance.module) if path.parts[:1] != ("..",)}
     before = read_declared(root, [left.wanted], edited.files)[0].value
-    return Question(left=left, before=before, files=files)
+    return Question(left=left, before=before, files=files, sensitive=frozenset(_sensitive(module)))
+
+
+def _sensitive(module: Module) -> Iterator[str]:
+    """The variables of all modules that say they are sensitive: a call gives them their values, in files without that mark."""
+    for source in module.sources.values():
+        for name, (document, block) in source.variables.items():
+            if marked_sensitive(document, block):
+                yield name
 
 
 def _on_the_way(module: Module) -> Iterator[tuple[Path, bytes]]:
