@@ -1,6 +1,5 @@
 """Values of variables keep their form; what is secret in them is masked and named."""
 
-from gateway.model.json import Json
 from gateway.model.masking import PER_RUN, holds_mask
 from reconciler.suggest.secret_values import masked_values
 
