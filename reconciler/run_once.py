@@ -15,15 +15,12 @@ from gateway.settings import SuggestSettings
 from gateway.terraform.provider_mirror import terraform_environment
 from reconciler.drift.cloudtrail import Event
 from reconciler.standalone import Report, finish, reconcile_copy, write
-from reconciler.suggest.opened import open_suggestions
+from reconciler.suggest.opened import open_suggestions, users_folder
 from reconciler.suggest.suggest import Suggestions
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.executable import found_executable
 from reconciler.terraform.live import LiveReads
 from reconciler.unplanned import reconcile_unplanned
-
-_KEPT = Path(".sentinel") / "suggest"
-"""Where what suggestions cost and what worked is kept, below the working directory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,5 +106,5 @@ async def _suggestions(run: OneRun, environment: Mapping[str, str]) -> AsyncIter
     key = environment.get("ANTHROPIC_API_KEY", "") if run.tokens else ""
     given = {"endpoint": endpoint} if (endpoint := environment.get("ANTHROPIC_BASE_URL")) else {}
     settings = SuggestSettings(key=SecretStr(key), tokens_a_day=run.tokens, **given)
-    async with open_suggestions(settings, _KEPT.absolute(), SystemClock()) as suggestions:
+    async with open_suggestions(settings, users_folder(environment), SystemClock()) as suggestions:
         yield suggestions

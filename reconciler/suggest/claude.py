@@ -77,10 +77,13 @@ class ClaudeSuggester:
         if len(asked) > _MOST_CODE:
             log.info("not_suggested", reason=f"The files have more than {_MOST_CODE} characters.")
             return None
-        if not self.budget.take(most):
+        try:
+            if self.budget.take(most):
+                return await self._ask(asked, most)
             log.info("not_suggested", reason=f"{self.budget.left} tokens are left today, and {most} may be needed.")
-            return None
-        return await self._ask(asked, most)
+        except OSError as error:
+            log.warning("not_suggested", reason=f"What is spent cannot be kept in {self.budget.file}: {error.strerror}.")
+        return None
 
     async def _ask(self, asked: str, taken: int) -> Suggestion | None:
         try:

@@ -1,6 +1,6 @@
 """Suggestions as the settings say: what worked before, and a model if there is a key for one."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
@@ -13,6 +13,13 @@ from reconciler.suggest.suggest import Suggestions
 
 _LONGEST_WAIT: Final = 120.0
 """Seconds that an answer may take."""
+
+
+def users_folder(environment: Mapping[str, str]) -> Path:
+    """Where runs of a user keep what they know and spent: never in the working directory, which may be anybody's repository."""
+    given = Path(environment.get("XDG_STATE_HOME", ""))
+    home = Path(environment.get("HOME") or Path.home())
+    return (given if given.is_absolute() else home / ".local" / "state") / "sentinel" / "suggest"
 
 
 @asynccontextmanager

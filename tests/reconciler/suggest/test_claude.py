@@ -62,6 +62,13 @@ async def test_secrets_are_not_sent(ask: Ask, tmp_path: Path) -> None:
     assert "hunter-two" not in str(api.asked)
 
 
+async def test_what_is_spent_must_be_kept(ask: Ask, tmp_path: Path) -> None:
+    (tmp_path / "a file").touch()
+    async with messages_api() as api:
+        assert (await _suggest(api, tmp_path / "a file", ask()))[0] is None
+    assert api.asked == []
+
+
 @pytest.mark.parametrize(
     ("address", "attribute", "value"),
     [

@@ -7,7 +7,7 @@ from pydantic import SecretStr
 
 from gateway.clock import SystemClock
 from gateway.settings import SuggestSettings
-from reconciler.suggest.opened import open_suggestions
+from reconciler.suggest.opened import open_suggestions, users_folder
 from tests.kit.messages_api import messages_api
 from tests.reconciler.suggest.conftest import Ask
 
@@ -41,3 +41,17 @@ async def test_a_failed_request_is_not_sent_again(ask: Ask, tmp_path: Path, stat
             assert suggestions is not None
             assert await suggestions.find(tmp_path, ask(60)) is None
     assert len(api.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("environment", "folder"),
+    [
+        ({"HOME": "/home/ada"}, "/home/ada/.local/state/sentinel/suggest"),
+        ({"HOME": "/home/ada", "XDG_STATE_HOME": "/var/ada"}, "/var/ada/sentinel/suggest"),
+        ({"HOME": "/home/ada", "XDG_STATE_HOME": "here"}, "/home/ada/.local/state/sentinel/suggest"),
+    ],
+)
+def test_what_is_known_and_spent_lies_with_the_user_and_never_in_a_repository(
+    environment: dict[str, str], folder: str
+) -> None:
+    assert users_folder(environment) == Path(folder)
