@@ -29,12 +29,15 @@ from reconciler.drift.sources import open_sources
 from reconciler.drifting import Drifting
 from reconciler.healing.heal import Healer
 from reconciler.loop import Line
+from reconciler.proof.suggested import AskedOnce
 from reconciler.proof.undeclared import DeclaredCache
 from reconciler.proposing import Proposing
 from reconciler.publish.github_api import GitHubApi, Token
 from reconciler.publish.push import Remote
 from reconciler.pushing import Pushing
 from reconciler.stories import Stories
+from reconciler.suggest.opened import open_suggestions
+from reconciler.suggest.suggest import Suggestions
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.code_guard import CodeGuard
 from reconciler.terraform.executable import found_executable
@@ -50,7 +53,8 @@ async def run_reconciler(settings: Settings, stop: asyncio.Event) -> None:
         clock = SystemClock()
         keys = SqlKeyRing(ledger, master=master_key_of(settings), clock=clock)
         await check_credentials(settings, keys, os.environ, clock.now())
-        workers = {stack.name: _worker(settings, stack, ledger) for stack in settings.stacks}
+        suggestions = open_suggestions(settings.reconcile.suggest, (settings.data / "suggest").absolute(), clock)
+        workers = {stack.name: _worker(settings, stack, ledger, suggestions) for stack in settings.stacks}
         for worker in workers.values():
             await _log_terraform_version(worker.line)
         await serve(
@@ -106,7 +110,9 @@ def protected_ref(source: Path, wanted: str) -> str:
     return checkout.protected_ref(wanted) if checkout else "HEAD"
 
 
-def _worker(settings: Settings, stack: StackSettings, ledger: SqlLedger) -> Worker:
+def _worker(
+    settings: Settings, stack: StackSettings, ledger: SqlLedger, suggestions: Suggestions | None = None
+) -> Worker:
     workdir = (settings.data / "reconciler" / stack.name).absolute()
     source = stack.path.absolute()
     state = state_file(stack)
@@ -134,6 +140,7 @@ def _worker(settings: Settings, stack: StackSettings, ledger: SqlLedger) -> Work
         commands=ledger,
         clock=SystemClock(),
         declared_cache=DeclaredCache(),
+        asked=AskedOnce(suggestions=suggestions) if suggestions else None,
         refresh_state=settings.reconcile.refresh_state,
     )
     read_back = _read_back(settings, ledger, concerns=lambda name: name == stack.name, read_live=line.read_live)

@@ -2,8 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -78,16 +77,15 @@ def _check(run: OneRun, environment: Mapping[str, str]) -> None:
 
 
 async def _planned(run: OneRun, terraform: Terraform, environment: Mapping[str, str]) -> Report:
-    async with _suggestions(run, environment) as suggestions:
-        report = await reconcile_copy(
-            terraform,
-            run.path,
-            state=run.known_state,
-            events=run.events,
-            workdir=terraform.workdir,
-            frozen=run.frozen,
-            suggestions=suggestions,
-        )
+    report = await reconcile_copy(
+        terraform,
+        run.path,
+        state=run.known_state,
+        events=run.events,
+        workdir=terraform.workdir,
+        frozen=run.frozen,
+        suggestions=_suggestions(run, environment),
+    )
     return await finish(run.path, report, written=run.written, refreshed=run.refreshed)
 
 
@@ -101,10 +99,8 @@ async def _unplanned(run: OneRun, terraform: Terraform) -> Report:
     return replace(report, planned=False)
 
 
-@asynccontextmanager
-async def _suggestions(run: OneRun, environment: Mapping[str, str]) -> AsyncIterator[Suggestions | None]:
+def _suggestions(run: OneRun, environment: Mapping[str, str]) -> Suggestions | None:
     key = environment.get("ANTHROPIC_API_KEY", "") if run.tokens else ""
     given = {"endpoint": endpoint} if (endpoint := environment.get("ANTHROPIC_BASE_URL")) else {}
     settings = SuggestSettings(key=SecretStr(key), tokens_a_day=run.tokens, **given)
-    async with open_suggestions(settings, users_folder(environment), SystemClock()) as suggestions:
-        yield suggestions
+    return open_suggestions(settings, users_folder(environment), SystemClock())

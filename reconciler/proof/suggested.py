@@ -14,6 +14,8 @@ from reconciler.suggest.suggest import SuggestedEdit, Suggestions
 
 _MOST = 5
 """Values of one proposal that are asked about."""
+_MOST_KEPT = 1_000
+"""Answers that a service keeps; the oldest go first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +51,8 @@ class AskedOnce:
     async def _find(self, root: Path, question: Question) -> SuggestedEdit | None:
         key = hashlib.sha256(repr((question.wanted, sorted(question.files.items()))).encode()).hexdigest()
         if key not in self.found:
+            if len(self.found) >= _MOST_KEPT:
+                del self.found[next(iter(self.found))]
             self.found[key] = await self.suggestions.find(root, question)
         return self.found[key]
 

@@ -4,6 +4,7 @@ Source: Anthropic's Messages API with structured outputs, by the `anthropic` pac
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Final
 
@@ -60,7 +61,8 @@ class SuggestedAnswer(BaseModel):
 class ClaudeSuggester:
     """Suggestions of one model."""
 
-    client: AsyncAnthropic
+    client: Callable[[], AsyncAnthropic]
+    """Makes a client. Each request has its own: a client's connections belong to one event loop, and a service has several."""
     model: str
     budget: TokenBudget
     masker: Masker = PER_RUN
@@ -82,18 +84,21 @@ class ClaudeSuggester:
                 return await self._ask(asked, most)
             log.info("not_suggested", reason=f"{self.budget.left} tokens are left today, and {most} may be needed.")
         except OSError as error:
-            log.warning("not_suggested", reason=f"What is spent cannot be kept in {self.budget.file}: {error.strerror}.")
+            log.warning(
+                "not_suggested", reason=f"What is spent cannot be kept in {self.budget.file}: {error.strerror}."
+            )
         return None
 
     async def _ask(self, asked: str, taken: int) -> Suggestion | None:
         try:
-            message = await self.client.messages.parse(
-                model=self.model,
-                max_tokens=_MOST_ANSWER,
-                system=_TASK,
-                messages=[{"role": "user", "content": asked}],
-                output_format=SuggestedAnswer,
-            )
+            async with self.client() as client:
+                message = await client.messages.parse(
+                    model=self.model,
+                    max_tokens=_MOST_ANSWER,
+                    system=_TASK,
+                    messages=[{"role": "user", "content": asked}],
+                    output_format=SuggestedAnswer,
+                )
         except (AnthropicError, ValidationError) as error:
             # What it cost is not known, so all that was taken stays taken.
             log.warning("not_suggested", reason=f"The model did not answer: {type(error).__name__}.")

@@ -1,7 +1,6 @@
 """Suggestions as the settings say: what worked before, and a model if there is a key for one."""
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -22,20 +21,19 @@ def users_folder(environment: Mapping[str, str]) -> Path:
     return (given if given.is_absolute() else home / ".local" / "state") / "sentinel" / "suggest"
 
 
-@asynccontextmanager
-async def open_suggestions(settings: SuggestSettings, folder: Path, clock: Clock) -> AsyncIterator[Suggestions | None]:
+def open_suggestions(settings: SuggestSettings, folder: Path, clock: Clock) -> Suggestions | None:
     """Suggestions that keep what they know and spent in `folder`; None without a key, so that nothing is suggested at all."""
-    if not settings.key.get_secret_value():
-        yield None
-        return
+    key = settings.key.get_secret_value()
+    if not key:
+        return None
     from anthropic import AsyncAnthropic  # noqa: PLC0415  it takes half a second to import, which most users need not wait for
 
     from reconciler.suggest.claude import ClaudeSuggester  # noqa: PLC0415
 
+    def client() -> AsyncAnthropic:
+        # A repeated request costs again what was taken from the budget only once, and a write-back must not wait for minutes.
+        return AsyncAnthropic(api_key=key, base_url=settings.endpoint, max_retries=0, timeout=_LONGEST_WAIT)
+
     budget = TokenBudget(file=folder / "tokens.json", a_day=settings.tokens_a_day, clock=clock)
-    # A repeated request costs again what was taken from the budget only once, and a write-back must not wait for minutes.
-    async with AsyncAnthropic(
-        api_key=settings.key.get_secret_value(), base_url=settings.endpoint, max_retries=0, timeout=_LONGEST_WAIT
-    ) as client:
-        suggester = ClaudeSuggester(client=client, model=settings.model, budget=budget)
-        yield Suggestions(knowledge=Knowledge(file=folder / "patterns.jsonl"), suggester=suggester)
+    suggester = ClaudeSuggester(client=client, model=settings.model, budget=budget)
+    return Suggestions(knowledge=Knowledge(file=folder / "patterns.jsonl"), suggester=suggester)

@@ -23,15 +23,15 @@ async def test_options_that_do_not_go_together_are_refused(run: OneRun, reason: 
         await run_once(run, {})
 
 
-async def test_nothing_is_kept_in_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_kept_in_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A cloned repository could bring a budget that never ends, and edits that it wants."""
     state, clone = tmp_path / "state", tmp_path / "clone"
     clone.mkdir()
     monkeypatch.chdir(clone)
     run = OneRun(path=clone, tokens=1000)
     environment = {"HOME": str(tmp_path), "XDG_STATE_HOME": str(state), "ANTHROPIC_API_KEY": "sk-test"}
-    async with _suggestions(run, environment) as suggestions:
-        assert suggestions is not None
-        assert isinstance(suggestions.suggester, ClaudeSuggester)
-        assert suggestions.knowledge.file.is_relative_to(state)
-        assert suggestions.suggester.budget.file.is_relative_to(state)
+    suggestions = _suggestions(run, environment)
+    assert suggestions is not None
+    assert isinstance(suggestions.suggester, ClaudeSuggester)
+    assert suggestions.knowledge.file.is_relative_to(state)
+    assert suggestions.suggester.budget.file.is_relative_to(state)

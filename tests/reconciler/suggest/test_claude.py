@@ -24,9 +24,12 @@ async def _suggest(
     api: MessagesApi, tmp_path: Path, question: Question, a_day: int = 100_000
 ) -> tuple[Suggestion | None, int]:
     budget = TokenBudget(file=tmp_path / "tokens.json", a_day=a_day, clock=SystemClock())
-    async with AsyncAnthropic(api_key="sk-test", base_url=api.url, max_retries=0) as client:
-        suggester = ClaudeSuggester(client=client, model="claude-sonnet-5-5", budget=budget)
-        return await suggester.suggest(question), budget.left
+    suggester = ClaudeSuggester(
+        client=lambda: AsyncAnthropic(api_key="sk-test", base_url=api.url, max_retries=0),
+        model="claude-sonnet-5-5",
+        budget=budget,
+    )
+    return await suggester.suggest(question), budget.left
 
 
 async def test_an_answer_is_a_suggestion_and_costs_what_it_says(ask: Ask, tmp_path: Path) -> None:

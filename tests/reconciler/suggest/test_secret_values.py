@@ -1,11 +1,12 @@
 """Values of variables keep their form; what is secret in them is masked and named."""
 
+from gateway.model.json import Json
 from gateway.model.masking import PER_RUN, holds_mask
 from reconciler.suggest.secret_values import masked_values
 
 
 def test_only_what_is_secret_is_masked() -> None:
-    values = {
+    values: dict[str, Json] = {
         "size": 3,
         "pw": ["a1", 7],
         "db": {"token": "b2", "name": "orders"},
