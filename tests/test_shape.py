@@ -33,6 +33,8 @@ PROTOCOLS_ONLY = {"gateway/ports.py"}
 
 
 TESTS = sorted(path for path in (ROOT / "tests").rglob("*.py") if "bench" not in path.parts)
+MAY_SKIP = {"tests/clients/test_clients.py": "a client that is not installed; where CI is set it fails instead"}
+"""Test files that may skip, with the reason. What is skipped passes without having been checked."""
 STOPWATCHES = {"perf_counter", "perf_counter_ns", "process_time", "process_time_ns", "thread_time", "thread_time_ns"}
 LEAST_WAIT = 300
 """Seconds that a test waits for what must happen, so that it passes on a busy machine."""
@@ -132,6 +134,30 @@ def test_a_public_class_name_has_one_meaning() -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 defined[node.name].add(_name(path))
     assert not {name: sorted(paths) for name, paths in defined.items() if len(paths) > 1}
+
+
+@pytest.mark.parametrize("path", [*TESTS, *SOURCES], ids=_name)
+def test_nothing_is_skipped_or_left_out(path: Path) -> None:
+    """What a test needs is in the repository or installed by `make`; a double does what its port says."""
+    names = {name for node in ast.walk(ast.parse(path.read_text())) if (name := _left_out(node))}
+    allowed = {"skip"} if _name(path) in MAY_SKIP else set()
+    assert names == allowed, sorted(names ^ allowed)
+
+
+@pytest.mark.parametrize(
+    "text", ["pytest.skip('x')", "@pytest.mark.skipif(a, reason='x')\ndef f(): ...", "pytest.importorskip('x')", "raise NotImplementedError"]
+)  # fmt: skip
+def test_what_is_skipped_is_found(text: str) -> None:
+    assert any(_left_out(node) for node in ast.walk(ast.parse(text)))
+
+
+def _left_out(node: ast.AST) -> str:
+    """The name that leaves something out; empty if the node is none."""
+    if isinstance(node, ast.Name) and node.id == "NotImplementedError":
+        return node.id
+    if not isinstance(node, ast.Attribute) or node.attr not in {"skip", "skipif", "importorskip", "xfail"}:
+        return ""
+    return node.attr if "pytest" in ast.unparse(node.value) else ""
 
 
 CLASSES = {
