@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ from reconciler.publish.github_api import GitHubApi, Token
 from reconciler.publish.push import Remote
 from reconciler.pushing import Pushing
 from reconciler.stories import Stories
-from reconciler.suggest.opened import open_suggestions
+from reconciler.suggest.opened import open_namer, open_suggestions
 from reconciler.suggest.suggest import Suggestions
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.code_guard import CodeGuard
@@ -53,7 +54,7 @@ async def run_reconciler(settings: Settings, stop: asyncio.Event) -> None:
         clock = SystemClock()
         keys = SqlKeyRing(ledger, master=master_key_of(settings), clock=clock)
         await check_credentials(settings, keys, os.environ, clock.now())
-        suggestions = open_suggestions(settings.reconcile.suggest, (settings.data / "suggest").absolute(), clock)
+        suggestions = open_suggestions(settings.reconcile.suggest, _suggest_folder(settings), clock)
         workers = {stack.name: _worker(settings, stack, ledger, suggestions) for stack in settings.stacks}
         for worker in workers.values():
             await _log_terraform_version(worker.line)
@@ -64,6 +65,11 @@ async def run_reconciler(settings: Settings, stop: asyncio.Event) -> None:
             stop=stop,
             elsewhere=_read_back(settings, ledger, concerns=lambda stack: stack not in workers, read_live=None),
         )
+
+
+def _suggest_folder(settings: Settings) -> Path:
+    """Where the service keeps what models cost and which of their edits passed."""
+    return (settings.data / "suggest").absolute()
 
 
 def environment(settings: Settings, workdir: Path) -> dict[str, str]:
@@ -212,7 +218,10 @@ def _pushing(settings: Settings, line: Line, backlog: Backlog, ledger: SqlLedger
         stack=line.stack,
         remote=remote,
         backlog=backlog,
-        proposing=_proposing(github, remote, Stories(queries=ledger, backlog=backlog), ledger),
+        proposing=replace(
+            _proposing(github, remote, Stories(queries=ledger, backlog=backlog), ledger),
+            namer=open_namer(settings.reconcile.suggest, _suggest_folder(settings), SystemClock()),
+        ),
         window_seconds=github.window_seconds,
         look_seconds=github.look_seconds,
     )

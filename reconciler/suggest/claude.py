@@ -1,22 +1,17 @@
-"""Asks a Claude model for replacements: the redacted code, the wanted value, an answer in a fixed form, within a budget of tokens.
-
-Source: Anthropic's Messages API with structured outputs, by the `anthropic` package.
-"""
+"""Asks a Claude model for replacements: the redacted code, the wanted value, an answer in a fixed form, within a budget of tokens."""
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Final
 
 import structlog
-from anthropic import AnthropicError, AsyncAnthropic
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.model.json import Json
 from gateway.model.masking import PER_RUN, Masker
 from gateway.terraform.address import parse_address
 from gateway.terraform.secrets import shows_secret
-from reconciler.suggest.budget import TokenBudget
+from reconciler.suggest.model import BoundedModel
 from reconciler.suggest.question import Question, Replacement, Suggestion
 from reconciler.suggest.redact import Redaction, redacted
 
@@ -26,8 +21,6 @@ _MOST_CODE: Final = 60_000
 """Characters of code that are sent; a stack whose files are longer is not asked about."""
 _MOST_ANSWER: Final = 4_000
 """Tokens of an answer."""
-_CHARACTERS_A_TOKEN: Final = 2
-"""Fewer than a token really has, so that what is taken from the budget is never too little."""
 
 _TASK: Final = """You edit Terraform code so that it declares a value that is already live. You get files, one resource attribute, the value that the
 code must declare, and why a rule-based editor could not write it. Answer with replacements: `find` is text that occurs exactly once in
@@ -61,57 +54,26 @@ class SuggestedAnswer(BaseModel):
 class ClaudeSuggester:
     """Suggestions of one model."""
 
-    client: Callable[[], AsyncAnthropic]
-    """Makes a client. Each request has its own: a client's connections belong to one event loop, and a service has several."""
-    model: str
-    budget: TokenBudget
+    model: BoundedModel
     masker: Masker = PER_RUN
 
     async def suggest(self, question: Question) -> Suggestion | None:
         """A suggestion, or None: nothing to suggest, no budget left, too much code, no answer. Never raises for any of these."""
         asked = asked_text(question, self.masker)
         if asked is None:
-            log.info(
-                "not_suggested", reason="The value may be a secret, or the code cannot be shown without its secrets."
-            )
+            reason = "The value may be a secret, or the code cannot be shown without its secrets."
+            log.info("not_suggested", reason=reason)
             return None
-        most = len(_TASK + asked) // _CHARACTERS_A_TOKEN + _MOST_ANSWER
         if len(asked) > _MOST_CODE:
             log.info("not_suggested", reason=f"The files have more than {_MOST_CODE} characters.")
             return None
-        try:
-            if self.budget.take(most):
-                return await self._ask(asked, most)
-            log.info("not_suggested", reason=f"{self.budget.left} tokens are left today, and {most} may be needed.")
-        except OSError as error:
-            log.warning(
-                "not_suggested", reason=f"What is spent cannot be kept in {self.budget.file}: {error.strerror}."
-            )
-        return None
-
-    async def _ask(self, asked: str, taken: int) -> Suggestion | None:
-        try:
-            async with self.client() as client:
-                message = await client.messages.parse(
-                    model=self.model,
-                    max_tokens=_MOST_ANSWER,
-                    system=_TASK,
-                    messages=[{"role": "user", "content": asked}],
-                    output_format=SuggestedAnswer,
-                )
-        except (AnthropicError, ValidationError) as error:
-            # What it cost is not known, so all that was taken stays taken.
-            log.warning("not_suggested", reason=f"The model did not answer: {type(error).__name__}.")
-            return None
-        used = message.usage.input_tokens + message.usage.output_tokens
-        self.budget.give_back(taken - used)
-        answer = message.parsed_output
-        if answer is None or not answer.replacements:
+        found = await self.model.ask(_TASK, asked, SuggestedAnswer, most_answer=_MOST_ANSWER)
+        if found is None or not found.answer.replacements:
             return None
         replacements = tuple(
-            Replacement(path=each.path, find=each.find, replace=each.replace) for each in answer.replacements
+            Replacement(path=each.path, find=each.find, replace=each.replace) for each in found.answer.replacements
         )
-        return Suggestion(replacements=replacements, reason=answer.reason, tokens=used)
+        return Suggestion(replacements=replacements, reason=found.answer.reason, tokens=found.tokens)
 
 
 def asked_text(question: Question, masker: Masker) -> str | None:

@@ -98,6 +98,21 @@ def test_pull_requests_go_to_the_protected_branch(
     assert (pushing.proposing.base, pushing.window_seconds, pushing.look_seconds) == (wanted, 7, 9)
 
 
+@pytest.mark.parametrize("key", ["", "sk-test"])
+def test_only_with_a_key_a_model_names_the_intent_of_changes_from_outside(tmp_path: Path, key: str) -> None:
+    reconcile = ReconcileSettings(
+        push="origin",
+        github=GitHubSettings(repository="acme/infra", token_env="T", base="main"),
+        suggest=SuggestSettings(key=SecretStr(key)),
+    )
+    line: Any = SimpleNamespace(stack="shop", source=tmp_path, worktree=tmp_path, branch="b", protected="HEAD")
+    ledger: Any = None
+    pushing = _pushing(Settings(data=tmp_path, reconcile=reconcile), line, Backlog(stack="shop"), ledger)
+    assert pushing is not None
+    assert pushing.proposing is not None
+    assert (pushing.proposing.namer is not None) is bool(key)
+
+
 @pytest.mark.parametrize("name", ["--upload-pack=x", "a b", "https://x/y.git", "../x"])
 def test_a_remote_is_a_name_and_nothing_else(name: str) -> None:
     with pytest.raises(ValidationError):

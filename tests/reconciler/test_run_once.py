@@ -34,4 +34,4 @@ def test_nothing_is_kept_in_the_working_directory(tmp_path: Path, monkeypatch: p
     assert suggestions is not None
     assert isinstance(suggestions.suggester, ClaudeSuggester)
     assert suggestions.knowledge.file.is_relative_to(state)
-    assert suggestions.suggester.budget.file.is_relative_to(state)
+    assert suggestions.suggester.model.budget.file.is_relative_to(state)

@@ -12,6 +12,7 @@ from gateway.model.masking import PER_RUN
 from reconciler.model import Wanted
 from reconciler.suggest.budget import TokenBudget
 from reconciler.suggest.claude import ClaudeSuggester, asked_text
+from reconciler.suggest.model import BoundedModel
 from reconciler.suggest.question import Question, Replacement, Suggestion
 from tests.kit.messages_api import MessagesApi, messages_api
 from tests.reconciler.suggest.conftest import CODE, Ask
@@ -24,12 +25,12 @@ async def _suggest(
     api: MessagesApi, tmp_path: Path, question: Question, a_day: int = 100_000
 ) -> tuple[Suggestion | None, int]:
     budget = TokenBudget(file=tmp_path / "tokens.json", a_day=a_day, clock=SystemClock())
-    suggester = ClaudeSuggester(
+    model = BoundedModel(
         client=lambda: AsyncAnthropic(api_key="sk-test", base_url=api.url, max_retries=0),
-        model="claude-sonnet-5-5",
+        name="claude-sonnet-5-5",
         budget=budget,
     )
-    return await suggester.suggest(question), budget.left
+    return await ClaudeSuggester(model=model).suggest(question), budget.left
 
 
 async def test_an_answer_is_a_suggestion_and_costs_what_it_says(ask: Ask, tmp_path: Path) -> None:
