@@ -29,9 +29,7 @@ from reconciler.proof.undeclared import DeclaredCache, undeclared
 from reconciler.proposal import Proposal
 from reconciler.publish.git import Branch, branch_tip, mutations_in, open_branch, open_protected, protected_head
 from reconciler.publish.worktree_files import add_untracked_files
-from reconciler.rewrite.edit import Live
 from reconciler.rewrite.surroundings import surroundings
-from reconciler.rewrite.whole import edit_all
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.downloaded import link_downloaded
 from reconciler.terraform.live import LiveReads
@@ -133,7 +131,6 @@ class Line:
                 classified, nothing_to_do="The code declares the value already.", merged=await branch.is_merged()
             )
         before = _declared_before(branch.root, missing)
-        context = replace(context, live=await self._live(context, missing))
         proved = await propose(
             context, missing, explain=lambda change: classified.explain(change) or backlog.explain(change, applied)
         )
@@ -141,15 +138,6 @@ class Line:
             return _without_edits(classified, left=all_left(missing, _not_in_git(untracked)))
         proposal = _with_edits(classified, proved, applied, base=head, before=before)
         return _naming_what_superseded(proposal, backlog.superseded(applied))
-
-    async def _live(self, context: ProofContext, missing: Sequence[Wanted]) -> Live:
-        """What the state records of what the code refers to. A backend is asked only for values that the code alone does not lead to.
-
-        A state file is read in milliseconds; `terraform state pull` takes as long as terraform takes to start.
-        """
-        if self.state is None and not edit_all(context.root, missing, context.around).left:
-            return {}
-        return await read_recorded(self.terraform, context.root, self.state)
 
     def _context(self, branch: Branch, applied: AppliedMutation, backlog: Backlog) -> ProofContext:
         async def catch_up() -> None:
@@ -162,6 +150,7 @@ class Line:
             catch_up=catch_up,
             changed_since=lambda want: backlog.changed_since(want, applied),
             asked=self.asked,
+            recorded=lambda: read_recorded(self.terraform, branch.root, self.state),
         )
 
     async def publish(self, applied: AppliedMutation, backlog: Backlog, proposal: Proposal) -> dict[str, Json]:

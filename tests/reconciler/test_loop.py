@@ -1,11 +1,11 @@
 """The line from record to commit, on a real Terraform and a simulated AWS."""
 
-import json
 import subprocess
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,11 +17,8 @@ from gateway.model.record import Stage
 from gateway.ports import RecordQuery
 from reconciler.backlog import Backlog
 from reconciler.loop import Line
-from reconciler.model import Wanted
-from reconciler.proof.propose import ProofContext
 from reconciler.proof.undeclared import DeclaredCache
 from reconciler.publish.git import Branch, open_branch
-from reconciler.rewrite.whole import edit_all
 from reconciler.terraform.cli import Terraform
 
 pytestmark = [pytest.mark.terraform, pytest.mark.allow_hosts(["127.0.0.1"])]
@@ -426,41 +423,12 @@ async def _killed(*_: object) -> str:
     raise KeyboardInterrupt
 
 
-POLICY = Path(__file__).parent.parent / "cases" / "edits" / "policy_document"
-BUCKET = {
-    "version": 4,
-    "resources": [
-        {"mode": "managed", "type": "aws_s3_bucket", "name": "b", "provider": "", "instances": [{"attributes": {"arn": "arn:aws:s3:::b"}}]}
-    ],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("in_file", [True, False])
-async def test_what_code_refers_to_is_known_from_the_state(ledger: SqlLedger, tmp_path: Path, in_file: bool) -> None:
-    """A backend is asked only once the code alone does not lead to a value, since each time costs a start of terraform."""
-    wanted = Wanted(**json.loads((POLICY / "wanted.json").read_text())[0])
-    bucket = Wanted(address="aws_s3_bucket.b", attribute="bucket", value="c")
-    state, program = tmp_path / "terraform.tfstate", tmp_path / "terraform"
-    state.write_text(json.dumps(BUCKET))
-    program.write_text(f'#!/bin/sh\necho "$1 $2" >> {tmp_path}/ran\n[ "$1" = init ] || cat {state}\n')
-    program.chmod(0o755)
-    terraform = Terraform(environment={"PATH": "/usr/bin:/bin"}, workdir=tmp_path / "work", executable=str(program))
-    line = Line(
-        stack="shop",
-        source=POLICY / "before",
-        state=state if in_file else None,
-        branch="sentinel/shop",
-        worktree=tmp_path / "worktree",
-        terraform=terraform,
-        queries=ledger,
-        commands=ledger,
-        clock=SystemClock(),
-        declared_cache=DeclaredCache(),
-    )
-    context = ProofContext(terraform=terraform, root=POLICY / "before", state=line.state)
-
-    assert edit_all(context.root, [wanted]).left
-    await line._live(context, [bucket])
-    assert not (tmp_path / "ran").exists()
-    assert not edit_all(context.root, [wanted], live=await line._live(context, [wanted])).left
-    assert (tmp_path / "ran").exists() is not in_file
+async def test_what_code_refers_to_is_known_from_the_state(line: Line, ledger: SqlLedger, applied: Apply) -> None:
+    mutation = await applied((GROUP, "desired_capacity", 2, 6))
+    backlog = await _backlog(ledger)
+    branch: Any = SimpleNamespace(root=line.source)
+    context = line._context(branch, backlog.decided[mutation], backlog)
+    assert context.recorded is not None
+    recorded = await context.recorded()
+    assert recorded[GROUP]["min_size"] == 1
+    assert recorded["module.day.aws_iam_role.this"]["max_session_duration"] == 7200
