@@ -3,7 +3,6 @@
 import asyncio
 import os
 from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -44,7 +43,6 @@ from reconciler.terraform.cli import Terraform
 from reconciler.terraform.code_guard import CodeGuard
 from reconciler.terraform.executable import found_executable
 from reconciler.terraform.passed_environment import passed_environment
-from reconciler.terraform.plugin.warm import WarmProvider
 from reconciler.workflows import Worker, serve
 
 log = structlog.get_logger()
@@ -60,16 +58,13 @@ async def run_reconciler(settings: Settings, stop: asyncio.Event) -> None:
         workers = {stack.name: _worker(settings, stack, ledger, suggestions) for stack in settings.stacks}
         for worker in workers.values():
             await _log_terraform_version(worker.line)
-        async with AsyncExitStack() as stack:
-            for warm in filter(None, (worker.line.terraform.warm for worker in workers.values())):
-                stack.push_async_callback(warm.close)
-            await serve(
-                workers,
-                database=_database(settings),
-                poll_seconds=settings.reconcile.poll_seconds,
-                stop=stop,
-                elsewhere=_read_back(settings, ledger, concerns=lambda stack: stack not in workers, read_live=None),
-            )
+        await serve(
+            workers,
+            database=_database(settings),
+            poll_seconds=settings.reconcile.poll_seconds,
+            stop=stop,
+            elsewhere=_read_back(settings, ledger, concerns=lambda stack: stack not in workers, read_live=None),
+        )
 
 
 def _suggest_folder(settings: Settings) -> Path:
@@ -128,15 +123,13 @@ def _worker(
     source = stack.path.absolute()
     state = state_file(stack)
     shared = source / ".terraform"
-    given = environment(settings, workdir)
     terraform = Terraform(
-        environment=given,
+        environment=environment(settings, workdir),
         workdir=workdir / "terraform",
         executable=found_executable(settings.reconcile.terraform),
         shared_data=shared,
         backend_config=stack.backend_config,
         workspace=stack.workspace,
-        warm=WarmProvider(given),
         guard=code_guard(settings),
     )
     line = Line(

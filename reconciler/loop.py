@@ -4,7 +4,8 @@ applied mutation → wanted values → already in code? → edit → proved by a
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -34,6 +35,7 @@ from reconciler.terraform.cli import Terraform
 from reconciler.terraform.downloaded import link_downloaded
 from reconciler.terraform.live import LiveReads
 from reconciler.terraform.plan import TerraformPlan, read_plan
+from reconciler.terraform.plugin.warm import warm_provider
 from reconciler.terraform.recorded import read_recorded
 from reconciler.terraform.refreshed import Refreshed
 
@@ -79,6 +81,12 @@ class Line:
         """The proposal for a mutation that leaves nothing to write, found without git and terraform; None if a value is to be written."""
         classified = classify_mutation(applied, superseded=backlog.superseded(applied))
         return None if classified.wanted else replace(_without_edits(classified), corrects=applied.corrects)
+
+    @asynccontextmanager
+    async def with_provider(self) -> AsyncIterator["Line"]:
+        """This line with one provider process for all its plans until the block ends. The process belongs to the event loop that asks."""
+        async with warm_provider(self.terraform.environment) as warm:
+            yield replace(self, terraform=replace(self.terraform, warm=warm))
 
     async def prove(self, applied: AppliedMutation, backlog: Backlog) -> Proposal:
         """Edits with all their proofs; nothing is committed yet.
