@@ -61,6 +61,15 @@ class Surroundings:
         above = {"/".join(parts[: length + 1]) for length in range(len(parts))}
         return any(fnmatchcase(each, pattern) for pattern in self.frozen for each in (*parts, *above))
 
+    def is_own(self, root: Path, directory: str) -> bool:
+        """Whether a directory, relative to the stack's root, may be edited and no other root uses the module in it."""
+        try:
+            self.refuse(root, Path(directory, "main.tf"))
+        except CannotEdit:
+            return False
+        own = _absolute(root.resolve() / directory)
+        return not any(own in reached_directories(other) for other in self.roots)
+
     def refuse_changes(self, root: Path, before: Mapping[Path, bytes], after: Mapping[Path, bytes]) -> None:
         """Raise `CannotEdit` if the files that differ between two versions change anything in another root.
 
