@@ -1,7 +1,6 @@
 """Writes wanted values into Terraform code: for each the smallest edit that changes nothing else, or the reason why there is none."""
 
 import json
-import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from gateway.terraform.config.policy_document import TYPE as POLICY_DOCUMENT
 from gateway.terraform.lang.hcl import Document, parse
 from gateway.terraform.lang.values import EvaluationFailed, Unknown
 from reconciler.model import Edit, Edited, Left, Wanted
+from reconciler.rewrite.code import refuse_unknown_calls
 from reconciler.rewrite.editors import (
     attribute,
     blocks,
@@ -258,41 +258,11 @@ def _files_after(state: _State, place: EditablePlace | Lift, wanted: Wanted) -> 
     documents = place.documents if isinstance(place, Lift) else (place.document,)
     for document in documents:
         state.around.refuse(state.root, document.path)
-        _refuse_unknown_calls(state.module, document.path)
+        refuse_unknown_calls(state.module, document.path)
     if isinstance(place, Lift):
         return {document.path: _spliced(document, *splices) for document, splices in place.splices(wanted.value)}
     value = place.convert(wanted.value)
     return {place.document.path: _spliced(place.document, _splice(place, value))}
-
-
-def _refuse_unknown_calls(module: Module, path: Path) -> None:
-    """Raise `CannotEdit` if a file belongs to a module with a call whose instances are not known: what an edit does there cannot be seen."""
-    directory = posixpath.normpath(path.parent.as_posix())
-    if directory == module.source.directory:
-        return
-    for each in module.modules():
-        for name in each.source.calls:
-            called = each.source.called_directory(name)
-            if called is not None and directory in _below(module, called):
-                try:
-                    each.children(name)
-                except Unknown as error:
-                    raise CannotEdit(
-                        f"{path} belongs to a module that is used by module.{name}, whose instances are not known: {error}."
-                    ) from None
-
-
-def _below(module: Module, directory: str) -> frozenset[str]:
-    """A directory of a module, and those of the modules that it calls."""
-    found: set[str] = set()
-    todo = [directory]
-    while todo:
-        here = todo.pop()
-        if here not in found and here in module.sources:
-            found.add(here)
-            calls = module.sources[here].calls
-            todo += [called for name in calls if (called := module.sources[here].called_directory(name)) is not None]
-    return frozenset(found)
 
 
 def _splice(place: EditablePlace, value: Json) -> Splice:  # noqa: C901  one case for each kind of place

@@ -11,7 +11,7 @@ from typing import TypeAlias, cast
 from tree_sitter import Node
 
 from gateway.model.path import AttributePath
-from gateway.terraform.config.carried import Carried
+from gateway.terraform.config.carried import Carried, carried_over
 from gateway.terraform.config.instance import META, Blocks, ResourceInstance, body
 from gateway.terraform.config.module import Module, expand
 from gateway.terraform.config.source import Declared
@@ -64,16 +64,20 @@ def footprint_of(instance: ResourceInstance) -> Mapping[str, Footprint]:
     return _Marker().body(instance.document, instance.block, instance.scope, META)
 
 
-def footprint_changes(before: Module, after: Module) -> Iterator[FootprintChange]:
+def footprint_changes(
+    before: Module, after: Module, edits: "Sequence[Carried | None] | None" = None
+) -> Iterator[FootprintChange]:
     """Every block whose footprint differs between two versions of the code, and some whose footprint does not.
 
-    If `after` was made by `changed_module`, only blocks that the edit can reach are evaluated, one by one as the caller asks.
+    If `after` was made by `changed_module`, only blocks that the edit can reach are evaluated, one by one as the caller asks. `edits` are what
+    each edit between the versions carried over, if there is not just the last one; None in it: everything may have changed.
     """
     markers = _Marker(), _Marker()
+    reach = after.carried if edits is None else carried_over(edits)
     earlier = {module.address: module for module in before.modules()}
     for module in after.modules():
         old = earlier.pop(module.address, None)
-        carried = None if old is None else module.carried
+        carried = None if old is None or module.carried is None else reach
         if carried is None or carried.outdated.get(module.address):
             yield from _changes(old, module, carried, markers)
     for old in earlier.values():
