@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import assert_never
 
@@ -64,6 +65,8 @@ from reconciler.rewrite.place import (
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.rewrite.trace import traces
 
+_MOST_PLACES = 300
+"""How many places are tried for one value, the likeliest first; the code is evaluated for each."""
 Live = Mapping[str, Mapping[str, Json]]
 """Attributes by address; those of data sources under `data.type.name`."""
 
@@ -214,7 +217,7 @@ def _edit_part(state: _State, wanted: Wanted, allowed: Sequence[Wanted]) -> tupl
     if _holds(state, wanted):
         return state, []
     reasons: list[tuple[str, tuple[str, ...]]] = []
-    for place in _places(state, wanted):
+    for place in islice(_places(state, wanted), _MOST_PLACES):
         if isinstance(place, NoPlace):
             reasons.append((place.reason, place.chain))
             continue

@@ -4,6 +4,7 @@ A value that cannot be evaluated is represented by a mark: the shape of its expr
 Two marks are equal only if nothing that the value depends on has changed.
 """
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, cast
@@ -202,6 +203,10 @@ class _Marker:
     """Makes footprints and marks. Remembers the names it is following, so that circular references end."""
 
     following: set[tuple[int, str]] = field(default_factory=set)
+    followed: dict[tuple[int, str], tuple[object, ...]] = field(default_factory=dict)
+    """What was found behind each name. A name is followed once, however many definitions use it."""
+    circles: list[tuple[int, str]] = field(default_factory=list)
+    """The names at which following ended because they were being followed already."""
 
     def body(
         self, document: Document, block: Node, scope: EvaluationScope, without: frozenset[str]
@@ -252,7 +257,9 @@ class _Marker:
         texts = tuple(part for part in getattr(expression, "parts", ()) if isinstance(part, str))
         steps = tuple(step for step in getattr(expression, "steps", ()) if isinstance(step, str))
         inner = tuple(_frozen(self.expression(child, scope)) for child in e.children(expression))
-        return UnknownMark((type(expression).__name__, own, texts, steps, inner, followed))
+        shape = (type(expression).__name__, own, texts, steps, inner, followed)
+        # Marks hold marks, and definitions that use each other twice would double them with each.
+        return UnknownMark((hashlib.sha256(repr(shape).encode()).hexdigest(),))
 
     def follow(self, expression: Expression, scope: EvaluationScope) -> tuple[object, ...]:
         """The footprints of the definition of the name that an expression begins with."""
@@ -263,13 +270,24 @@ class _Marker:
         if traversal is None or traversal[0] in scope.bound or traversal[0] in scope.names:
             return ()
         names = [step for step in traversal[1] if isinstance(step, str)]
-        if not names or (id(module), f"{traversal[0]}.{names}") in self.following:
+        return self._once(module, traversal[0], names) if names else ()
+
+    def _once(self, module: Module, root: str, names: Sequence[str]) -> tuple[object, ...]:
+        key = (id(module), f"{root}.{names}")
+        if key in self.followed:
+            return self.followed[key]
+        if key in self.following:
+            self.circles.append(key)
             return ()
-        self.following.add((id(module), f"{traversal[0]}.{names}"))
+        self.following.add(key)
+        circles = len(self.circles)
         try:
-            return tuple(_frozen(part) for part in self._followed(module, traversal[0], names))
+            found = tuple(_frozen(part) for part in self._followed(module, root, names))
         finally:
-            self.following.discard((id(module), f"{traversal[0]}.{names}"))
+            self.following.discard(key)
+        if circles == len(self.circles):  # Within a circle, what is found depends on where it was entered.
+            self.followed[key] = found
+        return found
 
     def _followed(self, module: Module, root: str, names: Sequence[str]) -> Iterator[Footprint]:  # noqa: C901  one case per root name
         if root == "var" and names[0] in module.source.variables:
