@@ -77,11 +77,7 @@ async def reconcile_copy(
 
     Raises `errors.TerraformFailed`, `errors.TerraformMissing`, `gateway.errors.CodeInvalid`.
     """
-    own = surroundings(path, repository_of(path), frozen)
-    root = copy_code(path, workdir / "copy", own.roots)
-    link_downloaded(root, terraform.plugin_data)
-    top = common_directory(path, own.roots)
-    around = own.copied(top, workdir / "copy")
+    root, top, around = copy_with_surroundings(path, workdir / "copy", frozen, terraform.plugin_data)
     others = other_roots(around, top, terraform)
     asked = AskedOnce(suggestions=suggestions) if suggestions else None
     context = ProofContext(
@@ -170,6 +166,20 @@ def write(path: Path, report: Report) -> None:
         temporary.write_bytes(content)
         shutil.copymode(target, temporary)
         temporary.replace(target)
+
+
+def copy_with_surroundings(
+    path: Path, target: Path, frozen: Sequence[str], data: Path | None
+) -> tuple[Path, Path, Surroundings]:
+    """Copy the stack and all roots that use its modules: the root module of the copy, what was copied, and the surroundings there.
+
+    `data` is the plug-in data of the stack (`.terraform`), whose downloaded modules are shown in the copy.
+    """
+    own = surroundings(path, repository_of(path), frozen)
+    root = copy_code(path, target, own.roots)
+    link_downloaded(root, data)
+    top = common_directory(path, own.roots)
+    return root, top, own.copied(top, target)
 
 
 def copy_code(path: Path, target: Path, others: Sequence[Path] = ()) -> Path:
