@@ -164,11 +164,13 @@ class _NoPlan:
 @pytest.mark.terraform
 @pytest.mark.slow
 @pytest.mark.allow_hosts(["127.0.0.1"])
-async def test_the_command_says_that_no_plan_was_made(calm: Any) -> None:
+async def test_the_command_says_that_no_plan_was_made(calm: Any, tmp_path: Path) -> None:
     calm.client("logs").put_retention_policy(logGroupName="/team/red", retentionInDays=30)
     command = [sys.executable, "-m", "reconciler", "reconcile", str(calm.path), "--no-plan", "--only", RED]
-    done = await asyncio.create_subprocess_exec(*command, env=calm.environment, stdout=asyncio.subprocess.PIPE)
+    environment = {**calm.environment, "XDG_CACHE_HOME": str(tmp_path)}
+    done = await asyncio.create_subprocess_exec(*command, env=environment, stdout=asyncio.subprocess.PIPE)
     out, _ = await done.communicate()
     assert done.returncode == 0
     assert "30" in out.decode()
+    assert list((tmp_path / "sentinel/providers").glob("provider-*.json"))
     assert "not proved by a plan" in " ".join(out.decode().split())
