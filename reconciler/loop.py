@@ -24,6 +24,7 @@ from reconciler.proof.declared import Declaration, read_declared
 from reconciler.proof.other_roots import other_roots
 from reconciler.proof.proofs import describe
 from reconciler.proof.propose import ProofContext, ProvedEdit, propose
+from reconciler.proof.suggested import AskedOnce
 from reconciler.proof.undeclared import DeclaredCache, undeclared
 from reconciler.proposal import Proposal
 from reconciler.publish.git import Branch, branch_tip, mutations_in, open_branch, open_protected, protected_head
@@ -33,6 +34,7 @@ from reconciler.terraform.cli import Terraform
 from reconciler.terraform.downloaded import link_downloaded
 from reconciler.terraform.live import LiveReads
 from reconciler.terraform.plan import TerraformPlan, read_plan
+from reconciler.terraform.recorded import read_recorded
 from reconciler.terraform.refreshed import Refreshed
 
 _NOTED = 50
@@ -61,6 +63,8 @@ class Line:
     """The state files of other stacks by their root module's directory."""
     declared_cache: DeclaredCache
     """The last plan of the unedited branch, for values whose declaration only a plan can show."""
+    asked: AskedOnce | None = None
+    """Suggestions for values that no editor can write; None: there are none."""
     refresh_state: bool = True
     """Whether the state is brought up to date when the protected branch has taken a value in."""
 
@@ -145,6 +149,8 @@ class Line:
             state=self.state,
             catch_up=catch_up,
             changed_since=lambda want: backlog.changed_since(want, applied),
+            asked=self.asked,
+            recorded=lambda: read_recorded(self.terraform, branch.root, self.state),
         )
 
     async def publish(self, applied: AppliedMutation, backlog: Backlog, proposal: Proposal) -> dict[str, Json]:

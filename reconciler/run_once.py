@@ -2,8 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,15 +14,13 @@ from gateway.settings import SuggestSettings
 from gateway.terraform.provider_mirror import terraform_environment
 from reconciler.drift.cloudtrail import Event
 from reconciler.standalone import Report, finish, reconcile_copy, write
-from reconciler.suggest.opened import open_suggestions
+from reconciler.suggest.opened import open_suggestions, users_folder
 from reconciler.suggest.suggest import Suggestions
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.executable import found_executable
 from reconciler.terraform.live import LiveReads
+from reconciler.terraform.plugin.warm import warm_provider
 from reconciler.unplanned import reconcile_unplanned
-
-_KEPT = Path(".sentinel") / "suggest"
-"""Where what suggestions cost and what worked is kept, below the working directory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,13 +57,18 @@ async def run_once(run: OneRun, environment: Mapping[str, str] = os.environ) -> 
     with tempfile.TemporaryDirectory(prefix="sentinel-") as directory:
         workdir = Path(directory)
         shared = run.path / ".terraform"
-        terraform = Terraform(
-            environment=terraform_environment(mirror=run.mirror, workdir=workdir, base=base),
-            workdir=workdir,
-            executable=found_executable(run.executable),
-            shared_data=shared if shared.is_dir() else None,
-        )
-        return await (_planned(run, terraform, environment) if run.planned else _unplanned(run, terraform, environment))
+        given = terraform_environment(mirror=run.mirror, workdir=workdir, base=base)
+        async with warm_provider(given) as warm:
+            terraform = Terraform(
+                environment=given,
+                workdir=workdir,
+                executable=found_executable(run.executable),
+                shared_data=shared if shared.is_dir() else None,
+                warm=warm,
+            )
+            return await (
+                _planned(run, terraform, environment) if run.planned else _unplanned(run, terraform, environment)
+            )
 
 
 def _check(run: OneRun, environment: Mapping[str, str]) -> None:
@@ -79,16 +81,15 @@ def _check(run: OneRun, environment: Mapping[str, str]) -> None:
 
 
 async def _planned(run: OneRun, terraform: Terraform, environment: Mapping[str, str]) -> Report:
-    async with _suggestions(run, environment) as suggestions:
-        report = await reconcile_copy(
-            terraform,
-            run.path,
-            state=run.known_state,
-            events=run.events,
-            workdir=terraform.workdir,
-            frozen=run.frozen,
-            suggestions=suggestions,
-        )
+    report = await reconcile_copy(
+        terraform,
+        run.path,
+        state=run.known_state,
+        events=run.events,
+        workdir=terraform.workdir,
+        frozen=run.frozen,
+        suggestions=_suggestions(run, environment),
+    )
     return await finish(run.path, report, written=run.written, refreshed=run.refreshed)
 
 
@@ -112,10 +113,8 @@ def cache_of(environment: Mapping[str, str]) -> Path | None:
     return base / "sentinel" / "providers" if base.is_absolute() else None
 
 
-@asynccontextmanager
-async def _suggestions(run: OneRun, environment: Mapping[str, str]) -> AsyncIterator[Suggestions | None]:
+def _suggestions(run: OneRun, environment: Mapping[str, str]) -> Suggestions | None:
     key = environment.get("ANTHROPIC_API_KEY", "") if run.tokens else ""
     given = {"endpoint": endpoint} if (endpoint := environment.get("ANTHROPIC_BASE_URL")) else {}
     settings = SuggestSettings(key=SecretStr(key), tokens_a_day=run.tokens, **given)
-    async with open_suggestions(settings, _KEPT.absolute(), SystemClock()) as suggestions:
-        yield suggestions
+    return open_suggestions(settings, users_folder(environment), SystemClock())

@@ -1,6 +1,6 @@
 """Makes the edits for wanted values and proves them; a value that cannot be written or proved is left, with the reason."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -42,6 +42,8 @@ class ProofContext:
     """Suggestions for values that no editor can write; None: there are none."""
     live: Live = field(default_factory=dict)
     """The attributes of resources and data sources by address, as far as they are known: what the code refers to."""
+    recorded: Callable[[], Awaitable[Live]] | None = None
+    """Reads from the state what `live` lacks. It is called only for values that no edit leads to without, since large states take time."""
 
     async def plan(self) -> TerraformPlan | None:
         """The plan of the code as it is now; None if the plan is empty. Raises `errors.TerraformFailed`, `errors.TerraformMissing`."""
@@ -91,6 +93,8 @@ async def attempt(
     Changes in the plan that belong to values in `own_left` count as explained.
     """
     edited = edit_all(context.root, wanted, context.around, context.live)
+    if edited.left and context.recorded is not None:
+        edited = edit_all(context.root, wanted, context.around, {**await context.recorded(), **context.live})
     if context.asked is not None and edited.left:
         more = await context.asked.complete(context.root, edited)
         verified = await _verified(context, more.edited, explain, own_left) if more.suggested else None

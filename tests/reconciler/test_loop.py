@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -420,3 +421,14 @@ def _without_terraform(ledger: SqlLedger, repository: Path, tmp_path: Path) -> L
 
 async def _killed(*_: object) -> str:
     raise KeyboardInterrupt
+
+
+async def test_what_code_refers_to_is_known_from_the_state(line: Line, ledger: SqlLedger, applied: Apply) -> None:
+    mutation = await applied((GROUP, "desired_capacity", 2, 6))
+    backlog = await _backlog(ledger)
+    branch: Any = SimpleNamespace(root=line.source)
+    context = line._context(branch, backlog.decided[mutation], backlog)
+    assert context.recorded is not None
+    recorded = await context.recorded()
+    assert recorded[GROUP]["min_size"] == 1
+    assert recorded["module.day.aws_iam_role.this"]["max_session_duration"] == 7200

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import SettingsInvalid
-from reconciler.run_once import OneRun, cache_of, run_once
+from reconciler.run_once import OneRun, _suggestions, cache_of, run_once
+from reconciler.suggest.claude import ClaudeSuggester
 
 
 @pytest.mark.parametrize(
@@ -35,3 +36,17 @@ def test_what_can_be_asked_for_again_is_kept_in_the_users_cache(
     environment: dict[str, str], expected: str | None
 ) -> None:
     assert cache_of(environment) == (None if expected is None else Path(expected))
+
+
+def test_nothing_is_kept_in_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cloned repository could bring a budget that never ends, and edits that it wants."""
+    state, clone = tmp_path / "state", tmp_path / "clone"
+    clone.mkdir()
+    monkeypatch.chdir(clone)
+    run = OneRun(path=clone, tokens=1000)
+    environment = {"HOME": str(tmp_path), "XDG_STATE_HOME": str(state), "ANTHROPIC_API_KEY": "sk-test"}
+    suggestions = _suggestions(run, environment)
+    assert suggestions is not None
+    assert isinstance(suggestions.suggester, ClaudeSuggester)
+    assert suggestions.knowledge.file.is_relative_to(state)
+    assert suggestions.suggester.model.budget.file.is_relative_to(state)

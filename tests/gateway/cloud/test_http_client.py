@@ -37,10 +37,27 @@ async def test_refused_is_not_sent_and_broken_is_no_answer(client: Client, serve
         await client.send_once(method="PUT", url="http://127.0.0.1:1/", headers=[], body=b"x")
 
 
-async def test_no_http_over_tls_is_not_sent(client: Client, server: Any) -> None:
-    server.replies = [b"HTTP/1.1 400 plain\r\n\r\n"]
+async def test_no_http_over_tls_is_not_sent(client: Client) -> None:
+    """What answers the greeting of TLS with plain HTTP gets no request."""
+
+    async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.write(b"HTTP/1.1 400 plain\r\n\r\n")
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(plain, "127.0.0.1", 0) as listening:
+        url = f"https://127.0.0.1:{listening.sockets[0].getsockname()[1]}/"
+        with pytest.raises(NotSent):
+            await client.send_once(method="PUT", url=url, headers=[], body=b"x")
+
+
+async def test_who_never_answers_the_greeting_of_tls_gets_no_request(server: Any) -> None:
+    impatient = Client(connect_seconds=0.1, reply_seconds=300)
     with pytest.raises(NotSent):
-        await client.send_once(method="PUT", url=server.url.replace("http", "https") + "/", headers=[], body=b"x")
+        await impatient.send_once(method="PUT", url=server.url.replace("http", "https") + "/", headers=[], body=b"x")
+    await impatient.close()
+    assert not server.seen
 
 
 async def test_it_can_be_closed_and_used_again(client: Client, server: Any, reply: Any) -> None:
@@ -73,6 +90,40 @@ async def test_an_idle_connection_is_not_kept_for_long(
             await asyncio.sleep(0.01)
     await client.send_once(method="GET", url=server.url + "/", headers=[], body=b"")
     assert server.connections == 2
+
+
+async def test_a_reply_that_never_begins_is_no_answer(server: Any) -> None:
+    server.hold, server.replies = 300, [b""]
+    client = Client(connect_seconds=300, reply_seconds=0.01)
+    with pytest.raises(NoAnswer, match="no reply in time"):
+        await client.open(method="GET", url=server.url + "/", headers=[], body=b"")
+    await client.close()
+
+
+async def test_closing_ends_what_still_waits_and_keeps_nothing(client: Client, server: Any) -> None:
+    server.hold, server.replies = 300, [b""]
+    waiting = asyncio.ensure_future(client.open(method="GET", url=server.url + "/", headers=[], body=b""))
+    async with asyncio.timeout(300):
+        while not server.seen:  # noqa: ASYNC110  what changes has no event
+            await asyncio.sleep(0.001)
+    await client.close()
+    done, _ = await asyncio.wait([waiting], timeout=60)
+    assert done == {waiting}
+    with pytest.raises(NoAnswer):
+        waiting.result()
+    async with asyncio.timeout(300):
+        while client._open:  # noqa: ASYNC110  what changes has no event
+            await asyncio.sleep(0.001)
+    assert client._idle == {}
+
+
+async def test_a_connection_that_closes_as_soon_as_it_is_open_is_not_sent(
+    client: Client, server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.cloud.connection.Connection.usable", False)
+    with pytest.raises(NotSent, match="as soon as it was open"):
+        await client.send_once(method="PUT", url=server.url + "/", headers=[], body=b"x")
+    assert server.seen == []
 
 
 async def test_a_request_that_is_no_http_is_not_sent(client: Client, server: Any) -> None:
