@@ -206,7 +206,7 @@ class _Marker:
     followed: dict[tuple[int, str], tuple[object, ...]] = field(default_factory=dict)
     """What was found behind each name. A name is followed once, however many definitions use it."""
     circles: list[tuple[int, str]] = field(default_factory=list)
-    """The names at which following ended because they were being followed already."""
+    """Names at which following ended, because they were being followed."""
 
     def body(
         self, document: Document, block: Node, scope: EvaluationScope, without: frozenset[str]
@@ -313,11 +313,8 @@ class _Marker:
         elif f"{root}.{names[0]}" in module.source.resources:
             for instance in module.instances_of(f"{root}.{names[0]}"):
                 if len(names) > 1:
-                    yield self.attribute(instance.document, instance.block, instance.scope, names[1])
-
-    def attribute(self, document: Document, block: Node, scope: EvaluationScope, name: str) -> Footprint:
-        """The footprint of one attribute of a resource that another one refers to."""
-        return self.only(document, block, scope, (name,)).get(name)
+                    found = self.only(instance.document, instance.block, instance.scope, (names[1],))
+                    yield found.get(names[1])
 
 
 def _of_instance(expression: Expression, scope: EvaluationScope) -> tuple[Expression, EvaluationScope]:
@@ -376,11 +373,6 @@ def differences(before: Footprint, after: Footprint, path: tuple[str, ...] = ())
             yield from differences(one_item, other_item, (*path, str(index)))
     elif _frozen(before) != _frozen(after):
         yield path
-
-
-def set_values(footprint: Mapping[str, Footprint]) -> dict[str, Footprint]:
-    """The attributes without those that are null: to Terraform they are not set."""
-    return {name: value for name, value in footprint.items() if value is not None}
 
 
 def locate(footprint: Footprint, path: AttributePath) -> tuple[tuple[str, ...], Footprint]:

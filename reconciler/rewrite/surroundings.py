@@ -11,7 +11,7 @@ from pathlib import Path
 from gateway.errors import CodeInvalid
 from gateway.terraform.config.module import Module, load_module
 from reconciler.rewrite.editors.text import CannotEdit
-from reconciler.rewrite.footprint import footprint_changes, set_values
+from reconciler.rewrite.footprint import Footprint, footprint_changes
 
 FROZEN = ("vendor", "vendored", "third_party", "third-party", ".terraform", ".external_modules")
 """Names of directories with somebody else's code: the call is edited and never the module."""
@@ -100,7 +100,7 @@ class Surroundings:
                 if (
                     change.before is None
                     or change.after is None
-                    or set_values(change.before) != set_values(change.after)
+                    or _set_values(change.before) != _set_values(change.after)
                 ):
                     where = f"{self._shown(other)}: {change.address.removeprefix('?')}"
                     raise CannotEdit(f"The edit would also change {where}, another root that uses the module.")
@@ -153,6 +153,11 @@ def repository_of(root: Path) -> Path:
 def reached_directories(root: Path) -> frozenset[Path]:
     """The directories of all local modules below a root."""
     return _reached(root, called_directories)
+
+
+def _set_values(footprint: Mapping[str, Footprint]) -> dict[str, Footprint]:
+    """The attributes without those that are null: to Terraform they are not set."""
+    return {name: value for name, value in footprint.items() if value is not None}
 
 
 def _with_targets(directories: Collection[Path]) -> frozenset[Path]:
