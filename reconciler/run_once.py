@@ -66,7 +66,9 @@ async def run_once(run: OneRun, environment: Mapping[str, str] = os.environ) -> 
                 shared_data=shared if shared.is_dir() else None,
                 warm=warm,
             )
-            return await (_planned(run, terraform, environment) if run.planned else _unplanned(run, terraform))
+            return await (
+                _planned(run, terraform, environment) if run.planned else _unplanned(run, terraform, environment)
+            )
 
 
 def _check(run: OneRun, environment: Mapping[str, str]) -> None:
@@ -74,8 +76,6 @@ def _check(run: OneRun, environment: Mapping[str, str]) -> None:
         raise SettingsInvalid(
             "--only and --no-plan go together: name the resources to read, e.g. --no-plan --only aws_sqs_queue.jobs."
         )
-    if not run.planned and run.known_state is None:
-        raise SettingsInvalid("Without a plan, the state must be a file: give it with --state.")
     if run.tokens and not environment.get("ANTHROPIC_API_KEY"):
         raise SettingsInvalid("--suggest needs ANTHROPIC_API_KEY in the environment.")
 
@@ -93,14 +93,24 @@ async def _planned(run: OneRun, terraform: Terraform, environment: Mapping[str, 
     return await finish(run.path, report, written=run.written, refreshed=run.refreshed)
 
 
-async def _unplanned(run: OneRun, terraform: Terraform) -> Report:
-    async with LiveReads.beside(terraform) as reads:
+async def _unplanned(run: OneRun, terraform: Terraform, environment: Mapping[str, str]) -> Report:
+    state = run.known_state
+    if state is None:
+        raise SettingsInvalid("Without a plan, the state must be a file: give it with --state.")
+    async with LiveReads.beside(terraform, cache_of(environment)) as reads:
         report = await reconcile_unplanned(
-            reads, run.path, run.only, state=run.known_state or run.path, events=run.events, workdir=terraform.workdir
+            reads, run.path, run.only, state=state, events=run.events, workdir=terraform.workdir, frozen=run.frozen
         )
     if run.written and report.edited.files:
         write(run.path, report)
     return replace(report, planned=False)
+
+
+def cache_of(environment: Mapping[str, str]) -> Path | None:
+    """The user's directory for what can be asked for again, by the XDG Base Directory Specification; None if there is none."""
+    given, home = environment.get("XDG_CACHE_HOME", ""), environment.get("HOME", "")
+    base = Path(given) if Path(given).is_absolute() else Path(home, ".cache")
+    return base / "sentinel" / "providers" if base.is_absolute() else None
 
 
 def _suggestions(run: OneRun, environment: Mapping[str, str]) -> Suggestions | None:

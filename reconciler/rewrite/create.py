@@ -7,6 +7,7 @@ module of what it belongs to if only one call uses that; else into the root modu
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from tree_sitter import Node
@@ -20,15 +21,18 @@ from gateway.terraform.config.source import Source
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
+from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
 from reconciler.drift.creations import Created
 from reconciler.model import Edited, Left, Wanted
-from reconciler.rewrite.code import EditedCode, read_code
+from reconciler.rewrite.code import EditedCode, read_code, refuse_side_effects
 from reconciler.rewrite.editors import block as whole_block
 from reconciler.rewrite.editors.text import CannotEdit
 from reconciler.rewrite.likes import likes
 from reconciler.rewrite.more import Like, more
 from reconciler.rewrite.new_block import block_text, import_text
 from reconciler.rewrite.slug import names, shared, slug
+from reconciler.rewrite.surroundings import Surroundings
+from reconciler.terraform.plain_setting import is_plain_setting
 
 Live = Mapping[str, Mapping[str, Json]]
 """Attributes of the stack's resources by address."""
@@ -52,14 +56,18 @@ _SAME = frozenset(
 )
 _PLAIN = frozenset(["name", "type", "value", "description", "protocol", "ip_protocol", "status", "instance_type"])
 """Attributes that never refer to another resource."""
+_MOST_LIKES = 50
+"""How many siblings are tried, the likeliest first; the code is evaluated for each."""
 
 
-def wanted_creations(root: Path, created: Sequence[Created], live: Live) -> list[Wanted]:
+def wanted_creations(
+    root: Path, created: Sequence[Created], live: Live, around: Surroundings | None = None
+) -> list[Wanted]:
     """The resources that belong to the stack and that its state does not have, each with its address and text.
 
     Raises `CodeInvalid`.
     """
-    code = read_code(root, {})
+    code = read_code(root, {}, around)
     found: list[Wanted] = []
     for each in created:
         if _is_known(each, live):
@@ -74,9 +82,14 @@ def import_id_of(wanted: Wanted) -> str:
     return str(wanted.value.get("import_id")) if isinstance(wanted.value, Mapping) else ""
 
 
-def create(root: Path, new: Sequence[Wanted], sources: Mapping[Path, bytes] | None = None) -> Edited:
+def create(
+    root: Path,
+    new: Sequence[Wanted],
+    sources: Mapping[Path, bytes] | None = None,
+    around: Surroundings | None = None,
+) -> Edited:
     """The files with the new blocks and their imports, the edits, and what could not be added. Raises `CodeInvalid`."""
-    first = code = read_code(root, sources or {})
+    first = code = read_code(root, sources or {}, around)
     left: list[Left] = []
     for wanted in new:
         try:
@@ -91,6 +104,9 @@ def create(root: Path, new: Sequence[Wanted], sources: Mapping[Path, bytes] | No
 
 def _added(code: EditedCode, wanted: Wanted) -> EditedCode:
     value = wanted.value if isinstance(wanted.value, Mapping) else {}
+    before = code
+    if "secret" in value:
+        raise CannotEdit(f"its {value['secret']} may hold a secret, and no secret is written into code.")
     if "like" in value:
         like = Like(
             sibling=str(value["like"]),
@@ -101,10 +117,11 @@ def _added(code: EditedCode, wanted: Wanted) -> EditedCode:
         code = more(code, like, wanted)
     else:
         code = _with_block(code, wanted, value)
-    if not value["import"]:
-        return code
-    document = code.document(Path(str(value["import_file"])))
-    return code.after(document, whole_block.append(document, str(value["import"])), wanted)
+    if value["import"]:
+        document = code.document(Path(str(value["import_file"])))
+        code = code.after(document, whole_block.append(document, str(value["import"])), wanted)
+    refuse_side_effects(before, code, frozenset({wanted.address}))
+    return code
 
 
 def _with_block(code: EditedCode, wanted: Wanted, value: Mapping[str, Json]) -> EditedCode:
@@ -118,6 +135,17 @@ def _with_block(code: EditedCode, wanted: Wanted, value: Mapping[str, Json]) -> 
     if added != {wanted.address}:
         raise CannotEdit(f"the block would add {', '.join(sorted(added)) or 'nothing'}.")
     return code
+
+
+def _secret_in(created: Created) -> str:
+    """The first attribute that may hold a secret, and whose value is no evident setting; empty if there is none."""
+    kind, attributes = created.resource_type, created.attributes
+    for name, value in attributes.items():
+        may_hold = is_secret(kind, name) or may_hold_secret(kind, name)
+        shows = shows_secret(value, resource_type=kind, attribute=name)
+        if (may_hold or shows) and not is_plain_setting(kind, (name,), value, attributes):
+            return name
+    return ""
 
 
 def _is_known(created: Created, live: Live) -> bool:
@@ -157,6 +185,8 @@ class _Planner:
         label = self._label(created, owner, module)
         prefix = f"{module.address}." if module.address else ""
         address = f"{prefix}{created.resource_type}.{label}"
+        if secret := _secret_in(created):
+            return Wanted(address=address, attribute=WHOLE, value={"import_id": created.import_id, "secret": secret})
         text = block_text(
             created.resource_type,
             label,
@@ -176,7 +206,7 @@ class _Planner:
 
     def _keyed(self, created: Created) -> Wanted | None:
         """The creation as one more instance of a block that its siblings are instances of; None if there is none."""
-        for address, like in likes(created, self.live):
+        for address, like in islice(likes(created, self.live), _MOST_LIKES):
             value: dict[str, Json] = {
                 "import_id": created.import_id,
                 "like": like.sibling,
@@ -242,9 +272,7 @@ class _Planner:
         found = next((each for each in root.modules() if each.address == owner.module), root)
         directory = found.source.directory
         users = sum(each.source.directory == directory for each in root.modules())
-        own = (
-            users == 1 and not directory.startswith("..") and not {"vendor", ".terraform"} & set(Path(directory).parts)
-        )
+        own = users == 1 and not directory.startswith("..") and self.code.around.is_own(self.code.root, directory)
         return found if own else root
 
     def _place(self, created: Created, owner: Address, module: Module) -> tuple[Document, Node | None]:

@@ -6,6 +6,7 @@ from typing import Any
 from gateway.model.json import Json
 from reconciler.drift.creations import Created
 from reconciler.rewrite.create import create, import_id_of, wanted_creations
+from reconciler.rewrite.surroundings import Surroundings, surroundings
 
 _CODE = """resource "aws_sqs_queue" "jobs" {
   name = "shop-jobs"
@@ -100,6 +101,39 @@ def test_it_goes_into_the_module_of_its_sibling_if_only_one_call_uses_that(tmp_p
     after = _created(tmp_path, twice, _queue("shop-mail"), live=live)
     assert list(after) == ["main.tf"]
     assert 'resource "aws_sqs_queue" "mail"' in after["main.tf"]
+
+
+def test_a_module_that_is_frozen_or_that_another_root_uses_stays_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "env/m").mkdir(parents=True)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "env/m/main.tf").write_text('resource "aws_sqs_queue" "jobs" {\n  name = "shop-jobs"\n}\n')
+    (tmp_path / "env/main.tf").write_text('module "one" {\n  source = "./m"\n}\n')
+    live = {"module.one.aws_sqs_queue.jobs": _LIVE["aws_sqs_queue.jobs"]}
+
+    def files(around: Surroundings) -> list[str]:
+        wanted = wanted_creations(tmp_path / "env", [_queue("shop-mail")], live, around)
+        return sorted(str(path) for path in create(tmp_path / "env", wanted, around=around).files)
+
+    assert files(surroundings(tmp_path / "env", tmp_path)) == ["m/main.tf", "main.tf"]
+    assert files(surroundings(tmp_path / "env", tmp_path, ["env/m"])) == ["main.tf"]
+    (tmp_path / "other/main.tf").write_text('module "theirs" {\n  source = "../env/m"\n}\n')
+    assert files(surroundings(tmp_path / "env", tmp_path)) == ["main.tf"]
+
+
+def test_what_may_be_a_secret_is_left_and_not_shown(tmp_path: Path) -> None:
+    code = 'resource "aws_ssm_parameter" "limit" {\n  name = "/shop/limit"\n}\n'
+    live: dict[str, dict[str, Json]] = {"aws_ssm_parameter.limit": {"name": "/shop/limit", "id": "/shop/limit"}}
+
+    def parameter(name: str, value: str) -> Created:
+        attributes: dict[str, Json] = {"name": name, "type": "String", "value": value}
+        return Created(resource_type="aws_ssm_parameter", import_id=name, attributes=attributes, name=name)
+
+    assert '"40"' in _created(tmp_path, code, parameter("/shop/quota", "40"), live=live)["main.tf"]
+    for secret in (parameter("/shop/motto", "swordfish"), parameter("/shop/db_password", "40")):
+        edited = create(tmp_path, wanted_creations(tmp_path, [secret], live))
+        assert edited.files == {}
+        assert "its value may hold a secret" in edited.left[0].reason
+        assert "swordfish" not in repr(edited)
 
 
 def test_a_rule_of_a_group_with_rules_of_its_own_is_a_value_of_the_group(tmp_path: Path) -> None:
