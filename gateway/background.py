@@ -67,6 +67,8 @@ async def decide_drift(watch: DriftWatch) -> None:
             await watch.follow()
         except SentinelError as error:
             log.error("drift_not_followed", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
+        except Exception:
+            log.exception("drift_watch_broke")
 
 
 async def keep_lease(ledger: SqlLedger, clock: Clock, lasts: timedelta) -> None:

@@ -56,10 +56,8 @@ class DriftWatch:
 
     def quarantined(self, address: str) -> str:
         """Why only people may change this resource, as a sentence; empty if others may too."""
-        for drift in self.book.open.values():
-            if drift.address == address and drift.action is DriftAction.QUARANTINE:
-                return f"{address} is quarantined ({drift.id}): {drift.reason}"
-        return ""
+        drift = self.book.quarantined.get(address)
+        return f"{address} is quarantined ({drift.id}): {drift.reason}" if drift is not None else ""
 
     async def decide(self, drift_id: str, action: DriftAction, *, caller: Caller, reason: str) -> ForeignDrift:
         """Record what an approver decides; it replaces what was decided before. Raises `errors.NotAllowed`, `errors.NotFound`."""
@@ -75,11 +73,15 @@ class DriftWatch:
         return self.book.open.get(drift_id, drift)
 
     async def answer(self, drift: ForeignDrift) -> DriftAnswer:
-        """What policy says. If it says nothing that can be understood, a human must decide."""
+        """What policy says. If it says nothing that can be understood, or cannot be asked about this change, a human must decide.
+
+        Raises `errors.LedgerUnavailable`.
+        """
+        claims = await self._claims(drift)
         try:
-            document = drift_input(drift, await self._claims(drift), self.stacks, self.clock.now())
+            document = drift_input(drift, claims, self.stacks, self.clock.now())
             return _read_answer(await self.policy.ask(ENTRYPOINT, document), self.policy.revision)
-        except (PolicyUnavailable, ValueError) as error:
+        except (PolicyUnavailable, ValueError, KeyError, TypeError) as error:
             reason = f"The policies gave no answer, so a human must decide: {error}"
             log.error("drift_not_decided_by_policy", drift=drift.id, error=str(error))  # noqa: TRY400  the sentence is complete without a traceback
             return DriftAnswer(action=DriftAction.HUMAN, rule=NO_ANSWER, reason=reason)

@@ -160,7 +160,9 @@ class UpstreamSettings(BaseModel):
     default_region: str = "us-east-1"
     connect_seconds: float = 5.0
     reply_seconds: float = 900.0
-    """How long to wait for the answer to a mutation before it is in doubt, in seconds."""
+    """How long to wait for the answer to a mutation before it is in doubt, in seconds. A read waits as long for its reply, and for each
+    next byte of it.
+    """
 
 
 class PolicySettings(BaseModel):

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,7 @@ from reconciler.terraform.cli import Terraform
 from reconciler.terraform.code_guard import CodeGuard
 from reconciler.terraform.executable import found_executable
 from reconciler.terraform.passed_environment import passed_environment
+from reconciler.terraform.plugin.warm import WarmProvider
 from reconciler.workflows import Worker, serve
 
 log = structlog.get_logger()
@@ -53,13 +55,16 @@ async def run_reconciler(settings: Settings, stop: asyncio.Event) -> None:
         workers = {stack.name: _worker(settings, stack, ledger) for stack in settings.stacks}
         for worker in workers.values():
             await _log_terraform_version(worker.line)
-        await serve(
-            workers,
-            database=_database(settings),
-            poll_seconds=settings.reconcile.poll_seconds,
-            stop=stop,
-            elsewhere=_read_back(settings, ledger, concerns=lambda stack: stack not in workers, read_live=None),
-        )
+        async with AsyncExitStack() as stack:
+            for warm in filter(None, (worker.line.terraform.warm for worker in workers.values())):
+                stack.push_async_callback(warm.close)
+            await serve(
+                workers,
+                database=_database(settings),
+                poll_seconds=settings.reconcile.poll_seconds,
+                stop=stop,
+                elsewhere=_read_back(settings, ledger, concerns=lambda stack: stack not in workers, read_live=None),
+            )
 
 
 def environment(settings: Settings, workdir: Path) -> dict[str, str]:
@@ -111,13 +116,15 @@ def _worker(settings: Settings, stack: StackSettings, ledger: SqlLedger) -> Work
     source = stack.path.absolute()
     state = state_file(stack)
     shared = source / ".terraform"
+    given = environment(settings, workdir)
     terraform = Terraform(
-        environment=environment(settings, workdir),
+        environment=given,
         workdir=workdir / "terraform",
         executable=found_executable(settings.reconcile.terraform),
         shared_data=shared,
         backend_config=stack.backend_config,
         workspace=stack.workspace,
+        warm=WarmProvider(given),
         guard=code_guard(settings),
     )
     line = Line(

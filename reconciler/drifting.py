@@ -91,8 +91,9 @@ class Drifting:
     async def _outside(self, plan: TerraformPlan) -> dict[str, OutsideChange]:
         now = self.line.clock.now()
         events = await self.sources.since(now - max(_LOOK_BACK, timedelta(seconds=2 * self.every_seconds)))
-        found = await outside_changes(plan, origins(events, plan), self.backlog, self._recall)
         stack = self.line.stack
+        known = {(drift.address, drift.attribute) for drift in self.book.open.values() if drift.stack == stack}
+        found = await outside_changes(plan, origins(events, plan), self.backlog, self._recall, known)
         return {
             each.id_of(stack, self.book.ended[stack, each.change.address, each.change.attribute]): each
             for each in found

@@ -9,23 +9,33 @@ from pathlib import Path
 
 from reconciler.errors import CodeRefused, StateNotUpdated, TerraformFailed, TerraformMissing
 from reconciler.terraform.cli import Terraform
-from reconciler.terraform.state_update import apply_to_state, beyond_state, refresh_state
+from reconciler.terraform.state_update import apply_to_state, beyond_state, moved_in, refresh_state
+
+_NOTHING_ALONE = (
+    "The plan of the protected code would change more than the state, and nothing that was merged can be refreshed without it. The next "
+    "apply brings the state up to date."
+)
 
 
 async def update_merged_state(terraform: Terraform, root: Path, *, state: Path | None, addresses: Sequence[str]) -> str:
     """Why the state was not brought up to date with the protected code in `root`; empty if it was.
 
     If the plan shows more than the state, such as a change that nobody applied yet, only the resources at `addresses` and the outputs
-    that follow from them are refreshed: the rest stays as it is, for the next apply.
+    that follow from them are refreshed. The resources that the plan would change stay as they are in the state: it may be a change from
+    outside that shows only while they do.
     """
     try:
         saved = await terraform.saved_plan(root, state=state)
-        more = beyond_state(await terraform.plan_document(root, saved.file)) if saved.changes else ()
-        if not more:
+        document = await terraform.plan_document(root, saved.file) if saved.changes else {}
+        if not beyond_state(document):
             await apply_to_state(terraform, root, saved, state=state)
-        else:
-            saved.file.unlink(missing_ok=True)
-            await refresh_state(terraform, root, state=state, targets=addresses)
+            return ""
+        saved.file.unlink(missing_ok=True)
+        moved = moved_in(document)
+        targets = [address for address in addresses if address not in moved]
+        if not targets:
+            return _NOTHING_ALONE
+        await refresh_state(terraform, root, state=state, targets=targets, keep=moved)
     except (StateNotUpdated, TerraformFailed, TerraformMissing, CodeRefused) as error:
         return str(error)
     return ""

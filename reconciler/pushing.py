@@ -52,7 +52,7 @@ class Pushing:
             commit = await self.remote.push(frozenset(self.backlog.commits))
             if self.proposing is not None:
                 await self.proposing.propose(commit)
-        except (SentinelError, OSError) as error:
+        except (SentinelError, OSError, ValueError, KeyError, TypeError) as error:
             wait = error.wait_seconds if isinstance(error, GitHubBusy) else 0.0
             bound.error("not_pushed", error=str(error), again_in_seconds=self.retry.failed(wait))
             await self._record_failure(commit, error)

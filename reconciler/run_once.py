@@ -20,6 +20,7 @@ from reconciler.suggest.suggest import Suggestions
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.executable import found_executable
 from reconciler.terraform.live import LiveReads
+from reconciler.terraform.plugin.warm import warm_provider
 from reconciler.unplanned import reconcile_unplanned
 
 _KEPT = Path(".sentinel") / "suggest"
@@ -60,13 +61,16 @@ async def run_once(run: OneRun, environment: Mapping[str, str] = os.environ) -> 
     with tempfile.TemporaryDirectory(prefix="sentinel-") as directory:
         workdir = Path(directory)
         shared = run.path / ".terraform"
-        terraform = Terraform(
-            environment=terraform_environment(mirror=run.mirror, workdir=workdir, base=base),
-            workdir=workdir,
-            executable=found_executable(run.executable),
-            shared_data=shared if shared.is_dir() else None,
-        )
-        return await (_planned(run, terraform, environment) if run.planned else _unplanned(run, terraform))
+        given = terraform_environment(mirror=run.mirror, workdir=workdir, base=base)
+        async with warm_provider(given) as warm:
+            terraform = Terraform(
+                environment=given,
+                workdir=workdir,
+                executable=found_executable(run.executable),
+                shared_data=shared if shared.is_dir() else None,
+                warm=warm,
+            )
+            return await (_planned(run, terraform, environment) if run.planned else _unplanned(run, terraform))
 
 
 def _check(run: OneRun, environment: Mapping[str, str]) -> None:

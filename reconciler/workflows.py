@@ -364,6 +364,9 @@ async def _run(worker: Worker, runner: Runner, poll_seconds: float, stop: asynci
             await worker.run_once(runner)
         except LedgerUnavailable as error:
             log.error("ledger_unavailable", stack=worker.line.stack, error=str(error))  # noqa: TRY400  the sentence is complete without a traceback
+        except Exception:
+            # One stack's odd answer must not end the work of the others.
+            log.exception("round_broke", stack=worker.line.stack)
         try:
             await asyncio.wait_for(stop.wait(), poll_seconds)
         except TimeoutError:

@@ -10,9 +10,16 @@ from gateway.cloud.http_reply import HttpReply, NoAnswer
 class Connection(asyncio.Protocol):
     """A connection. Nothing is ever sent again on another one: what happened to a request is told by its `HttpReply`."""
 
-    def __init__(self, idle: "Callable[[Connection], None]") -> None:
-        """`idle` is called each time when the connection can take another request."""
+    def __init__(
+        self, *, idle: "Callable[[Connection], None]", lost: "Callable[[Connection], None]", silence_seconds: float
+    ) -> None:
+        """`idle` is called each time when the connection can take another request, `lost` once, when it is closed.
+
+        `silence_seconds`: how long the other side may take no byte of a request, or send no byte of a body.
+        """
         self._idle = idle
+        self._tell_lost = lost
+        self._silence_seconds = silence_seconds
         self._transport: asyncio.Transport
         self._reply: HttpReply | None = None
         self._writer: asyncio.Task[None] | None = None
@@ -28,7 +35,12 @@ class Connection(asyncio.Protocol):
 
     def send(self, head: bytes, *, has_body: bool = True) -> HttpReply:
         """Send a whole request, or its head if `send_parts` follows. `has_body`: whether its reply may have a body."""
-        self._reply = reply = HttpReply(has_body=has_body, set_reading=self._set_reading, abandon=self.close)
+        self._reply = reply = HttpReply(
+            has_body=has_body,
+            set_reading=self._set_reading,
+            abandon=self.close,
+            silence_seconds=self._silence_seconds,
+        )
         self._transport.write(head)
         return reply
 
@@ -58,7 +70,8 @@ class Connection(asyncio.Protocol):
     async def _until_writable(self) -> None:
         if self._stopped and not self._lost:
             self._writable = asyncio.get_running_loop().create_future()
-            await self._writable
+            async with asyncio.timeout(self._silence_seconds):
+                await self._writable
 
     def close(self) -> None:
         """Close at once; an unfinished reply is `NoAnswer`."""
@@ -120,6 +133,7 @@ class Connection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Tell the reply, and stop writing."""
         self._lost = True
+        self._tell_lost(self)
         if self._reply is not None:
             self._reply.end(exc)
         self._stop_writing()

@@ -61,30 +61,24 @@ class Client:
         self._connect_seconds = connect_seconds
         self._reply_seconds = reply_seconds
         self._idle: dict[str, list[Connection]] = {}
+        self._open: set[Connection] = set()
         self._sweeper: asyncio.TimerHandle | None = None
 
     async def close(self) -> None:
-        """Close the idle connections. Others close when their reply is read."""
+        """Close all connections. Who still waits for a reply gets `NoAnswer`."""
         if self._sweeper is not None:
             self._sweeper.cancel()
             self._sweeper = None
-        idle, self._idle = self._idle, {}
-        for connections in idle.values():
-            for connection in connections:
-                connection.close()
+        self._idle.clear()
+        for connection in list(self._open):
+            connection.close()
 
     async def open(
-        self,
-        *,
-        method: str,
-        url: str,
-        headers: Sequence[tuple[str, str]],
-        body: bytes | AsyncIterator[bytes],
-        head_seconds: float | None = None,
+        self, *, method: str, url: str, headers: Sequence[tuple[str, str]], body: bytes | AsyncIterator[bytes]
     ) -> HttpReply:
         """Send one request once; return when the reply's head arrives. Origin and target of the URL are sent as they are.
 
-        `head_seconds` limits the time from the last byte of the request to the reply's head; None: no limit.
+        `reply_seconds` limits the time from the last byte of the request to the reply's head, and every wait for the next byte after that.
         Raises `NotSent` if no connection was established (refused, no such host, TLS failure, timeout) or the request cannot be written as
         HTTP, otherwise `NoAnswer`.
         """
@@ -105,11 +99,8 @@ class Client:
                 arrival = await _sent(reply, connection.send_parts(in_pieces(body, _IN_ONE_PIECE), chunked=False))
             else:
                 arrival = reply.arrive()
-            if head_seconds is None:
+            async with asyncio.timeout(self._reply_seconds):
                 await arrival
-            else:
-                async with asyncio.timeout(head_seconds):
-                    await arrival
         except TimeoutError as error:
             reply.abandon()
             raise NoAnswer("no reply in time") from error
@@ -126,7 +117,7 @@ class Client:
 
         Raises `NotSent` if no byte was sent, otherwise `NoAnswer`.
         """
-        reply = await self.open(method=method, url=url, headers=headers, body=body, head_seconds=self._reply_seconds)
+        reply = await self.open(method=method, url=url, headers=headers, body=body)
         try:
             if reply.complete:
                 content = await reply.read()
@@ -157,11 +148,22 @@ class Client:
         try:
             async with asyncio.timeout(self._connect_seconds):
                 _, connection = await asyncio.get_running_loop().create_connection(
-                    lambda: Connection(lambda connection: self._keep(origin, connection)), host, port, ssl=tls
+                    lambda: self._new(origin), host, port, ssl=tls
                 )
         except (OSError, TimeoutError, ValueError) as error:
             raise NotSent(type(error).__name__) from error
+        if not connection.usable:
+            connection.close()
+            raise NotSent("the connection was closed as soon as it was open")
+        self._open.add(connection)
         return connection
+
+    def _new(self, origin: str) -> Connection:
+        return Connection(
+            idle=lambda connection: self._keep(origin, connection),
+            lost=self._open.discard,
+            silence_seconds=self._reply_seconds,
+        )
 
     def _keep(self, origin: str, connection: Connection) -> None:
         connection.idle_since = time.monotonic()

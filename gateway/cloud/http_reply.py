@@ -26,8 +26,18 @@ class NoAnswer(Exception):
 class HttpReply:
     """The reply to one request. Read it to its end, or `abandon` it."""
 
-    def __init__(self, *, has_body: bool, set_reading: Callable[[bool], None], abandon: Callable[[], None]) -> None:
-        """`has_body` is false for the reply to a HEAD. `set_reading` stops and resumes the connection; `abandon` closes it."""
+    def __init__(
+        self,
+        *,
+        has_body: bool,
+        set_reading: Callable[[bool], None],
+        abandon: Callable[[], None],
+        silence_seconds: float,
+    ) -> None:
+        """`has_body` is false for the reply to a HEAD. `set_reading` stops and resumes the connection; `abandon` closes it.
+
+        `silence_seconds`: how long to wait for the next byte of a body.
+        """
         self.status = 0
         self.headers: list[tuple[bytes, bytes]] = []
         """As received, in order."""
@@ -39,6 +49,7 @@ class HttpReply:
         self._has_body = has_body
         self._set_reading = set_reading
         self._abandon = abandon
+        self._silence_seconds = silence_seconds
         self._parser = httptools.HttpResponseParser(self)
         self._head_bytes = 0
         self._head_arrived = False
@@ -51,19 +62,19 @@ class HttpReply:
     # What the reader calls.
 
     async def arrive(self) -> None:
-        """Wait for the head. Raises `NoAnswer`."""
+        """Wait for the head, without a limit: the request may still be on its way. Raises `NoAnswer`."""
         while not self._head_arrived:
             await self._next()
 
     async def parts(self) -> AsyncIterator[bytes]:
-        """The body in pieces, as they arrive and not decompressed. Raises `NoAnswer` if it ends early."""
+        """The body in pieces, as they arrive and not decompressed. Raises `NoAnswer` if it ends early, or stops without an end."""
         while True:
             if self._body:
                 yield self._taken()
             elif self.complete:
                 return
             else:
-                await self._next()
+                await self._next(self._silence_seconds)
 
     async def read(self) -> bytes:
         """The whole body. Raises `NoAnswer`."""
@@ -83,15 +94,24 @@ class HttpReply:
         self._waiting_bytes = 0
         return body[0] if len(body) == 1 else b"".join(body)
 
-    async def _next(self) -> None:
-        """Wait until more has arrived. Raises `NoAnswer`."""
+    async def _next(self, seconds: float | None = None) -> None:
+        """Wait until more has arrived, at most so many seconds. Raises `NoAnswer`."""
         if self._error is not None:
             raise self._error
-        self._waiter = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        self._waiter = loop.create_future()
+        timer = None if seconds is None else loop.call_later(seconds, self._fall_silent)
         try:
             await self._waiter
         finally:
             self._waiter = None
+            if timer is not None:
+                timer.cancel()
+
+    def _fall_silent(self) -> None:
+        if not self.complete and self._error is None:
+            self._error = NoAnswer(f"no more of the reply in {self._silence_seconds:g} seconds")
+            self._wake()
 
     # What the connection calls.
 
@@ -102,7 +122,9 @@ class HttpReply:
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
-            raise NoAnswer(type(error).__name__) from error
+            if not self.complete:
+                raise NoAnswer(type(error).__name__) from error
+            self.reusable = False  # the reply is whole: what follows it is nobody's
         if not self._head_arrived and self._head_bytes > MAX_HEAD_BYTES:
             raise NoAnswer("the head of the reply is too long")
         self._wake()

@@ -44,12 +44,22 @@ class BucketStates:
     """Timeout of one request."""
     now: Callable[[], float] = time.monotonic
     _kept: dict[str, _Kept] = field(default_factory=dict)
+    _failed: dict[str, tuple[float, str]] = field(default_factory=dict)
+    """When S3 last did not answer, and how: it is asked again no sooner, because other stacks wait meanwhile."""
 
     def read(self, wanted: StateObject) -> tuple[bytes, str]:
         """The bytes of the object and its ETag; no bytes if there is no such object. Raises `errors.CodeInvalid`."""
         kept = self._kept.get(wanted.url)
         if kept is None or self.now() - kept.at >= _ASK_AGAIN:
-            kept = self._kept[wanted.url] = self._asked(wanted, kept)
+            at, failure = self._failed.get(wanted.url, (0.0, ""))
+            if failure and self.now() - at < _ASK_AGAIN:
+                raise CodeInvalid(failure)
+            try:
+                kept = self._kept[wanted.url] = self._asked(wanted, kept)
+            except CodeInvalid as error:
+                self._failed[wanted.url] = (self.now(), str(error))
+                raise
+            self._failed.pop(wanted.url, None)
         return kept.content, kept.tag
 
     def _asked(self, wanted: StateObject, kept: _Kept | None) -> _Kept:

@@ -59,6 +59,8 @@ class Writer:
         self._seen = seen
         self._queue: SimpleQueue[_Item[Any] | None] = SimpleQueue()
         self._closed = False
+        self._closing = threading.Lock()
+        """Held while something is put into the queue: nothing may come after its end, where nobody would take it and its caller wait for ever."""
         self._thread = threading.Thread(target=self._run, name="ledger-writer", daemon=True)
         self._thread.start()
 
@@ -68,20 +70,22 @@ class Writer:
         Raises what `work` raises (nothing of it was then stored), and `errors.LedgerUnavailable`. Submitted work is
         done even if the caller stops waiting.
         """
-        if self._closed:
-            raise LedgerUnavailable("The ledger is closed, so nothing was stored.")
         if self._anchor is not None:
             self._anchor.guard()
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         item = _Item(work=work, future=future, loop=loop)
-        self._queue.put(item)
+        with self._closing:
+            if self._closed:
+                raise LedgerUnavailable("The ledger is closed, so nothing was stored.")
+            self._queue.put(item)
         return await future
 
     def close(self) -> None:
         """Finish the submitted work, and stop. Blocks until then."""
-        self._closed = True
-        self._queue.put(None)
+        with self._closing:
+            self._closed = True
+            self._queue.put(None)
         self._thread.join()
 
     def _run(self) -> None:

@@ -72,7 +72,7 @@ def unwrapped(record: Any) -> Any:
     if isinstance(record, dict) and isinstance(text := record.get("CloudTrailEvent"), str):
         try:
             return json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
     return record
 

@@ -28,8 +28,10 @@ _IDENTITY = (
     "cluster_name",
 )
 """Attributes by which AWS calls name a resource; see `_names` for the others that count."""
-_LARGEST = 256 * 1024 * 1024
-"""Bytes of a file's events, decompressed."""
+LARGEST = 64 * 1024 * 1024
+"""Bytes of a file's events, decompressed: as Python objects they take twenty times that at worst. CloudTrail's own files are far smaller."""
+_SERVICE_ROLE = ":role/aws-service-role/"
+"""In the ARN of a role that only an AWS service can take: nobody else can make a role under this path."""
 _SHORTEST = 3
 """Shorter names, in characters, would match events of other resources."""
 
@@ -99,8 +101,12 @@ def origins(events: Sequence[Event], plan: TerraformPlan) -> dict[tuple[str, str
 
 
 def matches(event: Event, change: ResourceChange, attributes: Mapping[str, Json]) -> bool:
-    """Whether an event names the resource of a change, which has these attributes, and calls its service."""
-    return bool(event.names & _names(attributes)) and _of_service(event.origin.event, change.resource_type, attributes)
+    """Whether an event names the resource of a change, which has these attributes, calls its service, and is of its account and region."""
+    return (
+        bool(event.names & _names(attributes))
+        and _of_service(event.origin.event, change.resource_type, attributes)
+        and _of_place(event.call, attributes)
+    )
 
 
 def letters(name: str) -> str:
@@ -137,6 +143,15 @@ def _of_service(event: str, resource_type: str, attributes: Mapping[str, Json]) 
     return service in resource_type or service in {"ec2", "s3"}
 
 
+def _of_place(call: Mapping[str, Any], attributes: Mapping[str, Json]) -> bool:
+    """Whether the call was made in the account and region of the resource, as far as both say: a trail may tell of many accounts, and each
+    may have a resource of the same name.
+    """
+    _, _, _, region, account, *_ = [*str(attributes.get("arn") or "").split(":"), *[""] * 5]
+    where = ((account, call.get("recipientAccountId")), (region, call.get("awsRegion")))
+    return all(not own or not said or str(said) == own for own, said in where)
+
+
 _EVENT_SOURCES = {"cloudwatch": "monitoring"}
 """By the service in an ARN: the event source, if it has another name."""
 
@@ -152,7 +167,8 @@ def event_files(path: Path) -> list[Path]:
 def read_records(path: Path) -> list[Any]:
     """The raw records of a file, which may be compressed; None for a line that is not JSON. Raises `errors.EventsInvalid`."""
     try:
-        return parse_records(path.read_bytes(), str(path))
+        with path.open("rb") as file:
+            return parse_records(file.read(LARGEST + 1), str(path))
     except OSError as error:
         message = f"The events in {path} cannot be read: {error}. Nothing was changed."
         raise EventsInvalid(message) from error
@@ -169,6 +185,9 @@ def parse_records(content: bytes, path: str) -> list[Any]:
         document = json.loads(text)
     except ValueError:
         return _lines(path, text)
+    except RecursionError as error:
+        message = f"The events in {path} are nested too deeply, so they were not read. Nothing was changed."
+        raise EventsInvalid(message) from error
     match document:
         case {"Records": list(records)} | {"Events": list(records)}:
             return records
@@ -182,12 +201,12 @@ def parse_records(content: bytes, path: str) -> list[Any]:
 
 def _unpacked(content: bytes) -> bytes:
     """The content, decompressed if it is gzip, up to a limit: a small file must not fill the memory. Raises OSError."""
-    if not content.startswith(b"\x1f\x8b"):
-        return content
-    with gzip.open(io.BytesIO(content)) as file:
-        unpacked = file.read(_LARGEST + 1)
-    if len(unpacked) > _LARGEST:
-        message = f"it holds more than {_LARGEST} bytes"
+    unpacked = content
+    if content.startswith(b"\x1f\x8b"):
+        with gzip.open(io.BytesIO(content)) as file:
+            unpacked = file.read(LARGEST + 1)
+    if len(unpacked) > LARGEST:
+        message = f"it holds more than {LARGEST} bytes"
         raise OSError(message)
     return unpacked
 
@@ -201,7 +220,7 @@ def _lines(path: str, text: str) -> list[Any]:
         try:
             records.append(json.loads(line))
             good += 1
-        except ValueError:
+        except (ValueError, RecursionError):
             records.append(None)
     if not good:
         message = f"The events in {path} are not JSON at all. Nothing was changed."
@@ -232,11 +251,16 @@ def _event(record: Mapping[str, Any]) -> Event | None:
 
 
 def _actor(identity: Mapping[str, Any]) -> str:
-    """The most specific name in a `userIdentity` ("CloudTrail userIdentity element")."""
-    if invoked_by := identity.get("invokedBy"):
-        return str(invoked_by)
+    """The most specific name in a `userIdentity` ("CloudTrail userIdentity element").
+
+    It is that of a service only if the service acted by itself: `invokedBy` also stands where somebody had a service, such as
+    CloudFormation, make the call with their own rights.
+    """
     issuer = (identity.get("sessionContext") or {}).get("sessionIssuer") or {}
     known = identity.get("arn") or identity.get("userName") or issuer.get("arn") or identity.get("principalId")
+    invoked_by = identity.get("invokedBy")
+    if invoked_by and (not known or identity.get("type") == "AWSService" or _SERVICE_ROLE in str(issuer.get("arn"))):
+        return str(invoked_by)
     return str(known or identity.get("type") or "unknown")
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway.model.json import Json
+from reconciler.terraform.plain_setting import is_plain_setting
 
 Call = Mapping[str, Any]
 """A CloudTrail record."""
@@ -85,14 +86,10 @@ def _log_group(call: Call) -> Created:
 
 def _parameter(call: Call) -> Created | None:
     name, kind = str(_asked(call, "name")), str(_asked(call, "type"))
-    if kind == "SecureString":
-        return None  # its value is a secret and stays out of code
-    return Created(
-        resource_type="aws_ssm_parameter",
-        import_id=name,
-        attributes={"name": name, "type": kind, "value": str(_asked(call, "value"))},
-        name=name,
-    )
+    attributes: dict[str, Json] = {"name": name, "type": kind, "value": str(_asked(call, "value"))}
+    if not is_plain_setting("aws_ssm_parameter", ["value"], attributes["value"], attributes):
+        return None  # it is or may be a secret, or CloudTrail does not say it, and stays out of code
+    return Created(resource_type="aws_ssm_parameter", import_id=name, attributes=attributes, name=name)
 
 
 def _bucket(call: Call) -> Created:

@@ -1,6 +1,6 @@
 """Which drift in a plan was made from outside: everything that no mutation of ours explains."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from gateway.model.ids import digest_id
@@ -33,17 +33,19 @@ class OutsideChange:
 
 
 async def outside_changes(
-    plan: TerraformPlan, origins: Origins, backlog: Backlog, recall: Recall
+    plan: TerraformPlan, origins: Origins, backlog: Backlog, recall: Recall, known: Collection[tuple[str, str]] = ()
 ) -> tuple[OutsideChange, ...]:
     """The changes of a plan of the protected code that were made from outside.
 
-    A difference between code and state alone is none: the code is ahead of what is applied. Neither is a value that a mutation set, whether
+    A difference between code and state alone is none: the code is ahead of what is applied. But where (address, attribute) is `known` to
+    have been changed outside, it still is: a refresh of the state only made it show otherwise. None is a value that a mutation set, whether
     it is to be written into the code or wanted only for a time, nor one that a mutation in flight may be setting.
     """
     drifted = {change.top_key for change in plan.drift} | {(change.address, WHOLE) for change in plan.drift}
     found = []
     for change in (*plan.changes, *_vanished(plan)):
-        if change.top_key not in drifted and (change.address, WHOLE) not in _whole(plan):
+        shown = change.top_key in drifted or (change.address, WHOLE) in _whole(plan)
+        if not shown and (change.address, change.attribute) not in known:
             continue
         if await _is_ours(change, plan, backlog, recall):
             continue

@@ -4,11 +4,13 @@ The calls go through the gateway, as reads and data-plane calls of the reconcile
 """
 
 import asyncio
+import heapq
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -16,13 +18,14 @@ import structlog
 
 from gateway.settings_publish import EventSourceKind, EventSourceSettings
 from reconciler.doubt.trail import principal_of, unwrapped
-from reconciler.drift.cloudtrail import Event, event_files, events_of, parse_records, read_records
+from reconciler.drift.cloudtrail import LARGEST, Event, event_files, events_of, parse_records, read_records
 from reconciler.errors import EventsInvalid
 
 log = structlog.get_logger()
 
 _MOST_FILES: Final = 2_000
-_MOST_EVENTS: Final = 20_000
+MOST_EVENTS: Final = 20_000
+"""Events of one source that one look takes into account: changes by others since then, the latest."""
 _BATCHES: Final = 20
 _BATCH: Final = 10
 Client = Callable[[str], Any]
@@ -51,13 +54,22 @@ class FileSource:
     name: str = "files"
 
     def read(self, since: datetime) -> Iterable[Any]:
-        """The records of files that changed since then. A file that cannot be read is said in the log and does not hide the others."""
-        for file in event_files(self.path)[-_MOST_FILES:]:
+        """The records of files that changed since then, the latest first. A file that cannot be read is logged and hides no other."""
+        for _, file in heapq.nlargest(_MOST_FILES, self._changed(since.timestamp())):
             try:
-                if file.stat().st_mtime >= since.timestamp():
-                    yield from read_records(file)
-            except (OSError, EventsInvalid) as error:
+                yield from read_records(file)
+            except EventsInvalid as error:
                 log.error("events_not_read", source=self.name, error=str(error))  # noqa: TRY400  the sentence is complete without a traceback
+
+    def _changed(self, since: float) -> Iterator[tuple[float, Path]]:
+        for file in event_files(self.path):
+            try:
+                changed = file.stat().st_mtime
+            except OSError as error:
+                log.error("events_not_read", source=self.name, error=str(error))  # noqa: TRY400  one line
+                continue
+            if changed >= since:
+                yield changed, file
 
     def done(self) -> None:
         """Files stay."""
@@ -73,18 +85,21 @@ class BucketSource:
     name: str = "bucket"
 
     def read(self, since: datetime) -> Iterable[Any]:
-        """The records of objects that were written since then."""
+        """The records of objects that were written since then, the latest first. One that cannot be read is logged and hides no other."""
         s3 = self.client("s3")
         pages = s3.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=self.prefix)
-        keys = [
-            entry["Key"]
+        written = (
+            (entry["LastModified"], entry["Key"])
             for page in pages
             for entry in page.get("Contents", ())
             if entry["LastModified"] >= since and _is_of_events(entry["Key"])
-        ]
-        for key in keys[-_MOST_FILES:]:
-            content = s3.get_object(Bucket=self.bucket, Key=key)["Body"].read()
-            yield from parse_records(content, f"s3://{self.bucket}/{key}")
+        )
+        for _, key in heapq.nlargest(_MOST_FILES, written):
+            name = f"s3://{self.bucket}/{key}"
+            try:
+                yield from parse_records(s3.get_object(Bucket=self.bucket, Key=key)["Body"].read(LARGEST + 1), name)
+            except EventsInvalid as error:
+                log.error("events_not_read", source=self.name, error=str(error))  # noqa: TRY400  the sentence is complete without a traceback
 
     def done(self) -> None:
         """Objects stay."""
@@ -105,7 +120,7 @@ class LookupSource:
             .paginate(
                 LookupAttributes=[{"AttributeKey": "ReadOnly", "AttributeValue": "false"}],
                 StartTime=since,
-                PaginationConfig={"MaxItems": _MOST_EVENTS},
+                PaginationConfig={"MaxItems": MOST_EVENTS},
             )
         )
         for page in pages:
@@ -137,7 +152,7 @@ class QueueSource:
             for message in messages:
                 self.handles.append(message["ReceiptHandle"])
                 self.kept += _detail(message.get("Body", ""))
-        self.kept = [record for record in self.kept if _at(record) >= since][-_MOST_EVENTS:]
+        self.kept = [record for record in self.kept if _at(record) >= since][-MOST_EVENTS:]
         return self.kept
 
     def done(self) -> None:
@@ -166,13 +181,21 @@ class EventSources:
 
     def _since(self, at: datetime) -> Iterator[Event]:
         for source in self.sources:
+            found: list[Event] = []
             try:
-                records = [unwrapped(record) for record in source.read(at)]
+                found.extend(islice(self._of_others(source, at), MOST_EVENTS))
             except Exception as error:  # noqa: BLE001  whatever a client raises, the others are read
                 log.error("events_not_read", source=source.name, error=f"{type(error).__name__}: {error}"[:500])  # noqa: TRY400  one line
-                continue
-            foreign = [record for record in records if not self._is_own(record)]
-            yield from (event for event in events_of(foreign, source.name).events if event.origin.at >= at)
+            if len(found) == MOST_EVENTS:
+                log.warning("events_not_all_read", source=source.name, kept=MOST_EVENTS)
+            yield from found
+
+    def _of_others(self, source: EventSource, at: datetime) -> Iterator[Event]:
+        """One event after the other, so that only those that count are in memory."""
+        for raw in source.read(at):
+            record = unwrapped(raw)
+            if not self._is_own(record):
+                yield from (event for event in events_of([record], source.name).events if event.origin.at >= at)
 
     def _done(self) -> None:
         for source in self.sources:
@@ -219,7 +242,7 @@ def _detail(body: str) -> list[Any]:
     """The record in EventBridge's envelope; a message of another kind holds none."""
     try:
         envelope = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return []
     detail = envelope.get("detail") if isinstance(envelope, dict) else None
     return [detail] if isinstance(detail, dict) and "eventName" in detail else []

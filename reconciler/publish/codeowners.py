@@ -13,6 +13,8 @@ PLACES: Final = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
 LARGEST: Final = 3 * 1024 * 1024
 """Bytes; GitHub ignores larger files."""
 
+_DEEP: Final = 3
+"""More `**` in a pattern would be tried in too many ways; such a line is skipped."""
 _OWNER: Final = re.compile(
     r"@[A-Za-z0-9][A-Za-z0-9-]{0,38}(?:/[A-Za-z0-9._-]{1,100})?|[^\s@]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,}"
 )
@@ -63,7 +65,8 @@ def _rules(text: str) -> Iterator[OwnerRule]:
     for line in text.splitlines():
         pattern, *rest = _words(line) or [""]
         owners = tuple(rest)
-        if pattern and not pattern.startswith("!") and "[" not in pattern and all(map(_OWNER.fullmatch, owners)):
+        readable = not pattern.startswith("!") and "[" not in pattern and pattern.count("**") <= _DEEP
+        if pattern and readable and all(map(_OWNER.fullmatch, owners)):
             yield OwnerRule(pattern=re.compile(_expression(pattern)), owners=owners)
 
 
@@ -100,7 +103,22 @@ def _part(part: str, *, first: bool, last: bool, parts: list[str], index: int) -
 
 
 def _glob(part: str) -> str:
-    """One name with `*`, `?` and escaped characters."""
-    tokens = re.findall(r"\\.|.", part)
-    known = {"*": "[^/]*", "?": "[^/]"}
-    return "".join(known.get(token) or re.escape(token.removeprefix("\\") or "\\") for token in tokens)
+    """One name with `*`, `?` and escaped characters. What a `*` took is not tried again: the first place that fits is as good as any other,
+    so the cost does not grow with the number of stars.
+    """
+    first, *rest = _between_stars(part)
+    if not rest:
+        return first
+    *middle, last = rest
+    return first + "".join(f"(?>[^/]*?{text})" for text in middle if text) + f"[^/]*{last}"
+
+
+def _between_stars(part: str) -> list[str]:
+    """The expressions of the texts before, between and after the stars of a name."""
+    texts = [""]
+    for sign in re.findall(r"\\.|.", part):
+        if sign == "*":
+            texts.append("")
+        else:
+            texts[-1] += "[^/]" if sign == "?" else re.escape(sign.removeprefix("\\") or "\\")
+    return texts

@@ -1,19 +1,23 @@
 """What of the stack's branch the protected branch does not have: write-backs by their trailers, files by their content."""
 
+import re
 from pathlib import Path
 
 from reconciler.publish.codeowners import LARGEST, PLACES
 from reconciler.publish.git import git, mutations_in, trailer_keys
 
+_KEY = re.compile(r"(mut|fgn)_[0-9a-z]{26}(@[0-9]{1,18})?")
+"""A mutation or a change from outside, and the record that is corrected."""
+
 
 async def pending(source: Path, tip: str, protected: str) -> tuple[str, ...]:
     """The write-backs of the branch at `tip`, oldest first, that the protected branch does not contain, however they were merged.
 
-    Raises `errors.GitFailed`.
+    Anyone who can push to the branch can write a trailer: one that names no id of ours is none. Raises `errors.GitFailed`.
     """
     merged = await mutations_in(source, protected)
     keys = await trailer_keys(source, "--reverse", tip, "--not", protected)
-    return tuple(dict.fromkeys(key for key in keys if key not in merged))
+    return tuple(dict.fromkeys(key for key in keys if key not in merged and _KEY.fullmatch(key)))
 
 
 async def all_merged(source: Path, tip: str, protected: str) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 
 from reconciler.errors import TerraformFailed, TerraformMissing
 from reconciler.terraform.code_guard import CodeGuard
+from reconciler.terraform.plugin.warm import WarmProvider
 from reconciler.terraform.refreshed import Refreshed, messages, read_refreshed
 
 _LAST_LINES = 30
@@ -55,6 +56,8 @@ class Terraform:
     """What the code leaves to `terraform init -backend-config`."""
     workspace: str = ""
     """Terraform workspace; empty for the one that is selected."""
+    warm: WarmProvider | None = field(default=None, repr=False)
+    """Runs the AWS provider between commands; None: each command starts its own."""
     guard: CodeGuard | None = None
     """Checks code before each command that reads it; None for code that the user runs on their own machine anyway."""
 
@@ -123,7 +126,7 @@ class Terraform:
         """Apply a plan file under the backend's lock; what terraform said. Only `reconciler.healing` calls this. Raises `errors.TerraformMissing`."""
         argv = ["apply", "-input=false", "-no-color", "-compact-warnings", f"-lock-timeout={lock_seconds}s"]
         argv += [f"-state={state}"] if state else []
-        return await self._with_plugins(root, [*argv, str(plan)])
+        return await self._once(root, [*argv, str(plan)])
 
     async def refresh(self, root: Path, *, state: Path | None, targets: Sequence[str]) -> Refreshed:
         """Read the live attributes of resources; nothing is changed, not even the state.
@@ -182,13 +185,34 @@ class Terraform:
         """Run with our plug-in data or the user's; if it does not fit the code, initialise ours and run again."""
         for data in self._data_directories():
             await self._check(root, data)
-            completed = await self._run(*argv, root=root, data=data)
+            completed = await self._run_warm(root, data, argv)
             output = completed.err + completed.out.decode(errors="replace")
             if completed.code in {0, 2} or not any(text in output for text in _NEEDS_INIT):
                 return completed
         await self.init(root)
         await self._check(root, self._own_data)
-        return await self._run(*argv, root=root, data=self._own_data)
+        return await self._run_warm(root, self._own_data, argv)
+
+    async def _run_cold(self, root: Path, data: Path | None, argv: Sequence[str]) -> Completed:
+        return await self._run(*argv, root=root, data=data)
+
+    async def _run_warm(self, root: Path, data: Path, argv: Sequence[str]) -> Completed:
+        """Run with a provider that runs already, where there is one. What fails with it is run again without."""
+        if self.warm is None:
+            return await self._run_cold(root, data, argv)
+        async with self.warm.attached(root, data) as attached:
+            completed = await self._run(*argv, root=root, data=data, more=attached)
+        if not attached or completed.code in {0, 2}:
+            return completed
+        again = await self._run_cold(root, data, argv)
+        if again.code in {0, 2}:
+            await self.warm.give_up()
+        return again
+
+    async def _once(self, root: Path, argv: Sequence[str]) -> Completed:
+        """Run with the plug-ins of the plan before it, and never again: it changes more than the state, and may have before it failed."""
+        await self._check(root, self.plugin_data)
+        return await self._run_cold(root, self.plugin_data, argv)
 
     async def _check(self, root: Path, data: Path | None) -> None:
         """Check the code, and the modules that were downloaded into `data`. Raises `errors.CodeRefused`."""
@@ -209,11 +233,17 @@ class Terraform:
         return [path for path in candidates if path.is_dir()][:1]
 
     async def _run(
-        self, *argv: str, stdin: bytes = b"", root: Path | None = None, data: Path | None = None
+        self,
+        *argv: str,
+        stdin: bytes = b"",
+        root: Path | None = None,
+        data: Path | None = None,
+        more: Mapping[str, str] | None = None,
     ) -> Completed:
         self.workdir.mkdir(parents=True, exist_ok=True)
         environment = {**self.environment, **({"TF_DATA_DIR": str(data)} if data else {})}
         environment |= {"TF_WORKSPACE": self.workspace} if self.workspace else {}
+        environment |= more or {}
         try:
             process = await asyncio.create_subprocess_exec(
                 self.executable,

@@ -4,7 +4,7 @@ The state is never edited by hand. Terraform refuses a plan file that is older t
 process that dies before the apply leaves the state as it was, one that dies after it has nothing left to do.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,12 @@ def beyond_state(document: Mapping[str, Any]) -> tuple[str, ...]:
     Values that were read, outputs and imports only change the state. A resource that would be forgotten counts: it still exists.
     """
     return tuple(_beyond_state(document))
+
+
+def moved_in(document: Mapping[str, Any]) -> frozenset[str]:
+    """The addresses of the resources that a plan would change."""
+    entries = document.get("resource_changes") or []
+    return frozenset(entry["address"] for entry in entries if entry["change"]["actions"] not in _HARMLESS)
 
 
 def _beyond_state(document: Mapping[str, Any]) -> Iterator[str]:
@@ -49,10 +55,31 @@ async def apply_to_state(terraform: Terraform, root: Path, saved: SavedPlan, *, 
         saved.file.unlink(missing_ok=True)
 
 
-async def refresh_state(terraform: Terraform, root: Path, *, state: Path | None, targets: Sequence[str] = ()) -> None:
+async def refresh_state(
+    terraform: Terraform,
+    root: Path,
+    *,
+    state: Path | None,
+    targets: Sequence[str] = (),
+    keep: Collection[str] = (),
+) -> None:
     """Write the live values of resources (of all, without `targets`) and the outputs that follow from them into the state.
 
-    Raises as `apply_to_state`.
+    The resources at `keep` may not change in it: what was changed outside of them would not show as drift any more. Terraform refreshes
+    what a target depends on too, so the plan is asked. Raises as `apply_to_state`.
     """
     saved = await terraform.saved_plan(root, state=state, targets=targets, refresh_only=True)
+    drifted = await _drifted(terraform, root, saved) if keep and saved.changes else set()
+    if hidden := sorted(drifted.intersection(keep)):
+        saved.file.unlink(missing_ok=True)
+        raise StateNotUpdated.because(f"it would hide what was changed outside in {', '.join(hidden[:5])}")
     await apply_to_state(terraform, root, saved, state=state)
+
+
+async def _drifted(terraform: Terraform, root: Path, saved: SavedPlan) -> set[str]:
+    try:
+        document = await terraform.plan_document(root, saved.file)
+    except BaseException:
+        saved.file.unlink(missing_ok=True)
+        raise
+    return {entry["address"] for entry in document.get("resource_drift") or []}

@@ -46,7 +46,8 @@ class Failing:
             self.done.set()
 
     async def follow(self) -> None:
-        self._called("follow", LedgerUnavailable("away"))
+        broken = KeyError("at") if "follow" in self.calls else LedgerUnavailable("away")
+        self._called("follow", broken)
 
     async def end_lease(self) -> None:
         self._called("end", LedgerUnavailable("away"))

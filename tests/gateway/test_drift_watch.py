@@ -58,10 +58,10 @@ def _watch(ledger: SqlLedger, policies: Any) -> DriftWatch:
     return DriftWatch(queries=ledger, events=ledger, stacks=stacks, policy=policies, clock=SystemClock())
 
 
-async def _drifted(ledger: SqlLedger, **more: Json) -> None:
+async def _drifted(ledger: SqlLedger, drift: Any = "fgn_1", **more: Json) -> None:
     body: dict[str, Json] = {"address": "aws_sqs_queue.a", "attribute": "delay_seconds", "resource_type": "aws_sqs_queue", "live": 5, "declared": 0, "origin": {"actor": "bob", "event": "sqs:SetQueueAttributes", "at": NOW.isoformat(), "service": False}}  # fmt: skip
     await ledger.record_event(
-        Record(stage=Stage.DRIFTED, at=NOW, mutation_id="fgn_1", stack="shop", body={**body, **more})
+        Record(stage=Stage.DRIFTED, at=NOW, mutation_id=drift, stack="shop", body={**body, **more})
     )
 
 
@@ -109,6 +109,16 @@ async def test_without_an_answer_a_human_must_decide(ledger: SqlLedger, says: Js
     await watch.follow()
     [decision] = await _decisions(ledger)
     assert (decision["action"], decision["rule"]) == ("human", NO_ANSWER)
+
+
+@pytest.mark.parametrize("origin", [{"actor": "bob"}, {"at": "2026-01-02T00:00:00"}, {"at": "soon"}])
+async def test_a_change_that_policy_cannot_be_shown_goes_to_a_human_and_holds_up_no_other(
+    ledger: SqlLedger, origin: Json
+) -> None:
+    await _drifted(ledger, origin=origin)
+    await _drifted(ledger, drift="fgn_2")
+    await _watch(ledger, Policies()).follow()
+    assert [decision["action"] for decision in await _decisions(ledger)] == ["human", "codify"]
 
 
 async def test_a_quarantine_stands_until_a_human_decides(ledger: SqlLedger) -> None:

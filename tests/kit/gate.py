@@ -2,7 +2,9 @@
 
 import asyncio
 import shutil
+import sys
 import threading
+import traceback
 import uuid
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
@@ -84,6 +86,7 @@ class Gate:
         if not self._failure:
             self._server.should_exit = True
         self._thread.join(300)
+        assert not self._thread.is_alive(), f"the gateway did not stop; it waits here:\n{self._waiting()}"
         self._loop.close()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
@@ -141,6 +144,13 @@ class Gate:
         """Revoke the actor's key."""
         self.run(self.ring.revoke(self.keys[actor].id))
 
+    def _waiting(self) -> str:
+        """Where the threads and the tasks of the event loop wait."""
+        frames = sys._current_frames()
+        threads = ["".join(traceback.format_stack(frame)[-8:]) for frame in frames.values()]
+        tasks = [f"{each!r}\n{''.join(map(str, each.get_stack()))}" for each in asyncio.all_tasks(self._loop)]
+        return "\n\n".join((*tasks, *threads))
+
     async def _serve(self) -> None:
         try:
             runner = await self.upstream.start()
@@ -154,7 +164,14 @@ class Gate:
             async with running(settings) as self.app, open_sealed_ledger(settings) as self.ledger:
                 await self._issue(settings, self.ledger)
                 self._server = uvicorn.Server(
-                    uvicorn.Config(self.app, port=0, http=TimeoutProtocol, log_level="error", lifespan="off")
+                    uvicorn.Config(
+                        self.app,
+                        port=0,
+                        http=TimeoutProtocol,
+                        log_level="error",
+                        lifespan="off",
+                        timeout_graceful_shutdown=20,
+                    )
                 )
                 self._server.config.load()
                 listening = self._server.config.bind_socket()

@@ -30,7 +30,7 @@ class UpstreamStub:
         """Listen on a free port of loopback; call `cleanup` on the returned runner to stop."""
         application = web.Application(client_max_size=64 * 1024 * 1024)
         application.router.add_route("*", "/{anything:.*}", self._answer)
-        runner = web.AppRunner(application)
+        runner = web.AppRunner(application, shutdown_timeout=1)  # a request may wait for a `release` that never comes
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)
         await site.start()

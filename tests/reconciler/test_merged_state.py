@@ -56,6 +56,21 @@ async def test_code_that_waits_for_its_apply_still_waits(stack: tuple[Terraform,
     assert await terraform.plan(root) is not None
 
 
+@pytest.mark.terraform
+@pytest.mark.parametrize("addresses", [[], ["terraform_data.b"]])
+async def test_what_the_plan_would_change_is_never_refreshed(
+    stack: tuple[Terraform, Path], addresses: list[str]
+) -> None:
+    """Without a target terraform would refresh everything, and a change from outside would show no more."""
+    terraform, root = stack
+    code = _TWO.replace("input = 1", "input = 2", 2).replace("input = 2", "input = 1", 1) + _OUTPUT
+    (root / "main.tf").write_text(code)
+    before = (root / "terraform.tfstate").read_bytes()
+    assert "without it" in await update_merged_state(terraform, root, state=None, addresses=addresses)
+    assert (root / "terraform.tfstate").read_bytes() == before
+    assert not list((terraform.workdir).glob("plan-*"))
+
+
 async def test_without_terraform_it_says_so(tmp_path: Path) -> None:
     terraform = Terraform(environment={}, workdir=tmp_path, executable="no-terraform-here")
     assert "was not found" in await update_merged_state(terraform, tmp_path, state=None, addresses=[])

@@ -26,6 +26,8 @@ class FakeRemote(Remote):
         self.pushes.append(frozenset(recorded))
         if self.stuck:
             await asyncio.Event().wait()
+        if self.down == ["odd"]:
+            raise KeyError("what GitHub said")
         if self.down:
             raise GitFailed(self.down[0])
         return "c0ffee"
@@ -51,9 +53,10 @@ async def test_it_pushes_once_at_the_start_and_once_for_new_commits(remote: Fake
     assert remote.pushes == [frozenset(), frozenset({"a", "b"})]
 
 
-async def test_a_failure_waits_and_is_made_good(remote: FakeRemote) -> None:
+@pytest.mark.parametrize("failure", ["unreachable", "odd"])
+async def test_a_failure_waits_and_is_made_good(remote: FakeRemote, failure: str) -> None:
     pushing = _pushing(remote)
-    remote.down.append("unreachable")
+    remote.down.append(failure)
     assert [await pushing.push_once() for _ in range(3)] == [False, False, False]
     assert (len(remote.pushes), pushing.retry.count) == (1, 1)
     remote.down.clear()

@@ -396,6 +396,28 @@ async def test_it_reacts_within_a_second_and_ends_at_the_stop_event(
         await serving
 
 
+async def test_a_round_that_breaks_is_followed_by_the_next(
+    worker: Worker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rounds: list[int] = []
+    once = Worker.run_once
+
+    async def breaks_first(self: Worker, runner: Any) -> int:
+        rounds.append(len(rounds))
+        if len(rounds) == 1:
+            raise AttributeError("an odd answer")
+        return await once(self, runner)
+
+    monkeypatch.setattr(Worker, "run_once", breaks_first)
+    stop = asyncio.Event()
+    running = asyncio.ensure_future(serve({"shop": worker}, database=_database(tmp_path), poll_seconds=0.05, stop=stop))
+    while len(rounds) < 3 and not running.done():  # noqa: ASYNC110  nothing signals a round
+        await asyncio.sleep(0.01)
+    stop.set()
+    await asyncio.wait_for(running, 300)
+    assert len(rounds) >= 3
+
+
 async def test_nothing_is_written_back_while_terraform_applies(worker: Worker, applied: Apply, tmp_path: Path) -> None:
     await applied(("aws_sqs_queue.a", "delay_seconds", 0, 1))
     lock = tmp_path / ".terraform.tfstate.lock.info"

@@ -4,9 +4,9 @@ A request is read completely first (the signature covers the body, and the door'
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from hashlib import sha256
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import unquote
 
 from gateway.authn.payload import PayloadKind
@@ -20,6 +20,8 @@ from gateway.model.mutation import Call
 
 MAX_BUFFERED_BYTES = 64 * 1024
 """Replies of at most this many bytes are read completely before they are sent."""
+PATIENCE_SECONDS = 1.0
+"""After this time without a reply to a read, a client that hangs up ends it. Most replies begin sooner, so nothing is spent on them."""
 _FORWARDED = frozenset(
     {
         "accept",
@@ -115,14 +117,17 @@ class Reads:
             body = with_aws_queue_url(received, inbound.header("content-type") or "", call.region)
         rewrites = self._urls if self._urls is not None and self._urls.concerns(call, inbound) else None
         headers = forwarded_headers(inbound.headers)
-        opened = await self._upstream.open(
-            call,
-            method=inbound.method,
-            target=without_signature(target) if signature.presigned else target,
-            # A reply that is rewritten must come as it is, not compressed.
-            headers=headers if rewrites is None else [each for each in headers if each[0] != "accept-encoding"],
-            body=body,
-            payload=_payload(signature, body) if body is received else sha256(body).hexdigest(),
+        opened = await _while_there(
+            receive,
+            self._upstream.open(
+                call,
+                method=inbound.method,
+                target=without_signature(target) if signature.presigned else target,
+                # A reply that is rewritten must come as it is, not compressed.
+                headers=headers if rewrites is None else [each for each in headers if each[0] != "accept-encoding"],
+                body=body,
+                payload=_payload(signature, body) if body is received else sha256(body).hexdigest(),
+            ),
         )
         try:
             reply = opened if rewrites is None else await rewritten(opened, rewrites, call, inbound)
@@ -196,21 +201,69 @@ async def send_reply(receive: Receive, send: Send, response: ReadResponse) -> No
     await _stream(receive, send, response)
 
 
+class _Watch:
+    """Ends the current task's wait for AWS when its client hangs up. A timer begins it, so a reply that comes soon costs only that."""
+
+    __slots__ = ("_receive", "_task", "_watching", "gone")
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._task = asyncio.current_task()
+        self._watching: asyncio.Task[None] | None = None
+        self.gone = False
+
+    def begin(self) -> None:
+        self._watching = asyncio.ensure_future(_disconnected(self._receive, self._leave))
+
+    def end(self) -> None:
+        if self._watching is not None:
+            self._watching.cancel()
+
+    def _leave(self) -> None:
+        if self._task is not None:
+            self.gone = True
+            self._task.cancel()
+
+    def is_only_reason(self) -> bool:
+        """Whether the task was cancelled for this and for nothing else. The cancellation is taken back."""
+        return self.gone and self._task is not None and self._task.uncancel() == 0
+
+
+async def _while_there(receive: Receive, opening: Coroutine[Any, Any, ReadResponse]) -> ReadResponse:
+    """What `opening` returns; it is ended if the client hangs up meanwhile. Raises `errors.UpstreamUnavailable` then."""
+    watch = _Watch(receive)
+    timer = asyncio.get_running_loop().call_later(PATIENCE_SECONDS, watch.begin)
+    try:
+        return await opening
+    except asyncio.CancelledError as error:
+        if not watch.is_only_reason():
+            raise
+        raise UpstreamUnavailable("The client hung up before AWS answered this read. Nothing was changed.") from error
+    finally:
+        timer.cancel()
+        watch.end()
+
+
 async def _stream(receive: Receive, send: Send, response: ReadResponse) -> None:
     """Send the body piece by piece, until it ends or the client disconnects."""
-    disconnected = asyncio.ensure_future(_disconnect(receive))
+    # A client may hang up while AWS sends nothing.
+    disconnected = asyncio.ensure_future(_disconnected(receive, response.abandon))
     try:
         async for part in response.parts():
             if disconnected.done():
                 return
             await send({"type": "http.response.body", "body": part, "more_body": True})
     except UpstreamUnavailable as error:
+        if disconnected.done():
+            return
         raise ConnectionResetError(str(error)) from error
     finally:
         disconnected.cancel()
     await send({"type": "http.response.body", "body": b""})
 
 
-async def _disconnect(receive: Receive) -> None:
+async def _disconnected(receive: Receive, then: Callable[[], None]) -> None:
+    """Call `then` when the client disconnects."""
     while (await receive())["type"] != "http.disconnect":
         pass
+    then()

@@ -35,6 +35,8 @@ class ProviderProcess:
     channel: Any
     folder: Path
     """Holds its socket; only we can read it."""
+    socket: str
+    """The path of its socket."""
 
     @classmethod
     async def start(cls, executable: Path, environment: Mapping[str, str]) -> "ProviderProcess":
@@ -56,9 +58,10 @@ class ProviderProcess:
             shutil.rmtree(folder, ignore_errors=True)
             raise PluginUnavailable.because(f"{executable.name} could not be started: {error}.") from error
         try:
-            address = await _address(process)
+            socket = await _socket(process)
             options = [("grpc.max_receive_message_length", -1), ("grpc.enable_http_proxy", 0)]
-            return cls(process=process, channel=grpc.aio.insecure_channel(address, options=options), folder=folder)
+            channel = grpc.aio.insecure_channel(f"unix:{socket}", options=options)
+            return cls(process=process, channel=channel, folder=folder, socket=socket)
         except BaseException:
             await _end(process, folder)
             raise
@@ -94,8 +97,8 @@ class ProviderProcess:
         await _end(self.process, self.folder)
 
 
-async def _address(process: asyncio.subprocess.Process) -> str:
-    """The address for gRPC from the handshake. Raises `errors.PluginUnavailable`."""
+async def _socket(process: asyncio.subprocess.Process) -> str:
+    """The path of the socket from the handshake. Raises `errors.PluginUnavailable`."""
     assert process.stdout is not None  # noqa: S101  asked for by PIPE
     try:
         line = (await asyncio.wait_for(process.stdout.readline(), _START_SECONDS)).decode(errors="replace").strip()
@@ -104,7 +107,7 @@ async def _address(process: asyncio.subprocess.Process) -> str:
     parts = line.split("|")
     if len(parts) < 5 or parts[1] != _PROTOCOL or parts[2] != "unix" or parts[4] != "grpc":  # noqa: PLR2004  the fields that "Internals" names
         raise PluginUnavailable.because("It does not speak version 5 of the plug-in protocol over a socket.")
-    return f"unix:{parts[3]}"
+    return parts[3]
 
 
 async def _end(process: asyncio.subprocess.Process, folder: Path) -> None:

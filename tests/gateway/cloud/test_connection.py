@@ -22,6 +22,7 @@ class Peer:
 
     connection: Connection
     idle: list[Connection]
+    lost: list[Connection]
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
     rest: list[Any] = field(default_factory=list)
@@ -32,7 +33,7 @@ class Peer:
 
 
 @pytest.fixture
-async def peer() -> AsyncIterator[Peer]:
+async def peer(request: pytest.FixtureRequest) -> AsyncIterator[Peer]:
     accepted: asyncio.Future[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = (
         asyncio.get_running_loop().create_future()
     )
@@ -40,12 +41,14 @@ async def peer() -> AsyncIterator[Peer]:
         lambda reader, writer: accepted.set_result((reader, writer)), "127.0.0.1", 0, limit=1024
     )
     idle: list[Connection] = []
+    lost: list[Connection] = []
+    silence_seconds = getattr(request, "param", 300.0)
     port = server.sockets[0].getsockname()[1]
     _, connection = await asyncio.get_running_loop().create_connection(
-        lambda: Connection(idle.append), "127.0.0.1", port
+        lambda: Connection(idle=idle.append, lost=lost.append, silence_seconds=silence_seconds), "127.0.0.1", port
     )
     reader, writer = await accepted
-    yield Peer(connection, idle, reader, writer)
+    yield Peer(connection, idle, lost, reader, writer)
     connection.close()
     writer.close()
     server.close()
@@ -87,6 +90,7 @@ async def test_it_is_not_used_again_after_more_than_a_reply(peer: Peer, raw: byt
 async def test_a_close_while_idle_is_noticed(peer: Peer) -> None:
     peer.writer.close()
     await until(lambda: not peer.connection.usable)
+    await until(lambda: peer.lost == [peer.connection])
 
 
 async def pieces(*parts: bytes, error: Exception | None = None) -> AsyncIterator[bytes]:
@@ -155,6 +159,21 @@ async def test_a_body_waits_for_a_slow_reader(peer: Peer) -> None:
         size -= len(await peer.reader.read(min(size, 1 << 20)))
     await writer
     assert produced == 400
+
+
+@pytest.mark.parametrize("peer", [0.01], indirect=True)
+async def test_an_upstream_that_takes_no_more_of_a_body_is_left(peer: Peer) -> None:
+    async def endless() -> AsyncIterator[bytes]:
+        while True:
+            yield b"x" * 65536
+
+    reply = peer.connection.send(HEAD)
+    writer = peer.connection.send_parts(endless(), chunked=False)
+    with pytest.raises(NoAnswer, match="TimeoutError"):
+        await asyncio.wait_for(reply.arrive(), 300)
+    await asyncio.wait([writer], timeout=300)
+    await until(lambda: peer.lost == [peer.connection])
+    assert writer.done()
 
 
 async def test_a_connection_that_breaks_frees_who_writes(peer: Peer) -> None:

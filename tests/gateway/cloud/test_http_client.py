@@ -92,6 +92,40 @@ async def test_an_idle_connection_is_not_kept_for_long(
     assert server.connections == 2
 
 
+async def test_a_reply_that_never_begins_is_no_answer(server: Any) -> None:
+    server.hold, server.replies = 300, [b""]
+    client = Client(connect_seconds=300, reply_seconds=0.01)
+    with pytest.raises(NoAnswer, match="no reply in time"):
+        await client.open(method="GET", url=server.url + "/", headers=[], body=b"")
+    await client.close()
+
+
+async def test_closing_ends_what_still_waits_and_keeps_nothing(client: Client, server: Any) -> None:
+    server.hold, server.replies = 300, [b""]
+    waiting = asyncio.ensure_future(client.open(method="GET", url=server.url + "/", headers=[], body=b""))
+    async with asyncio.timeout(300):
+        while not server.seen:  # noqa: ASYNC110  what changes has no event
+            await asyncio.sleep(0.001)
+    await client.close()
+    done, _ = await asyncio.wait([waiting], timeout=60)
+    assert done == {waiting}
+    with pytest.raises(NoAnswer):
+        waiting.result()
+    async with asyncio.timeout(300):
+        while client._open:  # noqa: ASYNC110  what changes has no event
+            await asyncio.sleep(0.001)
+    assert client._idle == {}
+
+
+async def test_a_connection_that_closes_as_soon_as_it_is_open_is_not_sent(
+    client: Client, server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.cloud.connection.Connection.usable", False)
+    with pytest.raises(NotSent, match="as soon as it was open"):
+        await client.send_once(method="PUT", url=server.url + "/", headers=[], body=b"x")
+    assert server.seen == []
+
+
 async def test_a_request_that_is_no_http_is_not_sent(client: Client, server: Any) -> None:
     with pytest.raises(NotSent, match="line break"):
         await client.send_once(method="PUT", url=server.url + "/", headers=[("x-a", "b\r\nx-c: d")], body=b"")

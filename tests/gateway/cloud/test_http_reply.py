@@ -11,10 +11,12 @@ from gateway.cloud.http_reply import MAX_HEAD_BYTES, MAX_WAITING_BYTES, HttpRepl
 class Line:
     """What a reply asked of its connection."""
 
-    def __init__(self, *, has_body: bool = True) -> None:
+    def __init__(self, *, has_body: bool = True, silence_seconds: float = 300) -> None:
         self.reading: list[bool] = []
         self.abandoned = 0
-        self.reply = HttpReply(has_body=has_body, set_reading=self.reading.append, abandon=self._abandon)
+        self.reply = HttpReply(
+            has_body=has_body, set_reading=self.reading.append, abandon=self._abandon, silence_seconds=silence_seconds
+        )
 
     def _abandon(self) -> None:
         self.abandoned += 1
@@ -133,10 +135,11 @@ async def test_what_is_no_reply_is_no_answer(name: str) -> None:
         fed(NONSENSE[name])
 
 
+@pytest.mark.parametrize("more", [WHOLE["length"][0], b"no HTTP", b"\0"])
 @pytest.mark.parametrize("name", ["length", "chunks", "empty", "no content"])
-async def test_more_than_was_asked_for_ends_the_connection(name: str) -> None:
+async def test_more_than_was_asked_for_ends_the_connection(name: str, more: bytes) -> None:
     raw, body = WHOLE[name]
-    reply = fed(raw + WHOLE["length"][0])
+    reply = fed(raw + more)
     assert (reply.complete, reply.reusable, await reply.read()) == (True, False, body)
 
 
@@ -164,6 +167,24 @@ async def test_a_reader_waits_for_what_comes() -> None:
         await asyncio.sleep(0)
         reply.feed(bytes([each]))
     assert await reading == b"hello"
+
+
+async def test_a_body_that_stops_without_an_end_is_no_answer() -> None:
+    reply = Line(silence_seconds=0.01).reply
+    reply.feed(CUT["in the body"])
+    parts = reply.parts()
+    assert await anext(parts) == b"abc"
+    with pytest.raises(NoAnswer, match=r"no more of the reply in 0\.01 seconds"):
+        await anext(parts)
+
+
+async def test_a_reader_that_waits_gets_a_whole_reply_with_garbage_after_it() -> None:
+    reply = Line().reply
+    arriving = asyncio.ensure_future(reply.arrive())
+    await asyncio.sleep(0)
+    reply.feed(WHOLE["length"][0] + b"no HTTP")
+    await asyncio.wait([arriving], timeout=300)
+    assert (arriving.done(), reply.status) == (True, 200)
 
 
 async def test_only_an_incomplete_reply_closes_its_connection_when_abandoned() -> None:

@@ -1,7 +1,7 @@
 """States are read from S3 as botocore would, kept by their ETag, and what goes wrong is a sentence."""
 
 import http.client
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import boto3
@@ -107,6 +107,25 @@ def test_what_cannot_be_read_is_said(origin: str) -> None:
         _states(origin, Clock(), regions=("us-east-1",)).read(WANTED)
     with pytest.raises(CodeInvalid, match="cannot be read"):
         _states("http://127.0.0.1:9", Clock()).read(WANTED)
+
+
+def test_a_bucket_that_cannot_be_read_is_asked_again_only_after_a_while(
+    origin: str, put: Callable[[bytes], None], counted: Counted
+) -> None:
+    """Each try may take half a minute, in which the changes of other stacks are not seen."""
+    now = Clock(at=100)
+    states = _states(origin, now)
+    put(b"one")
+    counted.statuses.clear()
+    good, states.endpoints = states.endpoints, _states(origin, now, regions=("us-east-1",)).endpoints
+    with pytest.raises(CodeInvalid, match="eu-west-1") as first:
+        states.read(WANTED)
+    states.endpoints = good
+    with pytest.raises(CodeInvalid) as second:
+        states.read(WANTED)
+    assert (str(second.value), counted.statuses) == (str(first.value), [])
+    now.at = 106
+    assert states.read(WANTED)[0] == b"one"
 
 
 def test_without_credentials_nothing_is_sent(origin: str, counted: Counted) -> None:

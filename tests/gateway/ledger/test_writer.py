@@ -2,9 +2,12 @@
 
 import asyncio
 import sqlite3
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from sqlalchemy import event
@@ -121,4 +124,26 @@ async def test_a_closed_writer_refuses(store: Store) -> None:
     writer = Writer(store, KEYS.chain)
     writer.close()
     with pytest.raises(LedgerUnavailable, match="closed"):
+        await writer.submit(append)
+
+
+async def test_what_is_given_in_while_it_closes_is_done_or_refused(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Work behind the end of the queue would be taken by nobody, and its caller would wait for ever."""
+    writer = Writer(store, KEYS.chain)
+    put, closing = writer._queue.put, threading.Thread(target=writer.close)
+
+    def put_late(item: Any) -> None:
+        if threading.current_thread() is threading.main_thread():
+            closing.start()
+            closing.join(0.2)  # as far as it gets
+        put(item)
+
+    monkeypatch.setattr(
+        writer, "_queue", SimpleNamespace(put=put_late, get=writer._queue.get, get_nowait=writer._queue.get_nowait)
+    )
+    assert await asyncio.wait_for(writer.submit(append), 300) > 0
+    closing.join(300)
+    with pytest.raises(LedgerUnavailable):
         await writer.submit(append)

@@ -111,6 +111,24 @@ def test_what_failed_only_read_or_concerns_another_resource_made_nothing(
     ("identity", "actor"),
     [
         ({"type": "AWSService", "invokedBy": "autoscaling.amazonaws.com"}, "autoscaling.amazonaws.com"),
+        (
+            {
+                "type": "AssumedRole",
+                "arn": "arn:aws:sts::1:assumed-role/AWSServiceRoleForAutoScaling/AutoScaling",
+                "sessionContext": {
+                    "sessionIssuer": {
+                        "arn": "arn:aws:iam::1:role/aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling"
+                    }
+                },
+                "invokedBy": "autoscaling.amazonaws.com",
+            },
+            "autoscaling.amazonaws.com",
+        ),
+        # Somebody had a service make the call: it is their change, and no controller's.
+        (
+            {"type": "IAMUser", "arn": "arn:aws:iam::1:user/bob", "invokedBy": "cloudformation.amazonaws.com"},
+            "arn:aws:iam::1:user/bob",
+        ),
         ({"type": "AssumedRole", "sessionContext": {"sessionIssuer": {"arn": "arn:role"}}}, "arn:role"),
         ({"type": "Root"}, "Root"),
         ({}, "unknown"),
@@ -120,13 +138,36 @@ def test_the_most_telling_name_is_the_actor(tmp_path: Path, identity: dict[str, 
     assert _maker(tmp_path, _record(userIdentity=identity)) == actor
 
 
+@pytest.mark.parametrize(
+    ("place", "actor"),
+    [
+        ({"recipientAccountId": "1", "awsRegion": "eu"}, "arn:aws:iam::1:user/mallory"),
+        ({"recipientAccountId": "2"}, ""),
+        ({"awsRegion": "us"}, ""),
+    ],
+)
+def test_a_resource_of_the_same_name_in_another_place_is_another(
+    tmp_path: Path, place: dict[str, Any], actor: str
+) -> None:
+    assert _maker(tmp_path, _record(**place)) == actor
+
+
+def test_what_is_nested_too_deeply_is_no_file_of_events(tmp_path: Path) -> None:
+    deep = "[" * 200_000
+    with pytest.raises(EventsInvalid, match="too deeply"):
+        read_records(_file(tmp_path, deep))
+    assert read_records(_file(tmp_path, f'{{"eventName": "X"}}\n{deep}')) == [{"eventName": "X"}, None]
+
+
 def test_compressed_files_are_read_up_to_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "a.json.gz"
     file.write_bytes(gzip.compress(b'[{"eventName": "X"}]'))
     assert read_records(file) == [{"eventName": "X"}]
-    monkeypatch.setattr("reconciler.drift.cloudtrail._LARGEST", 10)
-    with pytest.raises(EventsInvalid, match="more than 10 bytes"):
-        read_records(file)
+    monkeypatch.setattr("reconciler.drift.cloudtrail.LARGEST", 50)
+    for content in (gzip.compress(b"[" + b" " * 100 + b"]"), b"[" + b" " * 100 + b"]"):
+        file.write_bytes(content)
+        with pytest.raises(EventsInvalid, match="more than 50 bytes"):
+            read_records(file)
     file.write_bytes(gzip.compress(b"[]")[:-4])
     with pytest.raises(EventsInvalid):
         read_records(file)

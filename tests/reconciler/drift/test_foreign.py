@@ -35,7 +35,9 @@ def _plan(live: int = 5, *, state: int | None = 0, more: tuple[dict[str, Any], .
     return read_plan({"resource_changes": planned, "resource_drift": [*drift, *more]})
 
 
-async def _found(plan: TerraformPlan, ledger: SqlLedger, **origins: Any) -> list[tuple[str, str, Json]]:
+async def _found(
+    plan: TerraformPlan, ledger: SqlLedger, known: tuple[tuple[str, str], ...] = (), **origins: Any
+) -> list[tuple[str, str, Json]]:
     backlog = Backlog(stack="shop")
     await backlog.read(ledger)
 
@@ -43,7 +45,7 @@ async def _found(plan: TerraformPlan, ledger: SqlLedger, **origins: Any) -> list
         records = await ledger.records(RecordQuery(mutation_id=mutation, stage=Stage.DECIDED))
         return applied_mutation(records[0], {}) if records else None
 
-    found = await outside_changes(plan, origins, backlog, recall)  # type: ignore[arg-type]
+    found = await outside_changes(plan, origins, backlog, recall, known)  # type: ignore[arg-type]
     return [(each.change.address, each.change.attribute, each.change.live) for each in found]
 
 
@@ -53,6 +55,13 @@ async def test_drift_that_nothing_explains_came_from_outside(ledger: SqlLedger) 
 
 async def test_code_that_is_ahead_of_the_state_is_no_drift(ledger: SqlLedger) -> None:
     assert await _found(_plan(state=None), ledger) == []
+
+
+async def test_a_refresh_of_the_state_ends_no_change_from_outside(ledger: SqlLedger, applied: Apply) -> None:
+    known = ((QUEUE, "delay_seconds"),)
+    assert await _found(_plan(state=None), ledger, known) == [(QUEUE, "delay_seconds", 5)]
+    await applied((QUEUE, "delay_seconds", 0, 5))
+    assert await _found(_plan(state=None), ledger, known) == [], "a mutation set it since"
 
 
 @pytest.mark.parametrize("wanted_for", [None, timedelta(hours=1)])

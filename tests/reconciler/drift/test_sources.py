@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -53,7 +54,12 @@ class Aws:
             assert given["StartTime"] == SINCE
             return [{"Events": [{"CloudTrailEvent": json.dumps(record)}]} for record in self.records]
         entry = {"LastModified": NOW}
-        keys = ["AWSLogs/1/CloudTrail/a.json.gz", "AWSLogs/1/CloudTrail-Digest/b.json.gz", "AWSLogs/readme"]
+        keys = [
+            "AWSLogs/1/CloudTrail/torn.json.gz",
+            "AWSLogs/1/CloudTrail/a.json.gz",
+            "AWSLogs/1/CloudTrail-Digest/b.json.gz",
+            "AWSLogs/readme",
+        ]
         return [
             {"Contents": [{**entry, "Key": key} for key in keys]},
             {"Contents": [{"Key": "AWSLogs/old.json.gz", "LastModified": SINCE - timedelta(days=1)}]},
@@ -61,6 +67,8 @@ class Aws:
         ]
 
     def get_object(self, *, Bucket: str, Key: str) -> dict[str, Any]:  # noqa: N803  boto3's names
+        if Key.endswith("torn.json.gz"):
+            return {"Body": io.BytesIO(b"\x1f\x8b")}
         assert (Bucket, Key) == ("trail", "AWSLogs/1/CloudTrail/a.json.gz")
         return {"Body": io.BytesIO(gzip.compress(json.dumps({"Records": self.records}).encode()))}
 
@@ -74,7 +82,7 @@ class Aws:
         return {
             "Messages": [
                 {"ReceiptHandle": str(number), "Body": body}
-                for number, body in enumerate([*bodies, "no JSON", '{"detail": 3}'])
+                for number, body in enumerate([*bodies, "no JSON", '{"detail": 3}', "[" * 200_000])
             ]
         }
 
@@ -120,13 +128,26 @@ async def test_files_are_read_as_cloudtrail_delivers_them(tmp_path: Path) -> Non
     await sources.done()
 
 
+async def test_the_latest_events_count_and_no_more_than_so_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reconciler.drift.sources.MOST_EVENTS", 2)
+    for age in range(3):
+        file = tmp_path / f"{age}.json"
+        file.write_text(json.dumps([_record(f"Set{age}"), _record("GetQueueUrl", readOnly=True)]))
+        os.utime(file, times=(NOW.timestamp() - age, NOW.timestamp() - age))
+    given = EventSourceSettings(kind=EventSourceKind.FILES, path=tmp_path)
+    found = await open_sources([given], Aws(), identity="").since(SINCE)
+    assert [event.origin.event for event in found] == ["sqs:Set0", "sqs:Set1"]
+
+
 async def test_messages_are_deleted_only_when_what_they_tell_is_recorded() -> None:
     aws = Aws(*RECORDS[:1])
     sources = open_sources([EventSourceSettings(kind=EventSourceKind.QUEUE, url="http://q")], aws, identity="")
     assert len(await sources.since(SINCE)) == 1
     assert aws.deleted == []
     await sources.done()
-    assert aws.deleted == ["0", "1", "2"]
+    assert aws.deleted == ["0", "1", "2", "3"]
     assert len(await sources.since(SINCE)) == 1, "drift that it explains may be seen later"
     assert len(await sources.since(NOW + timedelta(days=1))) == 0
 

@@ -70,3 +70,22 @@ def test_lines_that_cannot_be_read_are_skipped() -> None:
 
 def test_no_file_owns_nothing() -> None:
     assert owners_of(read_rules(""), ["main.tf"]) == Owners()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "owned"),
+    [
+        ("a*b*c.tf", "aXbYbZc.tf", True),
+        ("a*b*c.tf", "acb.tf", False),
+        ("*a*a", "bab/x", False),
+        ("*a*a", "baba/x", True),
+        ("ma*?.tf", "ma.tf", False),
+        ("x**y.tf", "x-y.tf", True),
+        ("a*" * 40 + "b", "a" * 200, False),
+        ("a*" * 40 + "b", "a" * 200 + "b", True),
+        ("**/a" * 4, "a/a/a/a/a", False),
+    ],
+)
+def test_stars_cost_little_however_many_there_are(pattern: str, path: str, owned: bool) -> None:
+    """Tried in every way, forty of them would not end within a life."""
+    assert (owners_of(read_rules(f"{pattern} @ada"), [path]).users == ("ada",)) is owned

@@ -34,6 +34,15 @@ async def test_write_backs_are_pending_until_the_protected_branch_names_them(bra
     assert await pending(branch, tip, "protected") == ()
 
 
+@pytest.mark.parametrize("trailer", ["--><img>", "mut_1", "@team/all", f"{IDS[0]}x", "mut_" + "A" * 26])
+async def test_a_trailer_that_names_no_id_is_none(repository: Path, git: Git, trailer: str) -> None:
+    """It would stand in the marker of a comment, which could then not be found again and would be written each time."""
+    git(repository, "branch", "protected")
+    for name in (trailer, IDS[1]):
+        git(repository, "commit", "--quiet", "--allow-empty", "-m", f"Now\n\nSentinel-Mutation: {name}")
+    assert await pending(repository, "HEAD", "protected") == (IDS[1],)
+
+
 async def test_a_branch_without_write_backs_is_not_merged(repository: Path) -> None:
     assert not await all_merged(repository, "HEAD", "HEAD")
 

@@ -99,6 +99,15 @@ elif not own:
     assert _seen(tmp_path) == ["plan", "init", "plan", "plan"]
 
 
+async def test_an_apply_that_changes_resources_is_never_run_twice(tmp_path: Path) -> None:
+    """What AWS says in an error is printed, and it may be anything."""
+    terraform = _terraform(
+        tmp_path, "print('Error: ValidationError: run terraform init', file=sys.stderr); sys.exit(1)"
+    )
+    done = await terraform.apply_and_log(tmp_path, tmp_path / "plan", state=None, lock_seconds=1)
+    assert (done.code, _seen(tmp_path)) == (1, ["apply"])
+
+
 async def test_plug_ins_of_the_user_that_come_later_are_used(tmp_path: Path) -> None:
     terraform = _terraform(tmp_path, "sys.exit(0)", shared_data=tmp_path / "later")
     (tmp_path / "later").mkdir()

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from reconciler.errors import StateNotUpdated, TerraformFailed
-from reconciler.terraform.cli import Terraform
-from reconciler.terraform.state_update import apply_to_state, beyond_state, refresh_state
+from reconciler.terraform.cli import SavedPlan, Terraform
+from reconciler.terraform.state_update import apply_to_state, beyond_state, moved_in, refresh_state
 
 
 def _change(*actions: str, **more: Any) -> dict[str, Any]:
@@ -31,6 +31,33 @@ def _change(*actions: str, **more: Any) -> dict[str, Any]:
 )
 def test_what_a_plan_does_beside_the_state(document: dict[str, Any], says: str) -> None:
     assert "; ".join(beyond_state(document)) == says
+    assert moved_in(document) == ({"a_b.c"} if "a_b.c" in says else set())
+
+
+async def test_what_drifted_elsewhere_is_not_hidden_by_a_refresh(tmp_path: Path) -> None:
+    """Terraform refreshes what a target depends on too."""
+    plan = tmp_path / "plan"
+
+    class Drifted:
+        applied = 0
+
+        async def saved_plan(self, _: Path, **given: Any) -> SavedPlan:
+            assert (given["targets"], given["refresh_only"]) == (["a.target"], True)
+            plan.touch()
+            return SavedPlan(file=plan, changes=True)
+
+        async def plan_document(self, *_: Path) -> dict[str, Any]:
+            return {"resource_drift": [{"address": "a.dependency"}]}
+
+        async def apply(self, *_: Path, **__: Any) -> None:
+            self.applied += 1
+
+    terraform: Any = Drifted()
+    with pytest.raises(StateNotUpdated, match=r"changed outside in a\.dependency"):
+        await refresh_state(terraform, tmp_path, state=None, targets=["a.target"], keep={"a.dependency"})
+    assert (terraform.applied, plan.exists()) == (0, False)
+    await refresh_state(terraform, tmp_path, state=None, targets=["a.target"], keep={"a.other"})
+    assert (terraform.applied, plan.exists()) == (1, False)
 
 
 @pytest.fixture

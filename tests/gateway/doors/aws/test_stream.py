@@ -154,6 +154,85 @@ async def test_a_long_reply_that_breaks_off_is_never_completed() -> None:
     assert client.got[-1] == {"type": "http.response.body", "body": b"a", "more_body": True}
 
 
+class Silent(Answer):
+    """A reply that stops in its middle, until it is abandoned."""
+
+    def __init__(self) -> None:
+        super().__init__([b"a"])
+        self.left = asyncio.Event()
+
+    async def parts(self) -> AsyncIterator[bytes]:
+        yield b"a"
+        await self.left.wait()
+        raise UpstreamUnavailable("AWS broke off.")
+
+    def abandon(self) -> None:
+        self.left.set()
+
+
+async def test_a_client_that_hangs_up_ends_a_stream_in_which_nothing_comes() -> None:
+    client = Client(disconnect_after=2)
+    await asyncio.wait_for(forward(Silent(), client), 300)
+    assert client.body == b"a"
+
+
+async def test_a_client_that_hangs_up_ends_a_read_that_is_not_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.doors.aws.stream.PATIENCE_SECONDS", 0.0)
+    client, ended = Client(), asyncio.Event()
+
+    class Never(Upstream):
+        async def open(self, call: Call, **request: Any) -> Any:
+            client._gone.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.set()
+
+    with pytest.raises(UpstreamUnavailable, match="hung up"):
+        await asyncio.wait_for(
+            Reads(Never(Answer([]))).forward(
+                client.receive, client.send, inbound=inbound(), target="/", call=CALL, signature=signature()
+            ),
+            300,
+        )
+    assert ended.is_set()
+    assert client.got == []
+
+
+async def test_a_read_that_is_cancelled_while_its_client_is_there_stays_cancelled() -> None:
+    client, waits = Client(), asyncio.Event()
+
+    class Never(Upstream):
+        async def open(self, call: Call, **request: Any) -> Any:
+            waits.set()
+            await asyncio.Event().wait()
+
+    reading = asyncio.ensure_future(
+        Reads(Never(Answer([]))).forward(
+            client.receive, client.send, inbound=inbound(), target="/", call=CALL, signature=signature()
+        )
+    )
+    await waits.wait()
+    reading.cancel()
+    await asyncio.wait([reading], timeout=300)
+    assert reading.cancelled()
+
+
+async def test_a_slow_reply_reaches_a_client_that_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.doors.aws.stream.PATIENCE_SECONDS", 0.0)
+    client = Client()
+
+    class Slow(Upstream):
+        async def open(self, call: Call, **request: Any) -> Any:
+            await asyncio.sleep(0.05)
+            return self.answer
+
+    await Reads(Slow(Answer([b"ok"], length=2))).forward(
+        client.receive, client.send, inbound=inbound(), target="/", call=CALL, signature=signature()
+    )
+    assert client.body == b"ok"
+
+
 async def test_a_client_that_hangs_up_ends_the_stream() -> None:
     client, answer = Client(disconnect_after=3), Answer([b"x"] * 1000)
     await forward(answer, client)

@@ -1,0 +1,62 @@
+"""Commands share a provider only where the code configures it once."""
+
+from pathlib import Path
+
+import pytest
+
+from gateway.errors import CodeInvalid
+from reconciler.errors import PluginUnavailable
+from reconciler.terraform.plugin.single import single_configuration
+
+AWS = "registry.terraform.io/hashicorp/aws"
+ONE = 'provider "aws" {\n  region = "eu-west-1"\n}\n'
+
+
+def _settings(root: Path, **files: str) -> object:
+    for name, text in files.items():
+        path = root / f"{name.replace('__', '/')}.tf"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return single_configuration(root, root / ".terraform", AWS)
+
+
+def test_its_settings_are_those_of_the_only_block(tmp_path: Path) -> None:
+    random = 'provider "random" {}\n'
+    asked = 'terraform {\n  required_providers {\n    aws = {\n      source = "hashicorp/aws"\n    }\n  }\n}\n'
+    assert _settings(tmp_path, main=ONE, more=random, versions=asked) == {"region": "eu-west-1"}
+
+
+def test_without_a_block_there_are_none(tmp_path: Path) -> None:
+    assert _settings(tmp_path, main="locals {\n  a = 1\n}\n") == {}
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        ({"main": ONE, "west": 'provider "aws" {\n  alias = "west"\n}\n'}, "alias"),
+        ({"main": 'provider "aws" {\n  alias  = "west"\n  region = "us-west-2"\n}\n'}, "alias"),
+        ({"main": ONE, "more": ONE}, "twice"),
+        ({"main": 'module "a" {\n  source = "./a"\n}\n', "a__main": ONE}, "module a configures"),
+        ({"main": ONE, ".terraform__modules__x__main": ONE}, "downloaded module configures"),
+        (
+            {"main": f'terraform {{\n  required_providers {{\n    cloud = {{ source = "{AWS}" }}\n  }}\n}}\n'},
+            "another name",
+        ),
+        ({"main": 'provider "aws" {\n  region = aws_instance.a.id\n}\n'}, "not known"),
+        ({"main": 'provider "aws" {\n  custom_ca_bundle = "/own.pem"\n}\n'}, "cannot be configured twice"),
+        ({"main": ONE, "override": 'provider "aws" {\n  region = "us-east-1"\n}\n'}, "override"),
+    ],
+)
+def test_code_that_may_configure_it_more_than_once_is_refused(
+    tmp_path: Path, files: dict[str, str], reason: str
+) -> None:
+    with pytest.raises(PluginUnavailable, match=reason):
+        _settings(tmp_path, **files)
+
+
+@pytest.mark.parametrize("name", ["more.tf.json", "more.tofu"])
+def test_code_that_we_do_not_read_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "main.tf").write_text(ONE)
+    (tmp_path / name).write_text('{"provider": {"aws": {"alias": "west"}}}')
+    with pytest.raises((PluginUnavailable, CodeInvalid)):
+        single_configuration(tmp_path, tmp_path / ".terraform", AWS)
