@@ -25,7 +25,7 @@ from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown
 from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
-from reconciler.drift.creations import Created
+from reconciler.drift.creations import Created, may_belong
 from reconciler.model import Edited, Left, Wanted
 from reconciler.rewrite.code import EditedCode, read_code, refuse_side_effects
 from reconciler.rewrite.editors import block as whole_block
@@ -253,7 +253,7 @@ class _Planner:
     def _owner(self, created: Created) -> Address | None:
         """The resource that it belongs to, or the sibling whose name is most like its own."""
         if created.parent:
-            found = [address for address, own in self.live.items() if self._is_named(address, own, created.parent)]
+            found = [address for address, own in self.live.items() if self._is_owner(address, own, created)]
             return parse_address(found[0]) if len({_block(address) for address in found}) == 1 else None
         likely = [
             (len(shared(created.name, name)), _type(address) == created.resource_type, address)
@@ -265,12 +265,13 @@ class _Planner:
             return None
         return parse_address(best[2])
 
-    def _is_named(self, address: str, own: Mapping[str, Json], name: str) -> bool:
+    def _is_owner(self, address: str, own: Mapping[str, Json], created: Created) -> bool:
         parsed = parse_address(address)
         if parsed is None or parsed.data or self.code.module.instance(address) is None:
             return False
         # A bucket's or a role's own parts carry its name as their id too.
-        return any(own.get(key) == name for key in ("id", "arn", "name")) and not _is_part(parsed.resource_type)
+        may_be = may_belong(created.resource_type, parsed.resource_type) and not _is_part(parsed.resource_type)
+        return may_be and any(own.get(key) == created.parent for key in ("id", "arn", "name"))
 
     def _is_inline(self, created: Created, owner: Address) -> bool:
         """Whether the block of what it belongs to declares such parts itself, so that they are values of that one."""
@@ -346,6 +347,7 @@ class _Planner:
             for address, attributes in self.live.items()
             for key in _IDENTIFYING
             if attributes.get(key) == value and self._is_referable(address, module)
+            if value != created.parent or may_belong(created.resource_type, _type(address))
         ]
         if len({address for address, _ in owners}) != 1:
             return ""

@@ -165,3 +165,10 @@ def test_an_instance_more_of_a_count_is_added_only_if_it_gets_the_name(tmp_path:
     after = _created(tmp_path, code, _queue("shop-mail"), live=live)["main.tf"]
     assert "count = 2" in after
     assert 'name = "shop-mail"' in after
+
+
+def test_another_resource_of_the_same_name_is_not_what_it_belongs_to(tmp_path: Path) -> None:
+    code = f'{_CODE}\nresource "aws_lambda_function" "app" {{\n  function_name = "app"\n}}\n'
+    live = {**_LIVE, "aws_lambda_function.app": {"id": "app", "function_name": "app", "arn": "arn:f"}}
+    after = _created(tmp_path, code, _attachment("arn:aws:iam::aws:policy/Read"), live=live)["main.tf"]
+    assert "role       = aws_iam_role.app.name" in after.partition('"read" {')[2]
