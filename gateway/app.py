@@ -43,6 +43,7 @@ from gateway.doors.aws.door import AwsDoor
 from gateway.doors.aws.form_uploads import FormUploads
 from gateway.doors.aws.reply_urls import ReplyUrls
 from gateway.doors.aws.stream import Reads
+from gateway.doors.aws.strict_parsers import json_value
 from gateway.doors.aws.uploads import Uploads
 from gateway.doors.body_budget import BodyBudget
 from gateway.doors.router import DoorRouter
@@ -59,6 +60,8 @@ from gateway.policy.engine import RunningEngine, open_engine
 from gateway.ports import Clock
 from gateway.service_models import ServiceModels
 from gateway.settings import Settings, without_password
+from gateway.signals.book import SignalBook
+from gateway.signals.intake import SignalIntake
 from gateway.survey import Survey
 from gateway.terraform.stacks import Stacks
 
@@ -96,6 +99,7 @@ class Ports:
     masker: Masker
     digest_key: bytes
     drift: DriftWatch
+    signals: SignalBook
 
 
 @asynccontextmanager
@@ -144,7 +148,9 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             masker=masker,
             digest_key=derived_key(master, "call digest"),
             drift=DriftWatch(queries=ledger, events=ledger, stacks=stacks, policy=engine, clock=clock),
+            signals=SignalBook(sources={each.name: each for each in settings.signals}, ledger=ledger, clock=clock),
         )
+        await ports.signals.refresh()
         await ports.drift.book.read(ledger)
         for work in (
             background.reload_stacks(stacks),
@@ -152,6 +158,7 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             background.keep_lease(ledger, clock, lease),
             background.record_counts(counts),
             background.decide_drift(ports.drift),
+            background.follow_signals(ports.signals),
         ):
             stack.callback(asyncio.ensure_future(work).cancel)
         application = _application(ports)
@@ -233,7 +240,13 @@ def _application(ports: Ports) -> DoorRouter:
 def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
     return Pipeline(
         resolver=wire.resolver,
-        survey=Survey(stacks=ports.stacks, ledger=ports.ledger, policy=ports.engine, clock=ports.clock),
+        survey=Survey(
+            stacks=ports.stacks,
+            ledger=ports.ledger,
+            policy=ports.engine,
+            clock=ports.clock,
+            proof=ports.signals.proof,
+        ),
         checks=checks(ports.engine, ports.drift.quarantined),
         ledger=ports.ledger,
         cloud=_aws(ports, wire),
@@ -324,9 +337,17 @@ def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder) -> Context:
         blamer=ports.ledger,
         commands=ports.ledger,
         drift=ports.drift,
+        intake=_intake(ports),
         keys=ports.keys,
         clock=ports.clock,
         max_body_bytes=ports.settings.server.max_body_bytes,
+    )
+
+
+def _intake(ports: Ports) -> SignalIntake:
+    book = ports.signals
+    return SignalIntake(
+        sources=book.sources, ledger=ports.ledger, clock=ports.clock, parse=json_value, recorded=book.refresh
     )
 
 

@@ -114,6 +114,7 @@ def _claims(
             motive=mutation.motive,
             since=facts.now,
             until=ends,
+            proof=facts.proof.by_address.get(address, ()),
         )
         for (address, attribute), (effect, ends) in wanted.items()
     )
