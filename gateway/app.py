@@ -28,6 +28,7 @@ from gateway.cloud.endpoints import Endpoints
 from gateway.cloud.http_client import Client
 from gateway.cloud.reads import AwsReads
 from gateway.cloud.signer import RequestSigner
+from gateway.cloud.sns import SnsEndpoint
 from gateway.cloud.state_objects import BucketStates
 from gateway.data_plane import DataPlane
 from gateway.doors.api.context import Context
@@ -61,7 +62,9 @@ from gateway.ports import Clock
 from gateway.service_models import ServiceModels
 from gateway.settings import Settings, without_password
 from gateway.signals.book import SignalBook
+from gateway.signals.files import SignalFiles
 from gateway.signals.intake import SignalIntake
+from gateway.signals.sns import SnsMessages
 from gateway.survey import Survey
 from gateway.terraform.stacks import Stacks
 
@@ -148,7 +151,7 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             masker=masker,
             digest_key=derived_key(master, "call digest"),
             drift=DriftWatch(queries=ledger, events=ledger, stacks=stacks, policy=engine, clock=clock),
-            signals=SignalBook(sources={each.name: each for each in settings.signals}, ledger=ledger, clock=clock),
+            signals=await _signal_book(settings, ledger, clock),
         )
         await ports.signals.refresh()
         await ports.drift.book.read(ledger)
@@ -344,10 +347,23 @@ def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder) -> Context:
     )
 
 
+async def _signal_book(settings: Settings, ledger: SqlLedger, clock: Clock) -> SignalBook:
+    """The open signals. Raises `errors.SettingsInvalid` if a file of a source cannot be read."""
+    sources = {each.name: each for each in settings.signals}
+    files = SignalFiles(sources)
+    await asyncio.to_thread(files.open_at_start, clock.now())
+    return SignalBook(sources=sources, ledger=ledger, clock=clock, files=files)
+
+
 def _intake(ports: Ports) -> SignalIntake:
     book = ports.signals
     return SignalIntake(
-        sources=book.sources, ledger=ports.ledger, clock=ports.clock, parse=json_value, recorded=book.refresh
+        sources=book.sources,
+        ledger=ports.ledger,
+        clock=ports.clock,
+        parse=json_value,
+        recorded=book.refresh,
+        sns=SnsMessages(site=SnsEndpoint()),
     )
 
 
@@ -363,6 +379,7 @@ async def _readiness(ports: Ports) -> Readiness:
         unreadable=await ports.ledger.unreadable(),
         problems=(
             *ports.stacks.problems,
+            *ports.signals.files.problems,
             *(problem for problem in (ports.engine.problem, ports.ledger.problem) if problem),
         ),
         details={

@@ -20,9 +20,26 @@ class SignalForm(StrEnum):
 
     ALERTMANAGER = "alertmanager"
     STANDARD = "standard-webhooks"
+    SNS = "sns"
+    """Alarms of CloudWatch on a topic of SNS."""
+    EVENTBRIDGE = "eventbridge"
+    PAGERDUTY = "pagerduty"
+    DATADOG = "datadog"
+    OSV = "osv"
+    """Known vulnerabilities, in a file."""
+    TICKETS = "tickets"
+    """Change tickets, in a file."""
+    CALENDAR = "calendar"
+    """Windows of time, in a file of the form iCalendar."""
 
 
-_PROVES: Final[Mapping[SignalForm, tuple[Motivation, ...]]] = {}
+FILES: Final = frozenset({SignalForm.OSV, SignalForm.TICKETS, SignalForm.CALENDAR})
+"""The forms that are read from a file of this machine."""
+_PROVES: Final[Mapping[SignalForm, tuple[Motivation, ...]]] = {
+    SignalForm.OSV: (Motivation.VULNERABILITY,),
+    SignalForm.TICKETS: (Motivation.LAUNCH, Motivation.SCHEDULE),
+    SignalForm.CALENDAR: (Motivation.LAUNCH, Motivation.SCHEDULE),
+}
 """The motivations that the signals of a form prove, where it is not an incident."""
 
 
@@ -40,7 +57,7 @@ class ConcernSettings(BaseModel):
 
 
 class SignalSourceSettings(BaseModel):
-    """One source of signals. It sends them to `/v1/signals/NAME`."""
+    """One source of signals. It sends them to `/v1/signals/NAME`, or its owner keeps them in a file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -52,10 +69,16 @@ class SignalSourceSettings(BaseModel):
     """File that holds the secret instead, read at each use; each line is one, so that it can be rotated."""
     secret_env: Annotated[str, Field(pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$")] = ""
     """Name of the environment variable that holds it instead."""
+    topics: tuple[str, ...] = ()
+    """With `sns`: ARNs of the topics whose messages are taken."""
+    certificate: Path | None = None
+    """With `sns`: file of the certificate that SNS signs with, if the gateway cannot fetch it."""
+    path: Path | None = None
+    """With `osv`, `tickets` and `calendar`: the file, or with `osv` a directory of files. It is read again when it changes."""
     concerns: tuple[ConcernSettings, ...] = ()
     """Which resources its signals concern. A signal that none fits is kept, and proves nothing."""
     proves: tuple[Motivation, ...] = ()
-    """Motivations that its signals prove. Default: `incident`."""
+    """Motivations that its signals prove. Default: `vulnerability` with `osv`, `launch` and `schedule` with `tickets` and `calendar`, else `incident`."""
     service_label: str = "service"
     """Label that says which service a signal is about."""
     longest_hours: Annotated[float, Field(gt=0, le=24 * 366)] = 168.0
@@ -68,12 +91,26 @@ class SignalSourceSettings(BaseModel):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
+        if self.form in FILES:
+            if self.path is None:
+                raise ValueError(f"A source of the form `{self.form.value}` needs `path`.")
+            return self
+        if self.form is SignalForm.SNS:
+            if not self.topics or not all(_TOPIC.fullmatch(topic) for topic in self.topics):
+                raise ValueError("A source of the form `sns` needs `topics`, the ARNs of topics of SNS.")
+            return self
         ways = [bool(self.secret.get_secret_value()), self.secret_file is not None, bool(self.secret_env)]
         if sum(ways) != 1:
             raise ValueError("Set one of `secret`, `secret_file` and `secret_env`: what the source proves itself with.")
         if ways[0] and len(self.secret.get_secret_value()) < SHORTEST_SECRET:
             raise ValueError(f"`secret` needs at least {SHORTEST_SECRET} characters.")
         return self
+
+
+def topic_region(topic: str) -> str:
+    """The region of a topic's ARN; empty if it is no ARN of a topic."""
+    found = _TOPIC.fullmatch(topic)
+    return found[2] if found else ""
 
 
 def distinct(sources: Sequence[SignalSourceSettings]) -> Sequence[SignalSourceSettings]:

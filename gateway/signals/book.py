@@ -1,15 +1,17 @@
 """The open signals in memory, by what evidence may call them, so that a decision asks nobody."""
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from gateway.model.motive import Motivation, Motive
 from gateway.model.signal import Proof, Signal, SignalEvent, SignalState, reference
 from gateway.ports import Clock, SignalLedger, SignalQuery
-from gateway.settings_signals import SignalSourceSettings
+from gateway.settings_signals import FILES, SignalSourceSettings
 from gateway.signals.concerns import concerns
+from gateway.signals.files import SignalFiles
 
 _MOST: Final = 10_000
 _NONE: Final = Proof()
@@ -22,6 +24,7 @@ class SignalBook:
     sources: Mapping[str, SignalSourceSettings]
     ledger: SignalLedger
     clock: Clock
+    files: SignalFiles = field(default_factory=lambda: SignalFiles({}))
     checked: frozenset[Motivation] = frozenset()
     _open: Mapping[str, tuple[Signal, ...]] = field(default_factory=dict)
     """By reference."""
@@ -30,12 +33,15 @@ class SignalBook:
         self.checked = frozenset(each for source in self.sources.values() for each in source.motivations)
 
     async def refresh(self) -> None:
-        """Read the open signals, and close those that have been open for too long. Raises `errors.LedgerUnavailable`."""
+        """Read the open signals and the files, and close what has been open for too long. Raises `errors.LedgerUnavailable`."""
         if not self.sources:
             return
+        if self.files.sources:
+            await asyncio.to_thread(self.files.refresh, self.clock.now())
+        now = self.clock.now()
         signals = await self.ledger.signals(SignalQuery(state=SignalState.OPEN, limit=_MOST))
-        ended = [event for event in map(self._end, signals) if event is not None]
-        if ended and await self.ledger.record_signals(ended, self.clock.now()):
+        ended = [_closing(each, now) for each in signals if self._has_ended(each, now)]
+        if ended and await self.ledger.record_signals(ended, now):
             signals = await self.ledger.signals(SignalQuery(state=SignalState.OPEN, limit=_MOST))
         self._open = _by_reference(signals)
 
@@ -55,29 +61,38 @@ class SignalBook:
         return Proof(checked=self.checked, signals=signals, by_address=by_address)
 
     def _named(self, evidence: Iterable[str]) -> Iterable[Signal]:
-        return (signal for text in evidence for signal in self._open.get(reference(text), ()))
+        now = self.clock.now()
+        for text in map(reference, evidence):
+            yield from self.files.named(text, now)
+            yield from self._open.get(text, ())
 
     def _supports(self, signal: Signal, motivation: Motivation) -> bool:
         source = self.sources.get(signal.source)
         return source is not None and motivation in source.motivations
 
-    def _end(self, signal: Signal) -> SignalEvent | None:
-        """The event that closes a signal whose source has not done so in all the time that it may last; None for the others."""
+    def _has_ended(self, signal: Signal, now: datetime) -> bool:
+        """Whether a file does not tell of it any more, or its source has not closed it in all the time that it may last."""
         source = self.sources.get(signal.source)
-        now = self.clock.now()
-        if source is None or now - signal.since < timedelta(hours=source.longest_hours):
-            return None
-        return SignalEvent(
-            source=signal.source,
-            key=signal.key,
-            name=signal.name,
-            state=SignalState.CLOSED,
-            at=now,
-            service=signal.service,
-            labels=signal.labels,
-            references=signal.references,
-            scopes=signal.scopes,
-        )
+        if source is None:
+            return False
+        if source.form in FILES:
+            return not self.files.is_open(signal.id, now)
+        return now - signal.since >= timedelta(hours=source.longest_hours)
+
+
+def _closing(signal: Signal, at: datetime) -> SignalEvent:
+    """The event that closes a signal."""
+    return SignalEvent(
+        source=signal.source,
+        key=signal.key,
+        name=signal.name,
+        state=SignalState.CLOSED,
+        at=at,
+        service=signal.service,
+        labels=signal.labels,
+        references=signal.references,
+        scopes=signal.scopes,
+    )
 
 
 def _by_reference(signals: Sequence[Signal]) -> Mapping[str, tuple[Signal, ...]]:

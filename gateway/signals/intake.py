@@ -15,7 +15,8 @@ from gateway.ports import Clock, SignalLedger
 from gateway.settings_signals import SignalForm, SignalSourceSettings
 from gateway.signals.concerns import mapped
 from gateway.signals.fields import mapping
-from gateway.signals.forms import alertmanager, standard
+from gateway.signals.forms import alertmanager, cloudwatch, datadog, eventbridge, pagerduty, standard
+from gateway.signals.sns import SnsMessages
 from gateway.signals.verify import refused, verified_body
 
 log = structlog.get_logger()
@@ -29,6 +30,10 @@ Reader = Callable[[str, Mapping[str, Any]], list[SignalEvent]]
 _READERS: Final[Mapping[SignalForm, Reader]] = {
     SignalForm.ALERTMANAGER: alertmanager.read,
     SignalForm.STANDARD: standard.read,
+    SignalForm.SNS: cloudwatch.read,
+    SignalForm.EVENTBRIDGE: eventbridge.read,
+    SignalForm.PAGERDUTY: pagerduty.read,
+    SignalForm.DATADOG: datadog.read,
 }
 
 
@@ -55,15 +60,17 @@ class SignalIntake:
     """Parses JSON strictly. Raises `errors.Malformed`."""
     recorded: Callable[[], Awaitable[None]]
     """Called when the ledger has changed."""
+    sns: SnsMessages
 
     async def receive(self, name: str, inbound: Inbound) -> Receipt:
         """Take one message. Raises `errors.NotAuthenticated`, `errors.Malformed`, `errors.Overloaded`, `errors.LedgerUnavailable`."""
         source = self.sources.get(name)
         if source is None or source.form not in _READERS:
             raise refused()
-        body = await verified_body(source, inbound)
-        document = mapping(await off_loop(len(body), lambda: self.parse(body)), "body")
         now = self.clock.now()
+        document = await self._document(source, inbound, now)
+        if document is None:
+            return Receipt(received=0, changed=0, unmapped=0)
         events = _checked([mapped(event, source) for event in _READERS[source.form](name, document)], now)
         changed = await self.ledger.record_signals(events, now)
         if changed:
@@ -71,6 +78,19 @@ class SignalIntake:
         unmapped = sum(not event.scopes for event in events)
         log.info("signals_received", source=name, received=len(events), changed=changed, unmapped=unmapped)
         return Receipt(received=len(events), changed=changed, unmapped=unmapped)
+
+    async def _document(
+        self, source: SignalSourceSettings, inbound: Inbound, now: datetime
+    ) -> Mapping[str, Any] | None:
+        """The parsed message, proven to come from the source; None if it holds no signal."""
+        if source.form is not SignalForm.SNS:
+            return await self._parsed(await verified_body(source, inbound))
+        # SNS signs members of a flat JSON object, so that has to be parsed first; what it holds is not, until the signature was verified.
+        content = await self.sns.content(source, await self._parsed(await inbound.read_body()), now)
+        return None if content is None else await self._parsed(content.encode())
+
+    async def _parsed(self, body: bytes) -> Mapping[str, Any]:
+        return mapping(await off_loop(len(body), lambda: self.parse(body)), "body")
 
 
 def _checked(events: Sequence[SignalEvent], now: datetime) -> Sequence[SignalEvent]:

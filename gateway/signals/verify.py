@@ -24,6 +24,8 @@ async def verified_body(source: SignalSourceSettings, inbound: Inbound) -> bytes
     keys = secrets_of(source)
     if source.form is SignalForm.STANDARD:
         return await _standard(inbound, keys)
+    if source.form is SignalForm.PAGERDUTY:
+        return await _pagerduty(inbound, keys)
     if not _bears(inbound, source.name, keys):
         raise refused()
     return await inbound.read_body()
@@ -81,6 +83,20 @@ async def _standard(inbound: Inbound, keys: Iterable[bytes]) -> bytes:
     signed = f"{identifier}.{sent}.".encode("latin-1") + body
     wanted = [base64.b64encode(hmac.digest(key, signed, hashlib.sha256)) for key in map(_key_bytes, keys)]
     given = [each[3:].encode("latin-1") for each in signatures.split()[:_MOST_SIGNATURES] if each.startswith("v1,")]
+    if not any(_is_any(each, wanted) for each in given):
+        raise refused()
+    return body
+
+
+async def _pagerduty(inbound: Inbound, keys: Iterable[bytes]) -> bytes:
+    """The body of a message signed by PagerDuty: HMAC-SHA-256 over the body, in hex after `v1=`."""
+    head = _once(inbound, "x-pagerduty-signature")
+    parts = [each.strip() for each in head.split(",")[:_MOST_SIGNATURES]]
+    given = [each[3:].encode("latin-1") for each in parts if each.startswith("v1=")]
+    if not given:
+        raise refused()
+    body = await inbound.read_body()
+    wanted = [hmac.digest(key, body, hashlib.sha256).hex().encode() for key in keys]
     if not any(_is_any(each, wanted) for each in given):
         raise refused()
     return body

@@ -185,7 +185,7 @@ def test_an_alert_that_has_closed_proves_nothing_more(watching: Gate) -> None:
 @pytest.mark.parametrize("source", ["alerts", "hooks"])
 def test_a_repeated_or_replayed_or_delayed_message_changes_nothing(watching: Gate, source: str) -> None:
     opened, closed = _now(-60), _now(-30)
-    send = {"key": "r1", "source": source}
+    send: dict[str, Any] = {"key": "r1", "source": source}
     assert _alert(watching, "firing", at=opened, **send)["changed"] == 1
     assert _alert(watching, "firing", at=opened, **send)["changed"] == 0
     assert _alert(watching, "resolved", at=closed, **send)["changed"] == 1
