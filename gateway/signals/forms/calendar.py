@@ -22,8 +22,7 @@ _DAY: Final = timedelta(days=1)
 def read(content: bytes, now: datetime) -> Iterator[FiledSignal]:
     """The windows that are open now or open within `AHEAD`. Raises `errors.Malformed`."""
     try:
-        calendars = Calendar.from_ical(content, multiple=True)
-        events = [event for calendar in calendars for event in calendar.walk("VEVENT")]
+        events = _events(content)
         overridden = {(str(each["UID"]), _at(each["RECURRENCE-ID"].dt)) for each in events if "RECURRENCE-ID" in each}
         for event in events:
             yield from _windows(event, now, overridden)
@@ -31,6 +30,14 @@ def read(content: bytes, now: datetime) -> Iterator[FiledSignal]:
         raise Malformed(
             f"The file is no calendar that can be read: {type(error).__name__}: {str(error)[:200]}."
         ) from error
+
+
+def _events(content: bytes) -> list[Any]:
+    """The events of all calendars in the file."""
+    calendars = Calendar.from_ical(content, multiple=True)
+    if not calendars:
+        raise ValueError("it ends before its calendar does")
+    return [event for calendar in calendars for event in calendar.walk("VEVENT")]
 
 
 def _windows(event: Any, now: datetime, overridden: set[tuple[str, datetime]]) -> Iterator[FiledSignal]:
