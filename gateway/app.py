@@ -153,7 +153,6 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             drift=DriftWatch(queries=ledger, events=ledger, stacks=stacks, policy=engine, clock=clock),
             signals=await _signal_book(settings, ledger, clock),
         )
-        await ports.signals.refresh()
         await ports.drift.book.read(ledger)
         for work in (
             background.reload_stacks(stacks),
@@ -352,7 +351,9 @@ async def _signal_book(settings: Settings, ledger: SqlLedger, clock: Clock) -> S
     sources = {each.name: each for each in settings.signals}
     files = SignalFiles(sources)
     await asyncio.to_thread(files.open_at_start, clock.now())
-    return SignalBook(sources=sources, ledger=ledger, clock=clock, files=files)
+    book = SignalBook(sources=sources, ledger=ledger, clock=clock, files=files)
+    await book.refresh()
+    return book
 
 
 def _intake(ports: Ports) -> SignalIntake:

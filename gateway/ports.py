@@ -19,7 +19,6 @@ from gateway.model.outcome import Outcome, Sent
 from gateway.model.record import Record, Stage
 from gateway.model.refusal import Refusal
 from gateway.model.resolution import Resolution
-from gateway.model.signal import Signal, SignalEvent, SignalState
 from gateway.model.upload import Upload
 from gateway.model.verdict import Decision
 
@@ -351,37 +350,6 @@ class EventLedger(Protocol):
 
         Raises `errors.Malformed` for a stage that is not an event, `errors.LedgerUnavailable`.
         """
-        ...
-
-
-MOST_OPEN_SIGNALS = 1_000
-"""How many signals of one source may be open."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignalQuery:
-    """Which signals to list. Empty fields do not restrict the result."""
-
-    state: SignalState | None = None
-    source: str = ""
-    stack: str = ""
-    """A stack that the signal concerns."""
-    service: str = ""
-    limit: int = 1_000
-
-
-class SignalLedger(Protocol):
-    """What outside sources say about alerts and the like."""
-
-    async def record_signals(self, events: Sequence[SignalEvent], at: datetime) -> int:
-        """Record what is news, and downgrade the claims whose last proof closes; the number of signals that changed.
-
-        Raises `errors.Overloaded` if a source has too many open, `errors.LedgerUnavailable`; nothing was then stored.
-        """
-        ...
-
-    async def signals(self, query: SignalQuery) -> Sequence[Signal]:
-        """Signals, the latest first. Raises `errors.LedgerUnavailable`."""
         ...
 
 

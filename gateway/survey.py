@@ -12,7 +12,7 @@ from gateway.model.json import Json
 from gateway.model.motive import Motive
 from gateway.model.mutation import WHOLE, Effect, EffectAction, Mutation
 from gateway.model.path import AttributePath, put_all
-from gateway.model.signal import Proof
+from gateway.model.signal import MotiveProof
 from gateway.model.verdict import Mode
 from gateway.ports import Clock, Ledger, LedgerView, PolicyEngine
 from gateway.terraform.group_rules import GROUP_ID, groups_of, rules_beside
@@ -34,7 +34,7 @@ class Survey:
         ledger: Ledger,
         policy: PolicyEngine,
         clock: Clock,
-        proof: Callable[[Motive | None, Mapping[str, str]], Proof] = lambda _motive, _stacks: Proof(),
+        proof: Callable[[Motive | None, Mapping[str, str]], MotiveProof] = lambda _motive, _stacks: MotiveProof(),
     ) -> None:
         """`proof` says what the evidence of a motive proves for resources, given by address with the name of their stack."""
         self._proof = proof

@@ -9,9 +9,9 @@ from gateway.model.facts import Dependant, Facts, Subject
 from gateway.model.json import Json, to_json
 from gateway.model.motive import motive_to_json
 from gateway.model.mutation import Mutation
-from gateway.model.signal import Proof
+from gateway.model.signal import MotiveProof
 
-NOTHING_CHECKED = Proof()
+NOTHING_CHECKED = MotiveProof()
 _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
@@ -102,7 +102,7 @@ def _motive(mutation: Mutation, facts: Facts) -> Json:
     return {**motive, "proven": facts.proof.proves(mutation.motive, [each.address for each in mutation.effects])}
 
 
-def claim_input(standing: StandingClaim, proof: Proof = NOTHING_CHECKED) -> Json:
+def claim_input(standing: StandingClaim, proof: MotiveProof = NOTHING_CHECKED) -> Json:
     """A standing claim, as policies see it; `proof` says which motivations need a signal."""
     claim, motive = standing.claim, standing.claim.motive
     return {

@@ -46,7 +46,8 @@ from gateway.model.resolution import Resolution
 from gateway.model.signal import Signal, SignalEvent
 from gateway.model.verdict import Decision
 from gateway.off_loop import off_loop, size_of
-from gateway.ports import Attempt, Doubt, LedgerView, RecordQuery, SignalQuery
+from gateway.ports import Attempt, Doubt, LedgerView, RecordQuery
+from gateway.signal_ports import SignalQuery
 
 T = TypeVar("T")
 

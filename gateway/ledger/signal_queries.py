@@ -12,7 +12,7 @@ from gateway.ledger.statements import columns
 from gateway.ledger.tables import SIGNALS
 from gateway.ledger.timestamps import from_text
 from gateway.model.signal import Signal, SignalScope, SignalState
-from gateway.ports import SignalQuery
+from gateway.signal_ports import SignalQuery
 
 _ANY: Final = "*"
 

@@ -19,7 +19,7 @@ from gateway.model.facts import Facts
 from gateway.model.json import Json
 from gateway.model.record import Record, Stage
 from gateway.model.signal import Signal, SignalEvent, SignalState, references_of, scopes_to_json
-from gateway.ports import MOST_OPEN_SIGNALS
+from gateway.signal_ports import MOST_OPEN_SIGNALS
 
 _STATE: Final = Query(select(*columns(SIGNALS, StateRow)).where(SIGNALS.c.id == bindparam("signal")), StateRow)
 _OPEN_OF_SOURCE: Final = Statement(

@@ -91,7 +91,7 @@ def reference(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proof:
+class MotiveProof:
     """Which of the signals that the evidence of one mutation names are open and concern what it changes."""
 
     checked: frozenset[Motivation] = frozenset()

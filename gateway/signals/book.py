@@ -7,14 +7,15 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from gateway.model.motive import Motivation, Motive
-from gateway.model.signal import Proof, Signal, SignalEvent, SignalState, reference
-from gateway.ports import Clock, SignalLedger, SignalQuery
+from gateway.model.signal import MotiveProof, Signal, SignalEvent, SignalState, reference
+from gateway.ports import Clock
 from gateway.settings_signals import FILES, SignalSourceSettings
+from gateway.signal_ports import SignalLedger, SignalQuery
 from gateway.signals.concerns import concerns
 from gateway.signals.files import SignalFiles
 
 _MOST: Final = 10_000
-_NONE: Final = Proof()
+_NONE: Final = MotiveProof()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -45,12 +46,12 @@ class SignalBook:
             signals = await self.ledger.signals(SignalQuery(state=SignalState.OPEN, limit=_MOST))
         self._open = _by_reference(signals)
 
-    def proof(self, motive: Motive | None, stacks: Mapping[str, str]) -> Proof:
+    def proof(self, motive: Motive | None, stacks: Mapping[str, str]) -> MotiveProof:
         """What the evidence of a motive proves for these resources; `stacks` names the stack of each address, empty if none declares it."""
         if not self.checked:
             return _NONE
         if motive is None or motive.motivation not in self.checked or not motive.evidence:
-            return Proof(checked=self.checked)
+            return MotiveProof(checked=self.checked)
         named = {each.id: each for each in self._named(motive.evidence) if self._supports(each, motive.motivation)}
         by_address = {
             address: tuple(sorted(each.id for each in named.values() if concerns(each.scopes, stack, address)))
@@ -58,7 +59,7 @@ class SignalBook:
         }
         useful = {signal for proof in by_address.values() for signal in proof}
         signals = tuple(each for key, each in sorted(named.items()) if key in useful)
-        return Proof(checked=self.checked, signals=signals, by_address=by_address)
+        return MotiveProof(checked=self.checked, signals=signals, by_address=by_address)
 
     def _named(self, evidence: Iterable[str]) -> Iterable[Signal]:
         now = self.clock.now()

@@ -11,8 +11,9 @@ from gateway.errors import Malformed
 from gateway.model.inbound import Inbound
 from gateway.model.signal import SignalEvent
 from gateway.off_loop import off_loop
-from gateway.ports import Clock, SignalLedger
+from gateway.ports import Clock
 from gateway.settings_signals import SignalForm, SignalSourceSettings
+from gateway.signal_ports import SignalLedger
 from gateway.signals.concerns import mapped
 from gateway.signals.fields import mapping
 from gateway.signals.forms import alertmanager, cloudwatch, datadog, eventbridge, pagerduty, standard

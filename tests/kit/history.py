@@ -17,7 +17,7 @@ from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutati
 from gateway.model.outcome import Applied, Failed, InDoubt, Reply, Sent
 from gateway.model.refusal import Refusal
 from gateway.model.resolution import Resolution, SettledBy
-from gateway.model.signal import Proof, Signal, SignalEvent, SignalScope, SignalState, references_of
+from gateway.model.signal import MotiveProof, Signal, SignalEvent, SignalScope, SignalState, references_of
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from tests.kit.bindings import BOUND
 from tests.kit.sealed import MASTER
@@ -192,7 +192,7 @@ class History:
             Subject(effect=each, before=4, declared=4, attributes_before={}, attributes_after={}, contract=Contract())
             for each in change.effects
         )
-        proven = Proof(
+        proven = MotiveProof(
             checked=frozenset({Motivation.INCIDENT}),
             signals=tuple(proof),
             by_address={each.address: tuple(known.id for known in proof) for each in change.effects},

@@ -10,7 +10,7 @@ from gateway.doors.serialize import time_to_json
 from gateway.errors import Malformed, NotAllowed, NotAuthenticated
 from gateway.model.caller import Caller
 from gateway.model.signal import Signal, SignalState, scopes_to_json
-from gateway.ports import SignalQuery
+from gateway.signal_ports import SignalQuery
 
 MAX_MESSAGE_BYTES = 1024 * 1024
 """Largest message of a source."""

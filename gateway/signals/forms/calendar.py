@@ -80,12 +80,12 @@ def _begins(event: Any, after: datetime, before: datetime) -> list[datetime]:
     local = begin if isinstance(begin, datetime) else datetime.combine(begin, time(), UTC)
     if local.tzinfo is None:
         local = local.replace(tzinfo=UTC)
-    found = rruleset()
+    found: Any = rruleset()  # type: ignore[no-untyped-call]  # dateutil ships no types
     for rule in rules:
         text = rule.to_ical().decode()
         if any(f"FREQ={each}" in text.upper() for each in _TOO_OFTEN):
             raise ValueError("an event repeats more often than daily")
-        found.rrule(rrulestr(text, dtstart=local))  # type: ignore[arg-type]  # one rule
+        found.rrule(rrulestr(text, dtstart=local))
     for left_out in _left_out(event):
         found.exdate(left_out)
     return [each.astimezone(UTC) for each in found.between(after, before, inc=True)]

@@ -13,7 +13,7 @@ from gateway.model.facts import Dependant, Facts, GroupRules, Subject
 from gateway.model.json import Json
 from gateway.model.motive import Intent, Motivation, Motive
 from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
-from gateway.model.signal import Proof, Signal, SignalState
+from gateway.model.signal import MotiveProof, Signal, SignalState
 from gateway.model.verdict import Mode
 
 NOW = datetime(2026, 3, 1, 9, 0, 0, 123456, tzinfo=UTC)
@@ -22,7 +22,7 @@ MOTIVE = Motive(
 )
 
 ALERT = Signal(id="sig_1", source="s", key="k", name="n", state=SignalState.OPEN, at=NOW, since=NOW, heard_at=NOW)
-PROOF = Proof(checked=frozenset({Motivation.BUDGET}), signals=(ALERT,), by_address={"aws_x.a": ("sig_1",)})
+PROOF = MotiveProof(checked=frozenset({Motivation.BUDGET}), signals=(ALERT,), by_address={"aws_x.a": ("sig_1",)})
 
 
 def made(

@@ -7,7 +7,7 @@ from typing import Any
 from gateway.model.motive import Motivation
 from gateway.model.outcome import Failed
 from gateway.model.record import Stage
-from gateway.model.signal import Proof, SignalState
+from gateway.model.signal import MotiveProof, SignalState
 from gateway.ports import RecordQuery
 from tests.kit.history import NOW, event, signal
 
@@ -20,7 +20,7 @@ async def take(scene: Any, *keys: str, actor: str = "agent", settle: bool = True
     found = tuple(signal(key) for key in keys)
     checked = frozenset({Motivation.INCIDENT})
     by_address = {"aws_sqs_queue.orders": tuple(each.id for each in found)}
-    facts = replace(scene.facts(change), proof=Proof(checked=checked, signals=found, by_address=by_address))
+    facts = replace(scene.facts(change), proof=MotiveProof(checked=checked, signals=found, by_address=by_address))
     await scene.ledger.record_decision(change, facts, scene.decision(**decision))
     if settle:
         await scene.ledger.record_outcome(change, scene.applied, NOW)

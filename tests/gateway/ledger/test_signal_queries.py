@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gateway.model.signal import SignalScope, SignalState
-from gateway.ports import SignalQuery
+from gateway.signal_ports import SignalQuery
 from tests.kit.history import NOW, event
 
 

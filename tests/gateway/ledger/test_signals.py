@@ -10,8 +10,9 @@ from gateway.errors import ClaimTaken, Overloaded
 from gateway.ledger import signals
 from gateway.model.motive import Motivation
 from gateway.model.record import Stage
-from gateway.model.signal import Proof, SignalState
-from gateway.ports import RecordQuery, SignalQuery
+from gateway.model.signal import MotiveProof, SignalState
+from gateway.ports import RecordQuery
+from gateway.signal_ports import SignalQuery
 from tests.kit.history import NOW, event, signal
 
 MINUTE = timedelta(minutes=1)
@@ -68,8 +69,8 @@ async def test_a_source_has_a_limited_number_of_open_signals(scene: Any, monkeyp
     await scene.ledger.record_signals([event("c")], NOW)
 
 
-def proof(*found: Any) -> Proof:
-    return Proof(
+def proof(*found: Any) -> MotiveProof:
+    return MotiveProof(
         checked=frozenset({Motivation.INCIDENT}),
         signals=found,
         by_address={"aws_sqs_queue.orders": tuple(each.id for each in found)},

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from gateway.model.motive import Intent, Motivation, Motive
-from gateway.model.signal import MOST_REFERENCES, Proof, reference, references_of, scopes_to_json
+from gateway.model.signal import MOST_REFERENCES, MotiveProof, reference, references_of, scopes_to_json
 from tests.kit.history import event
 
 INCIDENT = Motive(intent=Intent.AVAILABILITY, motivation=Motivation.INCIDENT, evidence=("x",))
@@ -23,12 +23,12 @@ def test_it_is_known_by_key_name_and_references_in_any_case() -> None:
 
 
 def test_a_proof_counts_only_where_the_motivation_is_checked() -> None:
-    proof = Proof(checked=CHECKED, by_address={"a": ("sig_1",), "b": ()})
+    proof = MotiveProof(checked=CHECKED, by_address={"a": ("sig_1",), "b": ()})
     assert [proof.proves(INCIDENT, where) for where in (["a"], ["a", "b"], ["c"], [])] == [True, False, False, False]
     assert proof.proves(None, ["a"]) is None
     assert proof.proves(replace(INCIDENT, motivation=Motivation.ROUTINE), ["a"]) is None
     assert [proof.of_claim(INCIDENT, ids) for ids in (["sig_1"], [])] == [True, False]
-    assert Proof().of_claim(INCIDENT, ["sig_1"]) is None
+    assert MotiveProof().of_claim(INCIDENT, ["sig_1"]) is None
 
 
 def test_scopes_have_a_json_form() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 from gateway.model.motive import Intent, Motivation, Motive
 from gateway.model.signal import Signal, SignalEvent, SignalScope, SignalState
-from gateway.ports import SignalQuery
 from gateway.settings_signals import ConcernSettings, SignalForm, SignalSourceSettings
+from gateway.signal_ports import SignalQuery
 from gateway.signals.book import SignalBook
 from gateway.signals.files import SignalFiles
 from tests.kit import history

@@ -10,8 +10,8 @@ import pytest
 from gateway.errors import Malformed, NotAuthenticated
 from gateway.model.inbound import Inbound
 from gateway.model.signal import Signal, SignalEvent, SignalState
-from gateway.ports import SignalQuery
 from gateway.settings_signals import ConcernSettings, SignalForm, SignalSourceSettings
+from gateway.signal_ports import SignalQuery
 from gateway.signals.intake import MOST_EVENTS, SignalIntake
 from gateway.signals.sns import SnsMessages
 from tests.gateway.signals.forms.test_cloudwatch import MESSAGE
@@ -55,9 +55,9 @@ class Desk:
         concerns = (ConcernSettings(labels={"Group": "*"}, stack="shop"),)
         sources = (
             SignalSourceSettings(name="topic", form=SignalForm.SNS, topics=(TOPIC,), concerns=concerns),
-            SignalSourceSettings(name="dog", form=SignalForm.DATADOG, secret=SECRET),  # type: ignore[arg-type]  # pydantic makes it a secret
-            SignalSourceSettings(name="file", form=SignalForm.OSV, path="x"),  # type: ignore[arg-type]  # as above
-            SignalSourceSettings(name="am", form=SignalForm.ALERTMANAGER, secret=SECRET),  # type: ignore[arg-type]  # as above
+            SignalSourceSettings(name="dog", form=SignalForm.DATADOG, secret=SECRET),
+            SignalSourceSettings(name="file", form=SignalForm.OSV, path="x"),
+            SignalSourceSettings(name="am", form=SignalForm.ALERTMANAGER, secret=SECRET),
         )
         return SignalIntake(
             sources={each.name: each for each in sources},

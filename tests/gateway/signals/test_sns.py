@@ -174,4 +174,4 @@ async def test_few_certificates_are_asked_for_in_a_minute() -> None:
 
 async def test_a_member_of_another_type_is_malformed() -> None:
     with pytest.raises(Malformed):
-        await SnsMessages(site=Site()).content(SOURCE, {**signed(), "Message": {}}, NOW)  # type: ignore[dict-item]  # on purpose
+        await SnsMessages(site=Site()).content(SOURCE, {**signed(), "Message": {}}, NOW)

@@ -23,8 +23,8 @@ CONCERNS = (
     ConcernSettings(labels={"service": "billing"}, stack="billing"),
 )
 SOURCES = (
-    SignalSourceSettings(name="alerts", form=SignalForm.ALERTMANAGER, secret=SECRET, concerns=CONCERNS),  # type: ignore[arg-type]  # pydantic makes it a secret
-    SignalSourceSettings(name="hooks", form=SignalForm.STANDARD, secret=SECRET, concerns=CONCERNS),  # type: ignore[arg-type]  # as above
+    SignalSourceSettings(name="alerts", form=SignalForm.ALERTMANAGER, secret=SECRET, concerns=CONCERNS),
+    SignalSourceSettings(name="hooks", form=SignalForm.STANDARD, secret=SECRET, concerns=CONCERNS),
 )
 
 
