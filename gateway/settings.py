@@ -24,7 +24,7 @@ from gateway.model.data_plane import DEFAULT_TREATMENTS, DataTreatment
 from gateway.model.verdict import Mode
 from gateway.settings_mistakes import mistake_text
 from gateway.settings_publish import EventSourceSettings, GitHubSettings
-from gateway.settings_signals import SignalSourceSettings, distinct
+from gateway.settings_signals import SignalSourceSettings, check_stacks, distinct
 
 CONFIG_FILE = "sentinel.toml"
 
@@ -305,6 +305,11 @@ class Settings(BaseSettings):
     stacks: tuple[StackSettings, ...] = ()
     signals: Annotated[tuple[SignalSourceSettings, ...], AfterValidator(distinct)] = ()
     """Sources of alerts and the like. With any, evidence is checked against what they say."""
+
+    @model_validator(mode="after")
+    def _signals_concern_known_stacks(self) -> Self:
+        check_stacks(self.signals, [stack.name for stack in self.stacks])
+        return self
 
     @property
     def ledger_url(self) -> str:

@@ -121,6 +121,16 @@ def distinct(sources: Sequence[SignalSourceSettings]) -> Sequence[SignalSourceSe
     return sources
 
 
+def check_stacks(sources: Sequence[SignalSourceSettings], stacks: Sequence[str]) -> None:
+    """Raise ValueError if a signal is to concern a stack that is not in the settings: it would prove nothing, and nobody would notice."""
+    for source in sources:
+        for rule in source.concerns:
+            if rule.stack != "*" and "{" not in rule.stack and rule.stack not in stacks:
+                raise ValueError(
+                    f"signals: {source.name}: There is no stack {rule.stack!r}. Those of the settings are: {', '.join(stacks) or 'none'}."
+                )
+
+
 def evidence_rule(sources: Sequence[SignalSourceSettings]) -> str:
     """How the evidence of motives is checked, as a sentence for `sentinel config`."""
     checked = sorted({motivation.value for source in sources for motivation in source.motivations})

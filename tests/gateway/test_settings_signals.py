@@ -6,7 +6,15 @@ import pytest
 from pydantic import ValidationError
 
 from gateway.model.motive import Motivation
-from gateway.settings_signals import SignalForm, SignalSourceSettings, distinct, evidence_rule, topic_region
+from gateway.settings_signals import (
+    ConcernSettings,
+    SignalForm,
+    SignalSourceSettings,
+    check_stacks,
+    distinct,
+    evidence_rule,
+    topic_region,
+)
 
 TOPIC = "arn:aws:sns:eu-west-1:123456789012:alarms"
 SECRET = {"secret": "0123456789abcdef"}
@@ -48,6 +56,14 @@ def test_two_sources_have_two_names() -> None:
     assert distinct([one]) == [one]
     with pytest.raises(ValueError, match="same name"):
         distinct([one, one])
+
+
+def test_a_stack_that_does_not_exist_is_a_mistake() -> None:
+    rules = tuple(ConcernSettings(stack=stack) for stack in ("*", "{stack}", "shop"))
+    one = SignalSourceSettings(name="s", form=SignalForm.DATADOG, secret_env="X", concerns=rules)
+    check_stacks([one], ["shop"])
+    with pytest.raises(ValueError, match="There is no stack 'shop'"):
+        check_stacks([one], ["shops"])
 
 
 def test_the_rule_for_evidence_is_said() -> None:

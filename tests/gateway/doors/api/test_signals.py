@@ -20,7 +20,7 @@ ADDRESS = "aws_autoscaling_group.kafka_consumer"
 SECRET = "a-secret-of-the-monitoring"
 CONCERNS = (
     ConcernSettings(labels={"service": "kafka*"}, stack="kafka", addresses=("aws_autoscaling_group.*",)),
-    ConcernSettings(labels={"service": "billing"}, stack="billing"),
+    ConcernSettings(labels={"service": "billing"}, stack="{service}"),
 )
 SOURCES = (
     SignalSourceSettings(name="alerts", form=SignalForm.ALERTMANAGER, secret=SECRET, concerns=CONCERNS),
@@ -224,10 +224,15 @@ LATE = str(int(datetime.now(UTC).timestamp()) - 3000)
         ("hooks", {**standard_headers(BODY), "webhook-signature": "v1a,x"}),
         ("hooks", {**standard_headers(BODY), "webhook-timestamp": "now"}),
         ("nobody", {"Authorization": f"Bearer {SECRET}"}),
+        # A key of the gateway is no proof that one is the monitoring system.
+        ("alerts", {"Authorization": "agent"}),
+        ("alerts", {"Authorization": "human"}),
     ],
 )
 def test_a_message_without_its_proof_is_turned_away(watching: Gate, source: str, headers: dict[str, str]) -> None:
     before = len(watching.records(stage=Stage.SIGNALLED))
+    if (actor := headers.get("Authorization")) in watching.keys:
+        headers = watching.bearer(str(actor))
     reply = _post(watching, source, BODY, headers)
     assert (reply.status_code, reply.json()["code"]) == (401, "not_authenticated")
     assert len(watching.records(stage=Stage.SIGNALLED)) == before
