@@ -28,6 +28,7 @@ from gateway.cloud.endpoints import Endpoints
 from gateway.cloud.http_client import Client
 from gateway.cloud.reads import AwsReads
 from gateway.cloud.signer import RequestSigner
+from gateway.cloud.sns import SnsEndpoint
 from gateway.cloud.state_objects import BucketStates
 from gateway.data_plane import DataPlane
 from gateway.doors.api.context import Context
@@ -43,6 +44,7 @@ from gateway.doors.aws.door import AwsDoor
 from gateway.doors.aws.form_uploads import FormUploads
 from gateway.doors.aws.reply_urls import ReplyUrls
 from gateway.doors.aws.stream import Reads
+from gateway.doors.aws.strict_parsers import json_value
 from gateway.doors.aws.uploads import Uploads
 from gateway.doors.body_budget import BodyBudget
 from gateway.doors.router import DoorRouter
@@ -59,6 +61,10 @@ from gateway.policy.engine import RunningEngine, open_engine
 from gateway.ports import Clock
 from gateway.service_models import ServiceModels
 from gateway.settings import Settings, without_password
+from gateway.signals.book import SignalBook
+from gateway.signals.files import SignalFiles
+from gateway.signals.intake import SignalIntake
+from gateway.signals.sns import SnsMessages
 from gateway.survey import Survey
 from gateway.terraform.stacks import Stacks
 
@@ -96,6 +102,7 @@ class Ports:
     masker: Masker
     digest_key: bytes
     drift: DriftWatch
+    signals: SignalBook
 
 
 @asynccontextmanager
@@ -144,6 +151,7 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             masker=masker,
             digest_key=derived_key(master, "call digest"),
             drift=DriftWatch(queries=ledger, events=ledger, stacks=stacks, policy=engine, clock=clock),
+            signals=await _signal_book(settings, ledger, clock),
         )
         await ports.drift.book.read(ledger)
         for work in (
@@ -152,6 +160,7 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             background.keep_lease(ledger, clock, lease),
             background.record_counts(counts),
             background.decide_drift(ports.drift),
+            background.follow_signals(ports.signals),
         ):
             stack.callback(asyncio.ensure_future(work).cancel)
         application = _application(ports)
@@ -233,7 +242,13 @@ def _application(ports: Ports) -> DoorRouter:
 def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
     return Pipeline(
         resolver=wire.resolver,
-        survey=Survey(stacks=ports.stacks, ledger=ports.ledger, policy=ports.engine, clock=ports.clock),
+        survey=Survey(
+            stacks=ports.stacks,
+            ledger=ports.ledger,
+            policy=ports.engine,
+            clock=ports.clock,
+            proof=ports.signals.proof,
+        ),
         checks=checks(ports.engine, ports.drift.quarantined),
         ledger=ports.ledger,
         cloud=_aws(ports, wire),
@@ -324,9 +339,32 @@ def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder) -> Context:
         blamer=ports.ledger,
         commands=ports.ledger,
         drift=ports.drift,
+        intake=_intake(ports),
         keys=ports.keys,
         clock=ports.clock,
         max_body_bytes=ports.settings.server.max_body_bytes,
+    )
+
+
+async def _signal_book(settings: Settings, ledger: SqlLedger, clock: Clock) -> SignalBook:
+    """The open signals. Raises `errors.SettingsInvalid` if a file of a source cannot be read."""
+    sources = {each.name: each for each in settings.signals}
+    files = SignalFiles(sources)
+    await asyncio.to_thread(files.open_at_start, clock.now())
+    book = SignalBook(sources=sources, ledger=ledger, clock=clock, files=files)
+    await book.refresh()
+    return book
+
+
+def _intake(ports: Ports) -> SignalIntake:
+    book = ports.signals
+    return SignalIntake(
+        sources=book.sources,
+        ledger=ports.ledger,
+        clock=ports.clock,
+        parse=json_value,
+        recorded=book.refresh,
+        sns=SnsMessages(site=SnsEndpoint()),
     )
 
 
@@ -342,6 +380,7 @@ async def _readiness(ports: Ports) -> Readiness:
         unreadable=await ports.ledger.unreadable(),
         problems=(
             *ports.stacks.problems,
+            *ports.signals.files.problems,
             *(problem for problem in (ports.engine.problem, ports.ledger.problem) if problem),
         ),
         details={

@@ -10,6 +10,7 @@ from gateway.errors import SentinelError
 from gateway.ledger.ledger import SqlLedger
 from gateway.passed_counts import PassedCounts
 from gateway.ports import Clock
+from gateway.signals.book import SignalBook
 from gateway.terraform.stacks import Stacks
 
 log = structlog.get_logger()
@@ -22,6 +23,8 @@ _RETRY_SECONDS = 5.0
 """How soon they are recorded again if the ledger did not take them."""
 _DRIFT_SECONDS = 2.0
 """How often to look for changes from outside, and for resources that are quarantined."""
+_SIGNALS_SECONDS = 1.0
+"""How often to look for signals that opened or closed."""
 _EXPIRE_SECONDS = 5.0
 """How often to record expired claims."""
 
@@ -69,6 +72,18 @@ async def decide_drift(watch: DriftWatch) -> None:
             log.error("drift_not_followed", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
         except Exception:
             log.exception("drift_watch_broke")
+
+
+async def follow_signals(book: SignalBook) -> None:
+    """Read which signals are open, as other gateways may have recorded them, for ever."""
+    while True:
+        await asyncio.sleep(_SIGNALS_SECONDS)
+        try:
+            await book.refresh()
+        except SentinelError as error:
+            log.error("signals_not_followed", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
+        except Exception:
+            log.exception("signals_broke")
 
 
 async def keep_lease(ledger: SqlLedger, clock: Clock, lasts: timedelta) -> None:

@@ -6,7 +6,16 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from gateway.errors import SettingsInvalid
@@ -15,6 +24,7 @@ from gateway.model.data_plane import DEFAULT_TREATMENTS, DataTreatment
 from gateway.model.verdict import Mode
 from gateway.settings_mistakes import mistake_text
 from gateway.settings_publish import EventSourceSettings, GitHubSettings
+from gateway.settings_signals import SignalSourceSettings, check_stacks, distinct
 
 CONFIG_FILE = "sentinel.toml"
 
@@ -293,6 +303,13 @@ class Settings(BaseSettings):
     policy: PolicySettings = PolicySettings()
     reconcile: ReconcileSettings = ReconcileSettings()
     stacks: tuple[StackSettings, ...] = ()
+    signals: Annotated[tuple[SignalSourceSettings, ...], AfterValidator(distinct)] = ()
+    """Sources of alerts and the like. With any, evidence is checked against what they say."""
+
+    @model_validator(mode="after")
+    def _signals_concern_known_stacks(self) -> Self:
+        check_stacks(self.signals, [stack.name for stack in self.stacks])
+        return self
 
     @property
     def ledger_url(self) -> str:

@@ -1,6 +1,6 @@
 """Gathers the `Facts` that the checks decide by, before any check runs."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,8 +9,10 @@ from gateway.model.contract import Contract
 from gateway.model.disputes import with_disputes
 from gateway.model.facts import Dependant, Facts, GroupRules, Subject
 from gateway.model.json import Json
+from gateway.model.motive import Motive
 from gateway.model.mutation import WHOLE, Effect, EffectAction, Mutation
 from gateway.model.path import AttributePath, put_all
+from gateway.model.signal import MotiveProof
 from gateway.model.verdict import Mode
 from gateway.ports import Clock, Ledger, LedgerView, PolicyEngine
 from gateway.terraform.group_rules import GROUP_ID, groups_of, rules_beside
@@ -25,7 +27,17 @@ def nothing_known(now: datetime) -> Facts:
 class Survey:
     """Joins what the Terraform code declares with what the ledger has recorded."""
 
-    def __init__(self, *, stacks: Stacks, ledger: Ledger, policy: PolicyEngine, clock: Clock) -> None:
+    def __init__(
+        self,
+        *,
+        stacks: Stacks,
+        ledger: Ledger,
+        policy: PolicyEngine,
+        clock: Clock,
+        proof: Callable[[Motive | None, Mapping[str, str]], MotiveProof] = lambda _motive, _stacks: MotiveProof(),
+    ) -> None:
+        """`proof` says what the evidence of a motive proves for resources, given by address with the name of their stack."""
+        self._proof = proof
         self._stacks = stacks
         self._ledger = ledger
         self._policy = policy
@@ -58,6 +70,9 @@ class Survey:
             claims=_standing(view.claims, mutation.effects),
             approval=view.approval,
             flips=view.flips,
+            proof=self._proof(
+                mutation.motive, {address: stack.name if stack else "" for address, stack in stacks.items()}
+            ),
             account=loaded.account(),
             open_claims=view.open_claims,
             group_rules=await self._group_rules(subjects, loaded),

@@ -32,6 +32,7 @@ motive(intent, motivation) := {
 	"text": "",
 	"evidence": ["ALERT-1"],
 	"wanted_seconds": null,
+	"proven": null,
 }
 
 # One effect on a resource `<type>.x`.

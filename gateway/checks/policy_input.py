@@ -9,7 +9,9 @@ from gateway.model.facts import Dependant, Facts, Subject
 from gateway.model.json import Json, to_json
 from gateway.model.motive import motive_to_json
 from gateway.model.mutation import Mutation
+from gateway.model.signal import MotiveProof
 
+NOTHING_CHECKED = MotiveProof()
 _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
@@ -44,7 +46,7 @@ def policy_input(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
             "on_behalf_of": mutation.caller.on_behalf_of,
             "open_claims": facts.open_claims,
         },
-        "motive": motive_to_json(mutation.motive),
+        "motive": _motive(mutation, facts),
         "mutation": {
             "id": mutation.id,
             "service": mutation.call.service,
@@ -60,9 +62,9 @@ def policy_input(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
             "rules": {group: to_json(rules) for group, rules in facts.group_rules.rules.items()},
         },
         "dependants": _dependants(facts),
-        "claims": [claim_input(standing) for standing in facts.claims],
+        "claims": [claim_input(standing, facts.proof) for standing in facts.claims],
         "flips": dict(facts.flips),
-        "signals": list(facts.signals),
+        "signals": [signal.id for signal in facts.proof.signals],
     }
 
 
@@ -92,8 +94,16 @@ def _effect(subject: Subject) -> Json:
     }
 
 
-def claim_input(standing: StandingClaim) -> Json:
-    """A standing claim, as policies see it."""
+def _motive(mutation: Mutation, facts: Facts) -> Json:
+    """The motive, and whether a signal proves it for every resource that the mutation changes."""
+    motive = motive_to_json(mutation.motive)
+    if motive is None:
+        return None
+    return {**motive, "proven": facts.proof.proves(mutation.motive, [each.address for each in mutation.effects])}
+
+
+def claim_input(standing: StandingClaim, proof: MotiveProof = NOTHING_CHECKED) -> Json:
+    """A standing claim, as policies see it; `proof` says which motivations need a signal."""
     claim, motive = standing.claim, standing.claim.motive
     return {
         "id": claim.id,
@@ -105,6 +115,7 @@ def claim_input(standing: StandingClaim) -> Json:
         "intent": motive.intent.value if motive else None,
         "motivation": motive.motivation.value if motive else None,
         "evidence": list(motive.evidence) if motive else [],
+        "proven": proof.of_claim(motive, claim.proof),
         "since_ns": _nanoseconds(claim.since),
         "until_ns": _nanoseconds(claim.until) if claim.until else None,
         "until": to_json(claim.until) if claim.until else None,

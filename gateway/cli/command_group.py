@@ -24,6 +24,7 @@ PLACES: Final[Mapping[str, str]] = {
     "settle": "gateway.cli.settle:settle",
     "drift": "gateway.cli.drift:drift_app",
     "heal": "gateway.cli.drift:heal_app",
+    "signals": "gateway.cli.signals:signals",
     "records": "gateway.cli.investigate:records",
     "blame": "gateway.cli.investigate:blame",
     "claims": "gateway.cli.investigate:claims",

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -105,7 +106,7 @@ def claims(
             f"{claim['address']}.{claim['attribute']}",
             json.dumps(claim["value"]),
             claim["actor"],
-            "/".join((claim["motive"]["intent"], claim["motive"]["motivation"])) if claim["motive"] else "",
+            _why(claim),
             claim["since"][:19].replace("T", " "),
             (claim["until"] or "until superseded")[:19].replace("T", " "),
             claim["end"] or "open",
@@ -113,6 +114,12 @@ def claims(
         for claim in reply["claims"]
     ]
     show_table("Claims", ["what", "value", "holder", "why", "since", "until", "state"], rows)
+
+
+def _why(claim: Mapping[str, Any]) -> str:
+    """Intent and motivation, and whether open signals prove them."""
+    motive = claim["motive"]
+    return f"{motive['intent']}/{motive['motivation']}{' (proven)' if claim['proof'] else ''}" if motive else ""
 
 
 def blame(

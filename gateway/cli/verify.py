@@ -7,6 +7,7 @@ from gateway.cli.options import Config, Json
 from gateway.cli.output import console, run, safe, show_json, show_table
 from gateway.cli.settings import config_file, environment_variable, flatten, origins, require_ledger, settings_or_exit
 from gateway.settings import CONFIG_FILE, Settings, without_password
+from gateway.settings_signals import evidence_rule
 
 if TYPE_CHECKING:
     from gateway.ledger.verification import Verification
@@ -79,13 +80,15 @@ def config(*, config: Config = None, as_json: Json = False) -> None:
             name: {"value": value, "from": origin_of[name], "variable": environment_variable(name)}
             for name, value in values.items()
         }
-        show_json({"file": str(file) if file else None, "settings": settings_to_json})
+        rule = evidence_rule(settings.signals)
+        show_json({"file": str(file) if file else None, "settings": settings_to_json, "evidence": rule})
         return
     console.print(
         f"Settings file: {safe(str(file)) if file else f'none (there is no {CONFIG_FILE} in this directory)'}"
     )
     rows = [[name, _cell(value), origin_of[name].value, environment_variable(name)] for name, value in values.items()]
     show_table("Settings", ["setting", "value", "from", "environment variable"], rows)
+    console.print(evidence_rule(settings.signals))
 
 
 def _masked(value: Any) -> Any:

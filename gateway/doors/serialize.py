@@ -148,6 +148,7 @@ def claim_to_json(claim: Claim) -> dict[str, Any]:
         "motive": motive_to_json(claim.motive),
         "since": time_to_json(claim.since),
         "until": time_to_json(claim.until),
+        "proof": list(claim.proof),
         "ended_at": time_to_json(claim.ended_at),
         "end": None if claim.end is None else claim.end.value,
     }

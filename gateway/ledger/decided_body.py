@@ -49,6 +49,7 @@ def decided_body(
                 "address": claim.address,
                 "attribute": claim.attribute,
                 "until": to_text(claim.until) if claim.until else None,
+                **({"proof": list(claim.proof)} if claim.proof else {}),
             }
             for claim in claims
         ],

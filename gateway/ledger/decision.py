@@ -9,6 +9,7 @@ from gateway.errors import ApprovalSpent, AttemptInFlight, ClaimTaken
 from gateway.ledger.claims import end_expired, open_claims
 from gateway.ledger.rows import ClaimRow
 from gateway.ledger.serialize import canonical_text, claim_to_row
+from gateway.ledger.signals import confirm_proof
 from gateway.ledger.signatures import spend_signature
 from gateway.ledger.statements import Among, Query, SqlValue, Statement, columns, integrity_errors
 from gateway.ledger.states import ApprovalState, AttemptState
@@ -66,6 +67,7 @@ def decide(transaction: Transaction, write: WriteSet) -> tuple[Claim, ...]:
             _open_hold(transaction, write)
         return ()
     spend_signature(transaction, write.mutation, write.facts.now)
+    confirm_proof(transaction, write.claims, write.facts)
     _end_replaced(transaction, write)
     _use_approval(transaction, write)
     seq = _append(transaction, write)

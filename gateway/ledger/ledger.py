@@ -23,6 +23,8 @@ from gateway.ledger.probe import Probe
 from gateway.ledger.rate_limit import RefusalRateLimit, refusal_body
 from gateway.ledger.reader import Reader
 from gateway.ledger.rows import ChainEndRow
+from gateway.ledger.signal_queries import list_signals
+from gateway.ledger.signals import record_signals
 from gateway.ledger.statements import Session
 from gateway.ledger.store import Store, open_store
 from gateway.ledger.transaction import Transaction
@@ -41,9 +43,11 @@ from gateway.model.outcome import Sent
 from gateway.model.record import Record, Stage
 from gateway.model.refusal import Refusal
 from gateway.model.resolution import Resolution
+from gateway.model.signal import Signal, SignalEvent
 from gateway.model.verdict import Decision
 from gateway.off_loop import off_loop, size_of
 from gateway.ports import Attempt, Doubt, LedgerView, RecordQuery
+from gateway.signal_ports import SignalQuery
 
 T = TypeVar("T")
 
@@ -275,6 +279,16 @@ class SqlLedger:
         return await self._writer.submit(
             lambda transaction: append_event(transaction, record, resources=resources, repeat=repeat)
         )
+
+    # The port `SignalLedger` ------------------------------------------------------------------------------------
+
+    async def record_signals(self, events: Sequence[SignalEvent], at: datetime) -> int:
+        """Record what is news, and downgrade the claims whose last proof closes; the number of signals that changed."""
+        return await self._writer.submit(lambda transaction: record_signals(transaction, events, at))
+
+    async def signals(self, query: SignalQuery) -> Sequence[Signal]:
+        """Signals, the latest first; at most `queries.MAX_PAGE`."""
+        return await self._query_reader.read(lambda connection: list_signals(connection, query))
 
     async def expire(self, at: datetime) -> int:
         """End the expired claims, each with a record; the number ended."""

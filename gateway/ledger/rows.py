@@ -50,6 +50,32 @@ class ClaimRow(NamedTuple):
     unsettled: int
     ended_at: str | None
     end: str | None
+    proof: str
+
+
+class SignalRow(NamedTuple):
+    """A signal."""
+
+    id: str
+    source: str
+    key: str
+    name: str
+    service: str
+    state: str
+    at: str
+    since: str
+    heard_at: str
+    labels: str
+    refs: str
+    scopes: str
+
+
+class StateRow(NamedTuple):
+    """What decides whether an event of a signal is news."""
+
+    state: str
+    at: str
+    since: str
 
 
 class SpentRow(NamedTuple):

@@ -83,6 +83,7 @@ def claim_to_row(claim: Claim) -> dict[str, SqlValue]:
         "ended_at": None,
         "end": None,
         "ended_by": None,
+        "proof": canonical_text(claim.proof),
     }
 
 
@@ -102,6 +103,7 @@ def claim_from_row(row: ClaimRow) -> Claim:
         ended_at=from_text(row.ended_at) if row.ended_at else None,
         end=ClaimEnd(row.end) if row.end else None,
         unsettled=bool(row.unsettled) and row.ended_at is None,
+        proof=tuple(json.loads(row.proof)),
     )
 
 

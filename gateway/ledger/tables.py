@@ -31,6 +31,7 @@ _UNUSED = text(f"state = '{ApprovalState.UNUSED}'")
 _IN_FLIGHT = text(f"state = '{AttemptState.IN_FLIGHT}'")
 _IN_DOUBT = text(f"state = '{AttemptState.IN_DOUBT}'")
 _SUPERSEDED = text("ended_by IS NOT NULL")
+_PROVEN = text("ended_at IS NULL AND proof <> '[]'")
 
 
 class LedgerTable(SQLModel):
@@ -95,6 +96,7 @@ class ClaimTable(LedgerTable, table=True):
         Index("claims_by_end", "until", sqlite_where=_OPEN, postgresql_where=_OPEN),
         Index("claims_open_by_actor", "actor", "until", sqlite_where=_OPEN, postgresql_where=_OPEN),
         Index("claims_superseded", "ended_by", sqlite_where=_SUPERSEDED, postgresql_where=_SUPERSEDED),
+        Index("claims_proven", "id", sqlite_where=_PROVEN, postgresql_where=_PROVEN),
     )
 
     id: str = Field(primary_key=True, sa_type=TEXT)
@@ -113,6 +115,8 @@ class ClaimTable(LedgerTable, table=True):
     end: str | None = Field(sa_type=TEXT)
     ended_by: str | None = Field(sa_type=TEXT)
     """The mutation that superseded it. If that mutation fails, the claim is reopened."""
+    proof: str = Field(default="[]", sa_type=TEXT, sa_column_kwargs={"server_default": "[]"})
+    """JSON: ids of the signals that prove its motive."""
 
 
 class AttemptTable(LedgerTable, table=True):
@@ -256,6 +260,30 @@ class KeyTable(LedgerTable, table=True):
     """1 if a caller with this key may state no other motive than the key's."""
 
 
+class SignalTable(LedgerTable, table=True):
+    """The signals, each as its source described it last."""
+
+    __tablename__ = "signals"
+    __table_args__ = (Index("signals_by_state", "state", "source"), Index("signals_by_time", "at"))
+
+    id: str = Field(primary_key=True, sa_type=TEXT)
+    source: str = Field(sa_type=TEXT)
+    key: str = Field(sa_type=TEXT)
+    name: str = Field(sa_type=TEXT)
+    service: str = Field(sa_type=TEXT)
+    state: str = Field(sa_type=TEXT)
+    """A `SignalState`."""
+    at: str = Field(sa_type=TEXT)
+    """Time of the latest event. An event that is not later changes nothing."""
+    since: str = Field(sa_type=TEXT)
+    heard_at: str = Field(sa_type=TEXT)
+    labels: str = Field(sa_type=TEXT)
+    refs: str = Field(sa_type=TEXT)
+    """JSON: what evidence may refer to it by."""
+    scopes: str = Field(sa_type=TEXT)
+    """JSON: what it concerns."""
+
+
 def _table(model: type[LedgerTable]) -> Table:
     return cast("Table", model.__dict__["__table__"])
 
@@ -275,3 +303,4 @@ HOLDS = _table(HoldTable)
 APPROVALS = _table(ApprovalTable)
 VALUES = _table(ValueTable)
 KEYS = _table(KeyTable)
+SIGNALS = _table(SignalTable)

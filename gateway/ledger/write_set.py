@@ -1,6 +1,6 @@
 """Prepares everything that a decision stores, outside the transaction, so that the single writer thread only runs statements."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -60,7 +60,7 @@ def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: st
         subjects = [None] * len(mutation.effects)
     claims = _claims(mutation, facts, decision, subjects) if decision.carried_out else ()
     digest = mutation.call.digest
-    body = decided_body(mutation, decision, subjects, claims, digest)
+    body = {**decided_body(mutation, decision, subjects, claims, digest), **_proof(mutation, facts)}
     record = Record(
         stage=Stage.DECIDED,
         at=facts.now,
@@ -78,6 +78,14 @@ def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: st
         call_digest=digest,
         owner=owner,
     )
+
+
+def _proof(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
+    """Whether open signals prove the motive, and which do; nothing where its motivation is not checked."""
+    proven = facts.proof.proves(mutation.motive, [effect.address for effect in mutation.effects])
+    if proven is None:
+        return {}
+    return {"evidence": {"proven": proven, "signals": [signal.id for signal in facts.proof.signals]}}
 
 
 def _check_names(mutation: Mutation) -> None:
@@ -114,6 +122,7 @@ def _claims(
             motive=mutation.motive,
             since=facts.now,
             until=ends,
+            proof=facts.proof.by_address.get(address, ()),
         )
         for (address, attribute), (effect, ends) in wanted.items()
     )

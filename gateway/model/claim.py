@@ -42,6 +42,8 @@ class Claim:
     end: ClaimEnd | None = None
     unsettled: bool = field(default=False, compare=False)
     """Whether its mutation is in flight or in doubt. Nobody else sets the attribute meanwhile."""
+    proof: tuple[str, ...] = field(default=(), compare=False)
+    """Ids of the signals that prove its motive; empty if nothing does, or not any more."""
 
 
 class Relation(StrEnum):

@@ -9,6 +9,7 @@ from gateway.model.claim import StandingClaim
 from gateway.model.contract import Contract
 from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
+from gateway.model.signal import MotiveProof
 from gateway.model.verdict import Mode
 
 
@@ -101,8 +102,8 @@ class Facts:
     """How often each `address.attribute` changed its holder within the flip window."""
     open_claims: int = 0
     """How many claims the caller holds, counted up to one more than `ports.MOST_CLAIMS`."""
-    signals: tuple[str, ...] = ()
-    """References of open alerts. Always empty for now: nothing receives signals yet, but the policy input already has the field."""
+    proof: MotiveProof = field(default_factory=MotiveProof)
+    """What the evidence of the motive is worth."""
     account: str = ""
     """The AWS account whose resources the states record; empty where they record none, or resources of several."""
     group_rules: GroupRules = field(default_factory=GroupRules)

@@ -30,6 +30,10 @@ class Stage(StrEnum):
     """What is to be done about it, by policy or by a human."""
     DRIFT_SETTLED = "drift_settled"
     """What came of that."""
+    SIGNALLED = "signalled"
+    """What a source said about a signal, such as an alert."""
+    DOWNGRADED = "downgraded"
+    """A claim whose motive nothing proves any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

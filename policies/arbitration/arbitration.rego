@@ -315,7 +315,11 @@ penalty(subject) := priorities.unproven_penalty if unproven(subject)
 
 penalty(subject) := 0 if not unproven(subject)
 
+# Where a source of signals is set, only an open signal that concerns the resource is proof.
+unproven(subject) if subject.proven == false
+
 unproven(subject) if {
+	not is_boolean(object.get(subject, "proven", null))
 	prefixes := priorities.proof[subject.motivation]
 	not proven(subject, prefixes)
 }

@@ -88,6 +88,25 @@ test_a_human_outranks_an_agent_with_the_same_motive if {
 	outcome_of("human", fixtures.motive("availability", "incident"), [incident]) == [set(), {"clm_i"}]
 }
 
+# Where signals are kept, evidence is proof only if the gateway found it open; the text alone is none.
+test_only_a_signal_proves_where_the_gateway_checks if {
+	checked := object.union(fixtures.motive("availability", "incident"), {"proven": true})
+	claimed := object.union(checked, {"proven": false})
+	proven := object.union(incident, {"proven": true})
+	downgraded := object.union(incident, {"proven": false})
+	outcome_of("agent", claimed, [proven]) == denied
+	outcome_of("agent", checked, [proven]) == held
+	outcome_of("agent", checked, [downgraded]) == [set(), {"clm_i"}]
+	outcome_of("agent", claimed, [downgraded]) == held
+	outcome_of("agent", object.union(checked, {"evidence": []}), [proven]) == held
+}
+
+test_without_a_source_of_signals_the_text_is_proof if {
+	unchecked := object.union(fixtures.motive("availability", "incident"), {"proven": null})
+	outcome_of("agent", unchecked, [object.union(incident, {"proven": null})]) == held
+	outcome_of("agent", object.union(unchecked, {"evidence": []}), [incident]) == denied
+}
+
 test_an_unproven_motivation_ranks_lower if {
 	unproven := changed(fixtures.motive("availability", "incident"), "/evidence", [])
 	outcome_of("agent", unproven, [incident]) == denied

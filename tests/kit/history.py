@@ -1,6 +1,6 @@
 """Fills a ledger with everything that its tables can hold: keys, claims that end in every way, holds, approvals, values, attempts."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -17,6 +17,7 @@ from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutati
 from gateway.model.outcome import Applied, Failed, InDoubt, Reply, Sent
 from gateway.model.refusal import Refusal
 from gateway.model.resolution import Resolution, SettledBy
+from gateway.model.signal import MotiveProof, Signal, SignalEvent, SignalScope, SignalState, references_of
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from tests.kit.bindings import BOUND
 from tests.kit.sealed import MASTER
@@ -49,6 +50,7 @@ class History:
         if middle is not None:
             await middle()
         await self._approvals()
+        await self._signals()
         await self._outcomes()
 
     async def _keys(self) -> None:
@@ -123,6 +125,20 @@ class History:
         binding = replace(BOUND, reasons=reasons)
         await self.ledger.record_decision(large, self.facts(large), self.decision(Verdict.HOLD, binding=binding))
 
+    async def _signals(self) -> None:
+        """Two alerts prove a claim each; one closes. A file tells of a window."""
+        await self.ledger.record_signals([event("open"), event("closed"), event("both")], NOW)
+        proven = self.mutation(effect(1, "proven"), motive=True)
+        self.ids["proven claim"] = (await self.execute(proven, proof=[signal("open")]))[0].id
+        lost = self.mutation(effect(1, "lost"), motive=True)
+        self.ids["downgraded claim"] = (await self.execute(lost, proof=[signal("closed")]))[0].id
+        kept = self.mutation(effect(1, "kept"), motive=True)
+        await self.execute(kept, proof=[signal("closed"), signal("both")])
+        filed = self.mutation(effect(1, "filed"), motive=True)
+        await self.execute(filed, proof=[signal("window", filed=True)])
+        await self.ledger.record_signals([event("closed", SignalState.CLOSED, at=NOW + HOUR)], NOW + HOUR)
+        self.ids["signal"] = event("open").id
+
     async def _act(self, act: str, name: str, held: Mutation, at: datetime) -> None:
         if act == "a":
             approval = await self.ledger.approve(held.id, approver=HUMAN, at=at, lasts=HOUR)
@@ -170,13 +186,18 @@ class History:
             signature=f"signature-{key}" if key else "",
         )
 
-    def facts(self, change: Mutation) -> Facts:
-        """What was true: every attribute was 4."""
+    def facts(self, change: Mutation, proof: Sequence[Signal] = ()) -> Facts:
+        """What was true: every attribute was 4, and these signals prove the motive."""
         subjects = tuple(
             Subject(effect=each, before=4, declared=4, attributes_before={}, attributes_after={}, contract=Contract())
             for each in change.effects
         )
-        return Facts(now=NOW, stack="shop", mode=Mode.ENFORCE, subjects=subjects)
+        proven = MotiveProof(
+            checked=frozenset({Motivation.INCIDENT}),
+            signals=tuple(proof),
+            by_address={each.address: tuple(known.id for known in proof) for each in change.effects},
+        )
+        return Facts(now=NOW, stack="shop", mode=Mode.ENFORCE, subjects=subjects, proof=proven)
 
     def decision(self, verdict: Verdict = Verdict.ALLOW, **members: Any) -> Decision:
         """A decision of one finding."""
@@ -185,9 +206,11 @@ class History:
             **{"binding": BOUND, **members},
         )
 
-    async def execute(self, change: Mutation, outcome: Sent = APPLIED, **members: Any) -> Any:
+    async def execute(
+        self, change: Mutation, outcome: Sent = APPLIED, *, proof: Sequence[Signal] = (), **members: Any
+    ) -> Any:
         """Decide and settle; the claims taken."""
-        claims = await self.ledger.record_decision(change, self.facts(change), self.decision(**members))
+        claims = await self.ledger.record_decision(change, self.facts(change, proof), self.decision(**members))
         await self.ledger.record_outcome(change, outcome, NOW)
         return claims
 
@@ -196,3 +219,40 @@ def effect(value: Json, attribute: str = "delay", *, address: str = "aws_sqs_que
     """A SET on a queue, unless `members` say otherwise."""
     given = {"action": EffectAction.SET, "resource_type": "aws_sqs_queue", **members}
     return Effect(address=address, attribute=attribute, value=value, **given)
+
+
+def event(
+    key: str, state: SignalState = SignalState.OPEN, *, at: datetime = NOW, source: str = "alerts"
+) -> SignalEvent:
+    """An alert of the stack `shop`."""
+    return SignalEvent(
+        source=source,
+        key=key,
+        name=f"Lag {key}",
+        state=state,
+        at=at,
+        service="orders",
+        labels={"severity": "page"},
+        references=("https://alerts.example/1",),
+        scopes=(SignalScope(stack="shop", addresses=("aws_sqs_queue.*",)),),
+    )
+
+
+def signal(key: str, *, filed: bool = False) -> Signal:
+    """The same alert, open, as the facts of a decision have it."""
+    told = event(key)
+    return Signal(
+        id=told.id,
+        source=told.source,
+        key=key,
+        name=told.name,
+        state=SignalState.OPEN,
+        at=NOW,
+        since=NOW,
+        heard_at=NOW,
+        service=told.service,
+        labels=told.labels,
+        references=references_of(told),
+        scopes=told.scopes,
+        filed=filed,
+    )

@@ -35,7 +35,14 @@ def document(
         "stack": "kafka",
         "mode": "enforce",
         "caller": {"actor": "somebody", "kind": kind, "roles": [], "on_behalf_of": "", "open_claims": 0},
-        "motive": {"intent": "cost", "motivation": "budget", "text": "", "evidence": ["T-1"], "wanted_seconds": None},
+        "motive": {
+            "intent": "cost",
+            "motivation": "budget",
+            "text": "",
+            "evidence": ["T-1"],
+            "wanted_seconds": None,
+            "proven": None,
+        },
         "mutation": {
             "id": "mut_1",
             "service": service,

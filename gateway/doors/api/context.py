@@ -31,6 +31,7 @@ from gateway.ports import (
     RecordQuery,
     Request,
 )
+from gateway.signals.intake import SignalIntake
 
 
 def told(caller: Caller, answer: dict[str, Any]) -> dict[str, Any]:
@@ -60,6 +61,7 @@ class Context:
     doubts: DoubtLedger
     blamer: Blamer
     drift: DriftWatch
+    intake: SignalIntake
     commands: LedgerCommands
     keys: KeyRing
     clock: Clock

@@ -34,6 +34,7 @@ STATUS: dict[type[errors.SentinelError], int] = {
     errors.LedgerUnavailable: 503,
     errors.PolicyUnavailable: 503,
     errors.NotSendable: 502,
+    errors.UpstreamUnavailable: 503,
 }
 """HTTP status by error class; a subclass without an entry has its nearest parent's. 5xx only if nothing was sent to AWS."""
 

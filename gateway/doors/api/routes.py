@@ -22,6 +22,7 @@ from gateway.doors.api.schemas import (
     body_of,
     openapi_body,
 )
+from gateway.doors.api.signals import add_signal_routes
 from gateway.doors.in_doubt import in_doubt_text
 from gateway.doors.refusal import refusal_text
 from gateway.doors.serialize import (
@@ -62,6 +63,7 @@ def routes(context: Context) -> APIRouter:
     _add_record_route(router, context)
     _add_query_routes(router, context)
     add_drift_routes(router, context)
+    add_signal_routes(router, context)
     _add_not_found_route(router)
     return router
 

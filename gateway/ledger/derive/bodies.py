@@ -56,6 +56,7 @@ class TakenClaimBody(msgspec.Struct, frozen=True):
     address: str = ""
     attribute: str = ""
     until: str | None = None
+    proof: tuple[str, ...] = ()
 
 
 class AttemptBody(msgspec.Struct, frozen=True):
@@ -171,6 +172,27 @@ class KeyRevokedBody(msgspec.Struct, frozen=True):
     sessions: tuple[str, ...] = ()
 
 
+class SignalledBody(msgspec.Struct, frozen=True):
+    """The body of SIGNALLED: the whole signal."""
+
+    source: str = ""
+    key: str = ""
+    name: str = ""
+    service: str = ""
+    state: str = ""
+    at: str = ""
+    since: str = ""
+    labels: msgspec.Raw = _NULL
+    references: msgspec.Raw = _NULL
+    scopes: msgspec.Raw = _NULL
+
+
+class DowngradedBody(msgspec.Struct, frozen=True):
+    """The body of DOWNGRADED."""
+
+    claim: str = ""
+
+
 BODIES: Final[dict[str, type[msgspec.Struct]]] = {
     Stage.DECIDED: DecidedBody,
     Stage.SETTLED: SettledBody,
@@ -181,6 +203,8 @@ BODIES: Final[dict[str, type[msgspec.Struct]]] = {
     Stage.RECONCILED: ReconciledBody,
     Stage.KEY_ISSUED: KeyIssuedBody,
     Stage.KEY_REVOKED: KeyRevokedBody,
+    Stage.SIGNALLED: SignalledBody,
+    Stage.DOWNGRADED: DowngradedBody,
 }
 """The body of each stage that a table follows from."""
 

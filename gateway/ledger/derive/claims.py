@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from gateway.ledger.derive.bodies import (
     DecidedBody,
+    DowngradedBody,
     EffectBody,
     ExpiredBody,
     ReconciledBody,
@@ -14,6 +15,7 @@ from gateway.ledger.derive.bodies import (
 )
 from gateway.ledger.derive.decoded_record import DecodedRecord, Handlers
 from gateway.ledger.derive.expected_table import ExpectedTable, OneOf
+from gateway.ledger.serialize import canonical_text
 from gateway.ledger.statements import Session
 from gateway.ledger.states import AttemptState
 from gateway.ledger.tables import CLAIMS
@@ -37,6 +39,7 @@ class ExpectedClaims:
             Stage.RELEASED: self._released,
             Stage.EXPIRED: self._expired,
             Stage.RECONCILED: self._reconciled,
+            Stage.DOWNGRADED: self._downgraded,
         }
         self._unsettled: dict[str, list[str]] = {}
         """The claims of each mutation whose outcome is not known."""
@@ -72,6 +75,7 @@ class ExpectedClaims:
                 "ended_at": None,
                 "end": None,
                 "ended_by": None,
+                "proof": canonical_text(taken.proof),
             }
             self.table.insert((taken.id,), record.seq, row)
         self._unsettled[record.mutation_id] = [taken.id for taken in body.claims]
@@ -102,6 +106,10 @@ class ExpectedClaims:
         body: ReconciledBody = record.body
         self._end(record, body.claims_ended, ClaimEnd.MERGED)
         self._finish(body.claims_ended)
+
+    def _downgraded(self, record: DecodedRecord) -> None:
+        body: DowngradedBody = record.body
+        self.table.change((body.claim,), record.seq, proof="[]")
 
     def _end(self, record: DecodedRecord, claims: Iterable[str], how: ClaimEnd) -> None:
         for claim in claims:

@@ -14,6 +14,7 @@ from gateway.ledger.derive.claims import ExpectedClaims
 from gateway.ledger.derive.decoded_record import DecodedRecord, Handlers
 from gateway.ledger.derive.expected_table import ExpectedTable
 from gateway.ledger.derive.keys import ExpectedKeys
+from gateway.ledger.derive.signals import ExpectedSignals
 from gateway.ledger.derive.signatures import ExpectedSignatures
 from gateway.ledger.derive.values import ExpectedValues
 from gateway.ledger.statements import Session
@@ -36,6 +37,7 @@ DERIVED: tuple[Callable[[Session], DerivedTable], ...] = (
     ExpectedApprovals,
     ExpectedValues,
     ExpectedSignatures,
+    ExpectedSignals,
 )
 """In the order in which they are compared at the end."""
 

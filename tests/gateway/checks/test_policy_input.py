@@ -13,12 +13,16 @@ from gateway.model.facts import Dependant, Facts, GroupRules, Subject
 from gateway.model.json import Json
 from gateway.model.motive import Intent, Motivation, Motive
 from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.model.signal import MotiveProof, Signal, SignalState
 from gateway.model.verdict import Mode
 
 NOW = datetime(2026, 3, 1, 9, 0, 0, 123456, tzinfo=UTC)
 MOTIVE = Motive(
     intent=Intent.COST, motivation=Motivation.BUDGET, text="t", evidence=("T-1",), wanted_for=timedelta(seconds=0.5)
 )
+
+ALERT = Signal(id="sig_1", source="s", key="k", name="n", state=SignalState.OPEN, at=NOW, since=NOW, heard_at=NOW)
+PROOF = MotiveProof(checked=frozenset({Motivation.BUDGET}), signals=(ALERT,), by_address={"aws_x.a": ("sig_1",)})
 
 
 def made(
@@ -51,7 +55,7 @@ def made(
         subjects=(subject, subject),
         claims=claims,
         flips={"aws_x.a.v": 3},
-        signals=("ALERT-1",),
+        proof=PROOF,
         account="123456789012",
         group_rules=GroupRules(groups={"aws_x.a": "sg-1"}, rules={"sg-1": ({"from_port": 22},)}),
     )
@@ -81,6 +85,7 @@ def test_the_fields_are_those_of_the_readme() -> None:
         "text": "t",
         "evidence": ["T-1"],
         "wanted_seconds": 1,
+        "proven": True,
     }
     assert given["mutation"]["effects"][0] == {
         "address": "aws_x.a", "attribute": "v", "action": "set", "value": 2, "before": "hunter2", "declared_value": "hunter2", "resource_type": "aws_x", "identity": {},
@@ -88,7 +93,7 @@ def test_the_fields_are_those_of_the_readme() -> None:
     }  # fmt: skip
     assert (given["flips"], given["signals"], given["stack"], given["mode"]) == (
         {"aws_x.a.v": 3},
-        ["ALERT-1"],
+        ["sig_1"],
         "st",
         "observe",
     )
@@ -118,11 +123,12 @@ def test_claims_with_and_without_motive_and_end() -> None:
 
     first, second = made(claims=(standing(MOTIVE, NOW + timedelta(hours=1), 1), standing(None, None, None)))["claims"]
     assert first == {
-        "id": "clm_1", "address": "aws_x.a", "attribute": "v", "value": 1, "actor": "b", "kind": "human", "intent": "cost", "motivation": "budget", "evidence": ["T-1"],
+        "id": "clm_1", "address": "aws_x.a", "attribute": "v", "value": 1, "actor": "b", "kind": "human", "intent": "cost", "motivation": "budget", "evidence": ["T-1"], "proven": False,
         "since_ns": 1772355600123456000, "until_ns": 1772359200123456000, "until": "2026-03-01T10:00:00.123456Z", "unsettled": False,
         "relation": "resource",
     }  # fmt: skip
-    assert [second[name] for name in ("intent", "motivation", "evidence", "until_ns", "until")] == [
+    assert [second[name] for name in ("intent", "motivation", "proven", "evidence", "until_ns", "until")] == [
+        None,
         None,
         None,
         [],

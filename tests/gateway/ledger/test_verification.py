@@ -24,7 +24,16 @@ async def test_it_says_what_was_checked(scene: Any, tmp_path: Path) -> None:
     file.write(Checkpoint(size=last.seq, hash=last.hash))
     done = verify_ledger(scene.ledger._store, KEYS.chain, file)
     assert (done.records, done.unkeyed, done.checkpoint) == (last.seq, 0, file.read())
-    assert set(done.rows) == {"keys", "attempts", "claims", "holds", "approvals", "applied_values", "spent_signatures"}
+    assert set(done.rows) == {
+        "keys",
+        "attempts",
+        "claims",
+        "holds",
+        "approvals",
+        "applied_values",
+        "spent_signatures",
+        "signals",
+    }
 
 
 async def test_a_checkpoint_of_an_earlier_record_fits(scene: Any, tmp_path: Path) -> None:

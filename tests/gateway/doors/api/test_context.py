@@ -56,7 +56,7 @@ def store() -> Store:
 @pytest.fixture
 def context(store: Store) -> Context:
     unused: Any = SimpleNamespace()
-    ports: Any = {"queries": store, "keys": store, "blamer": store, "doubts": store, "drift": unused}
+    ports: Any = {"queries": store, "keys": store, "blamer": store, "doubts": store, "drift": unused, "intake": unused}
     return Context(
         pipeline=unused,
         authenticator=unused,

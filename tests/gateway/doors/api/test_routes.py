@@ -60,6 +60,9 @@ MATRIX = [
     ("GET", "/v1/drift", None, (401, 403, 403, 200)),
     ("POST", "/v1/drift/drift_none/decide", {"action": "codify", "reason": "It is right."}, (401, 403, 403, 404)),
     ("GET", "/v1/heal/report", None, (401, 403, 403, 200)),
+    ("GET", "/v1/signals", None, (401, 403, 403, 200)),
+    # A source has no key: its message proves itself.
+    ("POST", "/v1/signals/no_source", {}, (401, 401, 401, 401)),
     ("GET", f"/v1/blame?address={ADDRESS}&attribute=desired_capacity", None, (401, 200, 200, 200)),
 ]
 
@@ -83,7 +86,7 @@ def test_who_may_do_what(gate: Gate, row: tuple[str, str, Any, tuple[Any, ...]],
 def test_no_route_is_forgotten(gate: Gate) -> None:
     schema = httpx.get(f"{gate.url}/v1/openapi.json").json()
     routes = {(method.upper(), path) for path, methods in schema["paths"].items() for method in methods}
-    known = {(row[0], row[1].partition("?")[0].replace("held", "mutation_id").replace("applied", "mutation_id").replace("mut_none", "{mutation_id}").replace("drift_none", "{drift_id}")) for row in MATRIX}  # fmt: skip
+    known = {(row[0], row[1].partition("?")[0].replace("held", "mutation_id").replace("applied", "mutation_id").replace("mut_none", "{mutation_id}").replace("drift_none", "{drift_id}").replace("no_source", "{source}")) for row in MATRIX}  # fmt: skip
     assert routes == known | {("GET", "/readyz")}
     for method, path in known:
         operation = schema["paths"][path][method.lower()]

@@ -1,0 +1,104 @@
+"""The open signals in memory, by what evidence may call them, so that a decision asks nobody."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+
+from gateway.model.motive import Motivation, Motive
+from gateway.model.signal import MotiveProof, Signal, SignalEvent, SignalState, reference
+from gateway.ports import Clock
+from gateway.settings_signals import FILES, SignalSourceSettings
+from gateway.signal_ports import SignalLedger, SignalQuery
+from gateway.signals.concerns import concerns
+from gateway.signals.files import SignalFiles
+
+_MOST: Final = 10_000
+_NONE: Final = MotiveProof()
+
+
+@dataclass(slots=True, kw_only=True)
+class SignalBook:
+    """What is open now, as far as the ledger was read. A decision that relies on a signal is checked again as it is recorded."""
+
+    sources: Mapping[str, SignalSourceSettings]
+    ledger: SignalLedger
+    clock: Clock
+    files: SignalFiles = field(default_factory=lambda: SignalFiles({}))
+    checked: frozenset[Motivation] = frozenset()
+    _open: Mapping[str, tuple[Signal, ...]] = field(default_factory=dict)
+    """By reference."""
+
+    def __post_init__(self) -> None:
+        self.checked = frozenset(each for source in self.sources.values() for each in source.motivations)
+
+    async def refresh(self) -> None:
+        """Read the open signals and the files, and close what has been open for too long. Raises `errors.LedgerUnavailable`."""
+        if not self.sources:
+            return
+        if self.files.sources:
+            await asyncio.to_thread(self.files.refresh, self.clock.now())
+        now = self.clock.now()
+        signals = await self.ledger.signals(SignalQuery(state=SignalState.OPEN, limit=_MOST))
+        ended = [_closing(each, now) for each in signals if self._has_ended(each, now)]
+        if ended and await self.ledger.record_signals(ended, now):
+            signals = await self.ledger.signals(SignalQuery(state=SignalState.OPEN, limit=_MOST))
+        self._open = _by_reference(signals)
+
+    def proof(self, motive: Motive | None, stacks: Mapping[str, str]) -> MotiveProof:
+        """What the evidence of a motive proves for these resources; `stacks` names the stack of each address, empty if none declares it."""
+        if not self.checked:
+            return _NONE
+        if motive is None or motive.motivation not in self.checked or not motive.evidence:
+            return MotiveProof(checked=self.checked)
+        named = {each.id: each for each in self._named(motive.evidence) if self._supports(each, motive.motivation)}
+        by_address = {
+            address: tuple(sorted(each.id for each in named.values() if concerns(each.scopes, stack, address)))
+            for address, stack in stacks.items()
+        }
+        useful = {signal for proof in by_address.values() for signal in proof}
+        signals = tuple(each for key, each in sorted(named.items()) if key in useful)
+        return MotiveProof(checked=self.checked, signals=signals, by_address=by_address)
+
+    def _named(self, evidence: Iterable[str]) -> Iterable[Signal]:
+        now = self.clock.now()
+        for text in map(reference, evidence):
+            yield from self.files.named(text, now)
+            yield from self._open.get(text, ())
+
+    def _supports(self, signal: Signal, motivation: Motivation) -> bool:
+        source = self.sources.get(signal.source)
+        return source is not None and motivation in source.motivations
+
+    def _has_ended(self, signal: Signal, now: datetime) -> bool:
+        """Whether a file does not tell of it any more, or its source has not closed it in all the time that it may last."""
+        source = self.sources.get(signal.source)
+        if source is None:
+            return False
+        if source.form in FILES:
+            return not self.files.is_open(signal.id, now)
+        return now - signal.since >= timedelta(hours=source.longest_hours)
+
+
+def _closing(signal: Signal, at: datetime) -> SignalEvent:
+    """The event that closes a signal."""
+    return SignalEvent(
+        source=signal.source,
+        key=signal.key,
+        name=signal.name,
+        state=SignalState.CLOSED,
+        at=at,
+        service=signal.service,
+        labels=signal.labels,
+        references=signal.references,
+        scopes=signal.scopes,
+    )
+
+
+def _by_reference(signals: Sequence[Signal]) -> Mapping[str, tuple[Signal, ...]]:
+    found: dict[str, list[Signal]] = {}
+    for signal in signals:
+        for each in signal.references:
+            found.setdefault(each, []).append(signal)
+    return {each: tuple(named) for each, named in found.items()}

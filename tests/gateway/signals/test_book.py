@@ -1,0 +1,112 @@
+"""The book of open signals: what evidence may name, for which motivations, and what ends by itself."""
+
+import json
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from gateway.model.motive import Intent, Motivation, Motive
+from gateway.model.signal import Signal, SignalEvent, SignalScope, SignalState
+from gateway.settings_signals import ConcernSettings, SignalForm, SignalSourceSettings
+from gateway.signal_ports import SignalQuery
+from gateway.signals.book import SignalBook
+from gateway.signals.files import SignalFiles
+from tests.kit import history
+from tests.kit.doubles import NOW, FixedClock
+
+
+def signal(key: str) -> Signal:
+    """An alert that opened just now."""
+    return replace(history.signal(key), since=NOW)
+
+
+SHOP = {"aws_sqs_queue.a": "shop"}
+
+
+@dataclass
+class Kept:
+    """A ledger of signals."""
+
+    signals_now: list[Signal] = field(default_factory=list)
+    recorded: list[SignalEvent] = field(default_factory=list)
+
+    async def signals(self, query: SignalQuery) -> list[Signal]:
+        assert query.state is SignalState.OPEN
+        return self.signals_now
+
+    async def record_signals(self, events: Any, at: datetime) -> int:
+        self.recorded += events
+        ended = {event.id for event in events}
+        self.signals_now = [each for each in self.signals_now if each.id not in ended]
+        return len(events)
+
+
+def motive(*evidence: str, why: Motivation = Motivation.INCIDENT) -> Motive:
+    return Motive(intent=Intent.AVAILABILITY, motivation=why, evidence=evidence)
+
+
+def source(**more: Any) -> SignalSourceSettings:
+    return SignalSourceSettings(**{"name": "alerts", "form": SignalForm.DATADOG, "secret_env": "X", **more})
+
+
+async def book(*signals: Signal, sources: tuple[SignalSourceSettings, ...] = (source(),)) -> SignalBook:
+    made = SignalBook(sources={each.name: each for each in sources}, ledger=Kept(list(signals)), clock=FixedClock())
+    await made.refresh()
+    return made
+
+
+async def test_evidence_proves_what_the_signal_concerns() -> None:
+    known = await book(signal("k"))
+    proof = known.proof(motive("ALERTS:K"), {**SHOP, "aws_sqs_queue.b": "other", "aws_lb.a": "shop"})
+    assert [bool(proof.by_address[each]) for each in ("aws_sqs_queue.a", "aws_sqs_queue.b", "aws_lb.a")] == [
+        True,
+        False,
+        False,
+    ]
+    assert proof.signals == (signal("k"),)
+    assert proof.proves(motive("x"), ["aws_sqs_queue.a"]) is True
+    assert proof.proves(motive("x"), ["aws_sqs_queue.a", "aws_lb.a"]) is False
+    assert proof.proves(motive("x"), []) is False
+
+
+async def test_a_source_proves_the_motivations_of_its_settings_only() -> None:
+    known = await book(signal("k"), sources=(source(proves=(Motivation.LAUNCH,)),))
+    assert known.checked == {Motivation.LAUNCH}
+    assert known.proof(motive("k", why=Motivation.LAUNCH), SHOP).signals
+    assert known.proof(motive("k"), SHOP).proves(motive("k"), SHOP) is None
+    # Signals of a source that is not in the settings any more prove nothing.
+    other = await book(signal("k"), sources=(source(name="others"),))
+    assert other.proof(motive("k"), SHOP).proves(motive("k"), SHOP) is False
+
+
+async def test_without_sources_nothing_is_checked_and_the_ledger_not_asked() -> None:
+    known = SignalBook(sources={}, ledger=None, clock=FixedClock())  # type: ignore[arg-type]  # it must not be asked
+    await known.refresh()
+    assert known.proof(motive("k"), SHOP).proves(motive("k"), SHOP) is None
+
+
+async def test_a_signal_that_stays_open_for_too_long_is_closed() -> None:
+    old = replace(signal("old"), since=NOW - timedelta(hours=168))
+    young = replace(signal("young"), since=NOW - timedelta(hours=167))
+    known = await book(old, young)
+    assert isinstance(known.ledger, Kept)
+    [event] = known.ledger.recorded
+    assert (event.id, event.state, event.at) == (old.id, SignalState.CLOSED, NOW)
+    assert [bool(known.proof(motive(name), SHOP).signals) for name in ("old", "young")] == [False, True]
+
+
+async def test_a_file_proves_at_once_and_ends_what_it_no_longer_says(tmp_path: Path) -> None:
+    path = tmp_path / "osv.json"
+    path.write_text(json.dumps([{"id": "CVE-2026-1", "modified": "2026-11-01T00:00:00Z"}]))
+    filed = source(name="osv", form=SignalForm.OSV, path=path, secret_env="", concerns=(ConcernSettings(stack="shop"),))
+    gone = replace(signal("CVE-2026-9"), source="osv", scopes=(SignalScope(stack="shop"),))
+    files = SignalFiles({"osv": filed})
+    files.open_at_start(NOW)
+    known = SignalBook(sources={"osv": filed}, ledger=Kept([gone]), clock=FixedClock(), files=files)
+    await known.refresh()
+    assert isinstance(known.ledger, Kept)
+    assert [(event.key, event.state) for event in known.ledger.recorded] == [("CVE-2026-9", SignalState.CLOSED)]
+    found = known.proof(motive("cve-2026-1", why=Motivation.VULNERABILITY), SHOP)
+    assert [(each.key, each.filed) for each in found.signals] == [("CVE-2026-1", True)]
+    assert known.proof(motive("cve-2026-1"), SHOP).signals == ()
