@@ -55,6 +55,7 @@ from gateway.ledger.ledger import SqlLedger
 from gateway.model.masking import Masker
 from gateway.passed_counts import PassedCounts
 from gateway.pipeline import Pipeline
+from gateway.plan_check import PlanCheck
 from gateway.policy.engine import RunningEngine, open_engine
 from gateway.ports import Clock
 from gateway.service_models import ServiceModels
@@ -324,9 +325,24 @@ def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder) -> Context:
         blamer=ports.ledger,
         commands=ports.ledger,
         drift=ports.drift,
+        plans=_plans(ports),
         keys=ports.keys,
         clock=ports.clock,
         max_body_bytes=ports.settings.server.max_body_bytes,
+    )
+
+
+def _plans(ports: Ports) -> PlanCheck:
+    """Judges plans by the checks of the line."""
+    return PlanCheck(
+        stacks=ports.stacks,
+        ledger=ports.ledger,
+        events=ports.ledger,
+        policy=ports.engine,
+        checks=checks(ports.engine, ports.drift.quarantined),
+        clock=ports.clock,
+        masker=ports.masker,
+        digest_key=ports.digest_key,
     )
 
 

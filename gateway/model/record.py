@@ -30,6 +30,8 @@ class Stage(StrEnum):
     """What is to be done about it, by policy or by a human."""
     DRIFT_SETTLED = "drift_settled"
     """What came of that."""
+    PLAN_CHECKED = "plan_checked"
+    """A Terraform plan was judged before its apply; nothing was sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

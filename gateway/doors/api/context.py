@@ -21,6 +21,7 @@ from gateway.model.mutation import Call
 from gateway.model.outcome import Reply
 from gateway.model.record import Record, Stage
 from gateway.pipeline import Pipeline
+from gateway.plan_check import PlanCheck
 from gateway.ports import (
     Authenticator,
     Clock,
@@ -60,6 +61,7 @@ class Context:
     doubts: DoubtLedger
     blamer: Blamer
     drift: DriftWatch
+    plans: PlanCheck
     commands: LedgerCommands
     keys: KeyRing
     clock: Clock
