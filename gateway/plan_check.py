@@ -24,7 +24,8 @@ from gateway.off_loop import apart
 from gateway.plan_record import plan_record
 from gateway.ports import Clock, EventLedger, Ledger, PolicyEngine
 from gateway.survey import Survey
-from gateway.terraform.stacks import OneStack, Stacks
+from gateway.terraform.one_stack import OneStack, one_stack
+from gateway.terraform.stacks import Stacks
 
 _BYTES_OF_AN_EFFECT: Final = 160
 """Size that an effect counts as: a large plan is judged in a thread."""
@@ -94,7 +95,7 @@ class PlanCheck:
         refuse_large_plan(plan)
         if motive is not None and not caller.may_state(motive):
             raise NotAllowed(f"{ceiling_text(caller.motive)} Nothing was checked.")
-        one = self.stacks.snapshot().only(stack or self._only_name())
+        one = one_stack(self.stacks, stack or self._only_name())
         verdict = await apart(
             _BYTES_OF_AN_EFFECT * sum(each.size for each in plan.changes), self._judge(caller, plan, one, motive)
         )
@@ -120,7 +121,7 @@ class PlanCheck:
             ),
             call_class=CallClass.MUTATION,
             motive=motive or caller.motive,
-            effects=planned_effects(plan, stack.all[0], self.masker, asked=asked),
+            effects=planned_effects(plan, stack.stack, self.masker, asked=asked),
             door=Door.API,
         )
         if not mutation.effects:
@@ -141,11 +142,11 @@ _NOTHING: Final = Finding(
 def _verdict(
     mutation: Mutation, plan: Plan, stack: OneStack, decision: Decision, claims: Sequence[ContestedClaim] = ()
 ) -> PlanVerdict:
-    code = stack.all[0].code
+    code = stack.stack.code
     named = {finding.address for finding in decision.objections} | {each.claim.address for each in claims}
     return PlanVerdict(
         id=mutation.id,
-        stack=stack.all[0].name,
+        stack=stack.stack.name,
         plan=plan,
         mutation=mutation,
         decision=decision,

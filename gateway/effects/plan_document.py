@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from gateway.effects.limits import MOST_EFFECTS
-from gateway.effects.plan_values import ResourceChange
+from gateway.effects.plan_values import PlannedDifference
 from gateway.effects.schema import TypeSchema, known_schemas
 from gateway.errors import Malformed
 from gateway.model.plan import Plan, PlannedAction, PlannedChange
@@ -103,7 +103,7 @@ def _change(
     )
     if action is PlannedAction.DELETE:
         return bare
-    differences = ResourceChange(
+    differences = PlannedDifference(
         resource_type=bare.resource_type,
         schema=schema,
         before=None if action is PlannedAction.CREATE else change["before"],

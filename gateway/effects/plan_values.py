@@ -24,7 +24,7 @@ class Differences:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceChange:
+class PlannedDifference:
     """The member `change` of a planned change, and what is known about the resource's type."""
 
     resource_type: str

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gateway.errors import Ambiguous, CodeInvalid, NotFound
+from gateway.errors import Ambiguous, CodeInvalid
 from gateway.model.contract import Contract
 from gateway.model.facts import Dependant
 from gateway.model.json import Json
@@ -172,14 +172,6 @@ class Stacks:
         """An immutable snapshot, for callers that need several lookups against the same version; later refreshes do not affect it."""
         return Stacks(self._loaded, default_mode=self._default_mode, default_region=self._default_region)
 
-    def only(self, name: str) -> "OneStack":
-        """A snapshot of one stack, to which every address belongs, as in its plan. Raises `errors.NotFound`."""
-        for loaded in self._loaded:
-            if loaded.stack.name == name:
-                return OneStack([loaded], default_mode=loaded.stack.mode, default_region=self._default_region)
-        names = ", ".join(stack.name for stack in self.all) or "none"
-        raise NotFound(f"There is no stack {name[:64]!r}. The settings have: {names}.")
-
     @property
     def all(self) -> tuple[Stack, ...]:
         """Every stack, in the order of the settings."""
@@ -293,18 +285,6 @@ class Stacks:
             changed = any(new is not old for new, old in zip(fresh, self._loaded, strict=True))
             self._loaded = tuple(fresh)
         return changed
-
-
-class OneStack(Stacks):
-    """One stack alone. An address that it does not have yet belongs to it too, so that its contracts hold for what a plan creates."""
-
-    def snapshot(self) -> "OneStack":
-        """Itself: nothing reloads it."""
-        return self
-
-    def declaring(self, address: str) -> Stack:  # noqa: ARG002  the base class's signature
-        """The stack."""
-        return self.all[0]
 
 
 def _load(

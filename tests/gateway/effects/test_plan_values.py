@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.effects.plan_values import ResourceChange
+from gateway.effects.plan_values import PlannedDifference
 from gateway.effects.schema import known_schemas
 
 TYPES = ("aws_sqs_queue", "aws_lambda_function", "aws_dynamodb_table", "aws_db_instance", "aws_security_group", "aws_ecs_task_definition")  # fmt: skip
@@ -14,7 +14,7 @@ SCHEMAS = known_schemas(TYPES)
 
 def differ(kind: str, before: Any, after: Any, **marks: Any) -> tuple[Any, list[str], list[str]]:
     """Values, secrets and unknown attributes."""
-    found = ResourceChange(
+    found = PlannedDifference(
         resource_type=kind, schema=SCHEMAS.get(kind), before=before, after=after, **marks
     ).differences()
     return found.values, found.secrets, found.unknown

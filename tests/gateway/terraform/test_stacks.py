@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gateway.errors import Ambiguous, CodeInvalid, NotFound
+from gateway.errors import Ambiguous, CodeInvalid
 from gateway.model.masking import PER_RUN
 from gateway.model.verdict import Mode
 from gateway.settings import StackSettings
@@ -413,13 +413,3 @@ def test_a_stack_that_moves_its_state_away_keeps_its_last_version(copy: Path) ->
     stacks.refresh()
     assert 'keeps its state in backend "gcs"' in stacks.problems[0]
     assert stacks.all[0].recorded(GROUP) is not None
-
-
-def test_of_one_stack_alone_every_address_is_its_own() -> None:
-    both = load(Source(name="a", path=KAFKA), Source(name="b", path=KAFKA))
-    one = both.only("b")
-    assert one.declaring("aws_autoscaling_group.kafka_consumer").name == "b"
-    assert one.declaring("aws_sqs_queue.not_there_yet").contract("aws_sqs_queue.not_there_yet").bounded
-    assert (one.snapshot().default_name, [stack.name for stack in one.all]) == ("b", ["b"])
-    with pytest.raises(NotFound, match=r"There is no stack 'c'. The settings have: a, b."):
-        both.only("c")
