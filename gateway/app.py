@@ -27,6 +27,7 @@ from gateway.cloud.data import AwsData
 from gateway.cloud.endpoints import Endpoints
 from gateway.cloud.http_client import Client
 from gateway.cloud.reads import AwsReads
+from gateway.cloud.run_task_host import HcpHost
 from gateway.cloud.signer import RequestSigner
 from gateway.cloud.state_objects import BucketStates
 from gateway.data_plane import DataPlane
@@ -35,6 +36,8 @@ from gateway.doors.api.decoder import ApiDecoder
 from gateway.doors.api.health import Readiness, add_health
 from gateway.doors.api.problems import handle_errors
 from gateway.doors.api.routes import routes
+from gateway.doors.api.run_task import RunTask
+from gateway.doors.api.run_task_request import require_listed
 from gateway.doors.aws import call_classes, routing_index
 from gateway.doors.aws.bucket_host import BucketHosts
 from gateway.doors.aws.data import DataCalls
@@ -47,6 +50,7 @@ from gateway.doors.aws.uploads import Uploads
 from gateway.doors.body_budget import BodyBudget
 from gateway.doors.router import DoorRouter
 from gateway.drift_watch import DriftWatch
+from gateway.effects.plan_document import LARGEST_PLAN
 from gateway.effects.resolver import EffectResolver
 from gateway.keyring.keys import SqlKeyRing
 from gateway.keyring.master_key import derived_key
@@ -155,7 +159,9 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             background.decide_drift(ports.drift),
         ):
             stack.callback(asyncio.ensure_future(work).cancel)
-        application = _application(ports)
+        plans = _plans(ports)
+        run_task = _run_task(ports, plans, stack)
+        application = _application(ports, plans, run_task)
         _log_start(ports)
         yield application
 
@@ -207,7 +213,7 @@ class _Wire:
     signer: RequestSigner
 
 
-def _application(ports: Ports) -> DoorRouter:
+def _application(ports: Ports, plans: PlanCheck, run_task: RunTask) -> DoorRouter:
     settings, models = ports.settings, ServiceModels()
     wire = _Wire(
         routing=routing_index.shipped(),
@@ -222,7 +228,7 @@ def _application(ports: Ports) -> DoorRouter:
     app = FastAPI(title="Sentinel", docs_url="/v1/docs", openapi_url="/v1/openapi.json", redoc_url=None)
     handle_errors(app)
     add_health(app, lambda: _readiness(ports))
-    app.include_router(routes(_context(ports, pipeline, _api_decoder(settings, wire))))
+    app.include_router(routes(_context(ports, pipeline, _api_decoder(settings, wire), plans, run_task)))
     app.mount("/", door)  # must be last: every path outside the API is an AWS request
     # The router wraps FastAPI and passes AWS requests directly to the door: FastAPI's work for a request costs more than the door's.
     budget = BodyBudget(settings.server.max_buffered_bytes)
@@ -315,7 +321,7 @@ def _api_decoder(settings: Settings, wire: _Wire) -> ApiDecoder:
     )
 
 
-def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder) -> Context:
+def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder, plans: PlanCheck, run_task: RunTask) -> Context:
     return Context(
         pipeline=pipeline,
         authenticator=Bearer(ports.keys, ports.clock),
@@ -325,7 +331,8 @@ def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder) -> Context:
         blamer=ports.ledger,
         commands=ports.ledger,
         drift=ports.drift,
-        plans=_plans(ports),
+        plans=plans,
+        run_task=run_task,
         keys=ports.keys,
         clock=ports.clock,
         max_body_bytes=ports.settings.server.max_body_bytes,
@@ -344,6 +351,24 @@ def _plans(ports: Ports) -> PlanCheck:
         masker=ports.masker,
         digest_key=ports.digest_key,
     )
+
+
+def _run_task(ports: Ports, plans: PlanCheck, stack: AsyncExitStack) -> RunTask:
+    """The run task, which is closed with the stack before its connections and the ledger are."""
+    settings = ports.settings.run_task
+    host = HcpHost(lambda url: require_listed(url, settings.hosts), largest_plan=LARGEST_PLAN)
+    stack.push_async_callback(host.close)
+    task = RunTask(
+        settings=settings,
+        host=host,
+        plans=plans,
+        keys=ports.keys,
+        queries=ports.ledger,
+        clock=ports.clock,
+        stacks=[each.name for each in ports.settings.stacks],
+    )
+    stack.push_async_callback(task.close)
+    return task
 
 
 def _credentials(settings: Settings, clock: Clock) -> CredentialsProvider:

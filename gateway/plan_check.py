@@ -86,9 +86,17 @@ class PlanCheck:
     """Keys the digests of plans, which are recorded."""
 
     async def check(
-        self, caller: Caller, plan: Plan, *, stack: str = "", motive: Motive | None = None, origin: str = "api"
+        self,
+        caller: Caller,
+        plan: Plan,
+        *,
+        stack: str = "",
+        motive: Motive | None = None,
+        origin: str = "api",
+        check_id: str = "",
     ) -> PlanVerdict:
-        """The verdict, recorded once. Without a name it is the only stack's plan; without a motive that of the caller's key.
+        """The verdict, recorded once. Without a name it is the only stack's plan; without a motive that of the caller's key. An event
+        that must not be judged twice has an id that follows from it.
 
         Raises `errors.Malformed`, `errors.NotFound`, `errors.NotAllowed`, `errors.LedgerUnavailable`.
         """
@@ -97,7 +105,8 @@ class PlanCheck:
             raise NotAllowed(f"{ceiling_text(caller.motive)} Nothing was checked.")
         one = one_stack(self.stacks, stack or self._only_name())
         verdict = await apart(
-            _BYTES_OF_AN_EFFECT * sum(each.size for each in plan.changes), self._judge(caller, plan, one, motive)
+            _BYTES_OF_AN_EFFECT * sum(each.size for each in plan.changes),
+            self._judge(caller, plan, one, motive or caller.motive, check_id or new_id("pln")),
         )
         record, resources = plan_record(verdict, at=self.clock.now(), origin=origin)
         await self.events.record_event(record, resources=resources)
@@ -111,16 +120,18 @@ class PlanCheck:
             f"Name the stack that the plan is of (`--stack`, or `stack` in the body): this gateway has {names}."
         )
 
-    async def _judge(self, caller: Caller, plan: Plan, stack: OneStack, motive: Motive | None) -> PlanVerdict:
+    async def _judge(
+        self, caller: Caller, plan: Plan, stack: OneStack, motive: Motive | None, check_id: str
+    ) -> PlanVerdict:
         asked = caller.kind is not ActorKind.AGENT
         mutation = Mutation(
-            id=new_id("pln"),
+            id=check_id,
             caller=caller,
             call=Call(
                 service="terraform", operation="apply", parameters={"plan": plan.digest}, digest_key=self.digest_key
             ),
             call_class=CallClass.MUTATION,
-            motive=motive or caller.motive,
+            motive=motive,
             effects=planned_effects(plan, stack.stack, self.masker, asked=asked),
             door=Door.API,
         )

@@ -15,6 +15,7 @@ from gateway.model.data_plane import DEFAULT_TREATMENTS, DataTreatment
 from gateway.model.verdict import Mode
 from gateway.settings_mistakes import mistake_text
 from gateway.settings_publish import EventSourceSettings, GitHubSettings
+from gateway.settings_run_task import RunTaskSettings
 
 CONFIG_FILE = "sentinel.toml"
 
@@ -292,6 +293,7 @@ class Settings(BaseSettings):
     upstream: UpstreamSettings = UpstreamSettings()
     policy: PolicySettings = PolicySettings()
     reconcile: ReconcileSettings = ReconcileSettings()
+    run_task: RunTaskSettings = RunTaskSettings()
     stacks: tuple[StackSettings, ...] = ()
 
     @property
