@@ -6,6 +6,7 @@ place changes only the wanted value; `reconciler.rewrite.footprint` shows that a
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from tree_sitter import Node
 
@@ -34,6 +35,8 @@ from reconciler.rewrite.inverse import negated, then
 from reconciler.rewrite.place import Alias, Cursor, NoPlace, Place, source_of
 
 _DEPTH = 60
+_MOST_PLACES = 200
+"""Definitions that use each other twice have twice as many places with each; nobody looks for a value in so many."""
 
 
 def traces(module: Module, address: str, path: AttributePath) -> tuple[Place, ...]:
@@ -51,7 +54,8 @@ def traces(module: Module, address: str, path: AttributePath) -> tuple[Place, ..
     aliases = _each(instance.document, instance.block, instance.module, instance.scope)
     cursor = Cursor(document=instance.document, scope=instance.scope, module=instance.module, aliases=aliases)
     try:
-        return tuple(_in_block(cursor, instance.block, path.steps, address)) or (cursor.refuse("No place was found."),)
+        found = tuple(islice(_in_block(cursor, instance.block, path.steps, address), _MOST_PLACES))
+        return found or (cursor.refuse("No place was found."),)
     except (Unknown, RecursionError) as error:
         return (cursor.refuse(f"The value cannot be traced: {error}."),)
 
