@@ -19,6 +19,7 @@ from gateway.checks.chain import CheckChain
 from gateway.checks.dependencies import DependenciesCheck
 from gateway.checks.policy import GuardrailsCheck
 from gateway.checks.policy_input import PolicyInputs
+from gateway.checks.priorities import idle_layers
 from gateway.checks.quarantine import QuarantineCheck
 from gateway.clock import SystemClock
 from gateway.cloud.aws import Aws, SignedRequest
@@ -127,6 +128,8 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
         keys = SqlKeyRing(ledger, master=master, clock=clock)
         engine = await open_engine(settings.policy, settings.data)
         stack.push_async_callback(engine.close)
+        for warning in await idle_layers(engine, [each.name for each in settings.stacks]):
+            log.warning("priority_layer", warning=warning)
         client = Client(
             connect_seconds=settings.upstream.connect_seconds, reply_seconds=settings.upstream.reply_seconds
         )

@@ -51,6 +51,7 @@ def _body(verdict: "PlanVerdict", origin: str) -> Mapping[str, Json]:
             "passes": verdict.passes,
             "mode": decision.mode.value,
             "bundle": decision.bundle,
+            "priorities": decision.priorities,
             "code": decision.code,
             "objections": [_objection(finding) for finding in objections[:MOST_NAMED]],
             "more": max(0, len(objections) - MOST_NAMED),
