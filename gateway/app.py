@@ -19,6 +19,7 @@ from gateway.checks.chain import CheckChain
 from gateway.checks.dependencies import DependenciesCheck
 from gateway.checks.policy import GuardrailsCheck
 from gateway.checks.policy_input import PolicyInputs
+from gateway.checks.priorities import idle_layers
 from gateway.checks.quarantine import QuarantineCheck
 from gateway.clock import SystemClock
 from gateway.cloud.aws import Aws, SignedRequest
@@ -27,6 +28,7 @@ from gateway.cloud.data import AwsData
 from gateway.cloud.endpoints import Endpoints
 from gateway.cloud.http_client import Client
 from gateway.cloud.reads import AwsReads
+from gateway.cloud.run_task_host import HcpHost
 from gateway.cloud.signer import RequestSigner
 from gateway.cloud.sns import SnsEndpoint
 from gateway.cloud.state_objects import BucketStates
@@ -36,6 +38,8 @@ from gateway.doors.api.decoder import ApiDecoder
 from gateway.doors.api.health import Readiness, add_health
 from gateway.doors.api.problems import handle_errors
 from gateway.doors.api.routes import routes
+from gateway.doors.api.run_task import RunTask
+from gateway.doors.api.run_task_request import require_listed
 from gateway.doors.aws import call_classes, routing_index
 from gateway.doors.aws.bucket_host import BucketHosts
 from gateway.doors.aws.data import DataCalls
@@ -49,6 +53,7 @@ from gateway.doors.aws.uploads import Uploads
 from gateway.doors.body_budget import BodyBudget
 from gateway.doors.router import DoorRouter
 from gateway.drift_watch import DriftWatch
+from gateway.effects.plan_document import LARGEST_PLAN
 from gateway.effects.resolver import EffectResolver
 from gateway.keyring.keys import SqlKeyRing
 from gateway.keyring.master_key import derived_key
@@ -57,6 +62,7 @@ from gateway.ledger.ledger import SqlLedger
 from gateway.model.masking import Masker
 from gateway.passed_counts import PassedCounts
 from gateway.pipeline import Pipeline
+from gateway.plan_check import PlanCheck
 from gateway.policy.engine import RunningEngine, open_engine
 from gateway.ports import Clock
 from gateway.service_models import ServiceModels
@@ -129,6 +135,8 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
         keys = SqlKeyRing(ledger, master=master, clock=clock)
         engine = await open_engine(settings.policy, settings.data)
         stack.push_async_callback(engine.close)
+        for warning in await idle_layers(engine, [each.name for each in settings.stacks]):
+            log.warning("priority_layer", warning=warning)
         client = Client(
             connect_seconds=settings.upstream.connect_seconds, reply_seconds=settings.upstream.reply_seconds
         )
@@ -163,7 +171,9 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             background.follow_signals(ports.signals),
         ):
             stack.callback(asyncio.ensure_future(work).cancel)
-        application = _application(ports)
+        plans = _plans(ports)
+        run_task = _run_task(ports, plans, stack)
+        application = _application(ports, plans, run_task)
         _log_start(ports)
         yield application
 
@@ -215,7 +225,7 @@ class _Wire:
     signer: RequestSigner
 
 
-def _application(ports: Ports) -> DoorRouter:
+def _application(ports: Ports, plans: PlanCheck, run_task: RunTask) -> DoorRouter:
     settings, models = ports.settings, ServiceModels()
     wire = _Wire(
         routing=routing_index.shipped(),
@@ -230,7 +240,7 @@ def _application(ports: Ports) -> DoorRouter:
     app = FastAPI(title="Sentinel", docs_url="/v1/docs", openapi_url="/v1/openapi.json", redoc_url=None)
     handle_errors(app)
     add_health(app, lambda: _readiness(ports))
-    app.include_router(routes(_context(ports, pipeline, _api_decoder(settings, wire))))
+    app.include_router(routes(_context(ports, pipeline, _api_decoder(settings, wire), plans, run_task)))
     app.mount("/", door)  # must be last: every path outside the API is an AWS request
     # The router wraps FastAPI and passes AWS requests directly to the door: FastAPI's work for a request costs more than the door's.
     budget = BodyBudget(settings.server.max_buffered_bytes)
@@ -329,7 +339,7 @@ def _api_decoder(settings: Settings, wire: _Wire) -> ApiDecoder:
     )
 
 
-def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder) -> Context:
+def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder, plans: PlanCheck, run_task: RunTask) -> Context:
     return Context(
         pipeline=pipeline,
         authenticator=Bearer(ports.keys, ports.clock),
@@ -340,6 +350,8 @@ def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder) -> Context:
         commands=ports.ledger,
         drift=ports.drift,
         intake=_intake(ports),
+        plans=plans,
+        run_task=run_task,
         keys=ports.keys,
         clock=ports.clock,
         max_body_bytes=ports.settings.server.max_body_bytes,
@@ -366,6 +378,38 @@ def _intake(ports: Ports) -> SignalIntake:
         recorded=book.refresh,
         sns=SnsMessages(site=SnsEndpoint()),
     )
+
+
+def _plans(ports: Ports) -> PlanCheck:
+    """Judges plans by the checks of the line."""
+    return PlanCheck(
+        stacks=ports.stacks,
+        ledger=ports.ledger,
+        events=ports.ledger,
+        policy=ports.engine,
+        checks=checks(ports.engine, ports.drift.quarantined),
+        clock=ports.clock,
+        masker=ports.masker,
+        digest_key=ports.digest_key,
+    )
+
+
+def _run_task(ports: Ports, plans: PlanCheck, stack: AsyncExitStack) -> RunTask:
+    """The run task, which is closed with the stack before its connections and the ledger are."""
+    settings = ports.settings.run_task
+    host = HcpHost(lambda url: require_listed(url, settings.hosts), largest_plan=LARGEST_PLAN)
+    stack.push_async_callback(host.close)
+    task = RunTask(
+        settings=settings,
+        host=host,
+        plans=plans,
+        keys=ports.keys,
+        queries=ports.ledger,
+        clock=ports.clock,
+        stacks=[each.name for each in ports.settings.stacks],
+    )
+    stack.push_async_callback(task.close)
+    return task
 
 
 def _credentials(settings: Settings, clock: Clock) -> CredentialsProvider:

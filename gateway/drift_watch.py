@@ -133,6 +133,7 @@ def drift_input(drift: ForeignDrift, claims: list[Claim], stacks: Stacks, now: d
     return {
         "now_ns": (now - _EPOCH) // timedelta(microseconds=1) * 1000,
         "stack": drift.stack,
+        "stacks": [drift.stack],
         "drift": {
             "id": drift.id,
             "address": drift.address,

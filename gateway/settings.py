@@ -25,6 +25,7 @@ from gateway.model.verdict import Mode
 from gateway.settings_mistakes import mistake_text
 from gateway.settings_publish import EventSourceSettings, GitHubSettings
 from gateway.settings_signals import SignalSourceSettings, check_stacks, distinct
+from gateway.settings_run_task import RunTaskSettings
 
 CONFIG_FILE = "sentinel.toml"
 
@@ -302,6 +303,7 @@ class Settings(BaseSettings):
     upstream: UpstreamSettings = UpstreamSettings()
     policy: PolicySettings = PolicySettings()
     reconcile: ReconcileSettings = ReconcileSettings()
+    run_task: RunTaskSettings = RunTaskSettings()
     stacks: tuple[StackSettings, ...] = ()
     signals: Annotated[tuple[SignalSourceSettings, ...], AfterValidator(distinct)] = ()
     """Sources of alerts and the like. With any, evidence is checked against what they say."""

@@ -78,6 +78,7 @@ class Survey:
             group_rules=await self._group_rules(subjects, loaded),
             code=loaded.revision,
             declared=loaded.declared,
+            stacks=tuple(sorted({stack.name for stack in declaring})),
         )
         return with_disputes(facts)
 

@@ -5,6 +5,7 @@ package sentinel.fixtures
 document(kind, effects) := {
 	"now_ns": 1000000000000,
 	"stack": "kafka",
+	"stacks": ["kafka"],
 	"mode": "enforce",
 	"caller": {"actor": concat("-", ["some", kind]), "kind": kind, "roles": [], "on_behalf_of": "", "open_claims": 0},
 	"motive": motive("availability", "incident"),

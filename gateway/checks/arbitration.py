@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from gateway.checks.chain import Opinion, passed
 from gateway.checks.policy_answer import finding, member, only
 from gateway.checks.policy_input import PolicyInputs
+from gateway.checks.priorities import PrioritiesRevision
 from gateway.errors import PolicyUnavailable
 from gateway.model.facts import Facts
 from gateway.model.json import Json
@@ -23,6 +24,7 @@ class ArbitrationCheck:
         """`inputs` can be shared with `GuardrailsCheck`."""
         self._inputs = inputs or PolicyInputs()
         self._engine = engine
+        self._revision = PrioritiesRevision(engine)
 
     async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
         """Which side wins: findings if the standing claims do, `supersedes` if the mutation does, `on_approval` if a human must say;
@@ -31,6 +33,7 @@ class ArbitrationCheck:
         Raises `errors.PolicyUnavailable`, which denies, if the answer is incomplete.
         """
         bundle = self._engine.revision
+        priorities = await self._revision.of(facts)
         answer = await self._engine.ask(ENTRYPOINT, self._inputs.of(mutation, facts))
         found = only(answer, {"evaluated", "findings", "supersedes", "on_approval", "obligations"})
         if found["evaluated"] is not True:
@@ -42,6 +45,7 @@ class ArbitrationCheck:
             on_approval=_claims_shown(member(found, "on_approval", list), facts),
             obligations=_obligations(member(found, "obligations", dict)),
             bundle=bundle,
+            priorities=priorities,
         )
 
 

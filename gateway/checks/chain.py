@@ -28,6 +28,8 @@ class Opinion:
     obligations: Mapping[str, Json] = field(default_factory=dict)
     bundle: str = ""
     """Digest of the policy bundle that was evaluated; empty if the check uses none."""
+    priorities: str = ""
+    """Revision of the numbers that motives were ranked by; empty if the check ranks none."""
 
 
 class Check(Protocol):
@@ -73,6 +75,7 @@ class CheckChain:
             mode=facts.mode,
             bundle=bundle,
             code=facts.code,
+            priorities=next((opinion.priorities for opinion in opinions if opinion.priorities), ""),
             obligations={key: value for opinion in opinions for key, value in opinion.obligations.items()},
         )
         decision = with_approval(mutation, facts, decision, _joined(opinion.on_approval for opinion in opinions))

@@ -38,6 +38,7 @@ def policy_input(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
     return {
         "now_ns": _nanoseconds(facts.now),
         "stack": facts.stack,
+        "stacks": list(facts.stacks or (facts.stack,)),
         "mode": facts.mode.value,
         "caller": {
             "actor": mutation.caller.actor,

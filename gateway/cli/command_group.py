@@ -22,6 +22,7 @@ PLACES: Final[Mapping[str, str]] = {
     "release": "gateway.cli.decide:release",
     "left": "gateway.cli.left:left",
     "settle": "gateway.cli.settle:settle",
+    "plan-check": "gateway.cli.plan_check:plan_check",
     "drift": "gateway.cli.drift:drift_app",
     "heal": "gateway.cli.drift:heal_app",
     "signals": "gateway.cli.signals:signals",

@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
-from gateway.cli.options import Json
+from gateway.cli.options import Config, Json
 from gateway.cli.output import fail, log_to_stderr, show_json
+from gateway.cli.settings import config_file
 from gateway.errors import PolicyInvalid, SentinelError
 
 policy_app = typer.Typer(help="Build, test and evaluate the policies (Rego).", no_args_is_help=True)
@@ -97,6 +98,31 @@ def eval_command(
     except ValueError as error:
         fail(PolicyInvalid(f"{document} is not JSON: {error}"), as_json=as_json)
     typer.echo(json.dumps(result, indent=2, ensure_ascii=False))
+
+
+@policy_app.command("numbers")
+def numbers_command(
+    stack: Annotated[str, typer.Option(help="The stack to show the numbers for. Default: the base.")] = "",
+    path: Directory = None,
+    config: Config = None,
+    *,
+    as_json: Json = False,
+) -> None:
+    """Show the numbers that motives are ranked by in a stack: each with the layer that it comes from.
+
+    Without --path they are those of the policies in the settings (`policy.path`), as the gateway has them.
+    """
+    from gateway.cli.policy_numbers import numbers_in_force, show_numbers
+
+    log_to_stderr()
+    try:
+        shown = asyncio.run(numbers_in_force(path, config_file(config), stack))
+    except SentinelError as error:
+        fail(error, as_json=as_json)
+    if as_json:
+        show_json(shown)
+    else:
+        show_numbers(shown)
 
 
 async def _evaluate(directory: Path, entrypoint: str, text: str) -> object:

@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
@@ -38,15 +38,21 @@ class TypeSchema:
 def read_schemas(types: Iterable[str]) -> Mapping[str, TypeSchema]:
     """The schemas of these resource types, from the file that ships with the gateway. Raises KeyError for an unknown type."""
     wanted = set(types)
+    found = known_schemas(wanted)
+    if missing := wanted - set(found):
+        message = f"the provider's schema has no {', '.join(sorted(missing))}"
+        raise KeyError(message)
+    return found
+
+
+def known_schemas(types: Collection[str]) -> Mapping[str, TypeSchema]:
+    """The schemas of those of these resource types that the file has."""
     found: dict[str, TypeSchema] = {}
     with (files(__package__) / _FILE).open("rb") as packed:
         for line in gzip.decompress(packed.read()).splitlines():
             name = line[2 : line.index(b'"', 2)].decode()
-            if name in wanted:
+            if name in types:
                 found[name] = _type_schema(json.loads(line)[1])
-    if missing := wanted - set(found):
-        message = f"the provider's schema has no {', '.join(sorted(missing))}"
-        raise KeyError(message)
     return found
 
 

@@ -83,6 +83,7 @@ def _decision_to_json(decision: Decision) -> Json:
         "mode": decision.mode.value,
         "approval": decision.approval,
         "bundle": decision.bundle,
+        "priorities": decision.priorities,
         "code": decision.code,
         "obligations": decision.obligations,
         "binding": binding_to_json(decision.binding),

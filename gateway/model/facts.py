@@ -111,3 +111,5 @@ class Facts:
     """Digest of the code, contracts and state that the facts come from."""
     declared: str = ""
     """Digest of the code and contracts alone; an approval is bound to it."""
+    stacks: tuple[str, ...] = ()
+    """Names of all stacks that declare an affected resource."""

@@ -34,6 +34,8 @@ class Stage(StrEnum):
     """What a source said about a signal, such as an alert."""
     DOWNGRADED = "downgraded"
     """A claim whose motive nothing proves any more."""
+    PLAN_CHECKED = "plan_checked"
+    """A Terraform plan was judged before its apply; nothing was sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

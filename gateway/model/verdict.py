@@ -75,6 +75,8 @@ class Decision:
     """Digest of the Terraform code, contracts and state that the facts came from."""
     obligations: Mapping[str, Json] = field(default_factory=dict)
     """Requirements of the policies for the claims, e.g. `{"claim_seconds": 3600}`."""
+    priorities: str = ""
+    """Revision of the numbers that arbitration decided by, e.g. `dev@3f2a…`; empty if the policies do not tell."""
     binding: Binding | None = None
     """What an approval of this mutation is bound to; None if nothing holds it."""
 

@@ -22,7 +22,12 @@ from gateway.policy.sources import Sources
 ENTRYPOINTS = ("sentinel/arbitration/result", "sentinel/guardrails/result")
 DRIFT = "sentinel/drift/result"
 """Decides about changes from outside. Policies without it leave each of them to a human."""
-_DRIFT_PACKAGE = re.compile(rb"^package sentinel\.drift$", re.MULTILINE)
+PRIORITIES = "sentinel/priorities/result"
+"""The numbers in force for the stacks of a change. Policies without it have no layers."""
+_OPTIONAL = {
+    DRIFT: re.compile(rb"^package sentinel\.drift$", re.MULTILINE),
+    PRIORITIES: re.compile(rb"^package sentinel\.priorities$", re.MULTILINE),
+}
 RULES = "data.sentinel.rules."
 """Prefix of the guardrail packages."""
 _WASM, _DATA, _MANIFEST = "policy.wasm", "data.json", "manifest.json"
@@ -135,8 +140,9 @@ def build(sources: Sources, tool: Path) -> Bundle:
 
 def _entrypoints(sources: Sources) -> tuple[str, ...]:
     """The rules that a gateway may ask."""
-    has_drift = any(_DRIFT_PACKAGE.search(content) for content in sources.files.values())
-    return tuple(sorted((*ENTRYPOINTS, *((DRIFT,) if has_drift else ()))))
+    packages = sources.files.values()
+    found = (name for name, package in _OPTIONAL.items() if any(package.search(content) for content in packages))
+    return tuple(sorted((*ENTRYPOINTS, *found)))
 
 
 def _packages(inspection: Mapping[str, Any]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from gateway.errors import PolicyInvalid
 from gateway.model.caller import ActorKind
 from gateway.model.json import Json
 from gateway.model.motive import Intent, Motivation
+from gateway.policy.layers import layer_mistakes
 from gateway.ports import MOST_CLAIMS
 
 Rank = Annotated[StrictInt, Field(ge=0, lt=1000)]
@@ -46,6 +47,8 @@ class Priorities(_Strict):
     longest_claim_seconds: dict[ActorKind, Annotated[StrictInt, Field(gt=0, le=_YEAR)]]
     claims_per_actor: dict[ActorKind, Annotated[StrictInt, Field(gt=0, le=MOST_CLAIMS)]]
     oscillation: Oscillation
+    layers: list[Any] = []
+    """What stacks override, from the lowest to the highest; see `gateway.policy.layers`."""
 
 
 class ShortestPrefix(_Strict):
@@ -229,9 +232,13 @@ def _mistakes(name: str, content: Mapping[str, Json]) -> list[str]:
             f"data/{name}.json: {'.'.join(str(part) for part in mistake['loc'])}: {mistake['msg']}"
             for mistake in error.errors()
         ]
-    return [
+    if name != "priorities":
+        return []
+    missing = [
         f"data/{name}.json: {table}: {member} has no entry"
-        for table, names in (_COMPLETE if name == "priorities" else ())
+        for table, names in _COMPLETE
         for member in names
         if member not in getattr(model, table)
     ]
+    layers = model.layers if isinstance(model, Priorities) else []
+    return missing + [f"data/{name}.json: {mistake}" for mistake in layer_mistakes(layers)]

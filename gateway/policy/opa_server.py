@@ -13,7 +13,7 @@ from opa_client.opa_async import AsyncOpaClient
 
 from gateway.errors import PolicyInvalid, PolicyUnavailable, SettingsInvalid
 from gateway.model.json import Json
-from gateway.policy.bundle import DRIFT, ENTRYPOINTS
+from gateway.policy.bundle import DRIFT, ENTRYPOINTS, PRIORITIES
 from gateway.policy.embedded import sort_lists
 
 _QUERY = {"strict-builtin-errors": "true", "provenance": "true"}
@@ -85,7 +85,7 @@ class OpaServer:
         return await self._ask(entrypoint, document)
 
     async def _ask(self, entrypoint: str, document: Json) -> Json:
-        if entrypoint not in (*ENTRYPOINTS, DRIFT):
+        if entrypoint not in (*ENTRYPOINTS, DRIFT, PRIORITIES):
             raise PolicyUnavailable(f"The policies have no result for {entrypoint}: it is not an entrypoint.")
         package, _, rule = entrypoint.rpartition("/")
         try:

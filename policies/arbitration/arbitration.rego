@@ -5,7 +5,9 @@
 #   (`policies/data/priorities.json`): score = intent + motivation + kind, minus a penalty for an unproven motivation.
 package sentinel.arbitration
 
-import data.data.priorities
+import data.sentinel.priorities as layered
+
+priorities := layered.numbers
 
 # METADATA
 # title: The complete result of arbitration
@@ -162,6 +164,26 @@ findings contains {
 } if {
 	count(taking) > 0
 	input.motive.wanted_seconds > longest_seconds
+}
+
+# METADATA
+# title: Stacks that rank differently
+# description: A change of resources in several stacks contests a claim, and the stacks do not have the same layers of priorities.
+# custom:
+#   id: SEN-A008
+#   severity: medium
+findings contains {
+	"id": "SEN-A008",
+	"verdict": "hold",
+	"message": concat("", ["This change is of several stacks (", concat(", ", input.stacks), ") whose priorities differ, and ", claim.actor, " holds ", claim.attribute, " of ", claim.address, ". A human must decide; or change one stack at a time."]),
+	"address": claim.address,
+	"attribute": claim.attribute,
+	"holder": claim.actor,
+	"retry_after_ns": claim.until_ns,
+} if {
+	layered.disagree
+	some id, claim in rivals
+	outcome[id] == "wins"
 }
 
 # The actor's own earlier claims on the attributes it sets now, and the claims of others that it outranks.

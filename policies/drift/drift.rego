@@ -8,7 +8,7 @@ package sentinel.drift
 
 import data.data.data_loss
 import data.data.drift
-import data.data.priorities
+import data.sentinel.priorities
 
 # METADATA
 # title: The answer about one drifted value
@@ -84,7 +84,7 @@ rivals contains claim if {
 
 urgent_claims contains claim if {
 	some claim in rivals
-	claim.motivation in priorities.urgent
+	claim.motivation in priorities.numbers.urgent
 }
 
 contested := sort(urgent_claims)[0]

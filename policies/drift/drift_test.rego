@@ -12,6 +12,7 @@ document(changes) := object.union(
 	{
 		"now_ns": 0,
 		"stack": "shop",
+		"stacks": ["shop"],
 		"drift": {
 			"id": "fgn_1",
 			"address": "aws_sqs_queue.a",
@@ -44,6 +45,13 @@ test_a_change_over_an_urgent_claim_is_quarantined if {
 }
 
 test_a_change_over_another_claim_goes_to_a_human if ruled({"claims": [claim("routine", 9)]}) == ["human", "SEN-F003"]
+
+test_what_is_urgent_may_differ_by_stack if {
+	layer := {"name": "shop", "stacks": ["shop"], "priorities": {"urgent": ["routine"]}}
+	answer := drift.result with input as document({"claims": [claim("routine", 9)]})
+		with data.data as object.union(lists, {"priorities": {"layers": [layer]}})
+	answer.rule == "SEN-F002"
+}
 
 test_a_claim_on_the_live_value_is_no_rival if ruled({"claims": [claim("incident", 5)]}) == ["codify", "SEN-F010"]
 

@@ -32,6 +32,7 @@ from gateway.model.verdict import Mode
 from gateway.ports import Key, RecordQuery
 from gateway.settings import DataPlaneSettings, ServerSettings, Settings, StackSettings, UpstreamSettings
 from gateway.settings_signals import SignalSourceSettings
+from gateway.settings_run_task import RunTaskSettings
 from tests.kit.upstream import UpstreamStub
 
 STACK = Path(__file__).parent.parent / "cases" / "stacks" / "kafka"
@@ -66,6 +67,7 @@ class Gate:
     data_plane: DataPlaneSettings = field(default_factory=DataPlaneSettings)
     """Of the stack."""
     signals: tuple[SignalSourceSettings, ...] = ()
+    run_task: RunTaskSettings = field(default_factory=RunTaskSettings)
     data: Path | None = None
     """Another gateway's data directory, to share its ledger; default: one of its own."""
 
@@ -162,6 +164,7 @@ class Gate:
                 server=self.server,
                 upstream=UpstreamSettings(simulated=f"http://127.0.0.1:{self.upstream.port}", reply_seconds=300),
                 signals=self.signals,
+                run_task=self.run_task,
                 stacks=(StackSettings(name="kafka", path=self.stack, mode=self.mode, data_plane=self.data_plane),),
             )
             async with running(settings) as self.app, open_sealed_ledger(settings) as self.ledger:

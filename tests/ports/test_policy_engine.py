@@ -1,9 +1,6 @@
 """One suite for every policy engine: the same inputs, the same answers, on embedded Wasm and on a real OPA server."""
 
 import random
-import socket
-import subprocess
-import time
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -24,11 +21,11 @@ from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutati
 from gateway.model.verdict import Mode
 from gateway.policy.bundle import read_bundle
 from gateway.policy.embedded import Embedded
-from gateway.policy.opa_command import find_opa
 from gateway.policy.opa_server import OpaServer
 from gateway.policy.select_bundle import SHIPPED
 from gateway.policy.sources import shipped
 from gateway.ports import PolicyEngine
+from tests.kit.opa import opa_server
 
 INPUTS = 700
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -110,35 +107,8 @@ async def embedded() -> AsyncIterator[Embedded]:
 @pytest.fixture
 def opa_url() -> Iterator[str]:
     """A real OPA server with the policies' sources, on loopback."""
-    tool = find_opa()
-    assert tool is not None, "there is no opa on PATH or in .tools/bin; make setup builds it"
-    with socket.socket() as chosen:
-        chosen.bind(("127.0.0.1", 0))
-        port = chosen.getsockname()[1]
-    arguments = [
-        str(tool),
-        "run",
-        "--server",
-        "--addr",
-        f"127.0.0.1:{port}",
-        "--log-level",
-        "error",
-        "--disable-telemetry",
-    ]
-    with subprocess.Popen([*arguments, "--ignore", "*_test.rego", "--ignore", "bundle", "."], cwd=shipped()) as server:
-        _wait(port)
-        yield f"http://127.0.0.1:{port}"
-        server.terminate()
-
-
-def _wait(port: int) -> None:
-    end = time.monotonic() + 300
-    while time.monotonic() < end:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    pytest.fail("the OPA server did not come up")
+    with opa_server(shipped()) as url:
+        yield url
 
 
 def _motive(dice: random.Random) -> Motive | None:

@@ -8,6 +8,7 @@ from fastapi import Request as HttpRequest
 
 from gateway.doors.api.decoder import ApiDecoder
 from gateway.doors.api.response import reply_to_json
+from gateway.doors.api.run_task import RunTask
 from gateway.doors.api.schemas import SessionBody
 from gateway.doors.asgi import RequestBody, declared_length, inbound_of
 from gateway.doors.serialize import time_to_json
@@ -21,6 +22,7 @@ from gateway.model.mutation import Call
 from gateway.model.outcome import Reply
 from gateway.model.record import Record, Stage
 from gateway.pipeline import Pipeline
+from gateway.plan_check import PlanCheck
 from gateway.ports import (
     Authenticator,
     Clock,
@@ -62,6 +64,8 @@ class Context:
     blamer: Blamer
     drift: DriftWatch
     intake: SignalIntake
+    plans: PlanCheck
+    run_task: RunTask
     commands: LedgerCommands
     keys: KeyRing
     clock: Clock

@@ -11,7 +11,9 @@ from fastapi.security import HTTPBearer
 from gateway.doors.api.context import Context, told
 from gateway.doors.api.drift import add_drift_routes
 from gateway.doors.api.left import left_to_humans
+from gateway.doors.api.plans import add_plan_routes
 from gateway.doors.api.problems import problem
+from gateway.doors.api.run_task_route import add_run_task_route
 from gateway.doors.api.schemas import (
     IDEMPOTENCY_KEY,
     ApproveBody,
@@ -64,6 +66,8 @@ def routes(context: Context) -> APIRouter:
     _add_query_routes(router, context)
     add_drift_routes(router, context)
     add_signal_routes(router, context)
+    add_plan_routes(router, context)
+    add_run_task_route(router, context)
     _add_not_found_route(router)
     return router
 

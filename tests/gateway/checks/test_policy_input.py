@@ -67,6 +67,7 @@ def test_the_fields_are_those_of_the_readme() -> None:
     assert set(given) == {
         "now_ns",
         "stack",
+        "stacks",
         "mode",
         "caller",
         "motive",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.effects.schema import read_schemas
+from gateway.effects.schema import known_schemas, read_schemas
 
 
 def test_kinds_of_attributes_blocks_and_objects() -> None:
@@ -37,3 +37,7 @@ def test_keys_of_maps_are_attributes_and_others_are_not() -> None:
 def test_a_type_that_the_provider_does_not_have_is_an_error() -> None:
     with pytest.raises(KeyError, match="aws_unheard_of"):
         read_schemas(["aws_unheard_of"])
+
+
+def test_of_several_types_those_that_are_known_are_read() -> None:
+    assert set(known_schemas({"aws_sqs_queue", "random_id"})) == {"aws_sqs_queue"}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import PolicyInvalid
-from gateway.policy.bundle import DRIFT, ENTRYPOINTS, Bundle, build, read_bundle, write_bundle
+from gateway.policy.bundle import DRIFT, ENTRYPOINTS, PRIORITIES, Bundle, build, read_bundle, write_bundle
 from gateway.policy.select_bundle import SHIPPED
 from gateway.policy.sources import read_sources, shipped
 
@@ -93,4 +93,4 @@ def test_policies_without_an_answer_about_drift_have_no_such_entrypoint(opa_tool
     assert DRIFT in read_bundle(policies / SHIPPED).manifest.entrypoints
     shutil.rmtree(policies / "drift")
     built = build(read_sources(policies), opa_tool)
-    assert built.manifest.entrypoints == ENTRYPOINTS
+    assert built.manifest.entrypoints == tuple(sorted((*ENTRYPOINTS, PRIORITIES)))

@@ -1,0 +1,112 @@
+"""Layers of priorities on both engines: the same numbers and decisions for each stack, and their revision in the record."""
+
+import json
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from gateway.checks.arbitration import ArbitrationCheck
+from gateway.checks.chain import CheckChain
+from gateway.checks.priorities import priorities_of
+from gateway.errors import PolicyInvalid
+from gateway.model.caller import ActorKind
+from gateway.model.motive import Intent, Motivation, Motive
+from gateway.model.verdict import Verdict
+from gateway.policy.bundle import Bundle, build
+from gateway.policy.embedded import Embedded
+from gateway.policy.opa_command import find_opa
+from gateway.policy.opa_server import OpaServer
+from gateway.policy.sources import read_sources, shipped
+from tests.gateway.checks.test_arbitration import BUDGET, facts, mutation
+from tests.kit.opa import opa_server
+
+pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+LAYERS = [
+    {"name": "dev", "stacks": ["dev", "dev-*"], "priorities": {"intents": {"cost": 700}}},
+    {"name": "strict", "stacks": ["payments"], "priorities": {"close_call": 999}},
+]
+HOLDER = Motive(intent=Intent.AVAILABILITY, motivation=Motivation.BUDGET)
+"""Availability ranks 400 above cost in the base, and 100 below it in `dev`."""
+CASES = [
+    (("kafka",), "", Verdict.DENY, ()),
+    (("dev",), "dev", Verdict.ALLOW, ("clm_1",)),
+    (("dev-shop",), "dev", Verdict.ALLOW, ("clm_1",)),
+    (("payments",), "strict", Verdict.HOLD, ()),
+    (("dev", "kafka"), "", Verdict.DENY, ()),
+]
+
+
+@pytest.fixture(scope="module")
+def policies(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The shipped policies with two layers."""
+    return layered(tmp_path_factory.mktemp("layered") / "policies", LAYERS)
+
+
+def layered(path: Path, layers: object) -> Path:
+    """A copy of the shipped policies with these layers."""
+    shutil.copytree(shipped(), path)
+    data = path / "data" / "priorities.json"
+    document = json.loads(data.read_text())
+    document["priorities"]["layers"] = layers
+    data.write_text(json.dumps(document))
+    return path
+
+
+@pytest.fixture(scope="module")
+def bundle(policies: Path) -> Bundle:
+    return build(read_sources(policies), tool())
+
+
+def tool() -> Path:
+    """Opa."""
+    found = find_opa()
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+async def embedded(bundle: Bundle) -> AsyncIterator[Embedded]:
+    engine = Embedded(bundle, deadline_ms=10_000, memory_mb=64)
+    yield engine
+    await engine.close()
+
+
+@pytest.fixture
+def opa_url(policies: Path) -> Iterator[str]:
+    with opa_server(policies) as url:
+        yield url
+
+
+@pytest.fixture
+async def server(opa_url: str, bundle: Bundle) -> AsyncIterator[OpaServer]:
+    made = OpaServer(opa_url, deadline_ms=10_000, packages=lambda: bundle.packages, flip_window=timedelta(days=1))
+    await made.open()
+    yield made
+    await made.close()
+
+
+async def test_both_engines_rank_by_the_layers_of_the_stack(embedded: Embedded, server: OpaServer) -> None:
+    revisions = set()
+    for stacks, layers, verdict, supersedes in CASES:
+        asked, known = (
+            mutation("saver", ActorKind.AGENT, BUDGET),
+            replace(facts(HOLDER), stacks=stacks, stack=stacks[0]),
+        )
+        for engine in (embedded, server):
+            decision = await CheckChain([ArbitrationCheck(engine)]).decide(asked, known)
+            assert (decision.verdict, decision.supersedes) == (verdict, supersedes), (stacks, engine)
+            assert decision.priorities == (await priorities_of(engine, stacks)).revision
+        here, there = await priorities_of(embedded, stacks), await priorities_of(server, stacks)
+        assert (here, " ".join(here.layers)) == (there, layers)
+        revisions.add(here.revision)
+    assert len(revisions) == 3
+
+
+def test_a_mistake_in_a_layer_is_not_built(tmp_path: Path) -> None:
+    wrong = layered(tmp_path / "policies", [{"name": "dev", "stacks": ["dev"], "priorities": {"intents": {"cots": 1}}}])
+    with pytest.raises(PolicyInvalid, match=r"data/priorities.json: layer 'dev': intents.cots: "):
+        build(read_sources(wrong), tool())
