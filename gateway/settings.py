@@ -24,8 +24,8 @@ from gateway.model.data_plane import DEFAULT_TREATMENTS, DataTreatment
 from gateway.model.verdict import Mode
 from gateway.settings_mistakes import mistake_text
 from gateway.settings_publish import EventSourceSettings, GitHubSettings
-from gateway.settings_signals import SignalSourceSettings, check_stacks, distinct
 from gateway.settings_run_task import RunTaskSettings
+from gateway.settings_signals import SignalSourceSettings, check_stacks, distinct
 
 CONFIG_FILE = "sentinel.toml"
 

@@ -31,8 +31,8 @@ from gateway.model.record import Record
 from gateway.model.verdict import Mode
 from gateway.ports import Key, RecordQuery
 from gateway.settings import DataPlaneSettings, ServerSettings, Settings, StackSettings, UpstreamSettings
-from gateway.settings_signals import SignalSourceSettings
 from gateway.settings_run_task import RunTaskSettings
+from gateway.settings_signals import SignalSourceSettings
 from tests.kit.upstream import UpstreamStub
 
 STACK = Path(__file__).parent.parent / "cases" / "stacks" / "kafka"
