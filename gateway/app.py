@@ -12,10 +12,12 @@ from fastapi import FastAPI
 from gateway import background
 from gateway.authn.bearer import Bearer
 from gateway.authn.sigv4 import SigV4
+from gateway.checks.approvers import ApproversPolicy
 from gateway.checks.arbitration import ArbitrationCheck
 from gateway.checks.bounds import BoundsCheck
 from gateway.checks.call_class import CallClassCheck
 from gateway.checks.chain import CheckChain
+from gateway.checks.contest import ContestPolicy
 from gateway.checks.dependencies import DependenciesCheck
 from gateway.checks.policy import GuardrailsCheck
 from gateway.checks.policy_input import PolicyInputs
@@ -77,7 +79,10 @@ def checks(engine: RunningEngine, quarantined: Callable[[str], str] = lambda _: 
             GuardrailsCheck(engine, engine.packages, inputs),
             # Add new checks above this line: arbitration decides which claims end, so it comes last.
             ArbitrationCheck(engine, inputs),
-        ]
+        ],
+        rules=engine.rules,
+        approvers=ApproversPolicy(engine, inputs),
+        contests=ContestPolicy(engine, inputs),
     )
 
 

@@ -25,6 +25,7 @@ PLACES: Final[Mapping[str, str]] = {
     "drift": "gateway.cli.drift:drift_app",
     "heal": "gateway.cli.drift:heal_app",
     "records": "gateway.cli.investigate:records",
+    "explain": "gateway.cli.explain:explain",
     "blame": "gateway.cli.investigate:blame",
     "claims": "gateway.cli.investigate:claims",
     "verify": "gateway.cli.verify:verify",

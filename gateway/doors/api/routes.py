@@ -10,6 +10,7 @@ from fastapi.security import HTTPBearer
 
 from gateway.doors.api.context import Context, told
 from gateway.doors.api.drift import add_drift_routes
+from gateway.doors.api.explain import add_explanation_route
 from gateway.doors.api.left import left_to_humans
 from gateway.doors.api.problems import problem
 from gateway.doors.api.schemas import (
@@ -61,6 +62,7 @@ def routes(context: Context) -> APIRouter:
     _add_approval_routes(router, context)
     _add_record_route(router, context)
     _add_query_routes(router, context)
+    add_explanation_route(router, context)
     add_drift_routes(router, context)
     _add_not_found_route(router)
     return router

@@ -48,6 +48,7 @@ MATRIX = [
     ("POST", "/v1/mutations", {**PROPOSAL, "dry_run": True}, (401, 200, 200, 200)),
     ("GET", "/v1/mutations/{held}", None, (401, 200, 404, 200)),
     ("GET", "/v1/mutations/mut_none", None, (401, 404, 404, 404)),
+    ("GET", "/v1/mutations/{held}/explanation", None, (401, 200, 404, 200)),
     ("POST", "/v1/mutations/{held}/approve", None, (401, 403, 403, 200)),
     ("POST", "/v1/mutations/{held}/reject", None, (401, 403, 403, 200)),
     ("POST", "/v1/mutations/{applied}/release", None, (401, 200, {403, 404}, 200)),
