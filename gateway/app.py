@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 import structlog
@@ -63,6 +63,7 @@ from gateway.service_models import ServiceModels
 from gateway.settings import Settings, without_password
 from gateway.survey import Survey
 from gateway.terraform.stacks import Stacks
+from gateway.wakeups import Wakeups
 
 log = structlog.get_logger()
 
@@ -101,6 +102,7 @@ class Ports:
     masker: Masker
     digest_key: bytes
     drift: DriftWatch
+    wakeups: Wakeups = field(default_factory=Wakeups)
 
 
 @asynccontextmanager
@@ -157,6 +159,7 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             background.keep_lease(ledger, clock, lease),
             background.record_counts(counts),
             background.decide_drift(ports.drift),
+            ports.wakeups.follow(ledger),
         ):
             stack.callback(asyncio.ensure_future(work).cancel)
         application = _application(ports)
@@ -244,6 +247,7 @@ def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
         cloud=_aws(ports, wire),
         clock=ports.clock,
         digest_key=ports.digest_key,
+        settled=ports.wakeups.wake,
     )
 
 
@@ -332,6 +336,7 @@ def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder) -> Context:
         keys=ports.keys,
         clock=ports.clock,
         max_body_bytes=ports.settings.server.max_body_bytes,
+        wakeups=ports.wakeups,
     )
 
 

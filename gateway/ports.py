@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from gateway.model.binding import Binding
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim
 from gateway.model.data_plane import PassedCalls
@@ -178,6 +179,28 @@ class Attempt:
     """None while it is in flight."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejection:
+    """A human's no to one call."""
+
+    mutation_id: str
+    by: str
+    reason: str
+    at: datetime
+    binding: Binding | None
+    """The circumstances that it was given in."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """What people said, or still have to say, about one actor's same call."""
+
+    held: Mapping[str, Binding | None] = field(default_factory=dict)
+    """The mutations that are held for it, each with its circumstances, newest first."""
+    rejection: Rejection | None = None
+    """The latest one."""
+
+
 class Ledger(Protocol):
     """What the pipeline reads and writes. Every write is one durable transaction: when it returns, it is on disk."""
 
@@ -198,6 +221,13 @@ class Ledger(Protocol):
 
     async def attempt(self, actor: str, idempotency_key: str) -> Attempt | None:
         """This actor's earlier attempt with this key, None if there was none. Raises `errors.LedgerUnavailable`."""
+        ...
+
+    async def answered(self, actor: str, call_digest: str) -> Answered:
+        """What people said, or still have to say, about this actor's same call. Asked only about a call that would be held.
+
+        Raises `errors.LedgerUnavailable`.
+        """
         ...
 
     async def record_refusal(self, refusal: Refusal) -> None:
@@ -309,6 +339,10 @@ class LedgerCommands(Protocol):
 
     async def approve(self, mutation_id: str, *, approver: Caller, at: datetime, lasts: timedelta) -> Approval:
         """Approve the held call. Raises `errors.NotFound`, `errors.NotAllowed` (the approver's own call, or not a human approver)."""
+        ...
+
+    async def break_glass(self, mutation_id: str, *, human: Caller, reason: str, at: datetime) -> Approval:
+        """Pass a held call at once, without those who may approve it. Raises `errors.NotFound`, `errors.NotAllowed`."""
         ...
 
     async def reject(self, mutation_id: str, *, approver: Caller, reason: str, at: datetime) -> None:

@@ -19,6 +19,7 @@ PLACES: Final[Mapping[str, str]] = {
     "holds": "gateway.cli.holds:holds",
     "approve": "gateway.cli.decide:approve",
     "reject": "gateway.cli.decide:reject",
+    "break-glass": "gateway.cli.break_glass:break_glass",
     "release": "gateway.cli.decide:release",
     "left": "gateway.cli.left:left",
     "settle": "gateway.cli.settle:settle",

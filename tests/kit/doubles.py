@@ -18,7 +18,7 @@ from gateway.model.refusal import Refusal
 from gateway.model.upload import Upload
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.pipeline import Pipeline
-from gateway.ports import Attempt, LedgerView, Prepared, Request
+from gateway.ports import Answered, Attempt, LedgerView, Prepared, Request
 from gateway.survey import Survey
 from gateway.terraform.stacks import Stacks
 
@@ -75,6 +75,10 @@ class LedgerDouble:
         if isinstance(found, Exception):
             raise found
         return found
+
+    async def answered(self, actor: str, call_digest: str) -> Answered:
+        """Nothing: nobody was asked."""
+        return Answered()
 
     async def record_refusal(self, refusal: Refusal) -> None:
         """Adds it to `refusals`."""

@@ -1,7 +1,7 @@
 """What the API's routes share: the ports, authentication, and which records a caller may see."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from fastapi import Request as HttpRequest
@@ -31,6 +31,7 @@ from gateway.ports import (
     RecordQuery,
     Request,
 )
+from gateway.wakeups import Wakeups
 
 
 def told(caller: Caller, answer: dict[str, Any]) -> dict[str, Any]:
@@ -73,6 +74,7 @@ class Context:
     keys: KeyRing
     clock: Clock
     max_body_bytes: int
+    wakeups: Wakeups = field(default_factory=Wakeups)
 
     async def caller(self, request: HttpRequest) -> Caller:
         """The authenticated caller; a failure is recorded. A FastAPI dependency, so it runs before any parameter is validated.
