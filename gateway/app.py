@@ -227,6 +227,7 @@ def _application(ports: Ports) -> DoorRouter:
     pipeline = _pipeline(ports, wire)
     door = _aws_door(ports, wire, pipeline)
     app = FastAPI(title="Sentinel", docs_url="/v1/docs", openapi_url="/v1/openapi.json", redoc_url=None)
+    app.state.wakeups = ports.wakeups
     handle_errors(app)
     add_health(app, lambda: _readiness(ports))
     app.include_router(routes(_context(ports, pipeline, _api_decoder(settings, wire))))
