@@ -82,12 +82,13 @@ class Wakeups:
         """Wake for the records of other gateways too, until cancelled. Asks the ledger only while somebody waits."""
         while True:
             await self._somebody.wait()
-            # The end is read first, and everybody looks once more: what was recorded in between would be missed otherwise.
-            seq = await self._poll(ledger, -1)
-            self.wake_all()
+            seq = -1
             while self._waiting:
+                before, seq = seq, await self._poll(ledger, seq)
+                if before < 0 <= seq:
+                    # Only the end was read: what was recorded since the requests began to wait is seen by looking once more.
+                    self.wake_all()
                 await asyncio.sleep(seconds)
-                seq = await self._poll(ledger, seq)
 
     async def _poll(self, ledger: ChangedMutations, seq: int) -> int:
         self.polls += 1
