@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from gateway.model.binding import Binding
+from gateway.model.answered import Answered
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim
 from gateway.model.data_plane import PassedCalls
@@ -177,28 +177,6 @@ class Attempt:
     call_digest: str
     outcome: Outcome | None
     """None while it is in flight."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rejection:
-    """A human's no to one call."""
-
-    mutation_id: str
-    by: str
-    reason: str
-    at: datetime
-    binding: Binding | None
-    """The circumstances that it was given in."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
-    """What people said, or still have to say, about one actor's same call."""
-
-    held: Mapping[str, Binding | None] = field(default_factory=dict)
-    """The mutations that are held for it, each with its circumstances, newest first."""
-    rejection: Rejection | None = None
-    """The latest one."""
 
 
 class Ledger(Protocol):

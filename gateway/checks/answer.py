@@ -1,12 +1,12 @@
-"""What a call that is held anew is told if people were asked about the same call before: it waits with it, or was rejected."""
+"""What a held call is told if people were asked about the same call before: it waits with that one, or was rejected."""
 
 from dataclasses import replace
 from datetime import datetime
 
 from gateway.checks.rule_titles import titled
+from gateway.model.answered import Answered, Rejection
 from gateway.model.binding import misfits
 from gateway.model.verdict import CounterOffer, Decision, Finding, Verdict
-from gateway.ports import Answered, Rejection
 
 
 def with_answer(decision: Decision, answered: Answered, now: datetime) -> Decision:

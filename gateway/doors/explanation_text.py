@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 _VERDICTS = {"allow": "allowed", "hold": "held for a human", "deny": "refused"}
+_VERBS = {"allow": "allowed it", "hold": "held it for a human", "deny": "refused it"}
 _OUTCOMES = {
     "wins": "ranks lower, so it gave way",
     "loses": "ranks higher",
@@ -24,14 +25,14 @@ def _head(document: Mapping[str, Any]) -> Iterator[str]:
     why = f"for {motive['intent']}/{motive['motivation']}" if motive else "without a motive"
     yield (
         f"{document['actor']} ({document['kind']}) asked for {document['operation']} {why} at {document['at']}. "
-        f"Sentinel {_decided(document)} it (mutation {document['mutation_id']}). It is now: {document['state'].replace('_', ' ')}."
+        f"{_decided(document)} (mutation {document['mutation_id']}). It is now: {document['state'].replace('_', ' ')}."
     )
 
 
 def _decided(document: Mapping[str, Any]) -> str:
     if document["mode"] == "observe" and document["verdict"] != "allow":
-        return f"would have {_VERDICTS[document['verdict']]} (this stack is only observed)"
-    return _VERDICTS[document["verdict"]]
+        return f"Sentinel would have {_VERBS[document['verdict']]}, if this stack were not only observed"
+    return f"Sentinel {_VERBS[document['verdict']]}"
 
 
 def _checks(document: Mapping[str, Any]) -> Iterator[str]:

@@ -9,10 +9,10 @@ from sqlalchemy import bindparam, select
 from gateway.ledger.statements import Query, Session, columns
 from gateway.ledger.tables import HOLDS, RECORDS
 from gateway.ledger.timestamps import from_text
+from gateway.model.answered import Answered, Rejection
 from gateway.model.binding import Binding, binding_from_json
 from gateway.model.hold import HoldState
 from gateway.model.record import Stage
-from gateway.ports import Answered, Rejection
 
 _LATEST: Final = 20
 """How many of a call's latest holds are looked at."""

@@ -30,6 +30,7 @@ from gateway.ledger.transaction import Transaction
 from gateway.ledger.verification import verify_ledger
 from gateway.ledger.write_set import write_set
 from gateway.ledger.writer import Writer
+from gateway.model.answered import Answered
 from gateway.model.caller import Caller
 from gateway.model.claim import Claim
 from gateway.model.data_plane import PassedCalls
@@ -44,7 +45,7 @@ from gateway.model.refusal import Refusal
 from gateway.model.resolution import Resolution
 from gateway.model.verdict import Decision
 from gateway.off_loop import off_loop, size_of
-from gateway.ports import Answered, Attempt, Doubt, LedgerView, RecordQuery
+from gateway.ports import Attempt, Doubt, LedgerView, RecordQuery
 
 T = TypeVar("T")
 

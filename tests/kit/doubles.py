@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from gateway.checks.chain import CheckChain, Opinion
 from gateway.effects.resolver import EffectResolver
+from gateway.model.answered import Answered
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim
 from gateway.model.facts import Facts
@@ -18,7 +19,7 @@ from gateway.model.refusal import Refusal
 from gateway.model.upload import Upload
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.pipeline import Pipeline
-from gateway.ports import Answered, Attempt, LedgerView, Prepared, Request
+from gateway.ports import Attempt, LedgerView, Prepared, Request
 from gateway.survey import Survey
 from gateway.terraform.stacks import Stacks
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 from datetime import timedelta
 
 from gateway.checks.answer import with_answer
+from gateway.model.answered import Answered, Rejection
 from gateway.model.approval_rule import USUAL
 from gateway.model.verdict import Decision, Finding, Verdict
-from gateway.ports import Answered, Rejection
 from tests.kit.bindings import BOUND
 from tests.kit.doubles import NOW
 

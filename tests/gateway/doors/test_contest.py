@@ -17,7 +17,9 @@ RIVAL = {
     "score": 1500,
     "terms": {"intent": 600, "motivation": 900, "kind": 0, "unproven": 0},
 }
-WINNING = [{"intent": "security", "motivation": f"m{number:02}", "score": 2000 - number} for number in range(20)]
+WINNING: list[dict[str, Any]] = [
+    {"intent": "security", "motivation": f"m{number:02}", "score": 2000 - number} for number in range(20)
+]
 CONTEST: dict[str, Any] = {
     "incoming": {"score": 450, "terms": {"intent": 200, "motivation": 250}},
     "rivals": {"clm_1": RIVAL, "clm_2": {**RIVAL, "until_ns": None}},

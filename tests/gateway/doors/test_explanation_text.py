@@ -51,4 +51,4 @@ def test_a_contest_is_taken_apart_for_people_only() -> None:
 
 
 def test_an_observed_stack_says_what_would_have_been() -> None:
-    assert "would have refused (this stack is only observed) it" in text(finding(), mode="observe")
+    assert "Sentinel would have refused it, if this stack were not only observed" in text(finding(), mode="observe")

@@ -51,6 +51,7 @@ MATRIX = [
     ("GET", "/v1/mutations/{held}/explanation", None, (401, 200, 404, 200)),
     ("POST", "/v1/mutations/{held}/approve", None, (401, 403, 403, 200)),
     ("POST", "/v1/mutations/{held}/reject", None, (401, 403, 403, 200)),
+    ("POST", "/v1/mutations/{held}/break-glass", {"reason": "INC-7"}, (401, 403, 403, 403)),
     ("POST", "/v1/mutations/{applied}/release", None, (401, 200, {403, 404}, 200)),
     ("POST", "/v1/mutations/{applied}/settle", {"outcome": "failed", "reason": "I saw it."}, (401, 403, 403, 403)),
     ("POST", "/v1/sessions", {"motive": MOTIVE}, (401, 200, 200, 200)),

@@ -4,6 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -111,6 +112,13 @@ def test_who_may_not_see_a_mutation_does_not_wait_for_it(gate: Gate) -> None:
     assert ask(gate, held, "1s", "rival").status_code == 404
     for wrong in ("61s", "many", "-1s"):
         assert ask(gate, held, wrong).status_code == 400
+
+
+def test_the_decision_at_another_gateway_wakes_too(gate: Gate, tmp_path: Path) -> None:
+    held = mutation_of(put_rule(gate, f"n-{uuid4()}"))
+    with Gate(directory=tmp_path, data=gate.directory / "data") as other:
+        found = while_waiting(gate, held, lambda: succeeds(act(other, "human", held, "approve")))
+    assert found["state"] == "approved"
 
 
 def test_after_its_time_the_request_is_answered_as_it_is(gate: Gate) -> None:
