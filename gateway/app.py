@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 import structlog
@@ -12,10 +12,12 @@ from fastapi import FastAPI
 from gateway import background
 from gateway.authn.bearer import Bearer
 from gateway.authn.sigv4 import SigV4
+from gateway.checks.approvers import ApproversPolicy
 from gateway.checks.arbitration import ArbitrationCheck
 from gateway.checks.bounds import BoundsCheck
 from gateway.checks.call_class import CallClassCheck
 from gateway.checks.chain import CheckChain
+from gateway.checks.contest import ContestPolicy
 from gateway.checks.dependencies import DependenciesCheck
 from gateway.checks.policy import GuardrailsCheck
 from gateway.checks.policy_input import PolicyInputs
@@ -73,6 +75,7 @@ from gateway.signals.intake import SignalIntake
 from gateway.signals.sns import SnsMessages
 from gateway.survey import Survey
 from gateway.terraform.stacks import Stacks
+from gateway.wakeups import Wakeups
 
 log = structlog.get_logger()
 
@@ -89,7 +92,10 @@ def checks(engine: RunningEngine, quarantined: Callable[[str], str] = lambda _: 
             GuardrailsCheck(engine, engine.packages, inputs),
             # Add new checks above this line: arbitration decides which claims end, so it comes last.
             ArbitrationCheck(engine, inputs),
-        ]
+        ],
+        rules=engine.rules,
+        approvers=ApproversPolicy(engine, inputs),
+        contests=ContestPolicy(engine, inputs),
     )
 
 
@@ -109,6 +115,7 @@ class Ports:
     digest_key: bytes
     drift: DriftWatch
     signals: SignalBook
+    wakeups: Wakeups = field(default_factory=Wakeups)
 
 
 @asynccontextmanager
@@ -169,6 +176,7 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             background.record_counts(counts),
             background.decide_drift(ports.drift),
             background.follow_signals(ports.signals),
+            ports.wakeups.follow(ledger),
         ):
             stack.callback(asyncio.ensure_future(work).cancel)
         plans = _plans(ports)
@@ -238,6 +246,7 @@ def _application(ports: Ports, plans: PlanCheck, run_task: RunTask) -> DoorRoute
     pipeline = _pipeline(ports, wire)
     door = _aws_door(ports, wire, pipeline)
     app = FastAPI(title="Sentinel", docs_url="/v1/docs", openapi_url="/v1/openapi.json", redoc_url=None)
+    app.state.wakeups = ports.wakeups
     handle_errors(app)
     add_health(app, lambda: _readiness(ports))
     app.include_router(routes(_context(ports, pipeline, _api_decoder(settings, wire), plans, run_task)))
@@ -264,6 +273,7 @@ def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
         cloud=_aws(ports, wire),
         clock=ports.clock,
         digest_key=ports.digest_key,
+        settled=ports.wakeups.wake,
     )
 
 
@@ -355,6 +365,7 @@ def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder, plans: PlanC
         keys=ports.keys,
         clock=ports.clock,
         max_body_bytes=ports.settings.server.max_body_bytes,
+        wakeups=ports.wakeups,
     )
 
 

@@ -5,10 +5,12 @@ Inbound → Caller → Call → Mutation (effects known) → Facts → Findings 
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import structlog
 
+from gateway.checks.answer import with_answer
 from gateway.checks.chain import CheckChain
 from gateway.decision_log import log_decision
 from gateway.effects.resolver import EffectResolver
@@ -70,8 +72,9 @@ class Pipeline:
         cloud: Cloud,
         clock: Clock,
         digest_key: bytes = b"",
+        settled: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """`digest_key` keys the digests of calls, which are recorded."""
+        """`digest_key` keys the digests of calls, which are recorded. `settled` is called with each mutation whose outcome is recorded."""
         self._resolver = resolver
         self._survey = survey
         self._checks = checks
@@ -79,6 +82,7 @@ class Pipeline:
         self._cloud = cloud
         self._clock = clock
         self._digest_key = digest_key
+        self._settled = settled
         self._running: set[asyncio.Future[MutationResult]] = set()
 
     async def admit(
@@ -173,6 +177,8 @@ class Pipeline:
                 raise
             mutation, decision, prepared = await self._decide_and_record(mutation)
         if prepared is None:
+            # The caller is told the mutation that waits for a human, which it can wait for; the record of this one names it too.
+            mutation = replace(mutation, id=decision.attached or mutation.id)
             return MutationResult(mutation=mutation, decision=decision, outcome=Refused(decision=decision))
         # The decision is durable now. If the process dies before SETTLED is written, the mutation is in doubt once its lease has run out.
         outcome: Sent = await self._cloud.send(prepared)
@@ -181,6 +187,7 @@ class Pipeline:
         except Exception:
             log.exception("settled_not_recorded", mutation=mutation.id)
             outcome = InDoubt(reason="AWS answered, but the ledger could not record the answer.")
+        self._settled(mutation.id)
         return MutationResult(mutation=mutation, decision=decision, outcome=outcome)
 
     async def _decide_and_record(self, mutation: Mutation) -> tuple[Mutation, Decision, Prepared | None]:
@@ -219,7 +226,11 @@ class Pipeline:
                 absolute=True,
             )
             return mutation, nothing_known(self._clock.now()), Decision(findings=(denial,))
-        return mutation, facts, await self._checks.decide(mutation, facts)
+        decision = await self._checks.decide(mutation, facts)
+        if decision.verdict is Verdict.HOLD:
+            answered = await self._ledger.answered(mutation.caller.actor, mutation.call.digest)
+            decision = with_answer(decision, answered, facts.now)
+        return mutation, facts, decision
 
     async def _survey_effects(self, mutation: Mutation) -> tuple[Mutation, Facts]:
         """Gather facts, then recompute the effects against them. Calls that append to, remove from or overwrite a list depend on its

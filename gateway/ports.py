@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from gateway.model.answered import Answered
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim
 from gateway.model.data_plane import PassedCalls
@@ -200,6 +201,13 @@ class Ledger(Protocol):
         """This actor's earlier attempt with this key, None if there was none. Raises `errors.LedgerUnavailable`."""
         ...
 
+    async def answered(self, actor: str, call_digest: str) -> Answered:
+        """What people said, or still have to say, about this actor's same call. Asked only about a call that would be held.
+
+        Raises `errors.LedgerUnavailable`.
+        """
+        ...
+
     async def record_refusal(self, refusal: Refusal) -> None:
         """Append TURNED_AWAY. Rate-limited: the next record says how many were dropped. Raises `errors.LedgerUnavailable`."""
         ...
@@ -309,6 +317,10 @@ class LedgerCommands(Protocol):
 
     async def approve(self, mutation_id: str, *, approver: Caller, at: datetime, lasts: timedelta) -> Approval:
         """Approve the held call. Raises `errors.NotFound`, `errors.NotAllowed` (the approver's own call, or not a human approver)."""
+        ...
+
+    async def break_glass(self, mutation_id: str, *, human: Caller, reason: str, at: datetime) -> Approval:
+        """Pass a held call at once, without those who may approve it. Raises `errors.NotFound`, `errors.NotAllowed`."""
         ...
 
     async def reject(self, mutation_id: str, *, approver: Caller, reason: str, at: datetime) -> None:

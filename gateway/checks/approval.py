@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from gateway.model.approval_rule import approval_rule_to_json
 from gateway.model.binding import Binding, misfits
 from gateway.model.facts import Approval, Facts, Subject
 from gateway.model.json import Json, digest
@@ -25,7 +26,18 @@ def with_approval(mutation: Mutation, facts: Facts, decision: Decision, contests
         return decision
     if changed := misfits(approval.binding, binding) if binding.reasons else ():
         return replace(decision, findings=(*decision.findings, _outdated(approval, changed)))
-    return replace(decision, approval=approval.id, supersedes=tuple(sorted({*decision.supersedes, *contests})))
+    ended = tuple(sorted({*decision.supersedes, *contests}))
+    return replace(decision, approval=approval.id, supersedes=ended, consent=_consent(approval))
+
+
+def _consent(approval: Approval) -> dict[str, Json]:
+    """What the record of the decision says about the approval that it uses."""
+    return {
+        "approval": approval.id,
+        "held": approval.mutation_id,
+        "approvers": [*approval.others, approval.approver],
+        "broke_glass": approval.broke_glass,
+    }
 
 
 def _held(decision: Decision) -> bool:
@@ -43,6 +55,7 @@ def binding_of(mutation: Mutation, facts: Facts, decision: Decision, contests: S
         bundle=decision.bundle,
         reasons=tuple(sorted({_reason(finding) for finding in decision.findings if finding.verdict is Verdict.HOLD})),
         contests=tuple(sorted(contests)),
+        approvers=digest(approval_rule_to_json(decision.needs)),
     )
 
 

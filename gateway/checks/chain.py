@@ -1,16 +1,21 @@
 """The `Check` protocol, and the `CheckChain` that runs every check and combines the results into one decision."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import structlog
 
 from gateway.checks.approval import with_approval
+from gateway.checks.approvers import ApproversPolicy
+from gateway.checks.contest import ContestPolicy
+from gateway.checks.rule_titles import titled
+from gateway.model.approval_rule import USUAL
 from gateway.model.claim import Relation
 from gateway.model.facts import Facts
 from gateway.model.json import Json
 from gateway.model.mutation import Mutation
+from gateway.model.rule_text import RuleText
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 
 log = structlog.get_logger()
@@ -57,33 +62,58 @@ def passed(check: Check) -> Opinion:
 class CheckChain:
     """Runs every check in order, so that the caller gets all objections at once."""
 
-    def __init__(self, checks: Sequence[Check]) -> None:
-        """Raises ValueError if there are no checks or two have the same name."""
+    def __init__(
+        self,
+        checks: Sequence[Check],
+        *,
+        rules: Callable[[], Mapping[str, RuleText]] = dict,
+        approvers: ApproversPolicy | None = None,
+        contests: ContestPolicy | None = None,
+    ) -> None:
+        """`rules` returns titles and places of the policies' rules. Raises ValueError if there are no checks or two have the same name."""
         names = [check.name for check in checks]
         if not checks or len(set(names)) != len(names):
             message = f"a chain needs checks with different names, not {names}"
             raise ValueError(message)
         self._checks = tuple(checks)
+        self._rules = rules
+        self._approvers = approvers
+        self._contests = contests
 
     async def decide(self, mutation: Mutation, facts: Facts) -> Decision:
         """The decision from the findings of every check."""
         opinions = [await _examine(check, mutation, facts) for check in self._checks]
         bundle = next((opinion.bundle for opinion in opinions if opinion.bundle), "")
         decision = Decision(
-            findings=tuple(finding for opinion in opinions for finding in opinion.findings),
+            findings=titled(tuple(each for opinion in opinions for each in opinion.findings), self._rules()),
             supersedes=_joined(opinion.supersedes for opinion in opinions),
             mode=facts.mode,
             bundle=bundle,
             code=facts.code,
             priorities=next((opinion.priorities for opinion in opinions if opinion.priorities), ""),
             obligations={key: value for opinion in opinions for key, value in opinion.obligations.items()},
+            contest=await self._contests.of(mutation, facts) if self._contests else None,
         )
+        decision = await self._with_approvers(mutation, facts, decision)
         decision = with_approval(mutation, facts, decision, _joined(opinion.on_approval for opinion in opinions))
         if facts.mode is Mode.OBSERVE:
             # An observed mutation is applied, so it holds the attribute afterwards, whatever arbitration would have decided.
             same = tuple(standing.claim.id for standing in facts.claims if standing.relation is Relation.SAME)
             decision = replace(decision, supersedes=_joined((decision.supersedes, same)))
         return decision
+
+    async def _with_approvers(self, mutation: Mutation, facts: Facts, decision: Decision) -> Decision:
+        """The decision with the rule about who may approve it, if it is held; a denial if the policies cannot tell."""
+        if not any(finding.verdict is Verdict.HOLD for finding in decision.findings):
+            return decision
+        if self._approvers is None:
+            return replace(decision, needs=USUAL)
+        try:
+            return replace(decision, needs=await self._approvers.rule(mutation, facts, decision.findings))
+        except Exception:
+            log.exception("approvers_broke", mutation=mutation.id)
+            reason = "The policies could not say who may approve this change, so it was refused; nothing was sent. Try again; the gateway's log says more."
+            return replace(decision, findings=(*decision.findings, *_denied("approvers", "broke", reason).findings))
 
 
 def _joined(ids: Iterable[Sequence[str]]) -> tuple[str, ...]:

@@ -120,6 +120,10 @@ def approve(
     reply = run(_post_action(actor, mutation_id, "approve", "until", body={"lasts": lasts}), as_json=as_json)
     if as_json:
         show_json(reply)
+    elif reply["missing"]:
+        console.print(
+            f"You approved {mutation_id}. {reply['missing']} more must, by {safe(reply['until'])}, before it passes; so far: {safe(', '.join(reply['approvers']))}."
+        )
     else:
         console.print(
             f"Approved {mutation_id} until {safe(reply['until'])}. When the same actor repeats the identical call, it is applied once."

@@ -65,6 +65,7 @@ def show_hold(hold: Mapping[str, Any]) -> None:
             "motive": "/".join(part for part in (motive.get("intent", ""), motive.get("motivation", "")) if part),
             "says": motive.get("text", ""),
             "evidence": ", ".join(motive.get("evidence", ())),
+            "approvers": _approvers(hold["approvers"]),
         }
     )
     for effect in hold["effects"]:
@@ -80,6 +81,13 @@ def show_hold(hold: Mapping[str, Any]) -> None:
         )
     )
     console.print(safe(json.dumps(hold["parameters"], indent=2, ensure_ascii=False)))
+
+
+def _approvers(rule: Mapping[str, Any] | None) -> str:
+    """Which people may approve it, and how many must; empty for a hold of an older version."""
+    if rule is None:
+        return ""
+    return f"{', and '.join(' or '.join(wanted) for wanted in rule['roles'])}. {rule['reason']}"
 
 
 def _row(hold: Mapping[str, Any]) -> list[str]:

@@ -25,9 +25,15 @@ def _text(mutation: Mutation, decision: Decision) -> str:
     if decision.verdict is Verdict.HOLD:
         return (
             f"Sentinel holds {call} for a human (mutation {mutation.id}); nothing was sent to AWS. {reasons} "
-            f"Once a human has run `sentinel approve {mutation.id}`, repeat the identical call."
+            f"{_who(decision)} `sentinel approve {mutation.id}`, repeat the identical call; "
+            f"GET /v1/mutations/{mutation.id}?wait=30s returns as soon as that is decided."
         )
     return f"Sentinel refused {call} (mutation {mutation.id}); nothing was sent to AWS. {reasons}"
+
+
+def _who(decision: Decision) -> str:
+    people = decision.needs.people if decision.needs else 1
+    return "Once a human has run" if people == 1 else f"Once {people} different people have run"
 
 
 def _reasons(objections: list[str]) -> str:

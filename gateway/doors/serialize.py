@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from gateway.model.approval_rule import approval_rule_to_json
 from gateway.model.claim import Claim
 from gateway.model.hold import Hold
 from gateway.model.json import to_json
@@ -43,6 +44,8 @@ def decision_to_json(decision: Decision) -> dict[str, Any]:
         "findings": [finding_to_json(finding) for finding in decision.findings],
         "supersedes": list(decision.supersedes),
         "approval": decision.approval,
+        "needs": approval_rule_to_json(decision.needs),
+        "held_as": decision.attached,
         "bundle": decision.bundle,
         "code": decision.code,
     }
@@ -123,6 +126,7 @@ def hold_to_json(hold: Hold) -> dict[str, Any]:
         "parameters": call["parameters"],
         "whole": call.get("whole") is True and "cut" not in summary,
         "motive": summary["motive"],
+        "approvers": summary["decision"].get("needs"),
         "effects": [
             {name: effect[name] for name in ("address", "attribute", "action", "before", "value")}
             for effect in summary["effects"]

@@ -6,6 +6,7 @@ from typing import Final
 from gateway.effects.masking import bounded_parameters
 from gateway.ledger.serialize import recorded_effect, recorded_finding
 from gateway.ledger.timestamps import to_text
+from gateway.model.approval_rule import approval_rule_to_json
 from gateway.model.binding import binding_to_json
 from gateway.model.claim import Claim
 from gateway.model.facts import Subject
@@ -87,7 +88,18 @@ def _decision_to_json(decision: Decision) -> Json:
         "code": decision.code,
         "obligations": decision.obligations,
         "binding": binding_to_json(decision.binding),
+        **_if_given(
+            needs=approval_rule_to_json(decision.needs),
+            consent=decision.consent,
+            contest=decision.contest,
+            attached=decision.attached or None,
+        ),
     }
+
+
+def _if_given(**members: Json) -> dict[str, Json]:
+    """Members that most decisions lack."""
+    return {name: value for name, value in members.items() if value is not None}
 
 
 def carried_out_body(body: Mapping[str, Json], mutation: Mutation, owner: str) -> Mapping[str, Json]:

@@ -63,7 +63,7 @@ def decide(transaction: Transaction, write: WriteSet) -> tuple[Claim, ...]:
     """
     if not write.decision.carried_out:
         _append(transaction, write)
-        if write.decision.verdict is Verdict.HOLD:
+        if write.decision.verdict is Verdict.HOLD and not write.decision.attached:
             _open_hold(transaction, write)
         return ()
     spend_signature(transaction, write.mutation, write.facts.now)

@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, TypeVar
 
-from gateway.ledger import approvals, doubts, leases, queries
+from gateway.ledger import approvals, consents, doubts, leases, queries
 from gateway.ledger.anchor import Anchor
+from gateway.ledger.answers import answered
 from gateway.ledger.blame import Blame, blame
 from gateway.ledger.checkpoint_file import CheckpointFile
 from gateway.ledger.claims import expire
@@ -31,6 +32,7 @@ from gateway.ledger.transaction import Transaction
 from gateway.ledger.verification import verify_ledger
 from gateway.ledger.write_set import write_set
 from gateway.ledger.writer import Writer
+from gateway.model.answered import Answered
 from gateway.model.caller import Caller
 from gateway.model.claim import Claim
 from gateway.model.data_plane import PassedCalls
@@ -150,6 +152,10 @@ class SqlLedger:
         """The earlier attempt of this actor with this idempotency key, or None."""
         return await self.read(lambda session: attempt_of(session, actor, idempotency_key))
 
+    async def answered(self, actor: str, call_digest: str) -> Answered:
+        """What people said, or still have to say, about this actor's same call."""
+        return await self.read(lambda session: answered(session, actor, call_digest))
+
     async def record_refusal(self, refusal: Refusal) -> None:
         """Append TURNED_AWAY. Rate-limited: the next record says how many were dropped."""
         if self._refusal_limit.admit(refusal):
@@ -211,6 +217,10 @@ class SqlLedger:
         """The records that match; at most `queries.MAX_PAGE`."""
         return await self._query_reader.read(lambda connection: queries.records(connection, query))
 
+    async def changed_since(self, seq: int) -> tuple[int, Sequence[str]]:
+        """The number of the last record looked at, and the mutations of those after `seq`; for -1 only the number of the last record."""
+        return await self._query_reader.read(lambda connection: queries.changed_since(connection, seq))
+
     async def claims(self, *, address: str = "", actor: str = "", open_only: bool = True) -> Sequence[Claim]:
         """Claims, newest first; at most `queries.MAX_PAGE`."""
         now = datetime.now(UTC)
@@ -241,7 +251,13 @@ class SqlLedger:
     async def approve(self, mutation_id: str, *, approver: Caller, at: datetime, lasts: timedelta) -> Approval:
         """Approve the held call; the approval. Raises `errors.NotFound`, `errors.NotAllowed` (own call, or not a human approver)."""
         return await self._writer.submit(
-            lambda transaction: approvals.approve(transaction, mutation_id, approver=approver, at=at, lasts=lasts)
+            lambda transaction: consents.approve(transaction, mutation_id, approver=approver, at=at, lasts=lasts)
+        )
+
+    async def break_glass(self, mutation_id: str, *, human: Caller, reason: str, at: datetime) -> Approval:
+        """Pass a held call at once; the approval. Raises `errors.NotFound`, `errors.NotAllowed` (not a human with the role, or not held)."""
+        return await self._writer.submit(
+            lambda transaction: consents.break_glass(transaction, mutation_id, human=human, reason=reason, at=at)
         )
 
     async def reject(self, mutation_id: str, *, approver: Caller, reason: str, at: datetime) -> None:

@@ -177,6 +177,8 @@ def approval_from_row(row: ApprovalRow) -> Approval:
         approver=row.approver,
         until=from_text(row.until),
         binding=binding_from_json(json.loads(row.binding)) if row.binding else None,
+        others=tuple(json.loads(row.others)),
+        broke_glass=bool(row.broke_glass),
     )
 
 

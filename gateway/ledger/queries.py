@@ -41,6 +41,15 @@ def records(connection: Connection, query: RecordQuery) -> tuple[Record, ...]:
     return _fitting(connection, statement, query)
 
 
+def changed_since(connection: Connection, seq: int) -> tuple[int, tuple[str, ...]]:
+    """The number of the last record looked at, and the mutations of those after `seq`, a page at most; for -1 only the last number."""
+    if seq < 0:
+        return connection.execute(select(func.max(RECORDS.c.seq))).scalar() or 0, ()
+    statement = select(RECORDS.c.seq, RECORDS.c.mutation_id).where(RECORDS.c.seq > seq)
+    rows = connection.execute(statement.order_by(RECORDS.c.seq).limit(MAX_PAGE)).all()
+    return (rows[-1].seq if rows else seq), tuple(row.mutation_id for row in rows)
+
+
 def _fitting(connection: Connection, statement: Select[Any], query: RecordQuery) -> tuple[Record, ...]:
     """The records whose bodies fit, in the statement's order. They are read a few at a time until there are enough."""
     fits, limit = fits_body(query), _page(query.limit)

@@ -158,7 +158,10 @@ class ApprovalRow(NamedTuple):
     mutation_id: str
     approver: str
     until: str
+    state: str
     binding: str
+    others: str
+    broke_glass: int
 
 
 class KeyRow(NamedTuple):

@@ -15,9 +15,11 @@ class AttemptState(StrEnum):
 
 
 class ApprovalState(StrEnum):
-    """Whether an approval can still be used. At most one approval of a call is unused."""
+    """Whether an approval can still be used. At most one approval of a call is unused or partial."""
 
     UNUSED = "open"
+    PARTIAL = "partial"
+    """More people must consent before it permits the call."""
     USED = "used"
     EXPIRED = "ended"
     WITHDRAWN = "withdrawn"

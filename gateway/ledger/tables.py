@@ -28,6 +28,7 @@ SEQ: TypeEngine[int] = BigInteger().with_variant(Integer(), "sqlite")
 
 _OPEN = text("ended_at IS NULL")
 _UNUSED = text(f"state = '{ApprovalState.UNUSED}'")
+_PARTIAL = text(f"state = '{ApprovalState.PARTIAL}'")
 _IN_FLIGHT = text(f"state = '{AttemptState.IN_FLIGHT}'")
 _IN_DOUBT = text(f"state = '{AttemptState.IN_DOUBT}'")
 _SUPERSEDED = text("ended_by IS NOT NULL")
@@ -207,6 +208,14 @@ class ApprovalTable(LedgerTable, table=True):
             sqlite_where=_UNUSED,
             postgresql_where=_UNUSED,
         ),
+        Index(
+            "approvals_partial",
+            "actor",
+            "call_digest",
+            unique=True,
+            sqlite_where=_PARTIAL,
+            postgresql_where=_PARTIAL,
+        ),
         Index("approvals_by_mutation", "mutation_id"),
     )
 
@@ -223,6 +232,10 @@ class ApprovalTable(LedgerTable, table=True):
     """The mutation that used it; empty while unused."""
     binding: str = Field(sa_type=TEXT)
     """The binding of the approved hold."""
+    others: str = Field(default="[]", sa_type=TEXT, sa_column_kwargs={"server_default": "[]"})
+    """JSON: the people who consented before `approver`, where more than one must."""
+    broke_glass: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """1 if a human passed the hold in an emergency."""
 
 
 class ValueTable(LedgerTable, table=True):
@@ -290,6 +303,7 @@ def _table(model: type[LedgerTable]) -> Table:
 
 # Literals, not parameters: a partial index is used only if the condition in the SQL text matches its own.
 UNUSED: ColumnElement[str] = literal_column(f"'{ApprovalState.UNUSED}'")
+PARTIAL: ColumnElement[str] = literal_column(f"'{ApprovalState.PARTIAL}'")
 IN_FLIGHT: ColumnElement[str] = literal_column(f"'{AttemptState.IN_FLIGHT}'")
 IN_DOUBT: ColumnElement[str] = literal_column(f"'{AttemptState.IN_DOUBT}'")
 

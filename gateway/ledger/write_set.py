@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from gateway.errors import CallTooLarge, PolicyInvalid
 from gateway.ledger.decided_body import carried_out_body, decided_body
+from gateway.ledger.recorded_facts import recorded_facts
 from gateway.ledger.summary import refused_body
 from gateway.model.claim import Claim
 from gateway.model.facts import Facts, Subject
@@ -60,7 +61,11 @@ def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: st
         subjects = [None] * len(mutation.effects)
     claims = _claims(mutation, facts, decision, subjects) if decision.carried_out else ()
     digest = mutation.call.digest
-    body = {**decided_body(mutation, decision, subjects, claims, digest), **_proof(mutation, facts)}
+    body = {
+        **decided_body(mutation, decision, subjects, claims, digest),
+        "facts": recorded_facts(facts),
+        **_proof(mutation, facts),
+    }
     record = Record(
         stage=Stage.DECIDED,
         at=facts.now,

@@ -25,6 +25,8 @@ class Binding:
     """Why the call was held: rule, address, attribute and holder of each finding, sorted."""
     contests: tuple[str, ...]
     """Ids of the claims that end if the call is approved, sorted."""
+    approvers: str = ""
+    """Digest of who may approve it. Empty in bindings of older versions, which no longer fit."""
 
 
 def binding_to_json(binding: Binding | None) -> dict[str, Json] | None:
@@ -45,6 +47,7 @@ _PARTS: Mapping[str, str] = {
     "effects": "the effects or the values they replace",
     "code": "the code or contracts",
     "bundle": "the policies",
+    "approvers": "who may approve it",
 }
 
 

@@ -74,6 +74,12 @@ class Approval:
     until: datetime
     binding: Binding | None = None
     """The circumstances it was given in. None (of an older version of Sentinel) fits no call."""
+    others: tuple[str, ...] = ()
+    """The people who consented before `approver`, where more than one must."""
+    missing: int = 0
+    """How many more people must consent before it permits the call."""
+    broke_glass: bool = False
+    """Whether a human passed the hold in an emergency, without those who may approve it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,8 @@ class Stage(StrEnum):
     SETTLED = "settled"
     APPROVED = "approved"
     REJECTED = "rejected"
+    BROKE_GLASS = "broke_glass"
+    """A human passed a held mutation at once, in an emergency."""
     RELEASED = "released"
     EXPIRED = "expired"
     RECONCILED = "reconciled"

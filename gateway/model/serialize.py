@@ -14,4 +14,5 @@ def finding_to_json(finding: Finding) -> dict[str, Json]:
         "address": finding.address,
         "attribute": finding.attribute,
         "source": finding.source,
+        "title": finding.title,
     }

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from gateway.model.approval_rule import ApprovalRule
 from gateway.model.binding import Binding
 from gateway.model.json import Json
 
@@ -57,6 +58,8 @@ class Finding:
     offer: CounterOffer | None = None
     absolute: bool = False
     """Of a denial: whether it is enforced in observe mode too."""
+    title: str = ""
+    """What the rule is called; empty where it has no title."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +82,14 @@ class Decision:
     """Revision of the numbers that arbitration decided by, e.g. `dev@3f2a…`; empty if the policies do not tell."""
     binding: Binding | None = None
     """What an approval of this mutation is bound to; None if nothing holds it."""
+    needs: ApprovalRule | None = None
+    """Who may approve it; None if nothing holds it."""
+    consent: Mapping[str, Json] | None = None
+    """The used approval: its id, the held mutation, who gave it, and whether it broke the glass; None if none is used."""
+    contest: Mapping[str, Json] | None = None
+    """The contest with standing claims, taken apart by the policies; None if there was none. Agents do not see it."""
+    attached: str = ""
+    """The mutation that is held already for the same call in the same circumstances; empty if none is."""
 
     @property
     def verdict(self) -> Verdict:

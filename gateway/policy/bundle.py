@@ -15,8 +15,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gateway.errors import PolicyInvalid
+from gateway.model.rule_text import RuleText
 from gateway.policy import data_schema, opa_command
 from gateway.policy.guardrail_sources import check_guardrails
+from gateway.policy.rule_texts import rule_texts
 from gateway.policy.sources import Sources
 
 ENTRYPOINTS = ("sentinel/arbitration/result", "sentinel/guardrails/result")
@@ -24,10 +26,12 @@ DRIFT = "sentinel/drift/result"
 """Decides about changes from outside. Policies without it leave each of them to a human."""
 PRIORITIES = "sentinel/priorities/result"
 """The numbers in force for the stacks of a change. Policies without it have no layers."""
-_OPTIONAL = {
-    DRIFT: re.compile(rb"^package sentinel\.drift$", re.MULTILINE),
-    PRIORITIES: re.compile(rb"^package sentinel\.priorities$", re.MULTILINE),
-}
+EXPLANATION = "sentinel/explanation/result"
+"""Takes contests apart, for `sentinel explain`. Policies without it explain a contest by its findings alone."""
+APPROVERS = "sentinel/approvers/result"
+"""Says who may approve what is held. With policies without it, one person with the role `approver` may."""
+OPTIONAL = (DRIFT, EXPLANATION, APPROVERS, PRIORITIES)
+"""Entrypoints that policies need not have."""
 RULES = "data.sentinel.rules."
 """Prefix of the guardrail packages."""
 _WASM, _DATA, _MANIFEST = "policy.wasm", "data.json", "manifest.json"
@@ -49,6 +53,8 @@ class Manifest(BaseModel):
     """SHA-256 of policy.wasm."""
     data_sha256: str
     """SHA-256 of data.json. (Not called `data`, because `opa test policies` merges both files into one document.)"""
+    rules: Mapping[str, RuleText] = {}
+    """Title and place of each rule that has METADATA with an id, by that id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +128,7 @@ def build(sources: Sources, tool: Path) -> Bundle:
         archive = Path(scratch) / "bundle.tar.gz"
         opa_command.opa_output(tool, ["check", "--strict", "."], cwd=copy)
         check_guardrails(copy, tool)
-        entrypoints = _entrypoints(sources)
+        entrypoints, rules = _entrypoints(sources), rule_texts(copy, tool)
         entrypoint_options = [part for entrypoint in entrypoints for part in ("-e", entrypoint)]
         opa_command.opa_output(tool, ["build", "-t", "wasm", *entrypoint_options, "-o", str(archive), "."], cwd=copy)
         inspection = json.loads(opa_command.opa_output(tool, ["inspect", "--format", "json", str(archive)], cwd=copy))
@@ -134,15 +140,20 @@ def build(sources: Sources, tool: Path) -> Bundle:
         sources=dict(sorted(sources.digests.items())),
         wasm_sha256=_sha256(wasm),
         data_sha256=_sha256(data),
+        rules=rules,
     )
     return _validated(Bundle(wasm=wasm, data=data, manifest=manifest))
 
 
 def _entrypoints(sources: Sources) -> tuple[str, ...]:
     """The rules that a gateway may ask."""
-    packages = sources.files.values()
-    found = (name for name, package in _OPTIONAL.items() if any(package.search(content) for content in packages))
-    return tuple(sorted((*ENTRYPOINTS, *found)))
+    return tuple(sorted((*ENTRYPOINTS, *(name for name in OPTIONAL if _has_package(sources, name)))))
+
+
+def _has_package(sources: Sources, entrypoint: str) -> bool:
+    package = entrypoint.rpartition("/")[0].replace("/", r"\.").encode()
+    clause = re.compile(rb"^package " + package + rb"\s*$", re.MULTILINE)
+    return any(clause.search(content) for name, content in sources.files.items() if name.endswith(".rego"))
 
 
 def _packages(inspection: Mapping[str, Any]) -> tuple[str, ...]:

@@ -183,6 +183,24 @@ class DriftData(_Strict):
     reverted: list[StrictStr]
 
 
+Roles = Annotated[list[Annotated[StrictStr, Field(min_length=1)]], Field(min_length=1)]
+"""Roles of which an approver has one."""
+
+
+class ApprovalsData(_Strict):
+    """`policies/data/approvals.json`."""
+
+    roles: Roles
+    roles_by_stack: dict[StrictStr, Roles]
+    roles_by_owner: dict[StrictStr, Roles]
+    roles_by_type: dict[StrictStr, Roles]
+    people: Annotated[StrictInt, Field(ge=1, le=10)]
+    people_for_stores: Annotated[StrictInt, Field(ge=1, le=10)]
+    longest_seconds: Annotated[StrictInt, Field(gt=0, le=30 * 24 * 3600)]
+    longest_seconds_for_stores: Annotated[StrictInt, Field(gt=0, le=30 * 24 * 3600)]
+    rejected_seconds: Annotated[StrictInt, Field(ge=0, le=30 * 24 * 3600)]
+
+
 _KNOWN: Mapping[str, type[BaseModel]] = {
     "priorities": Priorities,
     "network": NetworkData,
@@ -197,6 +215,7 @@ _KNOWN: Mapping[str, type[BaseModel]] = {
     "exposure": ExposureData,
     "destinations": DestinationsData,
     "drift": DriftData,
+    "approvals": ApprovalsData,
 }
 _COMPLETE = (
     ("intents", Intent),

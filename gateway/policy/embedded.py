@@ -13,6 +13,7 @@ import wasmtime
 
 from gateway.errors import PolicyInvalid, PolicyUnavailable
 from gateway.model.json import Json, canonical
+from gateway.model.rule_text import RuleText
 from gateway.policy.abi import HEADROOM, PolicyAborted, WasmInstance
 from gateway.policy.builtins import UnsupportedFormat
 from gateway.policy.bundle import ENTRYPOINTS, Bundle
@@ -85,6 +86,14 @@ class Embedded:
     def packages(self) -> frozenset[str]:
         """The guardrail packages of the bundle. Each must be evaluated in every decision."""
         return self._bundle.packages
+
+    def rules(self) -> Mapping[str, RuleText]:
+        """Title and place of each rule of the bundle, by its id."""
+        return self._bundle.manifest.rules
+
+    def answers(self, entrypoint: str) -> bool:
+        """Whether the bundle has this entrypoint."""
+        return entrypoint in self._bundle.manifest.entrypoints
 
     @property
     def problem(self) -> str:

@@ -1,11 +1,12 @@
 """Opens the policy engine that the settings select."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Protocol
 
 from gateway.errors import SettingsInvalid
+from gateway.model.rule_text import RuleText
 from gateway.policy.opa_server import OpaServer
 from gateway.policy.select_bundle import select_bundle
 from gateway.policy.sources import shipped
@@ -22,6 +23,14 @@ class RunningEngine(PolicyEngine, Protocol):
 
     def packages(self) -> Collection[str]:
         """The guardrail packages in force. Each must be evaluated in every decision."""
+        ...
+
+    def rules(self) -> Mapping[str, RuleText]:
+        """Title and place of each rule in force, by its id. What has no METADATA is not there."""
+        ...
+
+    def answers(self, entrypoint: str) -> bool:
+        """Whether the policies in force have this entrypoint; some are optional."""
         ...
 
     @property
@@ -54,6 +63,7 @@ async def open_engine(settings: PolicySettings, data: Path) -> RunningEngine:
         deadline_ms=settings.deadline_ms,
         packages=lambda: bundle.packages,
         flip_window=bundle.flip_window,
+        manifest=bundle.manifest,
     )
     await server.open()
     return server

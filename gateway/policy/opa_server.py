@@ -13,7 +13,8 @@ from opa_client.opa_async import AsyncOpaClient
 
 from gateway.errors import PolicyInvalid, PolicyUnavailable, SettingsInvalid
 from gateway.model.json import Json
-from gateway.policy.bundle import DRIFT, ENTRYPOINTS, PRIORITIES
+from gateway.model.rule_text import RuleText
+from gateway.policy.bundle import ENTRYPOINTS, OPTIONAL, Manifest
 from gateway.policy.embedded import sort_lists
 
 _QUERY = {"strict-builtin-errors": "true", "provenance": "true"}
@@ -25,9 +26,15 @@ class OpaServer:
     """Evaluates rules on an OPA server. Never retries; anything but a defined result in time is a denial."""
 
     def __init__(
-        self, url: str, *, deadline_ms: int, packages: Callable[[], Collection[str]], flip_window: timedelta
+        self,
+        url: str,
+        *,
+        deadline_ms: int,
+        packages: Callable[[], Collection[str]],
+        flip_window: timedelta,
+        manifest: Manifest | None = None,
     ) -> None:
-        """`packages` returns the guardrail packages that the server must have; `flip_window` comes from the data of the same
+        """`packages` returns the guardrail packages that the server must have; `flip_window` and `manifest` come from the same
         bundle. Raises `errors.SettingsInvalid` for an invalid URL.
         """
         host, port, tls = _address(url)
@@ -35,6 +42,7 @@ class OpaServer:
         self._deadline = deadline_ms / 1000
         self._packages = packages
         self._flip_window = flip_window
+        self._manifest = manifest
         client: Callable[..., Any] = AsyncOpaClient
         self._client = client(host=host, port=port, ssl=tls, retries=0, timeout=self._deadline)
         self._revision = "unknown"
@@ -71,6 +79,14 @@ class OpaServer:
         """The guardrail packages. Each must be evaluated in every decision."""
         return self._packages()
 
+    def rules(self) -> Mapping[str, RuleText]:
+        """Title and place of each rule of the bundle that the server must have, by its id."""
+        return self._manifest.rules if self._manifest is not None else {}
+
+    def answers(self, entrypoint: str) -> bool:
+        """Whether the bundle that the server must have has this entrypoint."""
+        return self._manifest is not None and entrypoint in self._manifest.entrypoints
+
     @property
     def problem(self) -> str:
         """Always empty: a problem of the server is an error of each call."""
@@ -85,7 +101,7 @@ class OpaServer:
         return await self._ask(entrypoint, document)
 
     async def _ask(self, entrypoint: str, document: Json) -> Json:
-        if entrypoint not in (*ENTRYPOINTS, DRIFT, PRIORITIES):
+        if entrypoint not in (*ENTRYPOINTS, *OPTIONAL):
             raise PolicyUnavailable(f"The policies have no result for {entrypoint}: it is not an entrypoint.")
         package, _, rule = entrypoint.rpartition("/")
         try:

@@ -10,6 +10,7 @@ import structlog
 
 from gateway.errors import PolicyInvalid
 from gateway.model.json import Json
+from gateway.model.rule_text import RuleText
 from gateway.policy.embedded import Embedded
 from gateway.policy.select_bundle import select_bundle
 from gateway.policy.sources import read_sources, source_paths
@@ -55,6 +56,14 @@ class Watched:
     def packages(self) -> frozenset[str]:
         """The guardrail packages in force."""
         return self._engine.packages()
+
+    def rules(self) -> Mapping[str, RuleText]:
+        """Title and place of each rule in force, by its id."""
+        return self._engine.rules()
+
+    def answers(self, entrypoint: str) -> bool:
+        """Whether the policies in force have this entrypoint."""
+        return self._engine.answers(entrypoint)
 
     @property
     def problem(self) -> str:

@@ -38,7 +38,7 @@ evaluated if {
 findings contains {
 	"id": "SEN-A001",
 	"verdict": "deny",
-	"message": concat("", [claim.attribute, " of ", claim.address, " is held by ", claim.actor, " for ", motive_text(claim), ", which outranks ", incoming_text, until_text(claim), ". Ask again then, or state a stronger motive with its evidence."]),
+	"message": concat("", [claim.attribute, " of ", claim.address, " is held by ", claim.actor, purpose(claim), ", whose claim outranks ", incoming_text, until_text(claim), ". Ask again then, or let a human decide."]),
 	"address": claim.address,
 	"attribute": claim.attribute,
 	"holder": claim.actor,
@@ -56,7 +56,7 @@ findings contains {
 findings contains {
 	"id": "SEN-A002",
 	"verdict": "hold",
-	"message": concat("", [claim.attribute, " of ", claim.address, " is held by ", claim.actor, " for ", motive_text(claim), ", which ranks about as high as ", incoming_text, until_text(claim), ". A human must decide between the two."]),
+	"message": concat("", [claim.attribute, " of ", claim.address, " is held by ", claim.actor, purpose(claim), ", whose claim ranks about as high as ", incoming_text, until_text(claim), ". A human must decide between the two."]),
 	"address": claim.address,
 	"attribute": claim.attribute,
 	"holder": claim.actor,
@@ -97,7 +97,7 @@ findings contains {
 findings contains {
 	"id": "SEN-A004",
 	"verdict": {"loses": "deny", "close": "hold"}[standing(id)],
-	"message": concat("", [deleted_text, " is needed by ", claim.address, ", and ", claim.actor, " holds its ", claim.attribute, " for ", motive_text(claim), until_text(claim), ". It cannot be deleted until then."]),
+	"message": concat("", [deleted_text, " is needed by ", claim.address, ", and ", claim.actor, " holds its ", claim.attribute, purpose(claim), until_text(claim), ". It cannot be deleted until then."]),
 	"address": first_deleted,
 	"attribute": "*",
 	"holder": claim.actor,
@@ -118,7 +118,7 @@ findings contains {
 findings contains {
 	"id": "SEN-A005",
 	"verdict": "deny",
-	"message": concat("", [claim.actor, " is changing ", claim.attribute, " of ", claim.address, " for ", motive_text(claim), ", and the outcome is not known yet. Nobody else can set it until then, so ask again in a moment; if AWS gave no answer, the value must be read back first."]),
+	"message": concat("", [claim.actor, " is changing ", claim.attribute, " of ", claim.address, purpose(claim), ", and the outcome is not known yet. Nobody else can set it until then, so ask again in a moment; if AWS gave no answer, the value must be read back first."]),
 	"address": claim.address,
 	"attribute": claim.attribute,
 	"holder": claim.actor,
@@ -326,12 +326,17 @@ motive := input.motive if input.motive != null
 
 motive := {"intent": null, "motivation": null, "evidence": []} if input.motive == null
 
-score(subject, kind) := sum([
-	object.get(priorities.intents, subject.intent, 0),
-	object.get(priorities.motivations, subject.motivation, 0),
-	object.get(priorities.kinds, kind, 0),
-	0 - penalty(subject),
-])
+score(subject, kind) := ((found.intent + found.motivation) + found.kind) + found.unproven if {
+	found := terms(subject, kind)
+}
+
+# What a score is the sum of, by name.
+terms(subject, kind) := {
+	"intent": object.get(priorities.intents, subject.intent, 0),
+	"motivation": object.get(priorities.motivations, subject.motivation, 0),
+	"kind": object.get(priorities.kinds, kind, 0),
+	"unproven": 0 - penalty(subject),
+}
 
 penalty(subject) := priorities.unproven_penalty if unproven(subject)
 
@@ -392,6 +397,11 @@ holder_note(effect) := concat("", [" (held by ", best_holders(effect), ")"]) if 
 incoming_text := "a change without a motive" if input.motive == null
 
 incoming_text := concat("", [motive.intent, "/", motive.motivation, unproven_note(motive)]) if input.motive != null
+
+# Why a claim is held. Agents and services are not told with which motives others win.
+purpose(claim) := concat("", [" for ", motive_text(claim)]) if input.caller.kind in {"human", "pipeline"}
+
+purpose(_) := "" if not input.caller.kind in {"human", "pipeline"}
 
 motive_text(claim) := "no stated motive" if claim.motivation == null
 

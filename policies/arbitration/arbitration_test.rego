@@ -124,8 +124,22 @@ test_no_motive_ranks_lowest if {
 	found := answer(request("agent", null, [set_capacity], [endless], {}))
 	some finding in found.findings
 	finding.retry_after_ns == null
-	contains(finding.message, "no stated motive")
 	contains(finding.message, "until it is superseded")
+}
+
+# Whether a caller of this kind that loses to an incident is told so.
+told_motive(kind) if {
+	found := answer(request(kind, fixtures.motive("cost", "experiment"), [set_capacity], [changed(incident, "/kind", "human")], {}))
+	some finding in found.findings
+	contains(finding.message, "availability/incident")
+}
+
+test_only_people_and_pipelines_are_told_the_motive_that_outranks_theirs if {
+	{kind | some kind in ["human", "pipeline", "agent", "service"]; told_motive(kind)} == {"human", "pipeline"}
+	nameless := changed(claim("clm_n", "somebody", "human", null, null), "/until", null)
+	found := answer(request("pipeline", null, [set_capacity], [nameless], {}))
+	some finding in found.findings
+	contains(finding.message, "no stated motive")
 }
 
 test_an_actor_supersedes_its_own_claim if {

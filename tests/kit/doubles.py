@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from gateway.checks.chain import CheckChain, Opinion
 from gateway.effects.resolver import EffectResolver
+from gateway.model.answered import Answered
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim
 from gateway.model.facts import Facts
@@ -75,6 +76,10 @@ class LedgerDouble:
         if isinstance(found, Exception):
             raise found
         return found
+
+    async def answered(self, actor: str, call_digest: str) -> Answered:
+        """Nothing: nobody was asked."""
+        return Answered()
 
     async def record_refusal(self, refusal: Refusal) -> None:
         """Adds it to `refusals`."""

@@ -139,10 +139,22 @@ class Gate:
         key = self.keys[actor]
         return {"Authorization": f"Bearer {key.id}.{key.secret}"}
 
-    def issue(self, actor: str, *, kind: ActorKind = ActorKind.AGENT, lasts: timedelta = timedelta(days=1)) -> str:
+    def issue(
+        self,
+        actor: str,
+        *,
+        kind: ActorKind = ActorKind.AGENT,
+        lasts: timedelta = timedelta(days=1),
+        roles: tuple[str, ...] = (),
+    ) -> str:
         """Issue a key for a new actor and return its name, for `client` and `bearer`."""
-        self.keys[actor] = self.run(self.ring.issue(actor=actor, kind=kind, lasts=lasts))
+        self.keys[actor] = self.run(self.ring.issue(actor=actor, kind=kind, lasts=lasts, roles=roles))
         return actor
+
+    def waits_for(self, mutation_id: str) -> bool:
+        """Whether a request waits for this mutation."""
+        application: Any = self.app._app
+        return bool(application.state.wakeups.waits_for(mutation_id))
 
     def revoke(self, actor: str) -> None:
         """Revoke the actor's key."""

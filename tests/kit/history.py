@@ -7,6 +7,7 @@ from typing import Any
 
 from gateway.keyring.keys import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
+from gateway.model.approval_rule import ApprovalRule
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.contract import Contract
 from gateway.model.facts import Facts, Subject
@@ -112,6 +113,26 @@ class History:
             for number, act in enumerate(acts):
                 await self._act(act, name, held, NOW + number * 2 * HOUR)
         await self._approvals_in_other_circumstances()
+        await self._approvals_by_two()
+
+    async def _approvals_by_two(self) -> None:
+        """What two people must approve: by one of them, by both, in an emergency; and the same call again, which attaches."""
+        two = ApprovalRule(people=2)
+        for name, people in (("one of two", "a"), ("both", "ab"), ("glass", "ag")):
+            held = self.mutation(effect(60, name))
+            await self.ledger.record_decision(held, self.facts(held), self.decision(Verdict.HOLD, needs=two))
+            self.ids[f"{name} hold"] = held.id
+            for act in people:
+                if act == "g":
+                    on_call = replace(HUMAN, actor="oncall", roles=("break-glass",))
+                    approval = await self.ledger.break_glass(held.id, human=on_call, reason="INC-7", at=NOW)
+                else:
+                    approver = replace(HUMAN, actor=f"approver-{act}")
+                    approval = await self.ledger.approve(held.id, approver=approver, at=NOW, lasts=HOUR)
+                self.ids[f"{name} approval"] = approval.id
+        again = self.mutation(effect(60, "one of two"))
+        decision = self.decision(Verdict.HOLD, needs=two, attached=self.ids["one of two hold"])
+        await self.ledger.record_decision(again, self.facts(again), decision)
 
     async def _approvals_in_other_circumstances(self) -> None:
         """The second approval of a call withdraws the first; a hold whose call and reasons are very many is cut."""

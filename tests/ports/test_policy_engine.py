@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from gateway.checks.approvers import ENTRYPOINT as APPROVERS
 from gateway.checks.arbitration import ENTRYPOINT as ARBITRATION
+from gateway.checks.contest import ENTRYPOINT as EXPLANATION
 from gateway.checks.policy import ENTRYPOINT as GUARDRAILS
 from gateway.checks.policy_input import policy_input
 from gateway.errors import PolicyUnavailable
@@ -218,6 +220,35 @@ async def test_embedded_and_server_give_the_same_answers(embedded: Embedded, opa
     assert verdicts == {"deny", "hold"}
     assert quiet > 50
     assert superseding > 20
+
+
+@pytest.mark.opa
+@pytest.mark.slow
+@pytest.mark.allow_hosts(["127.0.0.1"])
+async def test_both_explain_contests_and_name_approvers_alike(embedded: Embedded, opa_url: str) -> None:
+    server = OpaServer(opa_url, deadline_ms=5000, packages=embedded.packages, flip_window=embedded.flip_window)
+    await server.open()
+    contested = two = 0
+    try:
+        for seed in range(INPUTS // 4):
+            document: Any = random_document(seed)
+            given = {**document, "held": []}
+            explained: Any = await embedded.ask(EXPLANATION, given)
+            assert canonical(explained) == canonical(await server.ask(EXPLANATION, given)), f"seed {seed}"
+            assert _scores_add_up(explained)
+            contested += bool(explained["rivals"])
+            named: Any = await embedded.ask(APPROVERS, given)
+            assert canonical(named) == canonical(await server.ask(APPROVERS, given)), f"seed {seed}"
+            two += named["people"] == 2
+    finally:
+        await server.close()
+    assert contested > 10
+    assert two > 10
+
+
+def _scores_add_up(explained: Any) -> bool:
+    sides = [explained["incoming"], *explained["rivals"].values()]
+    return all(side["score"] == sum(side["terms"].values()) for side in sides)
 
 
 @pytest.mark.parametrize("seed", [1, 7, 42])

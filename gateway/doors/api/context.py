@@ -1,7 +1,7 @@
 """What the API's routes share: the ports, authentication, and which records a caller may see."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from fastapi import Request as HttpRequest
@@ -34,6 +34,7 @@ from gateway.ports import (
     Request,
 )
 from gateway.signals.intake import SignalIntake
+from gateway.wakeups import Wakeups
 
 
 def told(caller: Caller, answer: dict[str, Any]) -> dict[str, Any]:
@@ -42,6 +43,15 @@ def told(caller: Caller, answer: dict[str, Any]) -> dict[str, Any]:
     What they send is merged with what the state has, so that they could compare the digests of guesses with that of the secret.
     """
     return answer if caller.sees_all else {name: without_digests(item) for name, item in answer.items()}
+
+
+def without_contest(record: Record) -> Record:
+    """The record without the contest of its decision, which shows other actors' motives and how to outrank them."""
+    decision = record.body.get("decision")
+    if not isinstance(decision, Mapping) or "contest" not in decision:
+        return record
+    kept = {name: value for name, value in decision.items() if name != "contest"}
+    return replace(record, body={**record.body, "decision": kept})
 
 
 class Blamer(Protocol):
@@ -70,6 +80,7 @@ class Context:
     keys: KeyRing
     clock: Clock
     max_body_bytes: int
+    wakeups: Wakeups = field(default_factory=Wakeups)
 
     async def caller(self, request: HttpRequest) -> Caller:
         """The authenticated caller; a failure is recorded. A FastAPI dependency, so it runs before any parameter is validated.
@@ -107,12 +118,11 @@ class Context:
             return await self.queries.records(query)
         if query.mutation_id:
             found = await self.queries.records(query)
-            return (
-                found if any(record.stage is Stage.DECIDED and record.actor == caller.actor for record in found) else ()
-            )
+            own = any(record.stage is Stage.DECIDED and record.actor == caller.actor for record in found)
+            return [without_contest(record) for record in found] if own else ()
         if query.actor not in ("", caller.actor):
             return ()
-        return await self.queries.records(replace(query, actor=caller.actor))
+        return [without_contest(each) for each in await self.queries.records(replace(query, actor=caller.actor))]
 
     async def blame(self, caller: Caller, address: str, attribute: str) -> dict[str, Any]:
         """Who set an attribute, and why. Any caller may read it: an agent must know whose change it would contradict.

@@ -10,6 +10,8 @@ from fastapi.security import HTTPBearer
 
 from gateway.doors.api.context import Context, told
 from gateway.doors.api.drift import add_drift_routes
+from gateway.doors.api.explain import add_explanation_route
+from gateway.doors.api.glass import add_glass_route
 from gateway.doors.api.left import left_to_humans
 from gateway.doors.api.plans import add_plan_routes
 from gateway.doors.api.problems import problem
@@ -25,6 +27,7 @@ from gateway.doors.api.schemas import (
     openapi_body,
 )
 from gateway.doors.api.signals import add_signal_routes
+from gateway.doors.api.waiting import mutation_when_decided, wait_seconds
 from gateway.doors.in_doubt import in_doubt_text
 from gateway.doors.refusal import refusal_text
 from gateway.doors.serialize import (
@@ -64,6 +67,8 @@ def routes(context: Context) -> APIRouter:
     _add_approval_routes(router, context)
     _add_record_route(router, context)
     _add_query_routes(router, context)
+    add_glass_route(router, context)
+    add_explanation_route(router, context)
     add_drift_routes(router, context)
     add_signal_routes(router, context)
     add_plan_routes(router, context)
@@ -89,12 +94,22 @@ def _add_mutation_routes(router: APIRouter, context: Context) -> None:
             message = "Sentinel had an internal error. Check `sentinel records` whether anything was sent before you send it again."
             return problem(409, "outcome_unknown", message, retry_safe=False)
 
-    @router.get("/mutations/{mutation_id}", summary="The records of one mutation, oldest first")
-    async def mutation(caller: Annotated[Caller, Depends(context.caller)], mutation_id: str) -> dict[str, Any]:
-        records = await context.visible_records(caller, RecordQuery(mutation_id=mutation_id, newest_first=False))
-        if not records:
-            raise NotFound(f"There is no mutation {mutation_id[:64]} that this key may see.")
-        return told(caller, {"mutation_id": mutation_id, "records": [record_to_json(record) for record in records]})
+    @router.get(
+        "/mutations/{mutation_id}",
+        summary="The state and records of one mutation; with wait=30s, as soon as it is decided",
+    )
+    async def mutation(
+        caller: Annotated[Caller, Depends(context.caller)], mutation_id: str, wait: str = ""
+    ) -> dict[str, Any]:
+        query = RecordQuery(mutation_id=mutation_id, newest_first=False)
+        found = await mutation_when_decided(
+            context.wakeups,
+            mutation_id,
+            caller.actor,
+            lambda: context.visible_records(caller, query),
+            wait_seconds(wait),
+        )
+        return told(caller, found)
 
     @router.post(
         "/sessions",
@@ -119,10 +134,13 @@ def _add_approval_routes(router: APIRouter, context: Context) -> None:
         approval = await context.commands.approve(
             mutation_id, approver=caller, at=context.clock.now(), lasts=body.duration()
         )
+        context.wakeups.wake(mutation_id)
         return {
             "approval_id": approval.id,
             "mutation_id": mutation_id,
             "approver": approval.approver,
+            "approvers": [*approval.others, approval.approver],
+            "missing": approval.missing,
             "until": time_to_json(approval.until),
         }
 
@@ -136,6 +154,7 @@ def _add_approval_routes(router: APIRouter, context: Context) -> None:
     ) -> dict[str, Any]:
         body = await body_of(context.inbound(request), RejectBody, default=RejectBody())
         await context.commands.reject(mutation_id, approver=caller, reason=body.reason, at=context.clock.now())
+        context.wakeups.wake(mutation_id)
         return {"mutation_id": mutation_id, "rejected_by": caller.actor}
 
     @router.post("/mutations/{mutation_id}/release", summary="End a mutation's claims before their time")
@@ -159,6 +178,7 @@ def _add_approval_routes(router: APIRouter, context: Context) -> None:
             reason=body.reason,
             at=context.clock.now(),
         )
+        context.wakeups.wake(mutation_id)
         return {"mutation_id": mutation_id, "outcome": body.outcome, "settled_by": caller.actor}
 
 

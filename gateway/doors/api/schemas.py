@@ -83,6 +83,18 @@ class SettleBody(_Body):
         return _one_line(reason)
 
 
+class GlassBody(_Body):
+    """Why a hold is passed at once."""
+
+    reason: Annotated[str, Field(min_length=1, max_length=1000, description="What the emergency is.")]
+
+    @field_validator("reason")
+    @classmethod
+    def _printable(cls, reason: str) -> str:
+        """Raises `ValueError` for text that is blank or would steer a terminal."""
+        return _one_line(reason)
+
+
 class DriftBody(_Body):
     """What a human decides about a change from outside."""
 

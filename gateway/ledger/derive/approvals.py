@@ -1,6 +1,7 @@
 """What the tables `holds` and `approvals` must hold: what waits for a human, and what humans consented to."""
 
 from collections import defaultdict
+from functools import partial
 from typing import Final, TypeAlias
 
 import msgspec
@@ -17,6 +18,7 @@ from gateway.ledger.derive.bodies import (
 )
 from gateway.ledger.derive.decoded_record import DecodedRecord, Handlers
 from gateway.ledger.derive.expected_table import Digests, ExpectedTable, text_digest
+from gateway.ledger.serialize import canonical_text
 from gateway.ledger.statements import Session
 from gateway.ledger.states import ApprovalState
 from gateway.ledger.tables import APPROVALS, HOLDS
@@ -44,13 +46,14 @@ class ExpectedHolds:
         self.handlers: Handlers = {
             Stage.DECIDED: self._decided,
             Stage.APPROVED: self._approved,
+            Stage.BROKE_GLASS: self._approved,
             Stage.REJECTED: self._rejected,
         }
         self._by_call: dict[HeldCall, list[str]] = defaultdict(list)
 
     def _decided(self, record: DecodedRecord) -> None:
         body: DecidedBody = record.body
-        if body.decision.carried_out or body.decision.verdict != Verdict.HOLD:
+        if body.decision.carried_out or body.decision.verdict != Verdict.HOLD or body.decision.attached:
             return
         row = {
             "mutation_id": record.mutation_id,
@@ -68,6 +71,8 @@ class ExpectedHolds:
 
     def _approved(self, record: DecodedRecord) -> None:
         body: ApprovedBody = record.body
+        if body.missing:
+            return
         binding = _binding_digest(body.binding)
         for hold in self._by_call.get((body.requester, body.digest), ()):
             row = self.table.rows[hold,]
@@ -89,6 +94,7 @@ class ExpectedApprovals:
         self.handlers: Handlers = {
             Stage.DECIDED: self._decided,
             Stage.APPROVED: self._approved,
+            Stage.BROKE_GLASS: partial(self._approved, broke_glass=True),
             Stage.REJECTED: self._rejected,
         }
         self._unused: dict[HeldCall, str] = {}
@@ -98,12 +104,18 @@ class ExpectedApprovals:
         if body.decision.carried_out and body.decision.approval:
             self._end(body.decision.approval, record, ApprovalState.USED, used_by=record.mutation_id)
 
-    def _approved(self, record: DecodedRecord) -> None:
+    def _approved(self, record: DecodedRecord, *, broke_glass: bool = False) -> None:
         body: ApprovedBody = record.body
         call = (body.requester, body.digest)
         earlier = self.table.rows.get((self._unused.get(call, ""),))
+        state = ApprovalState.PARTIAL if body.missing else ApprovalState.UNUSED
+        others = canonical_text(list(body.others))
+        if earlier is not None and earlier["id"] == body.approval:
+            given = {"approver": record.actor, "others": others, "at": record.at, "until": body.until}
+            self.table.change((body.approval,), record.seq, state=state.value, **given)
+            return
         if earlier is not None:
-            # One approval of a call is unused at most, so this one has replaced it, or it had expired.
+            # One approval of a call stands at most, so this one has replaced it, or it had expired.
             expired = earlier["until"] <= record.at
             self._end(earlier["id"], record, ApprovalState.EXPIRED if expired else ApprovalState.WITHDRAWN)
         self._unused[call] = body.approval
@@ -115,9 +127,11 @@ class ExpectedApprovals:
             "approver": record.actor,
             "at": record.at,
             "until": body.until,
-            "state": ApprovalState.UNUSED.value,
+            "state": state.value,
             "used_by": "",
             "binding": _binding_digest(body.binding),
+            "others": others,
+            "broke_glass": int(broke_glass),
         }
         self.table.insert((body.approval,), record.seq, row)
 

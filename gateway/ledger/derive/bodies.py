@@ -47,6 +47,7 @@ class DecisionBody(msgspec.Struct, frozen=True):
     supersedes: tuple[str, ...] = ()
     approval: str = ""
     binding: msgspec.Raw | Absent = ABSENT
+    attached: str = ""
 
 
 class TakenClaimBody(msgspec.Struct, frozen=True):
@@ -114,13 +115,15 @@ class SettledBody(msgspec.Struct, frozen=True):
 
 
 class ApprovedBody(msgspec.Struct, frozen=True):
-    """The body of APPROVED."""
+    """The body of APPROVED and BROKE_GLASS."""
 
     approval: str = ""
     requester: str = ""
     digest: str = ""
     until: str = ""
     binding: msgspec.Raw | Absent = ABSENT
+    others: tuple[str, ...] = ()
+    missing: int = 0
 
 
 class RejectedBody(msgspec.Struct, frozen=True):
@@ -197,6 +200,7 @@ BODIES: Final[dict[str, type[msgspec.Struct]]] = {
     Stage.DECIDED: DecidedBody,
     Stage.SETTLED: SettledBody,
     Stage.APPROVED: ApprovedBody,
+    Stage.BROKE_GLASS: ApprovedBody,
     Stage.REJECTED: RejectedBody,
     Stage.RELEASED: ReleasedBody,
     Stage.EXPIRED: ExpiredBody,

@@ -66,7 +66,7 @@ async def test_a_live_incident_is_not_undone(
     opinion = await arbitration.examine(mutation("other", kind, motive), facts(INCIDENT))
     (found,) = opinion.findings
     assert (found.verdict, found.rule) == (Verdict.DENY, "SEN-A001")
-    assert "rescuer for availability/incident" in found.reason
+    assert ("rescuer for availability/incident" in found.reason) == (kind is not ActorKind.AGENT)
     assert found.offer is not None
     assert (found.offer.holder, found.offer.retry_after) == ("rescuer", NOW + timedelta(hours=1))
     assert opinion.supersedes == ()

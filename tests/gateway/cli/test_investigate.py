@@ -73,7 +73,7 @@ def test_records_as_a_table(sentinel: Callable[..., Any], document: Document) ->
     assert f"autoscaling:SetDesiredCapacity {WHAT}: 6 → 3" in newest
     assert "deny" in newest
     assert f"  {rule}: " in newest
-    assert "is held by agent for availability/incident" in newest
+    assert "is held by agent, whose claim outranks" in newest
 
 
 def test_no_records_prints_so(sentinel: Callable[..., Any]) -> None:

@@ -32,5 +32,5 @@ async def test_only_what_is_carried_out_has_an_attempt(scene: Any) -> None:
         change = scene.mutation()
         await scene.ledger.record_decision(change, scene.facts(change), scene.decision(verdict))
     denied, allowed = await scene.ledger.records(RecordQuery())
-    assert set(allowed.body) - MEMBERS == {"attempt"}
-    assert set(denied.body) == MEMBERS
+    assert set(allowed.body) - MEMBERS == {"attempt", "facts"}
+    assert set(denied.body) - MEMBERS == {"facts"}

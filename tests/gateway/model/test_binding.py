@@ -21,7 +21,7 @@ def test_what_still_fits(same: object) -> None:
     assert misfits(HELD, same) == ()
 
 
-@pytest.mark.parametrize("part", ["caller", "motive", "effects", "code", "bundle"])
+@pytest.mark.parametrize("part", ["caller", "motive", "effects", "code", "bundle", "approvers"])
 def test_a_changed_part_is_named(part: str) -> None:
     [words] = misfits(HELD, replace(HELD, **{part: "another"}))  # type: ignore[arg-type]  # each part is a text
     assert words

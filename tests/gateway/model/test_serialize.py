@@ -13,6 +13,7 @@ def test_a_finding_has_every_member_but_its_counter_offer() -> None:
         address="aws_lb.front",
         attribute="idle_timeout",
         source="main.sentinel.hcl:3",
+        title="A value above its maximum",
         offer=CounterOffer(nearest=60),
     )
     assert finding_to_json(finding) == {
@@ -23,4 +24,5 @@ def test_a_finding_has_every_member_but_its_counter_offer() -> None:
         "address": "aws_lb.front",
         "attribute": "idle_timeout",
         "source": "main.sentinel.hcl:3",
+        "title": "A value above its maximum",
     }

@@ -89,8 +89,10 @@ def test_data_out_of_order_is_refused(policies: Path, opa_tool: Path) -> None:
 
 
 @pytest.mark.opa
-def test_policies_without_an_answer_about_drift_have_no_such_entrypoint(opa_tool: Path, policies: Path) -> None:
+def test_policies_need_not_answer_about_drift_approvers_and_explanations(opa_tool: Path, policies: Path) -> None:
     assert DRIFT in read_bundle(policies / SHIPPED).manifest.entrypoints
-    shutil.rmtree(policies / "drift")
+    for optional in ("drift", "approvals"):
+        shutil.rmtree(policies / optional)
+    (policies / "arbitration" / "explanation.rego").unlink()
     built = build(read_sources(policies), opa_tool)
     assert built.manifest.entrypoints == tuple(sorted((*ENTRYPOINTS, PRIORITIES)))

@@ -1,0 +1,48 @@
+"""Asks the policies to take a contest apart, for `sentinel explain`. It decides nothing."""
+
+from collections.abc import Mapping
+
+import structlog
+
+from gateway.checks.approvers import OptionalEntrypoints
+from gateway.checks.policy_answer import only
+from gateway.checks.policy_input import PolicyInputs
+from gateway.errors import PolicyUnavailable
+from gateway.model.claim import Relation
+from gateway.model.facts import Facts
+from gateway.model.json import Json
+from gateway.model.mutation import EffectAction, Mutation
+
+log = structlog.get_logger()
+
+ENTRYPOINT = "sentinel/explanation/result"
+_MEMBERS = {"evaluated", "incoming", "rivals", "needed", "winning"}
+
+
+class ContestPolicy:
+    """Says how the motives of a mutation and of the claims in its way were ranked."""
+
+    def __init__(self, engine: OptionalEntrypoints, inputs: PolicyInputs) -> None:
+        """`inputs` is shared with the checks."""
+        self._engine = engine
+        self._inputs = inputs
+
+    async def of(self, mutation: Mutation, facts: Facts) -> Mapping[str, Json] | None:
+        """The contest; None if no claim is in the way, or the policies cannot explain it."""
+        if not _contested(mutation, facts) or not self._engine.answers(ENTRYPOINT):
+            return None
+        try:
+            answer = only(await self._engine.ask(ENTRYPOINT, self._inputs.of(mutation, facts)), _MEMBERS)
+        except PolicyUnavailable as error:
+            log.warning("contest_not_explained", mutation=mutation.id, reason=str(error))
+            return None
+        return {name: answer[name] for name in sorted(_MEMBERS - {"evaluated"})} if answer["rivals"] else None
+
+
+def _contested(mutation: Mutation, facts: Facts) -> bool:
+    """Whether another actor's claim may be in the way: on what the mutation sets, or on anything near what it deletes."""
+    deletes = any(effect.action is EffectAction.DELETE for effect in mutation.effects)
+    return any(
+        standing.claim.actor != mutation.caller.actor and (deletes or standing.relation is Relation.SAME)
+        for standing in facts.claims
+    )

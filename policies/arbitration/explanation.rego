@@ -1,0 +1,82 @@
+# METADATA
+# title: Why a contest ended as it did
+# description: |
+#   What `sentinel explain` shows of a contest: the scores of the change and of every claim in its way, each as the sum of its terms,
+#   and the motives that would have won. It decides nothing; it repeats what `sentinel.arbitration` decided.
+package sentinel.explanation
+
+import data.data.priorities
+import data.sentinel.arbitration
+
+# METADATA
+# title: The complete result of the explanation
+# entrypoint: true
+result := {
+	"evaluated": evaluated,
+	"incoming": incoming,
+	"rivals": rivals,
+	"needed": needed,
+	"winning": winning,
+}
+
+evaluated if {
+	is_number(arbitration.incoming)
+	every id, _ in arbitration.rivals {
+		rivals[id]
+	}
+}
+
+incoming := {
+	"score": arbitration.incoming,
+	"terms": arbitration.terms(arbitration.motive, input.caller.kind),
+}
+
+# Every claim of another actor in the way, by id.
+rivals[id] := shown(claim, outcome) if {
+	some id, claim in arbitration.rivals
+	outcome := arbitration.outcome[id]
+}
+
+rivals[id] := shown(claim, outcome) if {
+	some id, claim in arbitration.guarding
+	outcome := arbitration.standing(id)
+}
+
+shown(claim, outcome) := {
+	"address": claim.address,
+	"attribute": claim.attribute,
+	"actor": claim.actor,
+	"kind": claim.kind,
+	"intent": claim.intent,
+	"motivation": claim.motivation,
+	"since_ns": claim.since_ns,
+	"until_ns": claim.until_ns,
+	"outcome": outcome,
+	"score": arbitration.strength[claim.id],
+	"terms": arbitration.terms(claim, claim.kind),
+}
+
+# The score that would have won against every claim in the way. While one of them is unsettled, no score wins.
+needed := null if unsettled
+
+needed := max([rival.score | some rival in rivals]) + priorities.close_call if {
+	not unsettled
+	count(rivals) > 0
+}
+
+needed := null if count(rivals) == 0
+
+unsettled if {
+	some rival in rivals
+	rival.outcome == "unsettled"
+}
+
+# The motives with which this caller would have won, if their evidence held.
+winning contains {"intent": intent, "motivation": motivation, "score": score} if {
+	is_number(needed)
+	some intent, _ in priorities.intents
+	some motivation, _ in priorities.motivations
+	terms := arbitration.terms({"intent": intent, "motivation": motivation, "evidence": []}, input.caller.kind)
+	score := (terms.intent + terms.motivation) + terms.kind
+	score >= needed
+}

@@ -1,0 +1,30 @@
+"""`sentinel break-glass`, against a running gateway."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gateway.model.caller import ActorKind
+from tests.gateway.doors.api.test_waiting import mutation_of, put_rule
+from tests.kit.gate import Gate
+
+pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+
+
+def test_it_passes_a_hold_and_shows_in_the_records(
+    gate: Gate, speak_as: Callable[..., None], sentinel: Callable[..., Any], document: Callable[..., tuple[int, Any]]
+) -> None:
+    gate.issue("oncall", kind=ActorKind.HUMAN, roles=("break-glass",))
+    held = mutation_of(put_rule(gate, "glass"))
+    speak_as(gate, "oncall")
+    assert sentinel("break-glass", held).exit_code == 2
+    done = sentinel("break-glass", held, "--reason", "Orders are lost, INC-7")
+    assert done.exit_code == 0, done.output
+    assert f"Passed {held} until " in done.stdout
+    (line,) = [line for line in sentinel("records").stdout.splitlines() if "broke_glass" in line]
+    assert "oncall" in line
+    assert "Orders are lost, INC-7" in line
+    assert "oncall broke the glass and passed it" in sentinel("explain", held).stdout
+    assert document("holds", held)[1]["state"] == "approved"
+    assert document("break-glass", held, "--reason", "again")[1]["code"] == "not_allowed"
