@@ -29,22 +29,33 @@ class SignalBook:
     checked: frozenset[Motivation] = frozenset()
     _open: Mapping[str, tuple[Signal, ...]] = field(default_factory=dict)
     """By reference."""
+    _signals: Sequence[Signal] = ()
+    _version: int = 0
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
         self.checked = frozenset(each for source in self.sources.values() for each in source.motivations)
 
     async def refresh(self) -> None:
-        """Read the open signals and the files, and close what has been open for too long. Raises `errors.LedgerUnavailable`."""
+        """Look for signals and files that changed, and close what has been open for too long. Raises `errors.LedgerUnavailable`."""
         if not self.sources:
             return
-        if self.files.sources:
-            await asyncio.to_thread(self.files.refresh, self.clock.now())
-        now = self.clock.now()
-        signals = await self.ledger.signals(SignalQuery(state=SignalState.OPEN, limit=_MOST))
-        ended = [_closing(each, now) for each in signals if self._has_ended(each, now)]
-        if ended and await self.ledger.record_signals(ended, now):
-            signals = await self.ledger.signals(SignalQuery(state=SignalState.OPEN, limit=_MOST))
-        self._open = _by_reference(signals)
+        async with self._turn:  # a slow look must not replace what a later one saw
+            if self.files.sources:
+                await asyncio.to_thread(self.files.refresh, self.clock.now())
+            await self._read()
+            now = self.clock.now()
+            ended = [_closing(each, now) for each in self._signals if self._has_ended(each, now)]
+            if ended and await self.ledger.record_signals(ended, now):
+                await self._read()
+
+    async def _read(self) -> None:
+        """Read the open signals, if any changed since the last time."""
+        version = await self.ledger.signals_version()
+        if version != self._version:
+            self._signals = await self.ledger.signals(SignalQuery(state=SignalState.OPEN, limit=_MOST))
+            self._open = _by_reference(self._signals)
+            self._version = version
 
     def proof(self, motive: Motive | None, stacks: Mapping[str, str]) -> MotiveProof:
         """What the evidence of a motive proves for these resources; `stacks` names the stack of each address, empty if none declares it."""

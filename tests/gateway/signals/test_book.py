@@ -30,13 +30,20 @@ class Kept:
 
     signals_now: list[Signal] = field(default_factory=list)
     recorded: list[SignalEvent] = field(default_factory=list)
+    read: int = 0
+    version: int = 1
+
+    async def signals_version(self) -> int:
+        return self.version
 
     async def signals(self, query: SignalQuery) -> list[Signal]:
         assert query.state is SignalState.OPEN
+        self.read += 1
         return self.signals_now
 
     async def record_signals(self, events: Any, at: datetime) -> int:
         self.recorded += events
+        self.version += 1
         ended = {event.id for event in events}
         self.signals_now = [each for each in self.signals_now if each.id not in ended]
         return len(events)
@@ -84,6 +91,16 @@ async def test_without_sources_nothing_is_checked_and_the_ledger_not_asked() -> 
     known = SignalBook(sources={}, ledger=None, clock=FixedClock())  # type: ignore[arg-type]  # it must not be asked
     await known.refresh()
     assert known.proof(motive("k"), SHOP).proves(motive("k"), SHOP) is None
+
+
+async def test_the_ledger_is_read_again_only_when_a_signal_changed() -> None:
+    known = await book(signal("k"))
+    kept = known.ledger
+    assert isinstance(kept, Kept)
+    for version, read in ((1, 1), (1, 1), (2, 2), (2, 2)):
+        kept.version = version
+        await known.refresh()
+        assert kept.read == read
 
 
 async def test_a_signal_that_stays_open_for_too_long_is_closed() -> None:
