@@ -18,7 +18,7 @@ WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 # Your own policies: make policy POLICIES=../policies
 POLICIES ?=
 
-.PHONY: help up tour test lint unit policy tools clients opa bench bench-drift peers clean
+.PHONY: help up tour test checks lint unit policy tools clients opa bench bench-drift peers clean
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
@@ -28,7 +28,11 @@ up: .venv/.run ## run everything on this machine: gateway, reconciler, simulated
 tour: .venv/.run ## play the story against a running `make up`
 	@$(SENTINEL) tour $(ARGS)
 
-test: tools clients lint policy unit ## set up and pass everything
+test: .venv/.ready tools clients opa ## set up and pass everything; lint and policy beside the tests, so that no processor is idle
+	@$(MAKE) --no-print-directory --jobs=2 checks unit
+
+checks: # lint and policy, told in one piece when they have ended
+	@told="$$($(MAKE) --no-print-directory --output-sync=target lint policy 2>&1)"; failed=$$?; printf '\n%s\n' "$$told"; exit $$failed
 
 lint: .venv/.ready ## types, style, who may import whom
 	$(PY) -m mypy

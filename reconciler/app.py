@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -30,17 +30,19 @@ from reconciler.drift.sources import open_sources
 from reconciler.drifting import Drifting
 from reconciler.healing.heal import Healer
 from reconciler.loop import Line
+from reconciler.proof.suggested import AskedOnce
 from reconciler.proof.undeclared import DeclaredCache
 from reconciler.proposing import Proposing
 from reconciler.publish.github_api import GitHubApi, Token
 from reconciler.publish.push import Remote
 from reconciler.pushing import Pushing
 from reconciler.stories import Stories
+from reconciler.suggest.opened import open_namer, open_suggestions
+from reconciler.suggest.suggest import Suggestions
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.code_guard import CodeGuard
 from reconciler.terraform.executable import found_executable
 from reconciler.terraform.passed_environment import passed_environment
-from reconciler.terraform.plugin.warm import WarmProvider
 from reconciler.workflows import Worker, serve
 
 log = structlog.get_logger()
@@ -52,19 +54,22 @@ async def run_reconciler(settings: Settings, stop: asyncio.Event) -> None:
         clock = SystemClock()
         keys = SqlKeyRing(ledger, master=master_key_of(settings), clock=clock)
         await check_credentials(settings, keys, os.environ, clock.now())
-        workers = {stack.name: _worker(settings, stack, ledger) for stack in settings.stacks}
+        suggestions = open_suggestions(settings.reconcile.suggest, _suggest_folder(settings), clock)
+        workers = {stack.name: _worker(settings, stack, ledger, suggestions) for stack in settings.stacks}
         for worker in workers.values():
             await _log_terraform_version(worker.line)
-        async with AsyncExitStack() as stack:
-            for warm in filter(None, (worker.line.terraform.warm for worker in workers.values())):
-                stack.push_async_callback(warm.close)
-            await serve(
-                workers,
-                database=_database(settings),
-                poll_seconds=settings.reconcile.poll_seconds,
-                stop=stop,
-                elsewhere=_read_back(settings, ledger, concerns=lambda stack: stack not in workers, read_live=None),
-            )
+        await serve(
+            workers,
+            database=_database(settings),
+            poll_seconds=settings.reconcile.poll_seconds,
+            stop=stop,
+            elsewhere=_read_back(settings, ledger, concerns=lambda stack: stack not in workers, read_live=None),
+        )
+
+
+def _suggest_folder(settings: Settings) -> Path:
+    """Where the service keeps what models cost and which of their edits passed."""
+    return (settings.data / "suggest").absolute()
 
 
 def environment(settings: Settings, workdir: Path) -> dict[str, str]:
@@ -111,20 +116,20 @@ def protected_ref(source: Path, wanted: str) -> str:
     return checkout.protected_ref(wanted) if checkout else "HEAD"
 
 
-def _worker(settings: Settings, stack: StackSettings, ledger: SqlLedger) -> Worker:
+def _worker(
+    settings: Settings, stack: StackSettings, ledger: SqlLedger, suggestions: Suggestions | None = None
+) -> Worker:
     workdir = (settings.data / "reconciler" / stack.name).absolute()
     source = stack.path.absolute()
     state = state_file(stack)
     shared = source / ".terraform"
-    given = environment(settings, workdir)
     terraform = Terraform(
-        environment=given,
+        environment=environment(settings, workdir),
         workdir=workdir / "terraform",
         executable=found_executable(settings.reconcile.terraform),
         shared_data=shared,
         backend_config=stack.backend_config,
         workspace=stack.workspace,
-        warm=WarmProvider(given),
         guard=code_guard(settings),
     )
     line = Line(
@@ -141,6 +146,7 @@ def _worker(settings: Settings, stack: StackSettings, ledger: SqlLedger) -> Work
         commands=ledger,
         clock=SystemClock(),
         declared_cache=DeclaredCache(),
+        asked=AskedOnce(suggestions=suggestions) if suggestions else None,
         refresh_state=settings.reconcile.refresh_state,
     )
     read_back = _read_back(settings, ledger, concerns=lambda name: name == stack.name, read_live=line.read_live)
@@ -212,7 +218,10 @@ def _pushing(settings: Settings, line: Line, backlog: Backlog, ledger: SqlLedger
         stack=line.stack,
         remote=remote,
         backlog=backlog,
-        proposing=_proposing(github, remote, Stories(queries=ledger, backlog=backlog), ledger),
+        proposing=replace(
+            _proposing(github, remote, Stories(queries=ledger, backlog=backlog), ledger),
+            namer=open_namer(settings.reconcile.suggest, _suggest_folder(settings), SystemClock()),
+        ),
         window_seconds=github.window_seconds,
         look_seconds=github.look_seconds,
     )

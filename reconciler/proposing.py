@@ -5,7 +5,7 @@ two steps, or a request without an answer, loses nothing and repeats nothing.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import structlog
@@ -17,6 +17,7 @@ from gateway.ports import Clock, EventLedger
 from reconciler.publish.codeowners import Owners, owners_of, read_rules
 from reconciler.publish.github import Forge, PullRequest
 from reconciler.publish.github_api import GitHubApi
+from reconciler.publish.intent_text import burst_of, intent_comment, intent_marker
 from reconciler.publish.pending import changed_files, codeowners_text, pending
 from reconciler.publish.pull_request_text import (
     Written,
@@ -29,6 +30,7 @@ from reconciler.publish.pull_request_text import (
 )
 from reconciler.publish.push import Remote
 from reconciler.stories import Stories
+from reconciler.suggest.burst import NameIntent
 
 log = structlog.get_logger()
 
@@ -48,6 +50,10 @@ class Proposing:
     events: EventLedger
     clock: Clock
     ask_reviewers: bool = True
+    namer: NameIntent | None = None
+    """Finds words for a burst of changes from outside; None: nothing is said about them but what is recorded."""
+    named: set[str] = field(default_factory=set)
+    """Bursts that this process asked about, so that one without an answer costs its tokens once."""
 
     async def propose(self, published: str) -> None:
         """Make GitHub's pull request fit the branch that was pushed as `published`; with nothing new in it, close what is open.
@@ -105,9 +111,11 @@ class Proposing:
     async def _bring_up_to_date(
         self, forge: Forge, current: PullRequest, login: str, written: Sequence[Written], published: str
     ) -> None:
-        told = keys_in(await forge.comments(current.number, login))
+        comments = await forge.comments(current.number, login)
+        told = keys_in(comments)
         for comment in comments_of([each for each in written if each.key not in told]):
             await forge.comment(current.number, comment)
+        await self._name_intent(forge, current, comments, written)
         owners, asked = await self._ask(forge, current, login, published)
         foreign = await self.remote.foreign(published, self.stories.commits)
         section = description_of(self.stack, written, rebased_upon=foreign, asked=asked, emails=owners.emails)
@@ -123,6 +131,19 @@ class Proposing:
         await self._record(
             "open", current, commit=published, mutations=[each.key for each in written], reviewers=sorted(asked)
         )
+
+    async def _name_intent(
+        self, forge: Forge, current: PullRequest, comments: Sequence[str], written: Sequence[Written]
+    ) -> None:
+        """Add a model's words for a burst of changes from outside, once for each burst. They only stand there: nothing reads them."""
+        burst, marker = burst_of(written), intent_marker(written)
+        if self.namer is None or not burst or marker in self.named:
+            return
+        if any(comment.startswith(marker) for comment in comments):
+            return
+        self.named.add(marker)
+        if (words := await self.namer(burst)) is not None:
+            await forge.comment(current.number, intent_comment(marker, len(burst), words))
 
     async def _ask(
         self, forge: Forge, current: PullRequest, login: str, published: str

@@ -2,8 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,16 +14,13 @@ from gateway.settings import SuggestSettings
 from gateway.terraform.provider_mirror import terraform_environment
 from reconciler.drift.cloudtrail import Event
 from reconciler.standalone import Report, finish, reconcile_copy, write
-from reconciler.suggest.opened import open_suggestions
+from reconciler.suggest.opened import open_suggestions, users_folder
 from reconciler.suggest.suggest import Suggestions
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.executable import found_executable
 from reconciler.terraform.live import LiveReads
 from reconciler.terraform.plugin.warm import warm_provider
 from reconciler.unplanned import reconcile_unplanned
-
-_KEPT = Path(".sentinel") / "suggest"
-"""Where what suggestions cost and what worked is kept, below the working directory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +66,9 @@ async def run_once(run: OneRun, environment: Mapping[str, str] = os.environ) -> 
                 shared_data=shared if shared.is_dir() else None,
                 warm=warm,
             )
-            return await (_planned(run, terraform, environment) if run.planned else _unplanned(run, terraform))
+            return await (
+                _planned(run, terraform, environment) if run.planned else _unplanned(run, terraform, environment)
+            )
 
 
 def _check(run: OneRun, environment: Mapping[str, str]) -> None:
@@ -78,40 +76,45 @@ def _check(run: OneRun, environment: Mapping[str, str]) -> None:
         raise SettingsInvalid(
             "--only and --no-plan go together: name the resources to read, e.g. --no-plan --only aws_sqs_queue.jobs."
         )
-    if not run.planned and run.known_state is None:
-        raise SettingsInvalid("Without a plan, the state must be a file: give it with --state.")
     if run.tokens and not environment.get("ANTHROPIC_API_KEY"):
         raise SettingsInvalid("--suggest needs ANTHROPIC_API_KEY in the environment.")
 
 
 async def _planned(run: OneRun, terraform: Terraform, environment: Mapping[str, str]) -> Report:
-    async with _suggestions(run, environment) as suggestions:
-        report = await reconcile_copy(
-            terraform,
-            run.path,
-            state=run.known_state,
-            events=run.events,
-            workdir=terraform.workdir,
-            frozen=run.frozen,
-            suggestions=suggestions,
-        )
+    report = await reconcile_copy(
+        terraform,
+        run.path,
+        state=run.known_state,
+        events=run.events,
+        workdir=terraform.workdir,
+        frozen=run.frozen,
+        suggestions=_suggestions(run, environment),
+    )
     return await finish(run.path, report, written=run.written, refreshed=run.refreshed)
 
 
-async def _unplanned(run: OneRun, terraform: Terraform) -> Report:
-    async with LiveReads.beside(terraform) as reads:
+async def _unplanned(run: OneRun, terraform: Terraform, environment: Mapping[str, str]) -> Report:
+    state = run.known_state
+    if state is None:
+        raise SettingsInvalid("Without a plan, the state must be a file: give it with --state.")
+    async with LiveReads.beside(terraform, cache_of(environment)) as reads:
         report = await reconcile_unplanned(
-            reads, run.path, run.only, state=run.known_state or run.path, events=run.events, workdir=terraform.workdir
+            reads, run.path, run.only, state=state, events=run.events, workdir=terraform.workdir, frozen=run.frozen
         )
     if run.written and report.edited.files:
         write(run.path, report)
     return replace(report, planned=False)
 
 
-@asynccontextmanager
-async def _suggestions(run: OneRun, environment: Mapping[str, str]) -> AsyncIterator[Suggestions | None]:
+def cache_of(environment: Mapping[str, str]) -> Path | None:
+    """The user's directory for what can be asked for again, by the XDG Base Directory Specification; None if there is none."""
+    given, home = environment.get("XDG_CACHE_HOME", ""), environment.get("HOME", "")
+    base = Path(given) if Path(given).is_absolute() else Path(home, ".cache")
+    return base / "sentinel" / "providers" if base.is_absolute() else None
+
+
+def _suggestions(run: OneRun, environment: Mapping[str, str]) -> Suggestions | None:
     key = environment.get("ANTHROPIC_API_KEY", "") if run.tokens else ""
     given = {"endpoint": endpoint} if (endpoint := environment.get("ANTHROPIC_BASE_URL")) else {}
     settings = SuggestSettings(key=SecretStr(key), tokens_a_day=run.tokens, **given)
-    async with open_suggestions(settings, _KEPT.absolute(), SystemClock()) as suggestions:
-        yield suggestions
+    return open_suggestions(settings, users_folder(environment), SystemClock())

@@ -20,7 +20,7 @@ from reconciler.proof.proofs import Verified, describe
 from reconciler.proof.propose import ProofContext, attempt, temporarily_written
 from reconciler.proof.suggested import AskedOnce
 from reconciler.rewrite.create import Live, import_id_of, wanted_creations
-from reconciler.rewrite.surroundings import reached_directories, repository_of, surroundings
+from reconciler.rewrite.surroundings import Surroundings, reached_directories, repository_of, surroundings
 from reconciler.suggest.suggest import Suggestions
 from reconciler.terraform.cli import SavedPlan, Terraform
 from reconciler.terraform.downloaded import link_downloaded
@@ -77,11 +77,7 @@ async def reconcile_copy(
 
     Raises `errors.TerraformFailed`, `errors.TerraformMissing`, `gateway.errors.CodeInvalid`.
     """
-    own = surroundings(path, repository_of(path), frozen)
-    root = copy_code(path, workdir / "copy", own.roots)
-    link_downloaded(root, terraform.plugin_data)
-    top = common_directory(path, own.roots)
-    around = own.copied(top, workdir / "copy")
+    root, top, around = copy_with_surroundings(path, workdir / "copy", frozen, terraform.plugin_data)
     others = other_roots(around, top, terraform)
     asked = AskedOnce(suggestions=suggestions) if suggestions else None
     context = ProofContext(
@@ -90,7 +86,7 @@ async def reconcile_copy(
     saved = await terraform.saved_plan(root, state=state)
     document = await terraform.plan_document(root, saved.file) if saved.changes or events else {}
     plan = read_plan(document) if document else None
-    new = _created(root, events, live_objects(document))
+    new = _created(root, events, live_objects(document), around)
     new += silent_drift(plan, events, ignored_changes(root)) if plan is not None and events else []
     if not new and (plan is None or not plan.changes):
         return _with_plan(Report(context=context), saved, plan if saved.changes else None)
@@ -99,11 +95,11 @@ async def reconcile_copy(
     return await _prove(context, [*drifts, *new], list(left), events, path)
 
 
-def _created(root: Path, events: Sequence[Event], live: Live) -> list[Drift]:
+def _created(root: Path, events: Sequence[Event], live: Live, around: Surroundings) -> list[Drift]:
     """What was created outside of Terraform and belongs to this stack, by the events."""
     created = [(made, event.origin) for event in events if (made := read_creation(event.call)) is not None]
     origin = {made.import_id: origin for made, origin in created}
-    wanted = wanted_creations(root, [made for made, _ in created], live) if created else []
+    wanted = wanted_creations(root, [made for made, _ in created], live, around) if created else []
     return [Drift(wanted=want, before=None, origin=origin.get(import_id_of(want))) for want in wanted]
 
 
@@ -170,6 +166,20 @@ def write(path: Path, report: Report) -> None:
         temporary.write_bytes(content)
         shutil.copymode(target, temporary)
         temporary.replace(target)
+
+
+def copy_with_surroundings(
+    path: Path, target: Path, frozen: Sequence[str], data: Path | None
+) -> tuple[Path, Path, Surroundings]:
+    """Copy the stack and all roots that use its modules: the root module of the copy, what was copied, and the surroundings there.
+
+    `data` is the plug-in data of the stack (`.terraform`), whose downloaded modules are shown in the copy.
+    """
+    own = surroundings(path, repository_of(path), frozen)
+    root = copy_code(path, target, own.roots)
+    link_downloaded(root, data)
+    top = common_directory(path, own.roots)
+    return root, top, own.copied(top, target)
 
 
 def copy_code(path: Path, target: Path, others: Sequence[Path] = ()) -> Path:

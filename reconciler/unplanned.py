@@ -13,11 +13,11 @@ from gateway.terraform.config.instance import META
 from gateway.terraform.config.module import Module, load_module
 from reconciler.drift.classify import classify_foreign_drift
 from reconciler.drift.cloudtrail import Event, origins
-from reconciler.model import Drift, Edited, Left, Proof, Wanted
+from reconciler.model import Edited, Left, Proof, Wanted
 from reconciler.proof.proofs import captured, text_proofs
 from reconciler.proof.propose import temporarily_written
-from reconciler.rewrite.edit import edit
-from reconciler.standalone import Report, copy_code
+from reconciler.rewrite.whole import edit_all
+from reconciler.standalone import Report, copy_with_surroundings
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.live import LiveReads
 from reconciler.terraform.plan import TerraformPlan, read_plan, without_keys
@@ -26,19 +26,37 @@ from reconciler.terraform.refreshed import Refreshed
 
 
 async def reconcile_unplanned(
-    reads: LiveReads, path: Path, targets: Sequence[str], *, state: Path, events: Sequence[Event], workdir: Path
+    reads: LiveReads,
+    path: Path,
+    targets: Sequence[str],
+    *,
+    state: Path,
+    events: Sequence[Event],
+    workdir: Path,
+    frozen: Sequence[str] = (),
 ) -> Report:
     """The drift of the resources at or below `targets`, as edits; `path` itself is only read.
 
     Raises as `LiveReads.refresh`, `errors.PluginUnavailable` for a state that cannot be read, `gateway.errors.CodeInvalid`.
     """
-    root = copy_code(path, workdir / "copy")
+    root, _, around = copy_with_surroundings(path, workdir / "copy", frozen, reads.terraform.plugin_data)
     stored = read_stored(state, targets)
     live = await reads.refresh(path, state=state, targets=targets)
     plan = planned_by_code(load_module(root), stored, live)
     drifts, left = classify_foreign_drift(plan, origins(events, plan))
     gone = [each for each in stored if live.exists(each.address) is False]
-    return await _prove(reads.terraform, root, path, drifts, (*left, *map(_gone, gone), *_absent(targets, stored)))
+    wanted = [drift.wanted for drift in drifts]
+    edited = edit_all(root, wanted, around)
+    left = (*left, *map(_gone, gone), *_absent(targets, stored), *edited.left)
+    if not edited.edits:
+        return Report(left=left)
+    before = {name: (path / name).read_bytes() for name in edited.files}
+    proofs = await _proofs(reads.terraform, root, edited, before)
+    if broken := [proof for proof in proofs if not proof.held]:
+        return Report(left=(*left, *_unproved(edited, broken)), proofs=proofs)
+    written = {made.wanted.key for made in edited.edits}
+    kept = tuple(drift for drift in drifts if drift.wanted.key in written)
+    return Report(drifts=kept, edited=edited, before=before, left=left, proofs=proofs)
 
 
 def planned_by_code(code: Module, stored: Sequence[StoredResource], live: Refreshed) -> TerraformPlan:
@@ -58,24 +76,14 @@ def planned_by_code(code: Module, stored: Sequence[StoredResource], live: Refres
     return replace(plan, changes=tuple(change for change in plan.changes if plan.sets(change)))
 
 
-async def _prove(terraform: Terraform, root: Path, path: Path, drifts: Sequence[Drift], left: Sequence[Left]) -> Report:
-    edited = edit(root, [drift.wanted for drift in drifts])
-    left = (*left, *edited.left)
-    if not edited.edits:
-        return Report(left=left)
+async def _proofs(terraform: Terraform, root: Path, edited: Edited, before: Mapping[Path, bytes]) -> tuple[Proof, ...]:
     with temporarily_written(root, edited.files):
-        before = {name: (path / name).read_bytes() for name in edited.files}
-        wanted = [made.wanted for made in edited.edits]
-        proofs = (*await text_proofs(terraform, edited, before), captured(root, wanted))
-    if broken := [proof for proof in proofs if not proof.held]:
-        return Report(left=(*left, *_unproved(edited, broken)), proofs=proofs)
-    written = {want.key for want in wanted}
-    kept = tuple(drift for drift in drifts if drift.wanted.key in written)
-    return Report(drifts=kept, edited=edited, before=before, left=left, proofs=proofs)
+        return (*await text_proofs(terraform, edited, before), captured(root, [made.wanted for made in edited.edits]))
 
 
 def _entry(stored: StoredResource, *, before: Mapping[str, Json], after: Mapping[str, Json]) -> Mapping[str, object]:
-    change = {"actions": ["update"], "before": before, "after": after}
+    marks = dict.fromkeys(stored.sensitive, True)
+    change = {"actions": ["update"], "before": before, "after": after, "before_sensitive": marks}
     return {"address": stored.address, "mode": "managed", "type": stored.resource_type, "change": change}
 
 

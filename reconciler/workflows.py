@@ -271,8 +271,9 @@ class Runner:
         worker = self._workers[stack]
 
         async def prove() -> dict[str, Json]:
-            proposal = await worker.line.prove(await self._applied(worker, mutation_id, corrects), worker.backlog)
-            return proposal.to_json()
+            applied = await self._applied(worker, mutation_id, corrects)
+            async with worker.line.with_provider() as line:
+                return (await line.prove(applied, worker.backlog)).to_json()
 
         async def publish(proposal: dict[str, Json]) -> dict[str, Json]:
             applied = await self._applied(worker, mutation_id, corrects)

@@ -33,6 +33,8 @@ PROTOCOLS_ONLY = {"gateway/ports.py", "gateway/signal_ports.py"}
 
 
 TESTS = sorted(path for path in (ROOT / "tests").rglob("*.py") if "bench" not in path.parts)
+MAY_SKIP = {"tests/clients/test_clients.py": "a client that is not installed; where CI is set it fails instead"}
+"""Test files that may skip, with the reason. What is skipped passes without having been checked."""
 STOPWATCHES = {"perf_counter", "perf_counter_ns", "process_time", "process_time_ns", "thread_time", "thread_time_ns"}
 LEAST_WAIT = 300
 """Seconds that a test waits for what must happen, so that it passes on a busy machine."""
@@ -132,6 +134,84 @@ def test_a_public_class_name_has_one_meaning() -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 defined[node.name].add(_name(path))
     assert not {name: sorted(paths) for name, paths in defined.items() if len(paths) > 1}
+
+
+@pytest.mark.parametrize("path", [*TESTS, *SOURCES], ids=_name)
+def test_nothing_is_skipped_or_left_out(path: Path) -> None:
+    """What a test needs is in the repository or installed by `make`; a double does what its port says."""
+    names = {name for node in ast.walk(ast.parse(path.read_text())) if (name := _left_out(node))}
+    allowed = {"skip"} if _name(path) in MAY_SKIP else set()
+    assert names == allowed, sorted(names ^ allowed)
+
+
+@pytest.mark.parametrize(
+    "text", ["pytest.skip('x')", "@pytest.mark.skipif(a, reason='x')\ndef f(): ...", "pytest.importorskip('x')", "raise NotImplementedError"]
+)  # fmt: skip
+def test_what_is_skipped_is_found(text: str) -> None:
+    assert any(_left_out(node) for node in ast.walk(ast.parse(text)))
+
+
+def _left_out(node: ast.AST) -> str:
+    """The name that leaves something out; empty if the node is none."""
+    if isinstance(node, ast.Name) and node.id == "NotImplementedError":
+        return node.id
+    if not isinstance(node, ast.Attribute) or node.attr not in {"skip", "skipif", "importorskip", "xfail"}:
+        return ""
+    return node.attr if "pytest" in ast.unparse(node.value) else ""
+
+
+CLASSES = {
+    node.name
+    for path in SOURCES
+    for node in ast.walk(ast.parse(path.read_text()))
+    if isinstance(node, ast.ClassDef) and re.match(r"[A-Z][a-z]+[A-Z]", node.name)
+} - {"SigV4"}
+"""Names that can only mean a class of ours. (Signature Version 4 has that name elsewhere too.)"""
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=_name)
+def test_no_text_names_a_class(path: Path) -> None:
+    """What people and models read is English: a class in the middle of a sentence was put there by renaming it everywhere."""
+    found = [f"line {line}: {name}" for line, text in _texts(path.read_text()) for name in _classes_in(text)]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("source", "refused"),
+    [
+        ('TASK = "Edit it. SuggestedAnswer with replacements."', True),
+        ('raise Malformed(f"{name} is no SuggestedAnswer.")', True),
+        ('TASK = "Answer with replacements."', False),
+        ('Terms: TypeAlias = "list[SuggestedAnswer | str]"', False),
+        ('def read() -> None:\n    """Raises SuggestedAnswer here."""', False),
+    ],
+)
+def test_a_class_in_a_text_is_found(source: str, refused: bool) -> None:
+    assert any(_classes_in(text) for _, text in _texts(source)) is refused
+
+
+def _texts(source: str) -> list[tuple[int, str]]:
+    """Sentences that the program uses, with their lines; not what documents it, and not types in quotes."""
+    tree = ast.parse(source)
+    documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    return [
+        (node.lineno, node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if id(node) not in documentation and " " in node.value and not _is_code(node.value)
+    ]
+
+
+def _is_code(text: str) -> bool:
+    try:
+        ast.parse(text.strip(), mode="eval")
+    except SyntaxError:
+        return False
+    return True
+
+
+def _classes_in(text: str) -> list[str]:
+    return [word for word in re.findall(r"\b[A-Z]\w+\b", re.sub(r"`[^`]*`", "", text)) if word in CLASSES]
 
 
 @pytest.mark.parametrize("path", TESTS, ids=_name)

@@ -16,6 +16,7 @@ from gateway.model.json import Json, canonical
 from gateway.policy.abi import HEADROOM, PolicyAborted, WasmInstance
 from gateway.policy.builtins import UnsupportedFormat
 from gateway.policy.bundle import ENTRYPOINTS, Bundle
+from gateway.policy.native import native_module, new_engine
 
 LARGEST_INPUT = HEADROOM // 8
 """Bytes of JSON. A larger input is refused without evaluation."""
@@ -45,9 +46,7 @@ class Embedded:
 
     def __init__(self, bundle: Bundle, *, deadline_ms: int, memory_mb: int) -> None:
         """Compiles the bundle. Raises `errors.PolicyInvalid` if it cannot run in this engine."""
-        config = wasmtime.Config()
-        config.epoch_interruption = True
-        self._engine = wasmtime.Engine(config)
+        self._engine = new_engine()
         self._bundle = bundle
         self._deadline = deadline_ms / 1000
         self._memory_bytes = memory_mb * 1024 * 1024
@@ -59,7 +58,7 @@ class Embedded:
         arguments = (self._engine, self._stop, self._deadline / _TICKS)
         threading.Thread(target=_tick, args=arguments, name="policy-deadline", daemon=True).start()
         try:
-            self._module = wasmtime.Module(self._engine, bundle.wasm)
+            self._module = native_module(self._engine, bundle.wasm)
             instance = self._new_instance()
         except (wasmtime.WasmtimeError, wasmtime.Trap, PolicyAborted, ValueError, KeyError) as error:
             self._end()

@@ -12,6 +12,7 @@ from gateway.terraform.config.module import load_module
 from gateway.terraform.lang.evaluate import Unknown
 from gateway.terraform.lang.values import EvaluationFailed
 from reconciler.model import Wanted, is_gone, is_new
+from reconciler.rewrite.json_text import document_in, is_policy, same_document
 from reconciler.terraform.compare import agrees
 
 
@@ -65,8 +66,24 @@ def ignored_changes(root: Path) -> frozenset[tuple[str, str]]:
 
 
 def captures(wanted: Json, found: Json) -> bool:
-    """Whether both values agree wherever both are set."""
+    """Whether both values agree wherever both are set. Policies agree if AWS reads the same in both: a list of one action is that action."""
+    one, other = document_in(wanted), document_in(found)
+    if is_policy(one) and is_policy(other):
+        return same_document(one, other)
+    wanted, found = _set_in_blocks(wanted), _set_in_blocks(found)
     return agrees(wanted, found) and agrees(found, wanted)
+
+
+def _set_in_blocks(value: Json) -> Json:
+    """The value without the switches in its blocks that are off: a provider says so of each one that a block does not set."""
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return value
+    return [
+        {name: _set_in_blocks(each) for name, each in item.items() if each is not False}
+        if isinstance(item, Mapping)
+        else item
+        for item in value
+    ]
 
 
 def _declared(instance: ResourceInstance | None, want: Wanted) -> Declared:

@@ -9,10 +9,13 @@ from gateway.terraform.config.module import Module, load_module
 from reconciler.model import Edited, Left, is_gone, is_new
 from reconciler.proof.declared import read_declared
 from reconciler.suggest.question import Question
+from reconciler.suggest.settings_in_code import marked_sensitive
 from reconciler.suggest.suggest import SuggestedEdit, Suggestions
 
 _MOST = 5
 """Values of one proposal that are asked about."""
+_MOST_KEPT = 1_000
+"""Answers that a service keeps; the oldest go first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +51,8 @@ class AskedOnce:
     async def _find(self, root: Path, question: Question) -> SuggestedEdit | None:
         key = hashlib.sha256(repr((question.wanted, sorted(question.files.items()))).encode()).hexdigest()
         if key not in self.found:
+            if len(self.found) >= _MOST_KEPT:
+                del self.found[next(iter(self.found))]
             self.found[key] = await self.suggestions.find(root, question)
         return self.found[key]
 
@@ -60,7 +65,15 @@ def question_about(root: Path, edited: Edited, left: Left) -> Question | None:
         return None
     files = {path: content for path, content in _on_the_way(instance.module) if path.parts[:1] != ("..",)}
     before = read_declared(root, [left.wanted], edited.files)[0].value
-    return Question(left=left, before=before, files=files)
+    return Question(left=left, before=before, files=files, sensitive=frozenset(_sensitive(module)))
+
+
+def _sensitive(module: Module) -> Iterator[str]:
+    """The variables of all modules that say they are sensitive: a call gives them their values, in files without that mark."""
+    for source in module.sources.values():
+        for name, (document, block) in source.variables.items():
+            if marked_sensitive(document, block):
+                yield name
 
 
 def _on_the_way(module: Module) -> Iterator[tuple[Path, bytes]]:

@@ -1,12 +1,15 @@
 """The code while whole blocks and entries are added and removed: one edit after the other, each judged by what it changes."""
 
+import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from gateway.terraform.config.carried import Carried
 from gateway.terraform.config.changed import AllDefinitions, all_definitions, changed_module
 from gateway.terraform.config.module import Module, load_module
 from gateway.terraform.lang.hcl import Document, parse
+from gateway.terraform.lang.values import Unknown
 from reconciler.model import Edit, Wanted
 from reconciler.rewrite.editors.align import aligned
 from reconciler.rewrite.editors.splice import Splice
@@ -27,6 +30,8 @@ class EditedCode:
     module: Module
     definitions: AllDefinitions
     edits: tuple[Edit, ...] = ()
+    carried: tuple[Carried | None, ...] = ()
+    """What each of the edits carried over; None if that is not known."""
     around: Surroundings = field(default_factory=Surroundings)
     """Which code outside of the stack's own directory may be edited."""
 
@@ -42,13 +47,21 @@ class EditedCode:
         """The code after a change of one file. Raises `CannotEdit`, and `CodeInvalid` if the file no longer parses."""
         path = document.path
         self.around.refuse(self.root, path)
+        refuse_unknown_calls(self.module, path)
         content = _formatted(document, change)
         sources = {**self.sources, path: content}
         changed = changed_module(self.module, self.definitions, path, content)
         module = load_module(self.root, sources, self.module) if changed is None else changed[0]
         definitions = all_definitions(module) if changed is None else changed[1]
         made = _as_edit(path, document.source, content, wanted, chain)
-        return replace(self, sources=sources, module=module, definitions=definitions, edits=(*self.edits, made))
+        return replace(
+            self,
+            sources=sources,
+            module=module,
+            definitions=definitions,
+            edits=(*self.edits, made),
+            carried=(*self.carried, module.carried),
+        )
 
 
 def read_code(root: Path, sources: Mapping[Path, bytes], around: Surroundings | None = None) -> EditedCode:
@@ -64,11 +77,12 @@ def read_code(root: Path, sources: Mapping[Path, bytes], around: Surroundings | 
 
 
 def refuse_side_effects(before: EditedCode, after: EditedCode, may_change: frozenset[str]) -> None:
-    """Raise `CannotEdit` if an edit changes an attribute of a resource, a data source or a module that is in neither set.
+    """Raise `CannotEdit` if the edits between two versions change an attribute of anything that is not at one of the addresses.
 
-    Nor may it change anything in another root.
+    Nor may they change anything in another root.
     """
-    for change in footprint_changes(before.module, after.module):
+    edits = after.carried[len(before.carried) :]
+    for change in footprint_changes(before.module, after.module, edits):
         shown = change.address.removeprefix("?")
         if change.address in may_change or change.before is None or change.after is None:
             continue
@@ -76,9 +90,40 @@ def refuse_side_effects(before: EditedCode, after: EditedCode, may_change: froze
             if len(path) == 1 and change.before.get(path[0]) in _NONE and change.after.get(path[0]) in _NONE:
                 continue  # a dynamic block that generates nothing, where there was no block
             raise CannotEdit(f"The edit would also change {shown}.{'.'.join(path)}.")
-    if after.module.carried is not None:
-        after.module.carried.release()
+    for carried in edits:
+        if carried is not None:
+            carried.release()
     after.around.refuse_changes(after.root, before.sources, after.sources)
+
+
+def refuse_unknown_calls(module: Module, path: Path) -> None:
+    """Raise `CannotEdit` if a file belongs to a module with a call whose instances are not known: what an edit does there cannot be seen."""
+    directory = posixpath.normpath(path.parent.as_posix())
+    if directory == module.source.directory:
+        return
+    for each in module.modules():
+        for name in each.source.calls:
+            called = each.source.called_directory(name)
+            if called is not None and directory in _below(module, called):
+                try:
+                    each.children(name)
+                except Unknown as error:
+                    raise CannotEdit(
+                        f"{path} belongs to a module that is used by module.{name}, whose instances are not known: {error}."
+                    ) from None
+
+
+def _below(module: Module, directory: str) -> frozenset[str]:
+    """A directory of a module, and those of the modules that it calls."""
+    found: set[str] = set()
+    todo = [directory]
+    while todo:
+        here = todo.pop()
+        if here not in found and here in module.sources:
+            found.add(here)
+            calls = module.sources[here].calls
+            todo += [called for name in calls if (called := module.sources[here].called_directory(name)) is not None]
+    return frozenset(found)
 
 
 def _formatted(document: Document, change: Splice) -> bytes:

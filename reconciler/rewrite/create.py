@@ -7,28 +7,35 @@ module of what it belongs to if only one call uses that; else into the root modu
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from tree_sitter import Node
 
 from gateway.errors import CodeInvalid
+from gateway.model.equality import equal
 from gateway.model.json import Json
 from gateway.model.mutation import WHOLE
 from gateway.terraform.address import Address, parse_address
+from gateway.terraform.config.instance import ResourceInstance, declared
 from gateway.terraform.config.module import Module
 from gateway.terraform.config.source import Source
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
-from reconciler.drift.creations import Created
+from gateway.terraform.lang.values import Unknown
+from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
+from reconciler.drift.creations import Created, may_belong
 from reconciler.model import Edited, Left, Wanted
-from reconciler.rewrite.code import EditedCode, read_code
+from reconciler.rewrite.code import EditedCode, read_code, refuse_side_effects
 from reconciler.rewrite.editors import block as whole_block
 from reconciler.rewrite.editors.text import CannotEdit
 from reconciler.rewrite.likes import likes
 from reconciler.rewrite.more import Like, more
 from reconciler.rewrite.new_block import block_text, import_text
 from reconciler.rewrite.slug import names, shared, slug
+from reconciler.rewrite.surroundings import Surroundings
+from reconciler.terraform.plain_setting import is_plain_setting
 
 Live = Mapping[str, Mapping[str, Json]]
 """Attributes of the stack's resources by address."""
@@ -52,17 +59,21 @@ _SAME = frozenset(
 )
 _PLAIN = frozenset(["name", "type", "value", "description", "protocol", "ip_protocol", "status", "instance_type"])
 """Attributes that never refer to another resource."""
+_MOST_LIKES = 50
+"""How many siblings are tried, the likeliest first; the code is evaluated for each."""
 
 
-def wanted_creations(root: Path, created: Sequence[Created], live: Live) -> list[Wanted]:
+def wanted_creations(
+    root: Path, created: Sequence[Created], live: Live, around: Surroundings | None = None
+) -> list[Wanted]:
     """The resources that belong to the stack and that its state does not have, each with its address and text.
 
     Raises `CodeInvalid`.
     """
-    code = read_code(root, {})
+    code = read_code(root, {}, around)
     found: list[Wanted] = []
     for each in created:
-        if _is_known(each, live):
+        if is_known(each, live):
             continue
         wanted = _Planner(code, live, frozenset(want.address for want in found)).wanted(each)
         found += [wanted] if wanted is not None else []
@@ -74,9 +85,14 @@ def import_id_of(wanted: Wanted) -> str:
     return str(wanted.value.get("import_id")) if isinstance(wanted.value, Mapping) else ""
 
 
-def create(root: Path, new: Sequence[Wanted], sources: Mapping[Path, bytes] | None = None) -> Edited:
+def create(
+    root: Path,
+    new: Sequence[Wanted],
+    sources: Mapping[Path, bytes] | None = None,
+    around: Surroundings | None = None,
+) -> Edited:
     """The files with the new blocks and their imports, the edits, and what could not be added. Raises `CodeInvalid`."""
-    first = code = read_code(root, sources or {})
+    first = code = read_code(root, sources or {}, around)
     left: list[Left] = []
     for wanted in new:
         try:
@@ -91,6 +107,9 @@ def create(root: Path, new: Sequence[Wanted], sources: Mapping[Path, bytes] | No
 
 def _added(code: EditedCode, wanted: Wanted) -> EditedCode:
     value = wanted.value if isinstance(wanted.value, Mapping) else {}
+    before = code
+    if "secret" in value:
+        raise CannotEdit(f"its {value['secret']} may hold a secret, and no secret is written into code.")
     if "like" in value:
         like = Like(
             sibling=str(value["like"]),
@@ -101,10 +120,11 @@ def _added(code: EditedCode, wanted: Wanted) -> EditedCode:
         code = more(code, like, wanted)
     else:
         code = _with_block(code, wanted, value)
-    if not value["import"]:
-        return code
-    document = code.document(Path(str(value["import_file"])))
-    return code.after(document, whole_block.append(document, str(value["import"])), wanted)
+    if value["import"]:
+        document = code.document(Path(str(value["import_file"])))
+        code = code.after(document, whole_block.append(document, str(value["import"])), wanted)
+    refuse_side_effects(before, code, frozenset({wanted.address}))
+    return code
 
 
 def _with_block(code: EditedCode, wanted: Wanted, value: Mapping[str, Json]) -> EditedCode:
@@ -120,8 +140,33 @@ def _with_block(code: EditedCode, wanted: Wanted, value: Mapping[str, Json]) -> 
     return code
 
 
-def _is_known(created: Created, live: Live) -> bool:
-    """Whether the state has it already: by its id, or by all that tells it from others."""
+def _is_declared(code: EditedCode, address: str, created: Created) -> bool:
+    """Whether the code declares what tells the resource from others, as far as it is known there: changing that would replace it."""
+    instance = code.module.instance(address)
+    own = {name: value for name, value in created.attributes.items() if name in _SAME}
+    return instance is not None and all(_may_be(instance, name, value) for name, value in own.items())
+
+
+def _may_be(instance: ResourceInstance, name: str, value: Json) -> bool:
+    try:
+        return equal(declared(instance, name), value)
+    except Unknown:
+        return True
+
+
+def _secret_in(created: Created) -> str:
+    """The first attribute that may hold a secret, and whose value is no evident setting; empty if there is none."""
+    kind, attributes = created.resource_type, created.attributes
+    for name, value in attributes.items():
+        may_hold = is_secret(kind, name) or may_hold_secret(kind, name)
+        shows = shows_secret(value, resource_type=kind, attribute=name)
+        if (may_hold or shows) and not is_plain_setting(kind, (name,), value, attributes):
+            return name
+    return ""
+
+
+def is_known(created: Created, live: Live) -> bool:
+    """Whether the state has it already, by its id or by all that tells it from others. `live` has the attributes by address."""
     own = {name: value for name, value in created.attributes.items() if name in _SAME}
     return any(
         attributes.get("id") == created.import_id
@@ -157,6 +202,8 @@ class _Planner:
         label = self._label(created, owner, module)
         prefix = f"{module.address}." if module.address else ""
         address = f"{prefix}{created.resource_type}.{label}"
+        if secret := _secret_in(created):
+            return Wanted(address=address, attribute=WHOLE, value={"import_id": created.import_id, "secret": secret})
         text = block_text(
             created.resource_type,
             label,
@@ -176,7 +223,7 @@ class _Planner:
 
     def _keyed(self, created: Created) -> Wanted | None:
         """The creation as one more instance of a block that its siblings are instances of; None if there is none."""
-        for address, like in likes(created, self.live):
+        for address, like in islice(likes(created, self.live), _MOST_LIKES):
             value: dict[str, Json] = {
                 "import_id": created.import_id,
                 "like": like.sibling,
@@ -188,8 +235,10 @@ class _Planner:
             }
             wanted = Wanted(address=address, attribute=WHOLE, value=value)
             try:
-                _added(self.code, wanted)
+                code = _added(self.code, wanted)
             except (CannotEdit, CodeInvalid):
+                continue
+            if not _is_declared(code, address, created):
                 continue
             return wanted if address not in self.taken else None
         return None
@@ -204,7 +253,7 @@ class _Planner:
     def _owner(self, created: Created) -> Address | None:
         """The resource that it belongs to, or the sibling whose name is most like its own."""
         if created.parent:
-            found = [address for address, own in self.live.items() if self._is_named(address, own, created.parent)]
+            found = [address for address, own in self.live.items() if self._is_owner(address, own, created)]
             return parse_address(found[0]) if len({_block(address) for address in found}) == 1 else None
         likely = [
             (len(shared(created.name, name)), _type(address) == created.resource_type, address)
@@ -216,12 +265,13 @@ class _Planner:
             return None
         return parse_address(best[2])
 
-    def _is_named(self, address: str, own: Mapping[str, Json], name: str) -> bool:
+    def _is_owner(self, address: str, own: Mapping[str, Json], created: Created) -> bool:
         parsed = parse_address(address)
         if parsed is None or parsed.data or self.code.module.instance(address) is None:
             return False
         # A bucket's or a role's own parts carry its name as their id too.
-        return any(own.get(key) == name for key in ("id", "arn", "name")) and not _is_part(parsed.resource_type)
+        may_be = may_belong(created.resource_type, parsed.resource_type) and not _is_part(parsed.resource_type)
+        return may_be and any(own.get(key) == created.parent for key in ("id", "arn", "name"))
 
     def _is_inline(self, created: Created, owner: Address) -> bool:
         """Whether the block of what it belongs to declares such parts itself, so that they are values of that one."""
@@ -242,9 +292,7 @@ class _Planner:
         found = next((each for each in root.modules() if each.address == owner.module), root)
         directory = found.source.directory
         users = sum(each.source.directory == directory for each in root.modules())
-        own = (
-            users == 1 and not directory.startswith("..") and not {"vendor", ".terraform"} & set(Path(directory).parts)
-        )
+        own = users == 1 and not directory.startswith("..") and self.code.around.is_own(self.code.root, directory)
         return found if own else root
 
     def _place(self, created: Created, owner: Address, module: Module) -> tuple[Document, Node | None]:
@@ -299,6 +347,7 @@ class _Planner:
             for address, attributes in self.live.items()
             for key in _IDENTIFYING
             if attributes.get(key) == value and self._is_referable(address, module)
+            if value != created.parent or may_belong(created.resource_type, _type(address))
         ]
         if len({address for address, _ in owners}) != 1:
             return ""

@@ -1,9 +1,9 @@
 """Writes wanted values into Terraform code: for each the smallest edit that changes nothing else, or the reason why there is none."""
 
 import json
-import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import assert_never
 
@@ -17,6 +17,7 @@ from gateway.terraform.config.policy_document import TYPE as POLICY_DOCUMENT
 from gateway.terraform.lang.hcl import Document, parse
 from gateway.terraform.lang.values import EvaluationFailed, Unknown
 from reconciler.model import Edit, Edited, Left, Wanted
+from reconciler.rewrite.code import refuse_unknown_calls
 from reconciler.rewrite.editors import (
     attribute,
     blocks,
@@ -64,6 +65,8 @@ from reconciler.rewrite.place import (
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.rewrite.trace import traces
 
+_MOST_PLACES = 300
+"""How many places are tried for one value, the likeliest first; the code is evaluated for each."""
 Live = Mapping[str, Mapping[str, Json]]
 """Attributes by address; those of data sources under `data.type.name`."""
 
@@ -214,7 +217,7 @@ def _edit_part(state: _State, wanted: Wanted, allowed: Sequence[Wanted]) -> tupl
     if _holds(state, wanted):
         return state, []
     reasons: list[tuple[str, tuple[str, ...]]] = []
-    for place in _places(state, wanted):
+    for place in islice(_places(state, wanted), _MOST_PLACES):
         if isinstance(place, NoPlace):
             reasons.append((place.reason, place.chain))
             continue
@@ -258,41 +261,11 @@ def _files_after(state: _State, place: EditablePlace | Lift, wanted: Wanted) -> 
     documents = place.documents if isinstance(place, Lift) else (place.document,)
     for document in documents:
         state.around.refuse(state.root, document.path)
-        _refuse_unknown_calls(state.module, document.path)
+        refuse_unknown_calls(state.module, document.path)
     if isinstance(place, Lift):
         return {document.path: _spliced(document, *splices) for document, splices in place.splices(wanted.value)}
     value = place.convert(wanted.value)
     return {place.document.path: _spliced(place.document, _splice(place, value))}
-
-
-def _refuse_unknown_calls(module: Module, path: Path) -> None:
-    """Raise `CannotEdit` if a file belongs to a module with a call whose instances are not known: what an edit does there cannot be seen."""
-    directory = posixpath.normpath(path.parent.as_posix())
-    if directory == module.source.directory:
-        return
-    for each in module.modules():
-        for name in each.source.calls:
-            called = each.source.called_directory(name)
-            if called is not None and directory in _below(module, called):
-                try:
-                    each.children(name)
-                except Unknown as error:
-                    raise CannotEdit(
-                        f"{path} belongs to a module that is used by module.{name}, whose instances are not known: {error}."
-                    ) from None
-
-
-def _below(module: Module, directory: str) -> frozenset[str]:
-    """A directory of a module, and those of the modules that it calls."""
-    found: set[str] = set()
-    todo = [directory]
-    while todo:
-        here = todo.pop()
-        if here not in found and here in module.sources:
-            found.add(here)
-            calls = module.sources[here].calls
-            todo += [called for name in calls if (called := module.sources[here].called_directory(name)) is not None]
-    return frozenset(found)
 
 
 def _splice(place: EditablePlace, value: Json) -> Splice:  # noqa: C901  one case for each kind of place

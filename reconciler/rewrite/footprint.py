@@ -4,6 +4,7 @@ A value that cannot be evaluated is represented by a mark: the shape of its expr
 Two marks are equal only if nothing that the value depends on has changed.
 """
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, cast
@@ -11,7 +12,7 @@ from typing import TypeAlias, cast
 from tree_sitter import Node
 
 from gateway.model.path import AttributePath
-from gateway.terraform.config.carried import Carried
+from gateway.terraform.config.carried import Carried, carried_over
 from gateway.terraform.config.instance import META, Blocks, ResourceInstance, body
 from gateway.terraform.config.module import Module, expand
 from gateway.terraform.config.source import Declared
@@ -64,16 +65,20 @@ def footprint_of(instance: ResourceInstance) -> Mapping[str, Footprint]:
     return _Marker().body(instance.document, instance.block, instance.scope, META)
 
 
-def footprint_changes(before: Module, after: Module) -> Iterator[FootprintChange]:
+def footprint_changes(
+    before: Module, after: Module, edits: "Sequence[Carried | None] | None" = None
+) -> Iterator[FootprintChange]:
     """Every block whose footprint differs between two versions of the code, and some whose footprint does not.
 
-    If `after` was made by `changed_module`, only blocks that the edit can reach are evaluated, one by one as the caller asks.
+    If `after` was made by `changed_module`, only blocks that the edit can reach are evaluated, one by one as the caller asks. `edits` are what
+    each edit between the versions carried over, if there is not just the last one; None in it: everything may have changed.
     """
     markers = _Marker(), _Marker()
+    reach = after.carried if edits is None else carried_over(edits)
     earlier = {module.address: module for module in before.modules()}
     for module in after.modules():
         old = earlier.pop(module.address, None)
-        carried = None if old is None else module.carried
+        carried = None if old is None or module.carried is None else reach
         if carried is None or carried.outdated.get(module.address):
             yield from _changes(old, module, carried, markers)
     for old in earlier.values():
@@ -198,6 +203,10 @@ class _Marker:
     """Makes footprints and marks. Remembers the names it is following, so that circular references end."""
 
     following: set[tuple[int, str]] = field(default_factory=set)
+    followed: dict[tuple[int, str], tuple[object, ...]] = field(default_factory=dict)
+    """What was found behind each name. A name is followed once, however many definitions use it."""
+    circles: list[tuple[int, str]] = field(default_factory=list)
+    """Names at which following ended, because they were being followed."""
 
     def body(
         self, document: Document, block: Node, scope: EvaluationScope, without: frozenset[str]
@@ -248,7 +257,9 @@ class _Marker:
         texts = tuple(part for part in getattr(expression, "parts", ()) if isinstance(part, str))
         steps = tuple(step for step in getattr(expression, "steps", ()) if isinstance(step, str))
         inner = tuple(_frozen(self.expression(child, scope)) for child in e.children(expression))
-        return UnknownMark((type(expression).__name__, own, texts, steps, inner, followed))
+        shape = (type(expression).__name__, own, texts, steps, inner, followed)
+        # Marks hold marks, and definitions that use each other twice would double them with each.
+        return UnknownMark((hashlib.sha256(repr(shape).encode()).hexdigest(),))
 
     def follow(self, expression: Expression, scope: EvaluationScope) -> tuple[object, ...]:
         """The footprints of the definition of the name that an expression begins with."""
@@ -259,13 +270,24 @@ class _Marker:
         if traversal is None or traversal[0] in scope.bound or traversal[0] in scope.names:
             return ()
         names = [step for step in traversal[1] if isinstance(step, str)]
-        if not names or (id(module), f"{traversal[0]}.{names}") in self.following:
+        return self._once(module, traversal[0], names) if names else ()
+
+    def _once(self, module: Module, root: str, names: Sequence[str]) -> tuple[object, ...]:
+        key = (id(module), f"{root}.{names}")
+        if key in self.followed:
+            return self.followed[key]
+        if key in self.following:
+            self.circles.append(key)
             return ()
-        self.following.add((id(module), f"{traversal[0]}.{names}"))
+        self.following.add(key)
+        circles = len(self.circles)
         try:
-            return tuple(_frozen(part) for part in self._followed(module, traversal[0], names))
+            found = tuple(_frozen(part) for part in self._followed(module, root, names))
         finally:
-            self.following.discard((id(module), f"{traversal[0]}.{names}"))
+            self.following.discard(key)
+        if circles == len(self.circles):  # Within a circle, what is found depends on where it was entered.
+            self.followed[key] = found
+        return found
 
     def _followed(self, module: Module, root: str, names: Sequence[str]) -> Iterator[Footprint]:  # noqa: C901  one case per root name
         if root == "var" and names[0] in module.source.variables:
@@ -291,11 +313,8 @@ class _Marker:
         elif f"{root}.{names[0]}" in module.source.resources:
             for instance in module.instances_of(f"{root}.{names[0]}"):
                 if len(names) > 1:
-                    yield self.attribute(instance.document, instance.block, instance.scope, names[1])
-
-    def attribute(self, document: Document, block: Node, scope: EvaluationScope, name: str) -> Footprint:
-        """The footprint of one attribute of a resource that another one refers to."""
-        return self.only(document, block, scope, (name,)).get(name)
+                    found = self.only(instance.document, instance.block, instance.scope, (names[1],))
+                    yield found.get(names[1])
 
 
 def _of_instance(expression: Expression, scope: EvaluationScope) -> tuple[Expression, EvaluationScope]:
@@ -354,11 +373,6 @@ def differences(before: Footprint, after: Footprint, path: tuple[str, ...] = ())
             yield from differences(one_item, other_item, (*path, str(index)))
     elif _frozen(before) != _frozen(after):
         yield path
-
-
-def set_values(footprint: Mapping[str, Footprint]) -> dict[str, Footprint]:
-    """The attributes without those that are null: to Terraform they are not set."""
-    return {name: value for name, value in footprint.items() if value is not None}
 
 
 def locate(footprint: Footprint, path: AttributePath) -> tuple[tuple[str, ...], Footprint]:

@@ -301,5 +301,9 @@ class Cursor:
 
 def source_of(document: Document, expression: Expression) -> str:
     """The source of an expression on one line, shortened to 80 characters."""
-    text = " ".join(document.source[expression.start : expression.end].decode().split())
+    return shorten(" ".join(document.source[expression.start : expression.end].decode().split()))
+
+
+def shorten(text: str) -> str:
+    """A text, or its first 77 characters and three dots."""
     return text if len(text) <= 80 else text[:77] + "..."  # noqa: PLR2004  a readable line

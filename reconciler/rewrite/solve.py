@@ -16,6 +16,7 @@ from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.functions import call
 from gateway.terraform.lang.values import Unknown, Value
 from reconciler.rewrite.inverse import Inverse, inverse, negated, unchanged
+from reconciler.rewrite.place import shorten
 
 _MARK = "\ue000"
 """Stands for the sought part in a text. Private to its user by Unicode's definition, so no name holds it."""
@@ -41,7 +42,9 @@ def _between(before: str, after: str) -> Inverse:
     def invert(value: Json) -> Json:
         wanted = values.text(value)
         if not wanted.startswith(before) or not wanted.endswith(after) or len(wanted) < len(before) + len(after):
-            raise Unknown(f"{wanted!r} does not begin with {before!r} and end with {after!r}")
+            raise Unknown(
+                f"{shorten(wanted)!r} does not begin with {shorten(before)!r} and end with {shorten(after)!r}"
+            )
         return wanted[len(before) : len(wanted) - len(after)]
 
     return invert

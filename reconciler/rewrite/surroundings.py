@@ -11,12 +11,16 @@ from pathlib import Path
 from gateway.errors import CodeInvalid
 from gateway.terraform.config.module import Module, load_module
 from reconciler.rewrite.editors.text import CannotEdit
-from reconciler.rewrite.footprint import footprint_changes, set_values
+from reconciler.rewrite.footprint import Footprint, footprint_changes
 
 FROZEN = ("vendor", "vendored", "third_party", "third-party", ".terraform", ".external_modules")
 """Names of directories with somebody else's code: the call is edited and never the module."""
-_SOURCE = re.compile(rb'^\s*source\s*=\s*"(\.\.?/[^"]*)"', re.MULTILINE)
+_SOURCE = re.compile(rb'^[^#\n]*?\bsource"?\s*[=:]\s*"(\.\.?/[^"]*)"', re.MULTILINE)
+"""In HCL, on one line with its block too, and in JSON."""
 _OWN_STATE = re.compile(rb'^\s*(?:backend\s+"[^"]*"|cloud)\s*\{|^provider\s+"', re.MULTILINE)
+_CODE = (".tf", ".tf.json", ".tofu", ".tofu.json")
+_READ = ".tf"
+"""The only kind of code that is evaluated; a root with any other stops an edit of what it uses."""
 _SKIPPED = frozenset({".git", ".terraform", "node_modules", ".venv", "__pycache__"})
 
 
@@ -47,6 +51,7 @@ class Surroundings:
         outside = path.parts[:1] == ("..",)
         if outside and (self.top is None or not target.is_relative_to(self.top.resolve())):
             raise CannotEdit(f"{path} lies outside of the repository of the stack.")
+        linked = target != _absolute(root.resolve() / path)
         directory = posixpath.normpath(path.parent.as_posix())
         if self.top is not None and target.is_relative_to(self.top.resolve()):
             directory = posixpath.join(self.prefix, target.parent.relative_to(self.top.resolve()).as_posix())
@@ -54,12 +59,23 @@ class Surroundings:
             raise CannotEdit(
                 f"{path} is somebody else's code (vendored or downloaded), of which only the call is edited."
             )
+        if linked:
+            raise CannotEdit(f"{path} is reached through a symbolic link, and what else leads there is not known.")
 
     def is_frozen(self, directory: str) -> bool:
         """Whether a directory, relative to the repository, or one above it is somebody else's code."""
         parts = posixpath.normpath(directory).split("/")
         above = {"/".join(parts[: length + 1]) for length in range(len(parts))}
         return any(fnmatchcase(each, pattern) for pattern in self.frozen for each in (*parts, *above))
+
+    def is_own(self, root: Path, directory: str) -> bool:
+        """Whether a directory, relative to the stack's root, may be edited and no other root uses the module in it."""
+        try:
+            self.refuse(root, Path(directory, "main.tf"))
+        except CannotEdit:
+            return False
+        own = _absolute(root.resolve() / directory)
+        return not any(own in reached_directories(other) for other in self.roots)
 
     def refuse_changes(self, root: Path, before: Mapping[Path, bytes], after: Mapping[Path, bytes]) -> None:
         """Raise `CannotEdit` if the files that differ between two versions change anything in another root.
@@ -70,7 +86,10 @@ class Surroundings:
             _absolute(root.resolve() / path).parent for path, content in after.items() if before.get(path) != content
         }
         for other in self.roots:
-            if changed.isdisjoint(reached_directories(other)):
+            reached = reached_directories(other)
+            if any(each != each.resolve() and each.resolve() in changed for each in reached):
+                raise CannotEdit(f"The root {self._shown(other)} uses the module through a symbolic link.")
+            if changed.isdisjoint(reached):
                 continue
             one, two = (self._version(root, other, files) for files in (before, after))
             if one is None:
@@ -81,7 +100,7 @@ class Surroundings:
                 if (
                     change.before is None
                     or change.after is None
-                    or set_values(change.before) != set_values(change.after)
+                    or _set_values(change.before) != _set_values(change.after)
                 ):
                     where = f"{self._shown(other)}: {change.address.removeprefix('?')}"
                     raise CannotEdit(f"The edit would also change {where}, another root that uses the module.")
@@ -105,7 +124,7 @@ def surroundings(root: Path, top: Path, frozen: Sequence[str] = ()) -> Surroundi
     """The surroundings of the root module at `root` in the repository at `top`, both of which exist."""
     root, top = root.resolve(), top.resolve()
     calls = dict(_calls(top)) if top != root else {}
-    own = reached_directories(root)
+    own = _with_targets(reached_directories(root))
 
     def called_from(directory: Path) -> Collection[Path]:
         return calls.get(directory, ())
@@ -116,7 +135,7 @@ def surroundings(root: Path, top: Path, frozen: Sequence[str] = ()) -> Surroundi
         for directory in sorted(calls)
         if directory != root
         and directory not in own
-        and own & _reached(directory, called_from)
+        and own & _with_targets(_reached(directory, called_from))
         and (directory not in called or _is_root(directory))
     ]
     return Surroundings(top=top, roots=tuple(roots), frozen=(*FROZEN, *frozen))
@@ -136,6 +155,16 @@ def reached_directories(root: Path) -> frozenset[Path]:
     return _reached(root, called_directories)
 
 
+def _set_values(footprint: Mapping[str, Footprint]) -> dict[str, Footprint]:
+    """The attributes without those that are null: to Terraform they are not set."""
+    return {name: value for name, value in footprint.items() if value is not None}
+
+
+def _with_targets(directories: Collection[Path]) -> frozenset[Path]:
+    """The directories, and where symbolic links among them lead."""
+    return frozenset((*directories, *(each.resolve() for each in directories)))
+
+
 def _absolute(path: Path) -> Path:
     return Path(os.path.normpath(path.absolute()))
 
@@ -146,24 +175,25 @@ def _relative(path: Path, start: Path) -> Path:
 
 def _loaded(root: Path, files: Mapping[Path, bytes], known: Module | None) -> Module | None:
     try:
-        return load_module(root, files, known)
+        module = load_module(root, files, known)
     except CodeInvalid:
         return None
+    directories = ((root / directory) for directory in module.sources)
+    unread = any(not file.name.endswith(_READ) for directory in directories for file in _code_files(directory))
+    return None if unread else module
 
 
 def _calls(top: Path) -> Iterator[tuple[Path, frozenset[Path]]]:
     """Every directory of code below `top`, with the directories of the local modules that it calls."""
     for directory, names, files in os.walk(top):
         names[:] = sorted(name for name in names if name not in _SKIPPED)
-        if any(name.endswith(".tf") for name in files):
+        if any(name.endswith(_CODE) for name in files):
             yield Path(directory), called_directories(Path(directory))
 
 
 def called_directories(directory: Path) -> frozenset[Path]:
     """The directories of the local modules that the code in a directory calls."""
-    sources = {
-        source for file in directory.glob("*.tf") if file.is_file() for source in _SOURCE.findall(file.read_bytes())
-    }
+    sources = {source for file in _code_files(directory) for source in _SOURCE.findall(file.read_bytes())}
     return frozenset(Path(os.path.normpath(directory / source.decode())) for source in sources)
 
 
@@ -182,4 +212,8 @@ def _is_root(directory: Path) -> bool:
     """Whether a directory that others call has a state of its own as well."""
     if (directory / "terraform.tfstate").exists():
         return True
-    return any(_OWN_STATE.search(file.read_bytes()) for file in directory.glob("*.tf") if file.is_file())
+    return any(not file.name.endswith(_READ) or _OWN_STATE.search(file.read_bytes()) for file in _code_files(directory))
+
+
+def _code_files(directory: Path) -> list[Path]:
+    return [file for file in directory.glob("*.t*") if file.name.endswith(_CODE) and file.is_file()]

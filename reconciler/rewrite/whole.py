@@ -17,7 +17,7 @@ def edit_all(
 ) -> Edited:
     """As `edit`, with the resources that are new, and without those that are wanted gone. `live` as in `edit`. Raises `CodeInvalid`."""
     new, gone = [each for each in wanted if is_new(each)], [each for each in wanted if is_gone(each)]
-    done = create(root, new) if new else Edited()
+    done = create(root, new, around=around) if new else Edited()
     values = [each for each in wanted if not is_new(each) and not is_gone(each)]
     unset = is_unset_block(root, values)
     added = add_blocks(root, unset, done.files, around) if unset else Edited()

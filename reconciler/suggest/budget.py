@@ -1,9 +1,12 @@
 """A budget of tokens a day, kept in a file, so that a restart does not renew it."""
 
+import fcntl
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, date
 from pathlib import Path
 from typing import Any
 
@@ -23,16 +26,18 @@ class TokenBudget:
     clock: Clock
 
     def take(self, tokens: int) -> bool:
-        """Take tokens if that many are left. Returns whether they were."""
-        spent = self._spent()
-        if spent + tokens > self.a_day:
-            return False
-        self._write(spent + tokens)
-        return True
+        """Take tokens if that many are left. Returns whether they were. Raises `OSError` if the file cannot be written."""
+        with self._alone():
+            spent = self._spent()
+            if tokens < 0 or spent + tokens > self.a_day:
+                return False
+            self._write(spent + tokens)
+            return True
 
     def give_back(self, tokens: int) -> None:
-        """Correct what was taken by what was not used; a negative number if more was used than taken."""
-        self._write(max(0, self._spent() - tokens))
+        """Correct what was taken by what was not used; a negative number if more was used than taken. Raises `OSError`."""
+        with self._alone():
+            self._write(max(0, self._spent() - tokens))
 
     @property
     def left(self) -> int:
@@ -40,22 +45,31 @@ class TokenBudget:
         return max(0, self.a_day - self._spent())
 
     @property
-    def _today(self) -> str:
-        return self.clock.now().astimezone(UTC).date().isoformat()
+    def _today(self) -> date:
+        return self.clock.now().astimezone(UTC).date()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Only one process at a time reads and writes the file, so that two runs cannot spend the same tokens."""
+        self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with self.file.with_name(f"{self.file.name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
     def _spent(self) -> int:
-        """Tokens spent today. A file that cannot be read counts as spent: it is ours, so nobody should have touched it."""
+        """Tokens spent today. A file that says anything that we do not write counts as spent, as one of a later day does."""
         try:
             kept: Any = json.loads(self.file.read_text())
-            day, tokens = kept["day"], int(kept["tokens"])
+            day, tokens = date.fromisoformat(kept["day"]), kept["tokens"]
         except FileNotFoundError:
             return 0
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return self.a_day
+        if type(tokens) is not int or tokens < 0 or day > self._today:
             return self.a_day
         return tokens if day == self._today else 0
 
     def _write(self, tokens: int) -> None:
-        self.file.parent.mkdir(parents=True, exist_ok=True)
         temporary = self.file.with_name(f"{self.file.name}.new")
-        temporary.write_text(json.dumps({"day": self._today, "tokens": tokens}))
+        temporary.write_text(json.dumps({"day": self._today.isoformat(), "tokens": tokens}))
         os.replace(temporary, self.file)  # noqa: PTH105  atomic on purpose

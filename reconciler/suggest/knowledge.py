@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +22,8 @@ _NEW, _OLD = (
 """Blanks for the wanted value and the one before."""
 _MOST: Final = 2_000
 """Patterns that are kept; the oldest go first."""
+_MOST_TRIED: Final = 20
+"""Patterns of one kind that are tried: each costs an evaluation of the code."""
 _VARYING: Final = re.compile(r'"[^"]*"|\d+|\b[\w-]+\.tf\b|[\w"\[\].-]*\.[\w"\[\].-]*')
 
 
@@ -41,10 +44,15 @@ class Knowledge:
     file: Path
 
     def suggestions(self, question: Question) -> Iterator[Suggestion]:
-        """The patterns that fit, newest first, filled in. Each find occurs exactly once in one of the question's files."""
-        for pattern in reversed(self._patterns()):
-            if pattern.key == key_of(question) and (filled := _filled(pattern, question)) is not None:
-                yield Suggestion(replacements=filled, reason="It worked before for a value of this kind.")
+        """The patterns that fit, newest first and only so many, filled in. Each find occurs exactly once in one of the question's files."""
+        key = key_of(question)
+        fitting = (
+            filled
+            for pattern in reversed(self._patterns())
+            if pattern.key == key and (filled := _filled(pattern, question)) is not None
+        )
+        for filled in islice(fitting, _MOST_TRIED):
+            yield Suggestion(replacements=filled, reason="It worked before for a value of this kind.")
 
     def learn(self, question: Question, suggestion: Suggestion) -> None:
         """Keep a suggestion that passed every proof, unless its values leave no blank: then it is of use only once."""

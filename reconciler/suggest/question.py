@@ -21,6 +21,8 @@ class Question:
     """What the code declares now, if that is known."""
     files: Mapping[Path, bytes]
     """The files of the modules on the way to the value, by path relative to the stack's root. Only these may change."""
+    sensitive: frozenset[str] = frozenset()
+    """Names of variables that any module of the stack marks as sensitive: what is given to them is not shown."""
 
     @property
     def wanted(self) -> Wanted:

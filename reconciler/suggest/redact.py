@@ -1,57 +1,147 @@
 """Code without its secrets, to be shown to a language model.
 
-Masked are: texts in a known form of a secret; literals of attributes, arguments and map entries with the name of a secret; defaults
-and values of variables that the code marks as sensitive. An unlabelled secret in other text cannot be recognised.
+Masked are: every literal in a setting that holds a secret or feeds one (`secret_settings.py`); texts that name a secret before its
+value; the same literals wherever else they stand; texts in a known form of a secret. Comments are left out: they declare nothing, and old
+secrets stand in them. A file that cannot be parsed is not shown. An unlabelled secret in other text cannot be recognised.
 """
 
+import json
 import re
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gateway.model.masking import Masker
-from gateway.terraform.secrets import is_secret, masked_text, may_hold_secret
+from tree_sitter import Node
 
-_PAIR: Final = re.compile(r'(?P<name>[\w-]+)"?\s*[=:]\s*"(?P<value>(?:[^"\\\n]|\\.)*)"')
-_HEREDOC: Final = re.compile(r"(?P<name>[\w-]+)\s*=\s*<<-?(?P<end>\w+)\n(?P<value>.*?)\n\s*(?P=end)\b", re.DOTALL)
-_VARIABLE: Final = re.compile(r'^variable\s+"(?P<name>[\w-]+)"\s*\{(?P<body>.*?)^\}', re.MULTILINE | re.DOTALL)
-_SENSITIVE: Final = re.compile(r"^\s*sensitive\s*=\s*true\b", re.MULTILINE)
-_QUOTED: Final = re.compile(r'"(?P<value>(?:[^"\\\n]|\\.)*)"')
+from gateway.errors import CodeInvalid
+from gateway.model.json import Json
+from gateway.model.masking import MEMBER, Masker
+from gateway.terraform.lang.hcl import Document, parse
+from gateway.terraform.secrets import masked_text
+from reconciler.suggest.secret_settings import SecretSettings, has_secret_key, secret_settings
+from reconciler.suggest.secret_values import masked_values
+from reconciler.suggest.settings_in_code import descendants, settings_in
 
-
-def redacted(files: Mapping[Path, bytes], masker: Masker) -> Mapping[Path, str]:
-    """The text of each file, secrets masked."""
-    texts = {path: content.decode(errors="replace") for path, content in files.items()}
-    sensitive = frozenset(name for text in texts.values() for name in _sensitive_variables(text))
-    return {path: _redacted(text, sensitive, masker) for path, text in texts.items()}
-
-
-def _sensitive_variables(text: str) -> list[str]:
-    return [found["name"] for found in _VARIABLE.finditer(text) if _SENSITIVE.search(found["body"])]
+_LITERALS: Final = frozenset({"template_literal", "numeric_lit"})
+_TEXTS: Final = frozenset({"string_lit", "quoted_template", "heredoc_template"})
+_SHORTEST: Final = 6
+"""Characters of a secret that is looked for in all other text; shorter ones are parts of too many words."""
 
 
-def _redacted(text: str, sensitive: frozenset[str], masker: Masker) -> str:
-    text = _VARIABLE.sub(partial(_variable, sensitive, masker), text)
-    for pattern in (_PAIR, _HEREDOC):
-        text = pattern.sub(partial(_pair, sensitive, masker), text)
-    return masked_text(text, masker)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redaction:
+    """Files that may be shown, and what must be masked in any other text that goes with them."""
+
+    files: Mapping[Path, str]
+    masker: Masker
+    secrets: frozenset[str]
+    """The secrets that were masked and that are long enough to be found again."""
+
+    def text(self, text: str) -> str:
+        """Another text without those secrets, and without any in a known form."""
+        for secret in sorted(self.secrets, key=len, reverse=True):
+            text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", _mask(secret, self.masker), text)
+        return masked_text(text, self.masker)
 
 
-def _variable(sensitive: frozenset[str], masker: Masker, found: re.Match[str]) -> str:
-    """The block of a sensitive variable with every text in its body masked."""
-    if found["name"] not in sensitive:
-        return found[0]
-    start = found.start("body") - found.start()
-    return found[0][:start] + _QUOTED.sub(partial(_value, masker), found["body"]) + "}"
+def redacted(files: Mapping[Path, bytes], masker: Masker, sensitive: Iterable[str] = ()) -> Redaction:
+    """The text of each file that can be parsed, secrets masked; no file at all if one of code cannot be, since it may mark secrets.
+
+    `sensitive` are names of variables that code beside these files marks.
+    """
+    documents = {path: found for path, content in files.items() if (found := _document(path, content)) is not None}
+    if any(path.suffix == ".tf" and path not in documents for path in files):
+        return Redaction(files={}, masker=masker, secrets=frozenset())
+    settings = [
+        each
+        for path, document in documents.items()
+        for each in settings_in(document, of_variables=path.suffix == ".tfvars")
+    ]
+    secret = secret_settings(settings, sensitive)
+    given, secrets = _given(files, secret, masker)
+    secrets |= {text for each in secret.sure for text in _long_literals(each.place.document, each.value)}
+    redaction = Redaction(files={}, masker=masker, secrets=frozenset(secrets))
+    shown = {path: _masked(document, _secret_nodes(document, secret), masker) for path, document in documents.items()}
+    return Redaction(
+        files={path: redaction.text(text) for path, text in (shown | given).items()},
+        masker=masker,
+        secrets=redaction.secrets,
+    )
 
 
-def _pair(sensitive: frozenset[str], masker: Masker, found: re.Match[str]) -> str:
-    name = found["name"].lower().replace("-", "_")
-    return _value(masker, found) if name in sensitive or is_secret("", name) or may_hold_secret("", name) else found[0]
+def _document(path: Path, content: bytes) -> Document | None:
+    try:
+        return None if path.suffix == ".json" else parse(path, content)
+    except CodeInvalid:
+        return None
 
 
-def _value(masker: Masker, found: re.Match[str]) -> str:
-    start, end = found.start("value") - found.start(), found.end("value") - found.start()
-    masked = f"hmac_sha256:{masker.digest(found['value'])[:16]}" if found["value"] else ""
-    return found[0][:start] + masked + found[0][end:]
+def _given(files: Mapping[Path, bytes], secret: SecretSettings, masker: Masker) -> tuple[dict[Path, str], set[str]]:
+    """Files of variable values in JSON, and the secrets in them."""
+    shown: dict[Path, str] = {}
+    secrets: set[str] = set()
+    for path, content in files.items():
+        try:
+            values: Json = json.loads(content) if path.suffix == ".json" else None
+        except ValueError:
+            continue
+        if isinstance(values, dict):
+            masked, found = masked_values(values, secret.keys, masker)
+            shown[path] = json.dumps(masked, ensure_ascii=False, indent=2) + "\n"
+            secrets |= {text for text in found if len(text) >= _SHORTEST}
+    return shown, secrets
+
+
+def _secret_nodes(document: Document, secret: SecretSettings) -> Iterator[Node]:
+    for setting in (*secret.sure, *secret.possible):
+        if setting.place.document is document:
+            yield from _literals(setting.value)
+    for node in descendants(document.tree.root_node):
+        if node.type in _TEXTS and has_secret_key(document.text(node)):
+            yield from _literals(node)
+
+
+def _literals(node: Node) -> Iterator[Node]:
+    """The literals in an expression, without the plain names of an object's entries."""
+    if node.type in _LITERALS:
+        yield node
+    children = node.children
+    if node.type == "object_elem" and not any(each.type == "(" for each in children[0].children):
+        children = children[1:]
+    for child in children:
+        yield from _literals(child)
+
+
+def _long_literals(document: Document, node: Node) -> Iterator[str]:
+    for literal in _literals(node):
+        if len(text := document.text(literal).strip()) >= _SHORTEST:
+            yield text
+
+
+def _masked(document: Document, secret: Iterable[Node], masker: Masker) -> str:
+    """The text of a file without its secrets and comments."""
+    nodes = {node.start_byte: node for node in secret}
+    nodes |= {node.start_byte: node for node in descendants(document.tree.root_node) if node.type == "comment"}
+    parts: list[str] = []
+    end = 0
+    for start, node in sorted(nodes.items()):
+        parts += [document.source[end:start].decode(), _instead(document.text(node), node, masker)]
+        end = node.end_byte
+    return "".join(parts) + document.source[end:].decode()
+
+
+def _instead(text: str, node: Node, masker: Masker) -> str:
+    """What is shown instead of a comment or a secret. White space around it stays: the end of a heredoc needs its own line."""
+    body = text.strip()
+    if node.type == "comment":
+        shown = "/**/" if body.startswith("/*") else "#"
+    else:
+        shown = _mask(body, masker) if body else ""
+        shown = f'"{shown}"' if node.type == "numeric_lit" else shown
+    before = text[: len(text) - len(text.lstrip())]
+    return before + shown + text[len(before) + len(body) :]
+
+
+def _mask(secret: str, masker: Masker) -> str:
+    return f"{MEMBER}:{masker.digest(secret)[:16]}"

@@ -10,6 +10,8 @@ from gateway.terraform.lang.hcl import parse
 from reconciler.model import Edit, Edited, Wanted
 from reconciler.rewrite.editors.text import CannotEdit
 from reconciler.rewrite.footprint import FootprintChange, differences, footprint_changes
+from reconciler.suggest.frozen_parts import check_frozen_parts
+from reconciler.suggest.needed import check_needed
 from reconciler.suggest.question import LONGEST_REPLACEMENT, MOST_REPLACEMENTS, Question, Replacement, Suggestion
 
 SUGGESTED = "suggested: no editor could write it; held to the same proofs"
@@ -48,13 +50,14 @@ def _replaced(files: dict[Path, bytes], replacement: Replacement, wanted: Wanted
 
 
 def _check(root: Path, question: Question, changed: Mapping[Path, bytes]) -> None:
-    """Raise `CannotEdit` unless everything that changes is the wanted value or a part of it."""
+    """Raise `CannotEdit` unless everything that changes is the wanted value or a part of it, and needed for it."""
+    files = {**question.files, **changed}
     try:
         for path, content in changed.items():
-            parse(path, content)
-        before, after = load_module(root, dict(question.files)), load_module(root, {**question.files, **changed})
-        for change in footprint_changes(before, after):
+            check_frozen_parts(parse(path, question.files[path]), parse(path, content))
+        for change in footprint_changes(load_module(root, dict(question.files)), load_module(root, files)):
             _check_change(change, question.wanted)
+        check_needed(root, question.files, files)
     except CodeInvalid as error:
         raise CannotEdit(f"The suggestion does not parse: {error}") from error
 

@@ -55,8 +55,11 @@ class Suggestions:
         return SuggestedEdit(question=question, suggestion=suggestion, edited=edited)
 
     def passed(self, suggested: SuggestedEdit) -> None:
-        """Remember an edit of which every proof held."""
-        self.knowledge.learn(suggested.question, suggested.suggestion)
+        """Remember an edit of which every proof held, if the file can be written."""
+        try:
+            self.knowledge.learn(suggested.question, suggested.suggestion)
+        except OSError as error:
+            log.warning("not_remembered", file=str(self.knowledge.file), reason=error.strerror)
 
     def _known(self, root: Path, question: Question) -> Iterator[SuggestedEdit]:
         for suggestion in self.knowledge.suggestions(question):

@@ -159,6 +159,13 @@ class Terraform:
         """As `show`, and the file stays. Raises `errors.TerraformFailed`."""
         return self._document(await self._with_plugins(root, ["show", "-json", "-no-color", str(plan)]), "show")
 
+    async def pulled_state(self, root: Path) -> bytes:
+        """The state in the backend of the code; empty if there is none. It holds secrets. Raises as `plan`."""
+        completed = await self._with_plugins(root, ["state", "pull"])
+        if completed.code:
+            raise TerraformFailed.saying("state pull", _last_lines(completed))
+        return completed.out
+
     async def init(self, root: Path) -> None:
         """Install plug-ins and modules for `root` into our own working directory.
 

@@ -24,9 +24,14 @@ class LiveReads:
 
     @classmethod
     @asynccontextmanager
-    async def beside(cls, terraform: Terraform) -> "AsyncIterator[LiveReads]":
-        """Readers for the same code and environment as `terraform`; at the end no provider is left running."""
-        plugin = PluginReads(environment=terraform.environment, workdir=terraform.workdir)
+    async def beside(cls, terraform: Terraform, kept: Path | None = None) -> "AsyncIterator[LiveReads]":
+        """Readers for the same code and environment as `terraform`; at the end no provider is left running.
+
+        `kept` is a directory of ours that outlives the run, by default that of `terraform`. A provider is compared with the lock file where
+        the code is guarded, because it is not the user's own.
+        """
+        guarded = terraform.guard is not None
+        plugin = PluginReads(environment=terraform.environment, workdir=kept or terraform.workdir, check_lock=guarded)
         try:
             yield cls(terraform=terraform, plugin=plugin)
         finally:

@@ -1,7 +1,7 @@
 """Values that are evidently settings, in attributes that may hold secrets: `LOG_LEVEL = "debug"` of a function's environment.
 
-Such an attribute stays out of code unless every value in it is plain: its name is not that of a secret, and it is a switch, a number, one or
-two short words of small letters, or a region. No key, token or password that anyone would use looks so.
+Such an attribute stays out of code unless every value in it is plain: a switch, a short number, or a word under one of the names listed here,
+and its name is not that of a secret. Whatever is not listed is left to a human, and so is what the code itself marks as sensitive.
 """
 
 import re
@@ -10,36 +10,59 @@ from collections.abc import Mapping, Sequence
 from gateway.model.json import Json
 
 _SECRET_NAME = re.compile(
-    r"pass|pwd|secret|token|key|cred|auth|private|cert|salt|hash|sign|seed|dsn|conn|login|user|pin\b|otp|mfa|license",
+    r"pass|pwd|secret|token|key(?!ed)|cred|auth|private|cert|salt|hash|sign|seed|dsn|conn|login|user|pin\b|pin_|otp|mfa|license|code|access|unlock|vault"
+    r"|nonce|webhook|cookie|session",
     re.IGNORECASE,
 )
-_PLAIN_VALUE = re.compile(
-    r"(true|false|on|off|-?\d{1,6}|[a-z]{1,16}|[A-Z]{1,8}|[a-z]{1,12}[-_./][a-z0-9]{1,10}|[a-z]{2}(-[a-z]+)+-\d)"
-)
-_LETTERS_AND_DIGITS = re.compile(r"(?=\w*[a-z])(?=\w*\d)\w{5,}")
-_ENVIRONMENT = "environment"
+_SWITCH = re.compile(r"true|false|on|off|yes|no|enabled?|disabled?", re.IGNORECASE)
+_NUMBER = re.compile(r"-?\d{1,6}")
+_HARMLESS_NAMES = frozenset({
+    "channel", "color", "colour", "encoding", "engine", "env", "environment", "format", "lang", "language", "level", "locale", "loglevel",
+    "mode", "region", "stage", "strategy", "tier", "timezone", "tz", "variant",
+})  # fmt: skip
+"""The last words of names under which a word is no secret. Reviewed one by one: each has few values, which anyone may know."""
+_WORD = re.compile(r"[A-Za-z]{1,16}|[A-Za-z]{1,12}[-_./][A-Za-z]{1,12}|[a-z]{2}(-[a-z]+){1,2}-\d")
+"""A word, two of them (`Europe/Berlin`), or a region."""
+_WORD_OF_A_NAME = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_FUNCTION = "aws_lambda_function"
+"""The names of its variables are keys. Other environments list names beside values, so a value does not tell its name."""
 _PARAMETER = ("aws_ssm_parameter", ("value", "insecure_value"))
 _OPEN_TYPES = ("String", "StringList")
 
 
 def is_plain_setting(resource_type: str, path: Sequence[str], value: Json, resource: Mapping[str, Json]) -> bool:
     """Whether a value that differs may be written, although the attribute may hold a secret; `resource` are the live attributes."""
-    if path[0] == _ENVIRONMENT:
-        return _plain(path[-1], value)
+    if resource_type == _FUNCTION:
+        return _is_plain_environment(path, value)
     if resource_type == _PARAMETER[0] and path[0] in _PARAMETER[1]:
         return resource.get("type") in _OPEN_TYPES and _plain(str(resource.get("name") or "secret"), value)
     return False
 
 
-def _plain(name: str, value: Json) -> bool:
-    match value:
-        case Mapping():
-            return all(_plain(key, item) for key, item in value.items())
-        case list():
-            return all(_plain(name, item) for item in value)
-        case None | bool():
+def _is_plain_environment(path: Sequence[str], value: Json) -> bool:
+    """Whether the environment of a function, its variables, or one of them is plain."""
+    match tuple(step for step in path if not step.isdecimal()), value:
+        case _, None:
             return True
-        case _:
-            text = str(value)
-            plain = _PLAIN_VALUE.fullmatch(text) is not None and _LETTERS_AND_DIGITS.search(text) is None
-            return plain and _SECRET_NAME.search(name) is None
+        case ("environment", "variables", name), _:
+            return _plain(name, value)
+        case ("environment", "variables"), Mapping():
+            return all(_plain(name, each) for name, each in value.items())
+        case ("environment",), Mapping():
+            return value.keys() <= {"variables"} and _is_plain_environment((*path, "variables"), value.get("variables"))
+        case ("environment",), list():
+            return all(isinstance(block, Mapping) and _is_plain_environment(path, block) for block in value)
+    return False
+
+
+def _plain(name: str, value: Json) -> bool:
+    """Whether a single value under a name is plain."""
+    if value is None or isinstance(value, bool):
+        return True
+    if isinstance(value, Mapping | list) or _SECRET_NAME.search(name):
+        return False
+    text = str(value)
+    if _SWITCH.fullmatch(text) or _NUMBER.fullmatch(text):
+        return True
+    words = _WORD_OF_A_NAME.findall(name)
+    return bool(words) and words[-1].lower() in _HARMLESS_NAMES and _WORD.fullmatch(text) is not None

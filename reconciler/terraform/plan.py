@@ -9,7 +9,7 @@ from gateway.model.json import Json
 from gateway.model.mutation import WHOLE
 from gateway.model.path import AttributePath
 from gateway.terraform.address import parse_address
-from gateway.terraform.secrets import may_hold_secret, shows_secret
+from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
 from reconciler.terraform.compare import differences
 from reconciler.terraform.plain_setting import is_plain_setting
 
@@ -214,14 +214,25 @@ def _changes(entry: Mapping[str, Any], *, live: str, other: str) -> Iterator[Res
 
 def _is_sensitive(entry: Mapping[str, Any], path: Sequence[str], both: tuple[Json, Json]) -> bool:
     """Whether a value that differs, at a path, may not be shown or written."""
-    change = entry["change"]
-    marked = any(_marked(_marks(change, side).get(path[0])) for side in ("before", "after"))
-    if not marked and not any(_is_secret(entry["address"], ".".join(path), value) for value in both):
+    change, attribute = entry["change"], ".".join(path)
+    marked = any(_marked(_mark_at(change.get(f"{side}_sensitive"), path)) for side in ("before", "after"))
+    if not marked and not any(_is_secret(entry["address"], attribute, value) for value in both):
         return False
     parsed = parse_address(entry["address"])
     resource_type = parsed.resource_type if parsed else ""
+    if marked and not is_secret(resource_type, attribute):
+        return True  # The code marks it, not the provider.
     live = change["before"] or {}
     return not all(is_plain_setting(resource_type, path, value, live) for value in both)
+
+
+def _mark_at(marks: Any, path: Sequence[str]) -> Any:
+    """The marks at a path, which passes over the index of a single block; all of them from where they do not follow it."""
+    if isinstance(marks, Sequence) and len(marks) == 1:
+        return _mark_at(marks[0], path)
+    if path and isinstance(marks, Mapping):
+        return _mark_at(marks.get(path[0]), path[1:])
+    return marks
 
 
 def _is_secret(address: str, attribute: str, value: Json) -> bool:
@@ -230,11 +241,6 @@ def _is_secret(address: str, attribute: str, value: Json) -> bool:
     return may_hold_secret(resource_type, attribute) or shows_secret(
         value, resource_type=resource_type, attribute=attribute
     )
-
-
-def _marks(change: Mapping[str, Any], side: str) -> Mapping[str, Any]:
-    marks = change.get(f"{side}_sensitive")
-    return marks if isinstance(marks, Mapping) else {}
 
 
 def _marked(marks: Any) -> bool:

@@ -2,7 +2,8 @@
 
 `name, value, unit, floor, ratio, n`. Real Terraform against a moto server in its own process, on the stack of
 `tests/cases/reconcile/fleet`. `reconcile_own` is the whole minus the time in terraform's processes that plan;
-`reconcile_whole` is held against one bare `terraform plan` of the same stack, alternating with it. `reconcile.beside_traffic` is the
+`reconcile_whole` is held against one bare `terraform plan` of the same stack, alternating with it. `reconcile.no_plan` is one value without a
+plan, the start of the provider included, by a user who ran it before; at most 1,000 ms. `reconcile.beside_traffic` is the
 time from the record of a change to the record of its commit, by the service, while 50 writes a second of the data plane are recorded.
 Before all that come the figures of `tests.bench.rewrite`: the own work on 300 and 3,000 resources.
 """
@@ -37,6 +38,7 @@ from reconciler.loop import Line
 from reconciler.model import Wanted
 from reconciler.proof.propose import ProofContext, propose
 from reconciler.proof.undeclared import DeclaredCache
+from reconciler.run_once import OneRun, run_once
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.plugin.warm import WarmProvider
 from reconciler.workflows import Worker, serve
@@ -106,9 +108,25 @@ async def _measure(directory: Path, endpoint: str, rounds: int) -> None:
     await warm.close()
     show("reconcile.own.p50", statistics.median(own) * 1000, "ms", n=rounds)
     show("reconcile.whole.p50", statistics.median(whole) * 1000, "ms", floor=statistics.median(bare) * 1000, n=rounds)
+    show("reconcile.no_plan.p50", await _no_plan(directory, terraform, root, group, rounds), "ms", n=rounds)
     group.set_desired_capacity(AutoScalingGroupName="web", DesiredCapacity=2)
     seconds = await _beside_traffic(directory, terraform, root, group)
     show("reconcile.beside_traffic", seconds, "s", floor=statistics.median(bare), n=1)
+
+
+async def _no_plan(directory: Path, terraform: Terraform, root: Path, group: Any, rounds: int) -> float:
+    """The milliseconds of `sentinel reconcile --no-plan --only` for one value, by a user who ran it before."""
+    environment = {**terraform.environment, "XDG_CACHE_HOME": str(directory / "cache")}
+    run = OneRun(path=root, state=root / "terraform.tfstate", only=[GROUP], planned=False)
+    spent: list[float] = []
+    for value in range(3, 4 + rounds):
+        group.set_desired_capacity(AutoScalingGroupName="web", DesiredCapacity=value)
+        began = time.perf_counter()
+        report = await run_once(run, environment)
+        spent.append(time.perf_counter() - began)
+        if not report.edited.edits or report.left:
+            sys.exit(f"It did not write the change: {report.left}")
+    return statistics.median(spent[1:]) * 1000
 
 
 async def _beside_traffic(directory: Path, terraform: Terraform, root: Path, group: Any) -> float:

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -66,9 +66,7 @@ def played(client: str, environment: Mapping[str, str], tmp_path: Path) -> Mappi
     try:
         command = CLIENTS[client](tmp_path)
     except install.NotInstalled as missing:
-        if "CI" in os.environ:
-            raise
-        pytest.skip(str(missing))
+        _skip_unless_in_ci(missing, os.environ)
     given = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "CLIENT": client, "CLIENT_DIRECTORY": str(tmp_path)}
     done = subprocess.run(
         command, env={**given, **environment}, capture_output=True, text=True, check=False, timeout=900
@@ -76,6 +74,20 @@ def played(client: str, environment: Mapping[str, str], tmp_path: Path) -> Mappi
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 0, done.stderr
     return {line["call"]: line for line in lines}
+
+
+def _skip_unless_in_ci(missing: install.NotInstalled, environment: Mapping[str, str]) -> NoReturn:
+    if "CI" in environment:
+        raise missing
+    pytest.skip(str(missing))
+
+
+def test_a_client_that_is_not_installed_fails_in_ci() -> None:
+    missing = install.NotInstalled("no client")
+    with pytest.raises(install.NotInstalled):
+        _skip_unless_in_ci(missing, {"CI": "true"})
+    with pytest.raises(pytest.skip.Exception, match="no client"):
+        _skip_unless_in_ci(missing, {})
 
 
 def test_a_client_sees_the_same_verdicts_as_every_other(

@@ -69,6 +69,7 @@ def terraform(environment: Mapping[str, str], tmp_path: Path) -> Terraform:
     base = {
         "PATH": os.environ["PATH"],
         "HOME": os.environ["HOME"],
+        "GOGC": os.environ["GOGC"],
         "AWS_ENDPOINT_URL": environment["AWS_ENDPOINT_URL"],
         "AWS_EC2_METADATA_DISABLED": "true",
         "TF_VAR_keys": json.dumps(keys),

@@ -23,11 +23,12 @@ from gateway.model.facts import Facts, Subject
 from gateway.model.ids import new_id
 from gateway.model.json import Json
 from gateway.model.motive import Intent, Motivation, Motive
-from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.model.mutation import WHOLE, Call, CallClass, Effect, EffectAction, Mutation
 from gateway.model.outcome import Applied, Reply
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.terraform.provider_mirror import terraform_environment
 from reconciler.terraform.cli import Terraform
+from tests.bench.drift.terraform import warm_provider
 from tests.kit.sealed import KEYS
 
 CASES = Path(__file__).parent.parent / "cases" / "reconcile"
@@ -106,19 +107,25 @@ def moto_endpoint() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def fleet(moto_endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> Live:
-    """The stack `fleet`, applied; a test that changes it uses `calm`, which resets the live values."""
+def fleet(moto_endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    """The stack `fleet`, applied; a test that changes it uses `calm`, which resets the live values.
+
+    One provider serves the plans of all tests: with one of its own, a plan costs twice as much. What Sentinel itself passes on to
+    terraform never names a running provider, so plans of its commands have their own.
+    """
     path = tmp_path_factory.mktemp("repo") / "infra" / "fleet"
     shutil.copytree(CASES / "fleet", path)
     workdir = tmp_path_factory.mktemp("work")
-    base = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    base = {name: os.environ[name] for name in ("PATH", "HOME", "GOGC") if name in os.environ}
     base |= {**_CREDENTIALS, "AWS_ENDPOINT_URL": moto_endpoint}
     environment = terraform_environment(mirror=None, workdir=workdir, base=base)
     live = Live(path=path, endpoint=moto_endpoint, environment=environment, workdir=workdir)
     live.run("init", "-no-color")
-    live.run("apply", "-auto-approve", "-no-color")
-    live.run("apply", "-refresh-only", "-auto-approve", "-no-color")
-    return live
+    with warm_provider(environment, workdir) as attached:
+        environment.update(attached)
+        live.run("apply", "-auto-approve", "-no-color")
+        live.run("apply", "-refresh-only", "-auto-approve", "-no-color")
+        yield live
 
 
 @pytest.fixture
@@ -196,6 +203,39 @@ def applied(ledger: SqlLedger) -> Apply:
         return mutation.id
 
     return apply
+
+
+@pytest.fixture
+def created(ledger: SqlLedger) -> Apply:
+    """Records a mutation that created a resource, and that AWS carried out; returns its id."""
+
+    async def create(resource_type: str, identity: dict[str, str], *, call: Call, **attributes: Json) -> str:
+        def effect(attribute: str, value: Json) -> Effect:
+            return Effect(
+                address=f"{resource_type}{{new}}",
+                attribute=attribute,
+                action=EffectAction.CREATE,
+                value=value,
+                resource_type=resource_type,
+                identity=identity,
+                declared=False,
+            )
+
+        effects = (effect(WHOLE, None), *(effect(name, value) for name, value in {**identity, **attributes}.items()))
+        mutation = Mutation(
+            id=new_id("mut"),
+            caller=Caller(actor="agent-builder", kind=ActorKind.AGENT, key_id="SNTL0"),
+            call=call,
+            call_class=CallClass.MUTATION,
+            motive=Motive(intent=Intent.AVAILABILITY, motivation=Motivation.LAUNCH, text="a new job"),
+            effects=effects,
+        )
+        await ledger.record_decision(mutation, _facts(effects, [None for _ in effects]), _ALLOWED)
+        reply = Reply(status=200, headers=(), body=b"")
+        await ledger.record_outcome(mutation, Applied(reply=reply, request_id="r1"), datetime.now(UTC))
+        return mutation.id
+
+    return create
 
 
 _ALLOWED = Decision(

@@ -1,5 +1,10 @@
 """From the settings to what terraform and DBOS are given."""
 
+import asyncio
+import json
+import re
+import shutil
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -8,10 +13,16 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from gateway.errors import SettingsInvalid
-from gateway.settings import ReconcileSettings, ServerSettings, Settings, StackSettings
+from gateway.ledger.ledger import SqlLedger
+from gateway.model.record import Stage
+from gateway.ports import RecordQuery
+from gateway.settings import ReconcileSettings, ServerSettings, Settings, StackSettings, SuggestSettings
 from gateway.settings_publish import GitHubSettings
-from reconciler.app import _database, _pushing, environment, state_file
+from reconciler.app import _database, _pushing, environment, run_reconciler, state_file
 from reconciler.backlog import Backlog
+from reconciler.suggest.replace import SUGGESTED
+from tests.kit.messages_api import messages_api
+from tests.kit.sealed import MASTER
 
 
 @pytest.fixture(autouse=True)
@@ -87,6 +98,21 @@ def test_pull_requests_go_to_the_protected_branch(
     assert (pushing.proposing.base, pushing.window_seconds, pushing.look_seconds) == (wanted, 7, 9)
 
 
+@pytest.mark.parametrize("key", ["", "sk-test"])
+def test_only_with_a_key_a_model_names_the_intent_of_changes_from_outside(tmp_path: Path, key: str) -> None:
+    reconcile = ReconcileSettings(
+        push="origin",
+        github=GitHubSettings(repository="acme/infra", token_env="T", base="main"),
+        suggest=SuggestSettings(key=SecretStr(key)),
+    )
+    line: Any = SimpleNamespace(stack="shop", source=tmp_path, worktree=tmp_path, branch="b", protected="HEAD")
+    ledger: Any = None
+    pushing = _pushing(Settings(data=tmp_path, reconcile=reconcile), line, Backlog(stack="shop"), ledger)
+    assert pushing is not None
+    assert pushing.proposing is not None
+    assert (pushing.proposing.namer is not None) is bool(key)
+
+
 @pytest.mark.parametrize("name", ["--upload-pack=x", "a b", "https://x/y.git", "../x"])
 def test_a_remote_is_a_name_and_nothing_else(name: str) -> None:
     with pytest.raises(ValidationError):
@@ -106,3 +132,78 @@ def test_the_state_is_found_by_the_codes_backend_unless_the_settings_name_a_file
     (tmp_path / "main.tf").write_text(backend)
     assert state_file(stack) is None
     assert state_file(stack.model_copy(update={"state": tmp_path / "pulled"})) == tmp_path / "pulled"
+
+
+COUNTED = {"period": 60, "evaluation_periods": 2, "threshold": 100}
+"""Attributes of an alarm whose value is the length of a list: no editor makes a list longer."""
+
+
+def _answer(now: int, replace: str) -> dict[str, Any]:
+    find = f"length(range({now}))"
+    return {"replacements": [{"path": "main.tf", "find": find, "replace": replace}], "reason": ""}
+
+
+def _settings(live: Any, tmp_path: Path, suggest: SuggestSettings) -> Settings:
+    return Settings(
+        data=tmp_path / "data",
+        ledger=f"sqlite:///{tmp_path / 'ledger.db'}",
+        master_key=SecretStr(MASTER.decode()),
+        reconcile=ReconcileSettings(endpoint=live.endpoint, suggest=suggest, pass_environment=("AWS_REGION",)),
+        stacks=(StackSettings(name="shop", path=tmp_path / "fleet", state=tmp_path / "fleet" / "terraform.tfstate"),),
+    )
+
+
+@pytest.fixture
+def counted(calm: Any, git: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The applied stack, in a repository of its own, with an alarm that no editor can change, and its threshold at 170."""
+    calm.alarm(170)
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"):
+        monkeypatch.setenv(name, calm.environment[name])
+    stack = tmp_path / "fleet"
+    shutil.copytree(calm.path, stack)
+    code = (stack / "main.tf").read_text()
+    for name, value in COUNTED.items():
+        code = re.sub(rf"(\b{name} += ){value}\b", rf"\1length(range({value}))", code)
+    (stack / "main.tf").write_text(code)
+    git(stack, "init", "--quiet", "-b", "main")
+    git(stack, "add", "*.tf", "*.tfvars", "modules")
+    git(stack, "commit", "--quiet", "-m", "first")
+    return calm
+
+
+@pytest.mark.terraform
+@pytest.mark.allow_hosts(["127.0.0.1"])
+async def test_the_service_asks_a_model_and_drops_what_does_not_pass(
+    counted: Any, ledger: SqlLedger, applied: Callable[..., Awaitable[str]], tmp_path: Path
+) -> None:
+    bodies: list[Any] = []
+    # The first does more than it should; the second is not formatted, which only a proof shows; the third is right.
+    answers = [_answer(60, "120\n  actions_enabled = false"), _answer(2, "3  +  0"), _answer(100, "170")]
+    async with messages_api(*answers) as api, asyncio.TaskGroup() as tasks:
+        stop = asyncio.Event()
+        suggest = SuggestSettings(key=SecretStr("sk-test"), endpoint=api.url)
+        tasks.create_task(run_reconciler(_settings(counted, tmp_path, suggest), stop))
+        try:
+            for (name, before), value in zip(COUNTED.items(), (120, 3, 170), strict=True):
+                mutation = await applied(("aws_cloudwatch_metric_alarm.errors", name, before, value))
+                bodies.append(await _reconciled(ledger, mutation))
+        finally:
+            stop.set()
+    assert len(api.asked) == 3
+    assert [bool(body.get("commit")) for body in bodies] == [False, False, True]
+    assert [len(body.get("left", [])) for body in bodies] == [1, 1, 0]
+    assert "+  threshold           = 170 # per minute" in bodies[2]["diff"]
+    assert bodies[2]["edits"][0]["chain"] == [SUGGESTED]
+    kept = tmp_path / "data" / "suggest"
+    assert (kept / "patterns.jsonl").read_text().count("\n") == 1
+    assert json.loads((kept / "tokens.json").read_text())["tokens"] == 3000
+
+
+async def _reconciled(ledger: SqlLedger, mutation: str) -> Any:
+    """The body of a mutation's RECONCILED record, once there is one."""
+    async with asyncio.timeout(300):
+        while True:
+            found = await ledger.records(RecordQuery(mutation_id=mutation, stage=Stage.RECONCILED))
+            if found:
+                return found[0].body
+            await asyncio.sleep(0.2)

@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from gateway.clock import SystemClock
 from gateway.ledger.ledger import SqlLedger
+from gateway.model.ids import digest_id
 from gateway.model.record import Record, Stage
 from gateway.ports import RecordQuery
+from gateway.settings import SuggestSettings
 from reconciler.backlog import Backlog
 from reconciler.errors import GitFailed, GitHubBusy
 from reconciler.proposing import Proposing
@@ -20,7 +23,10 @@ from reconciler.publish.pull_request_text import keys_in
 from reconciler.publish.push import Remote
 from reconciler.pushing import Pushing
 from reconciler.stories import Stories
+from reconciler.suggest.burst import NameIntent
+from reconciler.suggest.opened import open_namer
 from tests.kit.github import REPOSITORY, TOKEN, GitHubDouble
+from tests.kit.messages_api import MessagesApi, messages_api
 
 pytestmark = pytest.mark.enable_socket
 Git = Callable[..., str]
@@ -64,6 +70,26 @@ class Shop:
         await self.backlog.read(self.ledger)
         return mutation
 
+    async def codify(self, value: int) -> str:
+        """Record a change from outside that is proposed for the code, and commit it, as the service does; its id."""
+        self.written += 1
+        drift, address = digest_id("fgn", str(self.written)), f"aws_sqs_queue.q{self.written}"
+        await self._record(Stage.DRIFTED, drift, {
+            "address": address, "attribute": "delay_seconds", "resource_type": "aws_sqs_queue", "live": value, "declared": 0, "sensitive": False,
+            "origin": {"actor": "ada", "event": "sqs:SetQueueAttributes", "at": "2026-11-22T12:00:00+00:00", "event_id": "e", "service": False},
+        })  # fmt: skip
+        branch = await self._branch()
+        code = {Path("main.tf"): f"locals {{\n  a = {value}\n}}\n".encode()}
+        commit = await branch.commit(code, f"Now {value}\n\nSentinel-Mutation: {drift}\n")
+        settled = {"outcome": "codified", "reason": "", "address": address, "attribute": "delay_seconds", "commit": commit, "files": ["main.tf"]}  # fmt: skip
+        await self._record(Stage.DRIFT_SETTLED, drift, settled)
+        self.backlog.commits.add(commit)
+        return drift
+
+    async def _record(self, stage: Stage, drift: str, body: dict[str, Any]) -> None:
+        record = Record(stage=stage, at=SystemClock().now(), mutation_id=drift, stack="shop", body=body)
+        await self.ledger.record_event(record, resources=[(body["address"], body["attribute"])])
+
     async def _branch(self) -> Any:
         return await open_branch(
             source=self.stack,
@@ -72,7 +98,7 @@ class Shop:
             recorded=frozenset(self.backlog.commits),
         )
 
-    def pushing(self) -> Pushing:
+    def pushing(self, namer: NameIntent | None = None) -> Pushing:
         """As a new process makes it."""
         remote = Remote(name="origin", source=self.stack, worktree=self.tmp_path / "worktree", branch=BRANCH)
         proposing = Proposing(
@@ -84,6 +110,7 @@ class Shop:
             stories=Stories(queries=self.ledger, backlog=self.backlog),
             events=self.ledger,
             clock=SystemClock(),
+            namer=namer,
         )
         return Pushing(stack="shop", remote=remote, backlog=self.backlog, proposing=proposing)
 
@@ -148,6 +175,34 @@ async def test_a_burst_is_one_proposal_with_its_stories_and_reviewers(shop: Shop
     assert isinstance(told, list)
     assert set(told) == ids
     assert await shop.ledger.verify() > 0
+
+
+async def test_a_models_words_for_a_burst_from_outside_are_said_once_and_change_nothing_else(shop: Shop) -> None:
+    answer = {"intent": "cost", "summary": "Queues wait longer."}
+
+    def namer(api: MessagesApi) -> NameIntent | None:
+        settings = SuggestSettings(key=SecretStr("sk-test"), endpoint=api.url)
+        return open_namer(settings, shop.tmp_path / "suggest", SystemClock())
+
+    async with messages_api(answer, 529, answer) as api:
+        await shop.write_back(2)
+        await shop.codify(3)
+        assert await shop.pushing(namer(api)).push_once()
+        assert api.asked == [], "one change from outside is no burst"
+        await shop.codify(4)
+        for _ in range(2):
+            assert await shop.pushing(namer(api)).push_once()
+        words = [text for text in shop.hub.texts(1) if "Queues wait longer." in text]
+        assert (len(words), len(api.asked)) == (1, 1)
+        assert "a language model's words" in words[0]
+        await shop.codify(5)
+        failing = shop.pushing(namer(api))
+        assert await failing.push_once()
+        assert failing.proposing is not None
+        await failing.proposing.propose(shop.head())
+        assert len(api.asked) == 2, "a burst without an answer is asked about once"
+    assert not any("Queues wait longer." in text for text in (shop.hub.open[0]["body"], shop.hub.open[0]["title"]))
+    assert not any("Queues wait longer." in str(record.body) for record in await shop.ledger.records(RecordQuery()))
 
 
 async def test_later_changes_bring_it_up_to_date_in_place(shop: Shop) -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import SettingsInvalid
-from reconciler.run_once import OneRun, run_once
+from reconciler.run_once import OneRun, _suggestions, cache_of, run_once
+from reconciler.suggest.claude import ClaudeSuggester
 
 
 @pytest.mark.parametrize(
@@ -20,3 +21,32 @@ from reconciler.run_once import OneRun, run_once
 async def test_options_that_do_not_go_together_are_refused(run: OneRun, reason: str) -> None:
     with pytest.raises(SettingsInvalid, match=reason):
         await run_once(run, {})
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({"XDG_CACHE_HOME": "/c", "HOME": "/h"}, "/c/sentinel/providers"),
+        ({"HOME": "/h"}, "/h/.cache/sentinel/providers"),
+        ({"XDG_CACHE_HOME": "c", "HOME": "/h"}, "/h/.cache/sentinel/providers"),
+        ({}, None),
+    ],
+)
+def test_what_can_be_asked_for_again_is_kept_in_the_users_cache(
+    environment: dict[str, str], expected: str | None
+) -> None:
+    assert cache_of(environment) == (None if expected is None else Path(expected))
+
+
+def test_nothing_is_kept_in_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cloned repository could bring a budget that never ends, and edits that it wants."""
+    state, clone = tmp_path / "state", tmp_path / "clone"
+    clone.mkdir()
+    monkeypatch.chdir(clone)
+    run = OneRun(path=clone, tokens=1000)
+    environment = {"HOME": str(tmp_path), "XDG_STATE_HOME": str(state), "ANTHROPIC_API_KEY": "sk-test"}
+    suggestions = _suggestions(run, environment)
+    assert suggestions is not None
+    assert isinstance(suggestions.suggester, ClaudeSuggester)
+    assert suggestions.knowledge.file.is_relative_to(state)
+    assert suggestions.suggester.model.budget.file.is_relative_to(state)

@@ -1,8 +1,10 @@
 """Named resources are written back without a plan: what was read, what the code sets, and what a plan would have shown."""
 
 import asyncio
+import json
+import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,9 @@ import pytest
 from gateway.model.json import Json
 from gateway.terraform.config.module import load_module
 from reconciler.standalone import write
+from reconciler.terraform.cli import Terraform
 from reconciler.terraform.live import LiveReads
-from reconciler.terraform.plugin.stored import StoredResource
+from reconciler.terraform.plugin.stored import StoredResource, read_stored
 from reconciler.terraform.refreshed import Refreshed
 from reconciler.unplanned import planned_by_code, reconcile_unplanned
 
@@ -25,9 +28,10 @@ resource "aws_sqs_queue" "orders" {
 """
 
 
-def _stored(**attributes: Json) -> StoredResource:
+def _stored(*sensitive: str, **attributes: Json) -> StoredResource:
     return StoredResource(
-        address="aws_sqs_queue.orders", resource_type="aws_sqs_queue", provider="p", schema_version=0, attributes=attributes, private=b""
+        address="aws_sqs_queue.orders", resource_type="aws_sqs_queue", provider="p", schema_version=0, attributes=attributes, private=b"",
+        sensitive=frozenset(sensitive),
     )  # fmt: skip
 
 
@@ -48,6 +52,60 @@ def test_what_the_code_sets_and_drifted_is_written(tmp_path: Path) -> None:
 
 def test_what_the_code_does_not_set_is_left_alone(tmp_path: Path) -> None:
     assert _planned(tmp_path, {"delay_seconds": 0}, {"delay_seconds": 5}) == []
+
+
+def test_what_the_state_marks_as_sensitive_is_sensitive(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(CODE)
+    stored = _stored("visibility_timeout_seconds", visibility_timeout_seconds=30)
+    live = Refreshed(read=frozenset({stored.address}), objects={stored.address: {"visibility_timeout_seconds": 60}})
+    (change,) = planned_by_code(load_module(tmp_path), [stored], live).changes
+    assert change.sensitive
+
+
+class _Reads:
+    """A provider whose answers are given."""
+
+    def __init__(self, terraform: Terraform, live: Mapping[str, Json]) -> None:
+        self.terraform, self._live = terraform, live
+
+    async def refresh(self, *_: Any, state: Path, targets: Sequence[str]) -> Refreshed:
+        found = {each.address: {**each.attributes, **self._live} for each in read_stored(state, targets)}
+        return Refreshed(read=frozenset(found), objects=found)
+
+
+@pytest.mark.terraform
+@pytest.mark.parametrize("shared", [False, True])
+async def test_a_module_beside_the_root_is_edited_or_its_call_is(tmp_path: Path, *, shared: bool) -> None:
+    top = tmp_path / "code"
+    for root in ("test", "live") if shared else ("test",):
+        (top / "env" / root).mkdir(parents=True)
+        (top / "env" / root / "main.tf").write_text('module "q" {\n  source = "../../modules/queue"\n}\n')
+    (top / "modules/queue").mkdir(parents=True)
+    (top / "modules/queue/main.tf").write_text(CODE.lstrip())
+    (top / ".git").mkdir()
+    instance = {"schema_version": 0, "attributes": {"visibility_timeout_seconds": 30}}
+    queue = {
+        "module": "module.q",
+        "mode": "managed",
+        "type": "aws_sqs_queue",
+        "name": "orders",
+        "instances": [instance],
+    }
+    state = tmp_path / "terraform.tfstate"
+    state.write_text(json.dumps({"version": 4, "resources": [queue]}))
+    terraform = Terraform(environment=dict(os.environ), workdir=tmp_path / "work")
+    reads: Any = _Reads(terraform, {"visibility_timeout_seconds": 60})
+    address = "module.q.aws_sqs_queue.orders"
+    report = await reconcile_unplanned(
+        reads, top / "env/test", [address], state=state, events=(), workdir=tmp_path / "w"
+    )
+    assert report.clean
+    module, call = Path("../../modules/queue/main.tf"), Path("main.tf")
+    assert set(report.edited.files) == ({module, call} if shared else {module})
+    frozen = await reconcile_unplanned(
+        reads, top / "env/test", [address], state=state, events=(), workdir=tmp_path / "f", frozen=["modules"]
+    )
+    assert "somebody else's code" in frozen.left[0].reason
 
 
 @pytest.mark.terraform
@@ -93,8 +151,6 @@ class _NoPlan:
 
     @staticmethod
     def of(live: Any) -> Any:
-        from reconciler.terraform.cli import Terraform  # noqa: PLC0415
-
         class NoPlan(Terraform):
             async def plan(self, *_: Any, **__: Any) -> Path | None:
                 raise AssertionError
@@ -108,11 +164,13 @@ class _NoPlan:
 @pytest.mark.terraform
 @pytest.mark.slow
 @pytest.mark.allow_hosts(["127.0.0.1"])
-async def test_the_command_says_that_no_plan_was_made(calm: Any) -> None:
+async def test_the_command_says_that_no_plan_was_made(calm: Any, tmp_path: Path) -> None:
     calm.client("logs").put_retention_policy(logGroupName="/team/red", retentionInDays=30)
     command = [sys.executable, "-m", "reconciler", "reconcile", str(calm.path), "--no-plan", "--only", RED]
-    done = await asyncio.create_subprocess_exec(*command, env=calm.environment, stdout=asyncio.subprocess.PIPE)
+    environment = {**calm.environment, "XDG_CACHE_HOME": str(tmp_path)}
+    done = await asyncio.create_subprocess_exec(*command, env=environment, stdout=asyncio.subprocess.PIPE)
     out, _ = await done.communicate()
     assert done.returncode == 0
     assert "30" in out.decode()
+    assert list((tmp_path / "sentinel/providers").glob("provider-*.json"))
     assert "not proved by a plan" in " ".join(out.decode().split())

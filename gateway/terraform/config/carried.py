@@ -83,6 +83,17 @@ class Carried:
         return False
 
 
+def carried_over(edits: "Sequence[Carried | None]") -> Carried | None:
+    """What several edits one after the other may have changed together; None if one of them may have changed everything."""
+    outdated: dict[str, frozenset[str]] = {}
+    for each in edits:
+        if each is None:
+            return None
+        for address, keys in each.outdated.items():
+            outdated[address] = outdated.get(address, _NOTHING) | keys
+    return Carried(outdated=outdated)
+
+
 def _flat(table: "Mapping[str, Value] | Mapping[str, tuple[Value, Value]]") -> list[Value]:
     return [part for name in sorted(table) for part in (name, table[name])]
 

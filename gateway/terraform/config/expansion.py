@@ -16,6 +16,8 @@ from gateway.terraform.lang.values import Unknown
 if TYPE_CHECKING:
     from gateway.terraform.config.module import Module
 
+_MOST_INSTANCES = 10_000
+"""Of one block."""
 Expansion: TypeAlias = tuple[tuple[str | int | None, EvaluationScope], ...]
 """Key and scope of each instance of a block."""
 
@@ -56,11 +58,15 @@ def _expand(module: "Module", document: Document, block: Node, visiting: Visitin
         raise Unknown("the number of instances comes from an override file")
     if "count" in attributes:
         amount = values.decimal(value_of(read_attribute(document, attributes["count"]), scope))
+        if amount > _MOST_INSTANCES:
+            raise Unknown(f"more than {_MOST_INSTANCES} instances are not evaluated")
         return tuple((index, EvaluationScope(module=module, count=index)) for index in range(int(amount)))
     if "for_each" in attributes:
         collection = values.known(value_of(read_attribute(document, attributes["for_each"]), scope))
         if not isinstance(collection, Mapping | values.SetOf):
             raise values.EvaluationFailed("for_each needs a map or a set")
+        if len(collection) > _MOST_INSTANCES:
+            raise Unknown(f"more than {_MOST_INSTANCES} instances are not evaluated")
         pairs = ((values.text(key), value) for key, value in iterate(collection))
         return tuple((key, EvaluationScope(module=module, each=(key, value))) for key, value in pairs)
     return ((None, module.scope),)

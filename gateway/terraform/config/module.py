@@ -20,6 +20,7 @@ from gateway.terraform.lang.evaluate import EvaluationScope, Visiting, value_of
 from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
+from gateway.terraform.lang.steps import MOST, Steps, take_for
 from gateway.terraform.lang.values import Unknown, Value
 
 __all__ = ["Definition", "Module", "ResourceInstance", "attributes", "declared", "expand", "load_module"]
@@ -134,7 +135,9 @@ class Module:
             raise Unknown(f"{key} refers to itself")
         if key not in self.evaluated:
             try:
-                self.evaluated[key] = evaluate_name(name, visiting | {definition})
+                value = evaluate_name(name, visiting | {definition})
+                take_for((value,), Steps(MOST))
+                self.evaluated[key] = value
             except Unknown as error:
                 self.evaluated[key] = error
         found = self.evaluated[key]

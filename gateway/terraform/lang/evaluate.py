@@ -13,7 +13,7 @@ from gateway.model.json import Json
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang import functions, values
 from gateway.terraform.lang.expression import Expression
-from gateway.terraform.lang.steps import Steps, take_for
+from gateway.terraform.lang.steps import MOST, Steps, take_for
 from gateway.terraform.lang.unify import unified
 from gateway.terraform.lang.values import EvaluationFailed, Opaque, SetOf, Unknown, Value
 
@@ -64,8 +64,8 @@ class EvaluationScope:
     """Variables of the enclosing `for` expressions."""
     visiting: Visiting = frozenset()
     """Definitions that are being evaluated, to detect cycles."""
-    steps: Steps | None = None
-    """How much more may be evaluated; None for code that is evaluated apart from any call."""
+    steps: Steps | None = field(default=None, compare=False)
+    """How much more may be evaluated; None where an evaluation begins."""
 
 
 def evaluate(expression: Expression, scope: EvaluationScope) -> Json:
@@ -93,8 +93,9 @@ def find(value: Value, path: Sequence[str]) -> Value:
 
 def value_of(expression: Expression, scope: EvaluationScope) -> Value:
     """The value of an expression. Unknown items of a collection are `Opaque` in it. Raises `Unknown`."""
-    if scope.steps is not None:
-        scope.steps.take(1)
+    if scope.steps is None:
+        return value_of(expression, replace(scope, steps=Steps(MOST)))
+    scope.steps.take(1)
     try:
         return _value_of(expression, scope)
     except RecursionError:
@@ -106,8 +107,8 @@ def _value_of(expression: Expression, scope: EvaluationScope) -> Value:  # noqa:
         case e.LiteralValue(value=value):
             return value
         case e.Template(parts=parts):
-            texts = [part if isinstance(part, str) else values.text(value_of(part, scope)) for part in parts]
-            return unicodedata.normalize("NFC", "".join(texts))
+            texts = (part if isinstance(part, str) else values.text(value_of(part, scope)) for part in parts)
+            return unicodedata.normalize("NFC", "".join(values.within(texts)))
         case e.Group(inner=inner):
             return value_of(inner, scope)
         case e.Tuple(items=items):
@@ -142,7 +143,12 @@ def _opaque(expression: Expression, scope: EvaluationScope) -> Value:
     except EvaluationFailed:
         raise
     except Unknown as error:
-        return Opaque(str(error), (expression, scope))
+        return _unknown(str(error), expression, scope)
+
+
+def _unknown(reason: str, expression: Expression, scope: EvaluationScope) -> Opaque:
+    """Stands for an expression that is not known. Evaluating it again is another evaluation, with steps of its own."""
+    return Opaque(reason, (expression, replace(scope, steps=None)))
 
 
 def _object(elements: Sequence[e.Element], scope: EvaluationScope) -> Value:
@@ -207,7 +213,7 @@ def _known_keys(expression: Expression, scope: EvaluationScope, name: str) -> Va
         raise Unknown(f"{name.partition('.')[0]} is not known here")
     module = scope.module
     found = module.resource(name, scope.visiting)
-    unknown = Opaque(f"{name.partition('.')[0]} is not known here", (expression, scope))
+    unknown = _unknown(f"{name.partition('.')[0]} is not known here", expression, scope)
 
     def instance(key: Value) -> Value:
         known = module.recorded(name, key)
@@ -253,7 +259,7 @@ def _splat(expression: e.Splat, scope: EvaluationScope) -> Value:
     for item in row:
         value: Value = item
         if isinstance(item, Opaque):
-            value = Opaque(item.reason, (expression, scope))
+            value = _unknown(item.reason, expression, scope)
         else:
             for step in expression.steps:
                 value = _member(value, step if isinstance(step, str) else value_of(step, scope))

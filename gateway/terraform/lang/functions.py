@@ -68,3 +68,5 @@ def call(name: str, arguments: Sequence[Value]) -> Value:
         return function(*arguments)
     except TypeError:
         raise EvaluationFailed(f"{name}() does not take these arguments") from None
+    except (ArithmeticError, LookupError, ValueError):
+        raise Unknown(f"{name}() is not evaluated for these arguments") from None

@@ -9,6 +9,7 @@ import json
 import re
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 
 import yaml
 from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
@@ -163,7 +164,9 @@ _MOST_ALIASES = 10
 
 def _yaml_value(source: Value) -> Value:
     try:
-        events = list(yaml.parse(text(source), Loader=yaml.SafeLoader))
+        events = list(islice(yaml.parse(text(source), Loader=yaml.SafeLoader), _MOST_EVENTS + 1))
+        if len(events) > _MOST_EVENTS:
+            raise Unknown("yamldecode() of a very large document")
         node = yaml.compose(text(source), Loader=yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError):
         raise EvaluationFailed("yamldecode() was not given one document of YAML") from None
@@ -171,7 +174,7 @@ def _yaml_value(source: Value) -> Value:
         raise EvaluationFailed("yamldecode() was given nothing")
     if any(getattr(event, "tag", None) or getattr(event, "version", None) for event in events):
         raise Unknown("yamldecode() of tags or directives")
-    if len(events) > _MOST_EVENTS or sum(isinstance(event, yaml.AliasEvent) for event in events) > _MOST_ALIASES:
+    if sum(isinstance(event, yaml.AliasEvent) for event in events) > _MOST_ALIASES:
         raise Unknown("yamldecode() of a very large document")
     return _yaml_node(node)
 

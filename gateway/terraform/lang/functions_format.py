@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from gateway.terraform.lang.functions_encoding import json_text
 from gateway.terraform.lang.values import (
+    LONGEST_TEXT,
     EvaluationFailed,
     ListOf,
     SetOf,
@@ -19,6 +20,7 @@ from gateway.terraform.lang.values import (
     known,
     text,
     truth,
+    within,
 )
 
 _VERB = re.compile(r"%([-+ 0#]*)(\d+)?(?:\.(\d+))?(?:\[(\d+)\])?(.|$)", re.DOTALL)
@@ -30,9 +32,10 @@ _WIDEST = 1000
 def _format(pattern: Value, *values: Value) -> str:
     used = 0
     following = 0
+    length = 0
 
     def formatted(match: re.Match[str]) -> str:
-        nonlocal used, following
+        nonlocal used, following, length
         if match[5] == "%":
             return "%"
         if max(int(match[2] or 0), int(match[3] or 0)) > _WIDEST:
@@ -42,7 +45,11 @@ def _format(pattern: Value, *values: Value) -> str:
             raise EvaluationFailed("format() has too few arguments")
         following = position + 1
         used = max(used, following)
-        return _padded(match, _verb(match, values[position]))
+        shown = _padded(match, _verb(match, values[position]))
+        length += len(shown)
+        if length > LONGEST_TEXT:
+            raise Unknown(f"format() to more than {LONGEST_TEXT} characters")
+        return shown
 
     written = _VERB.sub(formatted, text(pattern))
     if used < len(values):
@@ -153,7 +160,7 @@ def _formatlist(pattern: Value, *values: Value) -> Value:
     columns: list[Sequence[Value]] = [
         row if row is not None else [each] * min(lengths) for row, each in zip(rows, (pattern, *values), strict=True)
     ]
-    return ListOf(_format(*each) for each in zip(*columns, strict=True))
+    return ListOf(within(_format(*each) for each in zip(*columns, strict=True)))
 
 
 FUNCTIONS: Mapping[str, Callable[..., Value]] = {"format": _format, "formatlist": _formatlist}

@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 
 from gateway.terraform.lang.values import (
     EXACT,
+    MOST_DIGITS,
     EvaluationFailed,
     ListOf,
     Unknown,
@@ -65,8 +67,17 @@ def _log(value: Value, base: Value) -> Value:
     return _float(lambda one, other: math.log(one) / math.log(other), value, base)
 
 
+def _rounded(choose: Callable[[Decimal], int], value: Value) -> Value:
+    exact = decimal(value)
+    if exact.adjusted() > MOST_DIGITS:
+        raise Unknown("the number is too large")
+    return choose(exact)
+
+
 def _signum(value: Value) -> Value:
     exact = decimal(value)
+    if exact.adjusted() > MOST_DIGITS:
+        raise Unknown("the number is too large")
     if exact != int(exact):
         raise EvaluationFailed("signum() needs a whole number")
     return (exact > 0) - (exact < 0)
@@ -76,6 +87,8 @@ def _parseint(source: Value, base: Value) -> Value:
     digits, radix = text(source), int(decimal(base))
     if not isinstance(known(source), str) or not 2 <= radix <= _LARGEST_BASE:  # noqa: PLR2004  binary
         raise EvaluationFailed("parseint() needs a string and a base from 2 to 62")
+    if len(digits) > MOST_DIGITS:
+        raise Unknown("the number is too large")
     negative, digits = (
         digits.startswith("-"),
         digits.removeprefix("-") if digits[:1] == "-" else digits.removeprefix("+"),
@@ -98,8 +111,8 @@ _LETTERS_OF_ONE_CASE = 36
 
 FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "abs": lambda value: number(abs(decimal(value))),
-    "ceil": lambda value: math.ceil(decimal(value)),
-    "floor": lambda value: math.floor(decimal(value)),
+    "ceil": lambda value: _rounded(math.ceil, value),
+    "floor": lambda value: _rounded(math.floor, value),
     "log": _log,
     "max": lambda *each: _numbers(each, max),
     "min": lambda *each: _numbers(each, min),

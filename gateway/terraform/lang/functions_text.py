@@ -7,7 +7,18 @@ from collections.abc import Callable, Iterator, Mapping
 
 import re2
 
-from gateway.terraform.lang.values import EvaluationFailed, ListOf, Unknown, Value, decimal, items, letters, text
+from gateway.terraform.lang.values import (
+    LONGEST_TEXT,
+    EvaluationFailed,
+    ListOf,
+    Unknown,
+    Value,
+    decimal,
+    items,
+    letters,
+    text,
+    within,
+)
 
 _MEMORY = 1 << 22
 """Bytes for one compiled pattern."""
@@ -41,7 +52,10 @@ def _replace(source: Value, old: Value, new: Value) -> Value:
     wanted = text(old)
     if len(wanted) > 1 and wanted.startswith("/") and wanted.endswith("/"):
         return _substituted(_compiled(wanted[1:-1]), text(new), text(source))
-    return text(source).replace(wanted, text(new))
+    string, written = text(source), text(new)
+    if len(string) + string.count(wanted) * len(written) > LONGEST_TEXT:
+        raise Unknown(f"replace() to more than {LONGEST_TEXT} characters")
+    return string.replace(wanted, written)
 
 
 def _matches(compiled: "re2._Regexp", string: str) -> Iterator["re2._Match"]:
@@ -54,12 +68,15 @@ def _matches(compiled: "re2._Regexp", string: str) -> Iterator["re2._Match"]:
 
 
 def _substituted(compiled: "re2._Regexp", written: str, string: str) -> str:
-    parts: list[str] = []
-    done = 0
-    for match in _matches(compiled, string):
-        parts += (string[done : match.start()], _expanded(match, written))
-        done = match.end()
-    return "".join((*parts, string[done:]))
+    def parts() -> Iterator[str]:
+        done = 0
+        for match in _matches(compiled, string):
+            yield string[done : match.start()]
+            yield _expanded(match, written)
+            done = match.end()
+        yield string[done:]
+
+    return "".join(within(parts()))
 
 
 _REFERENCE = re.compile(r"\$(?:(\$)|\{(\w+)\}|(\w+))", re.ASCII)
@@ -118,7 +135,8 @@ def _split(separator: Value, source: Value) -> Value:
 
 
 def _join(separator: Value, *lists: Value) -> str:
-    return text(separator).join(text(item) for each in lists for item in items(each, "join()"))
+    written = text(separator)
+    return written.join(within((text(item) for each in lists for item in items(each, "join()")), len(written)))
 
 
 def _substr(source: Value, offset: Value, length: Value) -> str:
@@ -132,7 +150,7 @@ def _indent(spaces: Value, source: Value) -> str:
     width = int(decimal(spaces))
     if width > _WIDEST_INDENT:
         raise Unknown(f"indent() by more than {_WIDEST_INDENT} spaces")
-    return text(source).replace("\n", "\n" + " " * width)
+    return text(_replace(source, "\n", "\n" + " " * width))
 
 
 def _dirname(path: Value) -> str:

@@ -17,6 +17,7 @@ from gateway.errors import CodeInvalid
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.hcl import Document, parse
+from gateway.terraform.lang.values import MOST_DIGITS
 
 _PRECEDENCE = {
     "||": 1,
@@ -186,7 +187,10 @@ def _term(document: Document, node: Node) -> Expression:  # noqa: C901  one case
         case kind if kind in _WRAPPERS:
             return _term(document, next(child for child in node.children if child.type != "comment"))
         case "numeric_lit":
-            return e.LiteralValue(start, end, number(document.text(node)))
+            written = document.text(node)
+            if abs(Decimal(written).adjusted()) > MOST_DIGITS or len(written) > MOST_DIGITS:
+                return e.Unsupported(start, end, "the number is too large", text=written[:MOST_DIGITS])
+            return e.LiteralValue(start, end, number(written))
         case "bool_lit":
             return e.LiteralValue(start, end, document.text(node) == "true")
         case "null_lit":

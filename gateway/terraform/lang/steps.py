@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gateway.terraform.lang.values import Unknown, Value
+from gateway.terraform.lang.values import LONGEST_TEXT, Unknown, Value
 
+MOST = 1_000_000
+"""Steps for one expression of a stack's code, and items in one of its values."""
 _LINE = 100
 """Characters of text that count as one step."""
 
@@ -30,7 +32,7 @@ def take_for(arguments: Iterable[Value], steps: Steps | None) -> None:
     while todo:
         value = todo.pop()
         if isinstance(value, str):
-            steps.take(len(value) // _LINE)
+            steps.take(len(value) // _LINE if len(value) <= LONGEST_TEXT else MOST)
         elif isinstance(value, Mapping):
             steps.take(len(value))
             todo += value.values()

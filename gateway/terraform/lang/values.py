@@ -4,7 +4,7 @@ The rules are those of zclconf/go-cty `convert`, as Terraform uses it. Where a J
 result depends on which, `Unknown` is raised.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Context, Decimal, InvalidOperation, Overflow
 from typing import TypeAlias
@@ -46,10 +46,13 @@ Value: TypeAlias = "bool | int | float | str | Sequence[Value] | Mapping[str, Va
 EXACT = Context(prec=400)
 """Arithmetic with more digits than Terraform's 512 bits hold."""
 
+LONGEST_TEXT = 1_000_000
+"""Characters. No attribute of AWS holds as many."""
 _LONGEST_FLOAT = 15
 _COMBINING = 0x300
 """The first character that may join the one before it."""
-_MOST_DIGITS = 400
+MOST_DIGITS = 400
+"""Of a number; Terraform's 512 bits hold fewer."""
 
 
 def to_json(value: Value) -> Json:
@@ -127,6 +130,16 @@ def text(value: Value) -> str:
     raise EvaluationFailed(f"a {kind(value)} is not a string")
 
 
+def within(parts: Iterable[str], between: int = 0) -> Iterator[str]:
+    """The parts of a text, with so many characters between them. Raises `Unknown` as soon as they are too long together."""
+    length = 0
+    for part in parts:
+        length += len(part) + between
+        if length > LONGEST_TEXT:
+            raise Unknown(f"a text has more than {LONGEST_TEXT} characters")
+        yield part
+
+
 def letters(string: str) -> str:
     """The text, if each of its characters is one letter for a reader, as Terraform counts them. Raises `Unknown`."""
     if "\r" in string or any(ord(character) >= _COMBINING for character in string):
@@ -155,7 +168,7 @@ def number(value: Decimal) -> int | float:
     """The number as int if it is whole, else as float. Raises `Unknown` if a float cannot hold its digits."""
     if not value.is_finite():
         raise EvaluationFailed("the number is not finite")
-    if value.adjusted() > _MOST_DIGITS:
+    if value.adjusted() > MOST_DIGITS:
         raise Unknown("the number is too large")
     if value == value.to_integral_value():
         return int(value)

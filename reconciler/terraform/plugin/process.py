@@ -5,6 +5,7 @@ Source: HashiCorp's go-plugin, "Internals": the handshake is one line on standar
 
 import asyncio
 import contextlib
+import os
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -44,9 +45,14 @@ class ProviderProcess:
 
         Raises `errors.PluginUnavailable` if it does not start within a minute, or speaks another protocol.
         """
+        if not os.access(executable, os.X_OK):
+            raise PluginUnavailable.because(
+                f"{executable.name} could not be started: it is no program that we may run."
+            )
         folder = Path(tempfile.mkdtemp(prefix="sentinel-provider-"))
         try:
             process = await asyncio.create_subprocess_exec(
+                *_ends_with_us(),
                 executable,
                 env={**environment, "TF_PLUGIN_MAGIC_COOKIE": _COOKIE, "PLUGIN_PROTOCOL_VERSIONS": _PROTOCOL, "TMPDIR": str(folder)},
                 stdin=asyncio.subprocess.DEVNULL,
@@ -95,6 +101,12 @@ class ProviderProcess:
         """End it and remove its socket. Safe to call twice."""
         await self.channel.close()
         await _end(self.process, self.folder)
+
+
+def _ends_with_us() -> list[str]:
+    """What to put before a command so that it ends even if we are killed; nothing where the system has no `setpriv`, as on macOS."""
+    found = shutil.which("setpriv")
+    return [] if found is None else [found, "--pdeathsig", "TERM"]
 
 
 async def _socket(process: asyncio.subprocess.Process) -> str:

@@ -1,9 +1,11 @@
 """Live resources read by providers that stay running: milliseconds a resource, where a plan takes seconds."""
 
 import asyncio
+import contextlib
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,7 +47,7 @@ class PluginReads:
     environment: Mapping[str, str] = field(repr=False)
     """That of terraform. It holds credentials, so it is never printed."""
     workdir: Path
-    """Our own directory, for the shapes of configurations."""
+    """Our own directory, for the shapes of configurations. Where it cannot be written, they are asked for each time."""
     check_lock: bool = True
     """Whether a provider is first compared with the lock file; only where you run your own code may it be off."""
     running: dict[ProviderAt, ProviderProcess] = field(default_factory=dict)
@@ -70,7 +72,7 @@ class PluginReads:
             async with limit:
                 return await _read(providers[resource.provider], resource)
 
-        found = await asyncio.gather(*(read(each) for each in stored))
+        found = await _all([read(each) for each in stored])
         objects = {each.address: live for each, live in zip(stored, found, strict=True) if live is not None}
         return Refreshed(read=frozenset(each.address for each in stored), objects=objects)
 
@@ -115,9 +117,28 @@ class PluginReads:
         except (OSError, ValueError):
             answer = await process.call("GetSchema", message("Empty"), "GetSchemaResponse")
             shape = read_shape(answer.provider.block)
-            self.workdir.mkdir(parents=True, exist_ok=True)
-            kept.write_bytes(dump(shape))
+            await asyncio.to_thread(_keep, kept, dump(shape))
             return shape
+
+
+def _keep(path: Path, content: bytes) -> None:
+    """Write a file that another process may read at the same time, if that is possible."""
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}")
+        with open(descriptor, "wb") as file:  # noqa: PTH123  a descriptor has no path
+            file.write(content)
+        Path(name).replace(path)
+
+
+async def _all(reads: Sequence[Coroutine[Any, Any, Mapping[str, Json] | None]]) -> list[Mapping[str, Json] | None]:
+    """The results of all reads. If one fails, the others end before its error is raised."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(read) for read in reads]
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[0] from None
+    return [task.result() for task in tasks]
 
 
 def _fingerprint(executable: Path) -> str:

@@ -23,6 +23,8 @@ class StoredResource:
     schema_version: int
     attributes: Mapping[str, Json]
     private: bytes
+    sensitive: frozenset[str] = frozenset()
+    """The attributes of which the state marks any part as sensitive, because the code or the provider does."""
 
 
 def read_stored(state: Path, targets: Sequence[str]) -> tuple[StoredResource, ...]:
@@ -54,6 +56,7 @@ def _instances(document: Mapping[str, Any]) -> Iterator[StoredResource]:
                 schema_version=int(instance.get("schema_version", 0)),
                 attributes=instance.get("attributes") or {},
                 private=base64.b64decode(instance.get("private") or ""),
+                sensitive=frozenset(path[0]["value"] for path in instance.get("sensitive_attributes") or [] if path),
             )
 
 

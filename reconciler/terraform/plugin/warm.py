@@ -20,21 +20,17 @@ from reconciler.terraform.plugin.process import ProviderProcess
 from reconciler.terraform.plugin.reads import ProviderAt
 from reconciler.terraform.plugin.single import single_configuration
 
-IDLE_SECONDS: Final = 20.0
-"""How long a provider that no command uses keeps its memory, about 600 MB."""
 _OF_AWS: Final = "*/hashicorp/aws"
 
 
 class WarmProvider:
-    """At most one running provider, for the commands of one Terraform. Close it."""
+    """At most one running provider, for the commands of one Terraform in one event loop. Close it: it holds about 600 MB."""
 
-    def __init__(self, environment: Mapping[str, str], *, idle_seconds: float = IDLE_SECONDS) -> None:
+    def __init__(self, environment: Mapping[str, str]) -> None:
         """`environment` is that of terraform, with the credentials."""
         self._environment = environment
-        self._idle_seconds = idle_seconds
         self._in_use = asyncio.Lock()
         self._running: tuple[ProviderAt, ProviderProcess] | None = None
-        self._ending: asyncio.Task[None] | None = None
         # A second Configure of one process fails with it: "unable to add custom RootCAs HTTPClient".
         self._usable = "AWS_CA_BUNDLE" not in environment
 
@@ -54,11 +50,7 @@ class WarmProvider:
             yield {}
             return
         async with self._in_use:
-            self._stay()
-            try:
-                yield await self._attach(root, data)
-            finally:
-                self._ending = asyncio.create_task(self._end_when_idle())  # noqa: TID251  it is held
+            yield await self._attach(root, data)
 
     async def give_up(self) -> None:
         """Use it for no further command: one failed with it that Terraform can carry out without it."""
@@ -68,7 +60,6 @@ class WarmProvider:
 
     async def close(self) -> None:
         """End the provider. Safe to call twice."""
-        self._stay()
         async with self._in_use:
             await self._end()
 
@@ -90,16 +81,6 @@ class WarmProvider:
         if self._running is None:
             self._running = (wanted, await ProviderProcess.start(wanted.executable, self._environment))
         return self._running[1]
-
-    def _stay(self) -> None:
-        if self._ending is not None:
-            self._ending.cancel()
-            self._ending = None
-
-    async def _end_when_idle(self) -> None:
-        await asyncio.sleep(self._idle_seconds)
-        async with self._in_use:
-            await self._end()
 
     async def _end(self) -> None:
         running, self._running = self._running, None

@@ -114,7 +114,7 @@ def read_plan(ran: Ran) -> Planned:
 
 def environment_for(endpoint: str, workdir: Path) -> dict[str, str]:
     """The variables that a user of the simulated AWS at `endpoint` would have set, and no key of any LLM."""
-    base = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+    base = {name: os.environ[name] for name in ("PATH", "LANG", "GOGC") if name in os.environ}
     base |= {"HOME": str(workdir), "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
     base |= {"AWS_REGION": "eu-west-1", "AWS_ENDPOINT_URL": endpoint}
     return terraform_environment(mirror=None, workdir=workdir, base=base)
@@ -122,16 +122,24 @@ def environment_for(endpoint: str, workdir: Path) -> dict[str, str]:
 
 @contextmanager
 def warm_tool(endpoint: str, workdir: Path) -> Iterator[Tool]:
-    """Terraform with a provider that keeps running: a command then costs half as much. The provider's endpoint is fixed."""
-    workdir.mkdir(parents=True, exist_ok=True)
+    """Terraform with a provider that keeps running. The provider's endpoint is fixed."""
     environment = environment_for(endpoint, workdir)
+    with warm_provider(environment, workdir) as attached:
+        yield Tool(environment={**environment, **attached})
+
+
+@contextmanager
+def warm_provider(environment: Mapping[str, str], workdir: Path) -> Iterator[Mapping[str, str]]:
+    """The variable that names terraform a provider that keeps running: a command then costs half as much."""
+    workdir.mkdir(parents=True, exist_ok=True)
     log = workdir / "provider.log"
+    lasting = {**environment, "GOGC": "200"}  # more would add up: it lives as long as all the plans
     with (
         log.open("w") as output,
-        subprocess.Popen([str(_provider()), "-debug"], env=environment, stdout=output, stderr=output) as process,
+        subprocess.Popen([str(_provider()), "-debug"], env=lasting, stdout=output, stderr=output) as process,
     ):
         try:
-            yield Tool(environment={**environment, "TF_REATTACH_PROVIDERS": _attached(log, process)})
+            yield {"TF_REATTACH_PROVIDERS": _attached(log, process)}
         finally:
             process.kill()
 

@@ -1,12 +1,10 @@
-"""The reconciler's read-back in a process of its own that kills itself at one point: reading, read, settling or settled; or `never`.
-
-Arguments: the ledger's URL, the URL of DBOS, the point, the live value.
+"""The reconciler's read-back in a process of its own (see `tests.kit.forks`) that kills itself at one point: reading, read, settling or
+settled; or `never`.
 """
 
 import asyncio
 import os
 import signal
-import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -99,7 +97,3 @@ def _worker(ledger: SqlLedger, live: Live) -> Worker:
         settle_after=timedelta(minutes=16),
     )
     return Worker(line=line, backlog=Backlog(stack="shop"), read_back=read_back)
-
-
-if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])))

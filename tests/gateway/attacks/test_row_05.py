@@ -38,10 +38,12 @@ from gateway.settings import Settings, StackSettings, UpstreamSettings
 from reconciler.doubt.read_back import ReadBack
 from reconciler.doubt.verdict import Answer
 from reconciler.terraform.refreshed import Refreshed
+from tests.gateway.attacks import reconciler_child
 from tests.gateway.attacks.gateway_child import POINTS
 from tests.gateway.attacks.reconciler_child import GROUP as WEB
 from tests.gateway.attacks.reconciler_child import Tomorrow
 from tests.kit.decided import effect, record_mutation
+from tests.kit.forks import Forks
 from tests.kit.gate import ASG, STACK, Gate
 from tests.kit.sealed import KEYS
 from tests.kit.upstream import UpstreamStub
@@ -330,32 +332,33 @@ async def test_a_gateway_killed_anywhere_sends_once_at_most_and_the_truth_is_fou
         assert upstream.asked.count("SetDesiredCapacity") == max(SENT[point], point == "deciding")
 
 
+@pytest.fixture(scope="module")
+def reconciler() -> Iterator[Forks]:
+    """Reconcilers, each in a process of its own."""
+    with Forks(reconciler_child.__name__) as forks:
+        yield forks
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("live", [6, 2])
 @pytest.mark.parametrize("point", ["reading", "read", "settling", "settled"])
-async def test_a_reconciler_killed_anywhere_settles_once(point: str, live: int, tmp_path: Path) -> None:
+async def test_a_reconciler_killed_anywhere_settles_once(
+    point: str, live: int, reconciler: Forks, tmp_path: Path
+) -> None:
     url, database = f"sqlite:///{tmp_path / 'ledger.db'}", f"sqlite:///{tmp_path / 'workflows.db'}"
     async with open_ledger(url, KEYS) as ledger:
         await record_mutation(
             ledger, [(effect(WEB, "desired_capacity", 6), 2)], outcome=InDoubt(reason="cut off"), stack="shop"
         )
-    assert await _reconcile(url, database, point, live) == -signal.SIGKILL
-    assert await _reconcile(url, database, point, live) in {-signal.SIGKILL, 0}
-    assert await _reconcile(url, database, "never", live) == 0
-    assert await _reconcile(url, database, "never", live) == 0
+    assert reconciler.run(url, database, point, live) == -signal.SIGKILL
+    assert reconciler.run(url, database, point, live) in {-signal.SIGKILL, 0}
+    assert reconciler.run(url, database, "never", live) == 0
+    assert reconciler.run(url, database, "never", live) == 0
     async with open_ledger(url, KEYS) as ledger:
         settled = await ledger.records(RecordQuery(stage=Stage.SETTLED, newest_first=False))
         assert [record.body["outcome"] for record in settled] == ["in_doubt", "applied" if live == 6 else "failed"]
         assert len(await ledger.claims()) == (live == 6)
         await ledger.verify()
-
-
-async def _reconcile(url: str, database: str, point: str, live: int) -> int:
-    child = str(HERE / "reconciler_child.py")
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, child, url, database, point, str(live), env={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=ROOT
-    )
-    return await asyncio.wait_for(process.wait(), 300)
 
 
 # What no value shows ------------------------------------------------------------------------------------------------

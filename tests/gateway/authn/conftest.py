@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from gateway.errors import NotFound
 from gateway.model.caller import ActorKind
 from gateway.model.inbound import Inbound
 from gateway.model.motive import Motive
@@ -40,10 +41,22 @@ class Ring:
         lasts: timedelta | None = None,
         session_of: str = "",
     ) -> Key:
-        raise NotImplementedError("authentication only looks keys up")
+        return self.add(
+            f"{'SNTS' if session_of else 'SNTL'}{len(self.held):016}",
+            "issued",
+            actor=actor,
+            kind=kind,
+            roles=roles,
+            on_behalf_of=on_behalf_of,
+            motive=motive,
+            motive_only=motive_only,
+            expires_at=NOW + lasts if lasts else None,
+        )
 
     async def revoke(self, key_id: str) -> None:
-        raise NotImplementedError("authentication only looks keys up")
+        if key_id not in self.held:
+            raise NotFound(f"There is no key {key_id}.")
+        self.held[key_id] = replace(self.held[key_id], revoked=True)
 
     async def all(self) -> Sequence[Key]:
         return tuple(self.held.values())

@@ -1,6 +1,7 @@
 """A command imports only what it needs. What is imported decides how long it takes, and unlike a time it is the same on every machine."""
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -82,13 +83,21 @@ def imported(tmp_path: Path, *command: str) -> list[str]:
     return modules
 
 
-@pytest.fixture
-def ledger(tmp_path: Path) -> None:
-    """A ledger in the directory of the command."""
+@pytest.fixture(scope="module")
+def first_key(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory in which `sentinel key create` made a ledger."""
+    directory = tmp_path_factory.mktemp("first_key")
     subprocess.run(
         [sys.executable, "-m", "gateway", "key", "create", "first"],
-        cwd=tmp_path, env={**environment(), "PYTHONPATH": str(ROOT)}, capture_output=True, timeout=300, check=True,
+        cwd=directory, env={**environment(), "PYTHONPATH": str(ROOT)}, capture_output=True, timeout=300, check=True,
     )  # fmt: skip
+    return directory
+
+
+@pytest.fixture
+def ledger(first_key: Path, tmp_path: Path) -> None:
+    """A ledger in the directory of the command."""
+    shutil.copytree(first_key, tmp_path, dirs_exist_ok=True)
 
 
 @pytest.mark.usefixtures("ledger")

@@ -38,15 +38,26 @@ async def test_refused_is_not_sent_and_broken_is_no_answer(client: Client, serve
 
 
 async def test_no_http_over_tls_is_not_sent(client: Client) -> None:
-    async def plain(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """What answers the greeting of TLS with plain HTTP gets no request."""
+
+    async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
         writer.write(b"HTTP/1.1 400 plain\r\n\r\n")
+        await reader.read()
         writer.close()
 
-    server = await asyncio.start_server(plain, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    with pytest.raises(NotSent, match="SSLError"):
-        await client.send_once(method="PUT", url=f"https://127.0.0.1:{port}/", headers=[], body=b"x")
-    server.close()
+    async with await asyncio.start_server(plain, "127.0.0.1", 0) as listening:
+        url = f"https://127.0.0.1:{listening.sockets[0].getsockname()[1]}/"
+        with pytest.raises(NotSent):
+            await client.send_once(method="PUT", url=url, headers=[], body=b"x")
+
+
+async def test_who_never_answers_the_greeting_of_tls_gets_no_request(server: Any) -> None:
+    impatient = Client(connect_seconds=0.1, reply_seconds=300)
+    with pytest.raises(NotSent):
+        await impatient.send_once(method="PUT", url=server.url.replace("http", "https") + "/", headers=[], body=b"x")
+    await impatient.close()
+    assert not server.seen
 
 
 async def test_it_can_be_closed_and_used_again(client: Client, server: Any, reply: Any) -> None:

@@ -59,7 +59,7 @@ def moto_gate(tmp_path: Path) -> Iterator[Gate]:
 
 
 def _environment(gate: Gate, endpoint: str, key_id: str, secret: str) -> dict[str, str]:
-    base = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    base = {name: os.environ[name] for name in ("PATH", "HOME", "GOGC") if name in os.environ}
     base |= {"AWS_ACCESS_KEY_ID": key_id, "AWS_SECRET_ACCESS_KEY": secret, "AWS_ENDPOINT_URL": endpoint}
     return terraform_environment(mirror=None, workdir=gate.directory, base=base)
 

@@ -1,5 +1,6 @@
 """What the code declares is read without terraform; a value that cannot be evaluated is unsure."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from gateway.errors import CodeInvalid
 from gateway.model.json import Json
 from reconciler.model import Wanted
-from reconciler.proof.declared import Declaration, addresses, ignored_changes, read_declared
+from reconciler.proof.declared import Declaration, addresses, captures, ignored_changes, read_declared
 
 CODE = """
 variable "size" {
@@ -69,3 +70,41 @@ def test_what_terraform_is_told_to_ignore(tmp_path: Path) -> None:
     rest = "\n  lifecycle {\n    ignore_changes = [size, tags]\n  }\n}\n"
     (tmp_path / "main.tf").write_text(CODE.rstrip().removesuffix("}") + rest)
     assert ignored_changes(tmp_path) == {("aws_x.a", "size"), ("aws_x.a", "tags")}
+
+
+def _policy(**statement: Json) -> str:
+    return json.dumps(
+        {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Resource": "*", **statement}]}, indent=1
+    )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "code", "same"),
+    [
+        (_policy(Action="sqs:SendMessage"), _policy(Action=["sqs:SendMessage"]), True),
+        (_policy(Action=["b:*", "a:*"]), _policy(Action=["a:*", "b:*"]), True),
+        (_policy(Action="sqs:SendMessage"), _policy(Action=["sqs:SendMessage", "sqs:*"]), False),
+        (_policy(Action="sqs:SendMessage"), _policy(NotAction="sqs:SendMessage"), False),
+        (_policy(Action="a:*"), _policy(Action="a:*", Condition={"Bool": {"aws:SecureTransport": "true"}}), False),
+        (_policy(Action="a:*", Sid="One"), _policy(Action="a:*"), False),
+        (_policy(Action="a:*"), "{}", False),
+        ('{"keep": ["a"]}', '{"keep": "a"}', False),
+    ],
+)
+def test_policies_are_compared_as_aws_reads_them(wanted: str, code: str, same: bool) -> None:
+    assert captures(wanted, code) is same
+    assert captures(code, wanted) is same
+
+
+@pytest.mark.parametrize(
+    ("wanted", "code", "same"),
+    [
+        ([{"port": 443, "self": False, "groups": []}], [{"port": "443"}], True),
+        ([{"port": 443, "self": False}], [{"port": 443, "self": True}], False),
+        ([{"port": 443, "self": True}], [{"port": 443}], False),
+        ([{"rule": [{"on": False, "days": 1}]}], [{"rule": [{"days": 1}]}], True),
+        (False, None, False),
+    ],
+)
+def test_a_switch_that_a_block_does_not_set_is_off(wanted: Json, code: Json, same: bool) -> None:
+    assert captures(wanted, code) is same

@@ -1,6 +1,8 @@
 """Edits are proved with the called value, then with the provider's form; any other value is left, and files are restored."""
 
-from dataclasses import dataclass, field
+import json
+import shutil
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,10 @@ import pytest
 from gateway.model.json import Json
 from reconciler.errors import TerraformFailed
 from reconciler.model import Left, Wanted
+from reconciler.proof import propose as propose_module
+from reconciler.proof.proofs import Verified
 from reconciler.proof.propose import ProofContext, attempt, propose, temporarily_written
+from reconciler.rewrite.edit import Live
 from reconciler.terraform.cli import Terraform
 
 CODE = 'resource "aws_x" "a" {\n  size = 4\n  text = "old"\n}\n\nresource "aws_x" "b" {\n  size = 1\n}\n'
@@ -110,3 +115,35 @@ def test_files_are_put_back_whatever_happens(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError), temporarily_written(tmp_path, {Path("a.tf"): b"new"}):
         1 // len((tmp_path / "a.tf").read_bytes().removeprefix(b"new"))
     assert (tmp_path / "a.tf").read_bytes() == b"old"
+
+
+POLICY = Path(__file__).parents[2] / "cases" / "edits" / "policy_document"
+
+
+async def test_the_state_is_read_only_for_values_that_no_edit_leads_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Masking the secrets of a large state takes longer than most edits."""
+
+    async def verified(*_: Any, **__: Any) -> Verified:
+        return Verified(proofs=())
+
+    reads: list[str] = []
+
+    async def recorded() -> Live:
+        reads.append("state")
+        return {"aws_s3_bucket.b": {"arn": "arn:aws:s3:::b"}}
+
+    monkeypatch.setattr(propose_module, "verify", verified)
+    shutil.copytree(POLICY / "before", tmp_path / "stack")
+    policy = Wanted(**json.loads((POLICY / "wanted.json").read_text())[0])
+    bucket = Wanted(address="aws_s3_bucket.b", attribute="bucket", value="c")
+    terraform = Fake(environment={}, workdir=tmp_path)
+    context = ProofContext(terraform=terraform, root=tmp_path / "stack", state=None, recorded=recorded)
+
+    edited, _ = await attempt(context, [bucket], explain=lambda _: "")
+    assert (edited.left, reads) == ((), [])
+    edited, _ = await attempt(context, [policy], explain=lambda _: "")
+    assert (edited.left, reads) == ((), ["state"])
+    edited, _ = await attempt(replace(context, recorded=None), [policy], explain=lambda _: "")
+    assert [left.wanted for left in edited.left] == [policy]

@@ -69,6 +69,17 @@ def test_the_question_has_the_files_on_the_way(root: Path) -> None:
     assert list(question.files) == [Path("main.tf")]
 
 
+def test_the_question_names_what_any_module_marks_as_sensitive(root: Path) -> None:
+    (root / "db").mkdir()
+    (root / "db" / "main.tf").write_text('variable "pw" {\n  sensitive = true\n}\nvariable "size" {}\n')
+    (root / "main.tf").write_text(CODE + 'module "db" {\n  source = "./db"\n  pw = "hunter-two"\n  size = 1\n}\n')
+    edited = edit(root, [WANTED])
+    question = question_about(root, edited, edited.left[0])
+    assert question is not None
+    assert list(question.files) == [Path("main.tf")]
+    assert question.sensitive == {"pw"}
+
+
 @pytest.mark.parametrize("held", [True, False])
 async def test_it_counts_only_if_every_proof_holds(
     root: Path, asked: AskedOnce, monkeypatch: pytest.MonkeyPatch, held: bool

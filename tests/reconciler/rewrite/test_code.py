@@ -26,6 +26,29 @@ def test_an_edit_is_the_lines_that_differ(tmp_path: Path) -> None:
     refuse_side_effects(code, after, frozenset({"a_b.c"}))
 
 
+def test_what_an_earlier_edit_changes_is_refused_too(tmp_path: Path) -> None:
+    text = _TEXT.replace("  a = 1\n", "  a = 1\n  z = 2\n") + '\nresource "a_b" "d" {\n  y = local.z\n}\n'
+    (tmp_path / "main.tf").write_text(text)
+    code = after = read_code(tmp_path, {})
+    for old in ("1", "2"):
+        after = after.after(after.document(Path("main.tf")), Splice(text.index(old), text.index(old) + 1, "9"), _WANTED)
+    for allowed, other in (("a_b.c", r"a_b\.d\.y"), ("a_b.d", r"a_b\.c\.x")):
+        with pytest.raises(CannotEdit, match=f"also change {other}"):
+            refuse_side_effects(code, after, frozenset({allowed}))
+    refuse_side_effects(code, after, frozenset({"a_b.c", "a_b.d"}))
+
+
+def test_a_module_that_calls_of_unknown_number_use_is_not_touched(tmp_path: Path) -> None:
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m/main.tf").write_text(_TEXT)
+    call = 'module "NAME" {\n  source = "./m"\n}\n'
+    many = call.replace("NAME", "many").replace("{\n", "{\n  count  = a_b.x.n\n")
+    (tmp_path / "main.tf").write_text(call.replace("NAME", "one") + many)
+    code = read_code(tmp_path, {})
+    with pytest.raises(CannotEdit, match=r"used by module\.many, whose instances are not known"):
+        code.after(code.document(Path("m/main.tf")), Splice(0, 0, ""), _WANTED)
+
+
 def test_a_file_that_others_share_is_not_touched(tmp_path: Path) -> None:
     (tmp_path / "root").mkdir()
     (tmp_path / "m").mkdir()

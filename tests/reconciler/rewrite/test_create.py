@@ -6,6 +6,7 @@ from typing import Any
 from gateway.model.json import Json
 from reconciler.drift.creations import Created
 from reconciler.rewrite.create import create, import_id_of, wanted_creations
+from reconciler.rewrite.surroundings import Surroundings, surroundings
 
 _CODE = """resource "aws_sqs_queue" "jobs" {
   name = "shop-jobs"
@@ -102,6 +103,39 @@ def test_it_goes_into_the_module_of_its_sibling_if_only_one_call_uses_that(tmp_p
     assert 'resource "aws_sqs_queue" "mail"' in after["main.tf"]
 
 
+def test_a_module_that_is_frozen_or_that_another_root_uses_stays_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "env/m").mkdir(parents=True)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "env/m/main.tf").write_text('resource "aws_sqs_queue" "jobs" {\n  name = "shop-jobs"\n}\n')
+    (tmp_path / "env/main.tf").write_text('module "one" {\n  source = "./m"\n}\n')
+    live = {"module.one.aws_sqs_queue.jobs": _LIVE["aws_sqs_queue.jobs"]}
+
+    def files(around: Surroundings) -> list[str]:
+        wanted = wanted_creations(tmp_path / "env", [_queue("shop-mail")], live, around)
+        return sorted(str(path) for path in create(tmp_path / "env", wanted, around=around).files)
+
+    assert files(surroundings(tmp_path / "env", tmp_path)) == ["m/main.tf", "main.tf"]
+    assert files(surroundings(tmp_path / "env", tmp_path, ["env/m"])) == ["main.tf"]
+    (tmp_path / "other/main.tf").write_text('module "theirs" {\n  source = "../env/m"\n}\n')
+    assert files(surroundings(tmp_path / "env", tmp_path)) == ["main.tf"]
+
+
+def test_what_may_be_a_secret_is_left_and_not_shown(tmp_path: Path) -> None:
+    code = 'resource "aws_ssm_parameter" "limit" {\n  name = "/shop/limit"\n}\n'
+    live: dict[str, dict[str, Json]] = {"aws_ssm_parameter.limit": {"name": "/shop/limit", "id": "/shop/limit"}}
+
+    def parameter(name: str, value: str) -> Created:
+        attributes: dict[str, Json] = {"name": name, "type": "String", "value": value}
+        return Created(resource_type="aws_ssm_parameter", import_id=name, attributes=attributes, name=name)
+
+    assert '"40"' in _created(tmp_path, code, parameter("/shop/quota", "40"), live=live)["main.tf"]
+    for secret in (parameter("/shop/motto", "swordfish"), parameter("/shop/db_password", "40")):
+        edited = create(tmp_path, wanted_creations(tmp_path, [secret], live))
+        assert edited.files == {}
+        assert "its value may hold a secret" in edited.left[0].reason
+        assert "swordfish" not in repr(edited)
+
+
 def test_a_rule_of_a_group_with_rules_of_its_own_is_a_value_of_the_group(tmp_path: Path) -> None:
     code = 'resource "aws_security_group" "g" {\n  name = "g"\n\n  ingress {\n    from_port = 1\n  }\n}\n'
     live: dict[str, dict[str, Json]] = {"aws_security_group.g": {"id": "sg-1", "name": "g", "arn": "arn:g"}}
@@ -120,3 +154,21 @@ def test_the_import_id_is_known(tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_text(_CODE)
     (wanted,) = wanted_creations(tmp_path, [_queue("shop-mail")], _LIVE)
     assert import_id_of(wanted) == "https://q/shop-mail"
+
+
+def test_an_instance_more_of_a_count_is_added_only_if_it_gets_the_name(tmp_path: Path) -> None:
+    code = 'resource "aws_sqs_queue" "pair" {\n  count = 2\n  name  = "shop-${count.index}"\n}\n'
+    live: dict[str, dict[str, Json]] = {
+        f"aws_sqs_queue.pair[{index}]": {"name": f"shop-{index}", "id": f"https://q/shop-{index}"} for index in (0, 1)
+    }
+    assert "count = 3" in _created(tmp_path, code, _queue("shop-2"), live=live)["main.tf"]
+    after = _created(tmp_path, code, _queue("shop-mail"), live=live)["main.tf"]
+    assert "count = 2" in after
+    assert 'name = "shop-mail"' in after
+
+
+def test_another_resource_of_the_same_name_is_not_what_it_belongs_to(tmp_path: Path) -> None:
+    code = f'{_CODE}\nresource "aws_lambda_function" "app" {{\n  function_name = "app"\n}}\n'
+    live = {**_LIVE, "aws_lambda_function.app": {"id": "app", "function_name": "app", "arn": "arn:f"}}
+    after = _created(tmp_path, code, _attachment("arn:aws:iam::aws:policy/Read"), live=live)["main.tf"]
+    assert "role       = aws_iam_role.app.name" in after.partition('"read" {')[2]

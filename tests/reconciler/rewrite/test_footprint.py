@@ -1,5 +1,6 @@
 """Footprints show every change that an edit makes, even if a value is not known."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from gateway.model.path import AttributePath
 from gateway.terraform.config.module import load_module
 from reconciler.rewrite.footprint import Footprint, differences, footprints, locate
+from tests.kit.growth import assert_linear
 
 MAIN = """
 variable "v" {
@@ -135,3 +137,25 @@ def test_an_attribute_of_every_instance_is_followed(reference: str, tmp_path: Pa
     code = f'resource "r" "a" {{\n  count = 1\n  x = 1\n  y = 1\n}}\nresource "r" "b" {{\n  all = {reference}\n}}\n'
     assert _changed(tmp_path, code, code.replace("y = 1", "y = 2")) == {"r.a[0].y"}
     assert _changed(tmp_path, code, code.replace("x = 1", "x = 2")) == {"r.a[0].x", "r.b.all.0"}
+
+
+def test_a_chain_of_names_that_are_used_twice_is_followed_once(tmp_path: Path) -> None:
+    def chain(size: int, end: str = "${r.a.id}-1") -> str:
+        names = "".join(
+            f'  x{number} = "${{local.x{number - 1}}}-${{local.x{number - 1}}}"\n' for number in range(1, size)
+        )
+        return f'locals {{\n  x0 = "{end}"\n{names}}}\nresource "r" "a" {{}}\nresource "r" "b" {{\n  x = local.x{size - 1}\n}}\n'
+
+    def make(size: int) -> Callable[[], object]:
+        module = load_module(tmp_path, {Path("main.tf"): chain(size).encode()})
+        return lambda: footprints(module)
+
+    assert_linear(make, 10)
+    assert _changed(tmp_path, chain(30), chain(30, "${r.a.id}-2")) == {"r.b.x"}
+    assert _changed(tmp_path, chain(30), chain(30)) == set()
+
+
+def test_names_in_a_circle_are_told_apart(tmp_path: Path) -> None:
+    code = 'locals {\n  a = [local.b, r.x.id]\n  b = [local.a, NUMBER]\n}\nresource "r" "x" {\n  y = local.a\n  z = local.b\n}\n'
+    one, two = (code.replace("NUMBER", number) for number in "12")
+    assert {path[:5] for path in _changed(tmp_path, one, two)} == {"r.x.y", "r.x.z"}

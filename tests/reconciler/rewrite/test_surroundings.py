@@ -77,6 +77,41 @@ def test_a_root_that_cannot_be_read_stops_the_edit(top: Path) -> None:
     assert "env/live uses the module too, and its code cannot be read" in left.reason
 
 
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("main.tf", 'module "q" { source = "../../modules/queue" }\n'),
+        ("main.tf.json", '{"module": {"q": {"source": "../../modules/queue", "name": "live"}}}'),
+        ("main.tofu", CALL),
+    ],
+)
+def test_every_way_to_write_a_call_counts(top: Path, name: str, code: str) -> None:
+    _write(top, f"env/live/{name}", code)
+    assert surroundings(top / "env/test", top).roots == (top / "env/live",)
+    result = _edit(top)
+    assert b"delay_seconds = 5" not in result.files.get(SHARED, b"")
+    assert name == "main.tf" or "env/live uses the module too, and its code cannot be read" in result.left[0].reason
+
+
+def test_a_root_with_code_that_is_not_read_stops_the_edit(top: Path) -> None:
+    _write(top, "env/live/main.tf", CALL)
+    _write(top, "env/live/more.tofu", 'output "x" {\n  value = 1\n}\n')
+    assert "its code cannot be read" in _edit(top).left[0].reason
+
+
+def test_a_root_that_uses_the_module_through_a_link_stops_the_edit(top: Path) -> None:
+    (top / "linked").symlink_to(top / "modules")
+    _write(top, "env/live/main.tf", CALL.replace("../../modules", "../../linked"))
+    assert surroundings(top / "env/test", top).roots == (top / "env/live",)
+    assert "env/live uses the module through a symbolic link" in _edit(top).left[0].reason
+
+
+def test_a_file_behind_a_link_is_not_edited(top: Path) -> None:
+    (top / "env/test/own").symlink_to(top / "modules/queue")
+    _write(top, "env/test/main.tf", CALL.replace("../../modules/queue", "./own"))
+    assert "reached through a symbolic link" in _edit(top).left[0].reason
+
+
 def test_a_module_that_is_used_by_calls_of_unknown_number_is_not_edited(top: Path) -> None:
     _write(
         top, "env/test/main.tf", CALL + CALL.replace('"q"', '"r"').replace("  name ", "  count  = aws_x.y.n\n  name ")

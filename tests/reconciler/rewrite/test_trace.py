@@ -102,3 +102,11 @@ def test_a_refusal_says_why(address: str, path: str, reason: str, module: Module
     (found, *_) = _traces(module, path, address)
     assert isinstance(found, NoPlace)
     assert reason in found.reason
+
+
+@pytest.mark.parametrize("twice", ["OLD + OLD", "max(OLD, OLD)", "OLD == 1 ? OLD : OLD"])
+def test_definitions_that_use_each_other_twice_have_a_limited_number_of_places(tmp_path: Path, twice: str) -> None:
+    names = "".join(f"  x{number} = {twice.replace('OLD', f'local.x{number - 1}')}\n" for number in range(1, 40))
+    code = f'locals {{\n  x0 = 1\n{names}}}\nresource "a_b" "c" {{\n  d = local.x39\n}}\n'
+    module = load_module(tmp_path, {Path("main.tf"): code.encode()})
+    assert 0 < len(traces(module, "a_b.c", AttributePath("d"))) <= 200

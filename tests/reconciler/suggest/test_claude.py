@@ -1,5 +1,6 @@
 """A model is asked with redacted code and within the budget; whatever goes wrong there, it is only no suggestion."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +8,11 @@ import pytest
 from anthropic import AsyncAnthropic
 
 from gateway.clock import SystemClock
+from gateway.model.masking import PER_RUN
+from reconciler.model import Wanted
 from reconciler.suggest.budget import TokenBudget
-from reconciler.suggest.claude import ClaudeSuggester
+from reconciler.suggest.claude import ClaudeSuggester, asked_text
+from reconciler.suggest.model import BoundedModel
 from reconciler.suggest.question import Question, Replacement, Suggestion
 from tests.kit.messages_api import MessagesApi, messages_api
 from tests.reconciler.suggest.conftest import CODE, Ask
@@ -21,9 +25,12 @@ async def _suggest(
     api: MessagesApi, tmp_path: Path, question: Question, a_day: int = 100_000
 ) -> tuple[Suggestion | None, int]:
     budget = TokenBudget(file=tmp_path / "tokens.json", a_day=a_day, clock=SystemClock())
-    async with AsyncAnthropic(api_key="sk-test", base_url=api.url, max_retries=0) as client:
-        suggester = ClaudeSuggester(client=client, model="claude-sonnet-5-5", budget=budget)
-        return await suggester.suggest(question), budget.left
+    model = BoundedModel(
+        client=lambda: AsyncAnthropic(api_key="sk-test", base_url=api.url, max_retries=0),
+        name="claude-sonnet-5-5",
+        budget=budget,
+    )
+    return await ClaudeSuggester(model=model).suggest(question), budget.left
 
 
 async def test_an_answer_is_a_suggestion_and_costs_what_it_says(ask: Ask, tmp_path: Path) -> None:
@@ -33,6 +40,7 @@ async def test_an_answer_is_a_suggestion_and_costs_what_it_says(ask: Ask, tmp_pa
     assert left == 99_000
     assert api.keys == ["sk-test"]
     (asked,) = api.asked
+    assert "Answer with replacements" in asked["system"]
     assert "visibility_timeout_seconds" in asked["messages"][0]["content"]
     assert asked["output_config"]["format"]["type"] == "json_schema"
 
@@ -58,8 +66,40 @@ async def test_secrets_are_not_sent(ask: Ask, tmp_path: Path) -> None:
     assert "hunter-two" not in str(api.asked)
 
 
+async def test_what_is_spent_must_be_kept(ask: Ask, tmp_path: Path) -> None:
+    (tmp_path / "a file").touch()
+    async with messages_api() as api:
+        assert (await _suggest(api, tmp_path / "a file", ask()))[0] is None
+    assert api.asked == []
+
+
+@pytest.mark.parametrize(
+    ("address", "attribute", "value"),
+    [
+        ("aws_db_instance.x", "password", "hunter-two"),
+        ("aws_lambda_function.x", "environment.0.variables.DB", "hunter-two"),
+        ("aws_sqs_queue.orders", "tags.a", "is hunter-two"),
+    ],
+)
+async def test_nothing_is_asked_about_a_value_that_may_be_a_secret(
+    ask: Ask, tmp_path: Path, address: str, attribute: str, value: str
+) -> None:
+    question = ask(code=CODE + b'\nlocals {\n  token = "hunter-two"\n}\n')
+    wanted = Wanted(address=address, attribute=attribute, value=value)
+    question = replace(question, left=replace(question.left, wanted=wanted), before=None)
+    async with messages_api() as api:
+        assert await _suggest(api, tmp_path, question) == (None, 100_000)
+    assert api.asked == []
+
+
+async def test_the_reason_is_shown_without_secrets_and_without_code_nothing_is_asked(ask: Ask, tmp_path: Path) -> None:
+    code = CODE + b'\nlocals {\n  token = "hunter-two"\n}\n'
+    assert "hunter-two" not in (asked_text(ask(code=code, reason="hunter-two is not a number."), PER_RUN) or "")
+    assert asked_text(ask(code=b"locals {"), PER_RUN) is None
+
+
 async def test_without_budget_or_with_too_much_code_nothing_is_sent(ask: Ask, tmp_path: Path) -> None:
     async with messages_api() as api:
         assert await _suggest(api, tmp_path, ask(), a_day=100) == (None, 100)
-        assert (await _suggest(api, tmp_path, ask(code=CODE + b"#" * 60_000)))[0] is None
+        assert (await _suggest(api, tmp_path, ask(code=CODE + b"locals {\n" + b" " * 60_000 + b"}\n")))[0] is None
     assert api.asked == []

@@ -53,3 +53,14 @@ def test_it_is_kept_once_and_odd_lines_are_passed_over(ask: Ask, knowledge: Know
     assert len(knowledge.file.read_text().splitlines()) == 1
     knowledge.file.write_text("{\n[]\n" + knowledge.file.read_text())
     assert len(_replaces(knowledge, ask(90))) == 1
+
+
+def test_only_so_many_of_a_kind_are_tried(ask: Ask, knowledge: Knowledge) -> None:
+    """Each that is tried costs an evaluation of the code, and the file may hold thousands."""
+    for number in range(25):
+        find = TIMEOUT[number:]
+        replacement = Replacement(path="main.tf", find=find, replace=find.replace("30", "60"))
+        knowledge.learn(ask(60), Suggestion(replacements=(replacement,)))
+    tried = _replaces(knowledge, ask(90))
+    assert len(tried) == 20
+    assert tried[0][0][0] == TIMEOUT[24:]

@@ -12,6 +12,41 @@ from tests.reconciler.suggest.conftest import CODE, Ask
 TIMEOUT = "visibility_timeout_seconds = 30"
 
 
+OTHERS = (
+    CODE.decode()
+    + """
+terraform {
+  backend "s3" {}
+}
+
+module "net" {
+  source = "hashicorp/net"
+  size   = 1
+}
+
+variable "size" {
+  default = 3
+}
+
+locals {
+  shown = "a"
+}
+
+output "shown" {
+  value = local.shown
+}
+
+check "up" {
+  assert {
+    condition     = true
+    error_message = "Down."
+  }
+}
+# tfsec:ignore:aws-sqs-enable-queue-encryption
+"""
+)
+
+
 def _suggestion(find: str = TIMEOUT, replace: str = TIMEOUT.replace("30", "60"), path: str = "main.tf") -> Suggestion:
     return Suggestion(replacements=(Replacement(path=path, find=find, replace=replace),))
 
@@ -36,7 +71,7 @@ def test_the_replacement_is_an_edit_like_any_other(ask: Ask, tmp_path: Path) -> 
         (_suggestion(replace="visibility_timeout_seconds = {{{"), "does not parse"),
         (_suggestion(find="delay_seconds = 5", replace="delay_seconds = 9"), "also change aws_sqs_queue.other.delay_seconds"),
         (_suggestion(replace=f"{TIMEOUT}\n  delay_seconds = 1"), "also change aws_sqs_queue.orders.delay_seconds"),
-        (_suggestion(find='resource "aws_sqs_queue" "other"', replace='resource "aws_sqs_queue" "new"'), "add or remove"),
+        (_suggestion(find='resource "aws_sqs_queue" "other"', replace='resource "aws_sqs_queue" "new"'), "which is not a value"),
         (Suggestion(replacements=()), "1 to"),
         (Suggestion(replacements=_suggestion().replacements * 11), "1 to"),
     ],
@@ -46,3 +81,51 @@ def test_what_does_more_or_cannot_be_made_is_dropped(
 ) -> None:
     with pytest.raises(CannotEdit, match=reason):
         edited_as_suggested(tmp_path, ask(), suggestion)
+
+
+@pytest.mark.parametrize(
+    ("find", "replace", "reason"),
+    [
+        ("{timeout}", "{timeout}\n  lifecycle {{\n    ignore_changes = all\n  }}", "lifecycle of resource"),
+        ("{timeout}", "{timeout}\n  depends_on = [aws_sqs_queue.other]", "depends_on of resource"),
+        ("{timeout}", '{timeout}\n  provisioner "local-exec" {{\n    command = "x"\n  }}', "provisioner of resource"),
+        ("{timeout}", "{timeout}\n  connection {{}}", "connection of resource"),
+        ("{timeout}", "{timeout}\n  provider = aws.b", "provider of resource"),
+        ("{timeout}", "{timeout}\n  count = 1", "count of resource"),
+        ("{timeout}", '{timeout}\n  for_each = {{ a = "b" }}', "for_each of resource"),
+        ("{timeout}", "{timeout} # why", "a comment"),
+        ('backend "s3" {{}}', 'backend "local" {{}}', "terraform in main.tf"),
+        ('"hashicorp/net"', '"evil/net"', "source of module net"),
+        ("  size   = 1", '  size   = 1\n  version = "1"', "version of module net"),
+        ("  size   = 1", "  size   = 1\n  providers = {{ aws = aws.b }}", "providers of module net"),
+        ("default = 3", "default = 3\n  sensitive = true", "sensitive of variable size"),
+        ("default = 3", 'default = 3\n  validation {{\n    condition = true\n    error_message = "x"\n  }}', "validation of variable"),
+        ("value = local.shown", 'value = "b"', "output shown"),
+        ("condition     = true", "condition     = false", "check up"),
+        ("tfsec:ignore:aws-sqs-enable-queue-encryption", "none", "a comment"),
+        ('check "up" {{', 'removed {{\n  from = aws_sqs_queue.gone\n}}\ncheck "up" {{', "removed"),
+        ('check "up" {{', 'moved {{\n  from = aws_sqs_queue.gone\n  to = aws_sqs_queue.orders\n}}\ncheck "up" {{', "moved"),
+        ('check "up" {{', 'import {{\n  to = aws_sqs_queue.orders\n  id = "x"\n}}\ncheck "up" {{', "import"),
+        ('shown = "a"', 'shown = "b"', "locals.shown in main.tf, which the value does not need"),
+        ("default = 3", "default = 4", "variable.size.default in main.tf, which the value does not need"),
+        ('shown = "a"', 'shown = "a"\n  more  = 1', "locals.more in main.tf, which the value does not need"),
+        ("delay_seconds = 5", "delay_seconds = 2 + 3", "delay_seconds in main.tf, which the value does not need"),
+    ],
+)  # fmt: skip
+def test_what_no_value_shows_may_not_change(ask: Ask, tmp_path: Path, find: str, replace: str, reason: str) -> None:
+    """Each of these comes with the wanted value, so that only the rest of it can be the reason."""
+    find, replace = find.format(timeout=TIMEOUT), replace.format(timeout=TIMEOUT.replace("30", "60"))
+    more = _suggestion().replacements if TIMEOUT not in find else ()
+    suggestion = Suggestion(replacements=(*more, *_suggestion(find, replace).replacements))
+    with pytest.raises(CannotEdit, match=reason):
+        edited_as_suggested(tmp_path, ask(code=OTHERS.encode()), suggestion)
+
+
+def test_a_value_may_come_through_a_local_a_default_and_a_block(ask: Ask, tmp_path: Path) -> None:
+    replacements = (
+        *_suggestion(TIMEOUT, "visibility_timeout_seconds = local.timeout * var.size").replacements,
+        *_suggestion('shown = "a"', 'shown = "a"\n  timeout = 15').replacements,
+        *_suggestion("default = 3", "default = 4").replacements,
+    )
+    edited = edited_as_suggested(tmp_path, ask(code=OTHERS.encode()), Suggestion(replacements=replacements))
+    assert len(edited.edits) == 3

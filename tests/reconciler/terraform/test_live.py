@@ -108,6 +108,18 @@ async def test_the_plan_reads_where_the_provider_cannot(tmp_path: Path) -> None:
         assert await reads.refresh(tmp_path, state=tmp_path / "no.tfstate", targets=["a.b"]) is read
 
 
+@pytest.mark.parametrize("guard", [None, CodeGuard()])
+async def test_the_package_is_compared_with_the_lock_file_where_the_code_is_guarded(
+    tmp_path: Path, guard: CodeGuard | None
+) -> None:
+    terraform = Terraform(environment={}, workdir=tmp_path, guard=guard)
+    async with LiveReads.beside(terraform) as reads:
+        assert reads.plugin.check_lock is (guard is not None)
+        assert reads.plugin.workdir == tmp_path
+    async with LiveReads.beside(terraform, tmp_path / "kept") as reads:
+        assert reads.plugin.workdir == tmp_path / "kept"
+
+
 async def test_code_that_is_refused_is_read_by_neither(tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_text('data "external" "x" {\n}\n')
     terraform = Terraform(environment={}, workdir=tmp_path, guard=CodeGuard())

@@ -19,6 +19,16 @@ PARAMETER: dict[str, Json] = {"name": "/shop/limit", "type": "String"}
         ("MODE", None, True),
         ("DB_PASSWORD", "debug", False),
         ("API_TOKEN", "250", False),
+        ("APP_MODE", "stream", True),
+        ("logLevel", "warn", True),
+        ("FEATURE_X", "on", True),
+        ("KEYED_LIMIT", "40", True),
+        ("MOTTO", "swordfish", False),
+        ("ANSWER", "correct.horse", False),
+        ("MODE_OF_X", "swordfish", False),
+        ("SESSION_MODE", "stream", False),
+        ("DOOR_CODE", "4711", False),
+        ("API_KEYS", "1", False),
         ("MODE", "hunter2", False),
         ("MODE", "s3cr3t", False),
         ("MODE", "AKIAIOSFODNN7EXAMPLE", False),
@@ -31,7 +41,7 @@ PARAMETER: dict[str, Json] = {"name": "/shop/limit", "type": "String"}
 def test_a_variable_of_an_environment(name: str, value: Json, *, plain: bool) -> None:
     path = ("environment", "variables", name)
     assert is_plain_setting("aws_lambda_function", path, value, {}) is plain
-    whole: Json = [{"variables": {name: value, "STAGE": "batch"}}]
+    whole: Json = [{"variables": {name: value, "STAGE": "live"}}]
     assert is_plain_setting("aws_lambda_function", ("environment",), whole, {}) is plain
 
 
@@ -47,6 +57,19 @@ def test_a_variable_of_an_environment(name: str, value: Json, *, plain: bool) ->
 )
 def test_a_parameter(resource: dict[str, Json], value: Json, *, plain: bool) -> None:
     assert is_plain_setting("aws_ssm_parameter", ("value",), value, resource) is plain
+
+
+def test_an_environment_with_more_than_variables_is_not_plain() -> None:
+    assert not is_plain_setting(
+        "aws_lambda_function", ("environment",), [{"variables": {"MODE": "on"}, "more": "x"}], {}
+    )
+    assert not is_plain_setting("aws_lambda_function", ("environment", "variables", "MODE", "deep"), "on", {})
+
+
+def test_values_whose_names_stand_beside_them_are_not_plain() -> None:
+    path = ("environment", "environment_variable", "0", "value")
+    assert not is_plain_setting("aws_codebuild_project", path, "250", {})
+    assert not is_plain_setting("aws_opsworks_application", ("environment", "0", "value"), "on", {})
 
 
 def test_no_other_attribute_is_plain() -> None:

@@ -64,6 +64,21 @@ def test_a_secret_is_marked_wherever_the_mark_stands() -> None:
     assert [change.sensitive for change in plan.changes] == [True, True, False]
 
 
+def test_a_plain_setting_that_the_code_marks_is_sensitive() -> None:
+    def sensitive(marks: Any) -> list[bool]:
+        before, after = ([{"variables": {"MODE": mode, "DB": "x"}}] for mode in ("on", "off"))
+        entry = _entry(
+            "aws_lambda_function.a", before={"environment": before}, after={"environment": after}, after_sensitive=marks
+        )
+        return [change.sensitive for change in read_plan({"resource_changes": [entry]}).changes]
+
+    assert sensitive({"environment": [{"variables": {"DB": True}}]}) == [False]
+    assert sensitive({"environment": [{"variables": {"MODE": True}}]}) == [True]
+    assert sensitive({"environment": [{"variables": True}]}) == [True]
+    assert sensitive({"environment": True}) == [True]
+    assert sensitive(True) == [True]
+
+
 def test_drift_has_live_and_recorded_the_other_way_round() -> None:
     plan = read_plan({"resource_drift": [_entry(before={"a": 2}, after={"a": 5})]})
     assert plan.drift == (ResourceChange(address="aws_x.a", attribute="a", live=5, other=2),)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.terraform.config.carried import Carried
+from gateway.terraform.config.carried import Carried, carried_over
 from gateway.terraform.config.module import Module, load_module
 from gateway.terraform.lang.evaluate import EvaluationScope
 from gateway.terraform.lang.values import MapOf, Opaque, SetOf, Value
@@ -74,3 +74,11 @@ def test_values_that_may_have_changed_and_those_of_other_modules_are_not_carried
     assert carried.earlier("", EvaluationScope(count=1), ".") is None
     carried.release()
     assert carried.earlier("", EvaluationScope(), ".") is None
+
+
+def test_several_edits_reach_what_each_of_them_reaches() -> None:
+    one, two = (Carried(outdated={"": frozenset({name}), name: frozenset({"x"})}) for name in ("a", "b"))
+    together = carried_over([one, two])
+    assert together is not None
+    assert together.outdated == {"": frozenset({"a", "b"}), "a": frozenset({"x"}), "b": frozenset({"x"})}
+    assert carried_over([one, None]) is None

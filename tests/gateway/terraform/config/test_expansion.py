@@ -23,7 +23,7 @@ def test_the_keys_of_a_block(body: str, keys: list[str | int | None], tmp_path: 
     assert [key for key, _ in expand(module, *module.source.resources["r.a"])] == keys
 
 
-@pytest.mark.parametrize("body", ["for_each = [1]", "count = var.none"])
+@pytest.mark.parametrize("body", ["for_each = [1]", "count = var.none", "count = 100000000", "count = 1e9"])
 def test_keys_that_are_not_known(body: str, tmp_path: Path) -> None:
     module = load_module(tmp_path, {Path("main.tf"): f'resource "r" "a" {{\n  {body}\n}}\n'.encode()})
     with pytest.raises(Unknown):

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from gateway.model.json import Json
 from gateway.terraform.config.module import load_module
-from gateway.terraform.lang.evaluate import EvaluationScope, Unknown, evaluate, find
+from gateway.terraform.lang import values
+from gateway.terraform.lang.evaluate import EvaluationScope, Unknown, evaluate, find, value_of
 from gateway.terraform.lang.grammar import parse_expression, read_attribute
 from gateway.terraform.lang.hcl import parse
 from gateway.terraform.lang.steps import Steps
-from gateway.terraform.lang.values import Value
+from gateway.terraform.lang.values import Opaque, Value
 from tests.kit.growth import assert_linear
 
 KNOWN: list[tuple[str, Json]] = [
@@ -321,3 +322,52 @@ def test_a_path_of_many_dots_is_looked_up_once() -> None:
             find(value, ["tags", *["x"] * size])
 
     assert_linear(lambda size: lambda: looked_up(size), 1000)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("1e999999999 > 1", "too large"),
+        ("floor(1e99999999)", "too large"),
+        ('ceil("1e99999")', "too large"),
+        ('signum("1e99999")', "too large"),
+        (f'parseint("{"9" * 5000}", 10) > 1', "too large"),
+        ('timeadd("2020-01-01T00:00:00Z", "9999999999999h")', "not evaluated for these arguments"),
+        ("[for i in range(1000) : [for j in range(1000) : j]]", "too many steps"),
+        ('replace(join("", [for i in range(1000) : "aaaaaaaaaa"]), "a", join("", range(1000)))', "more than 1000000"),
+        ('replace(join("", [for i in range(1000) : "aaaaaaaaaa"]), "/a/", join("", range(1000)))', "more than 1000000"),
+        ('join(join("", range(1000)), range(1000))', "more than 1000000"),
+        ('indent(1000, join("\\n", range(1024)))', "more than 1000000"),
+        (f'format("{"%[1]s" * 1000}", join("", range(1000)))', "more than 1000000"),
+        ('formatlist("%s%s", range(1000), join("", range(1000)))', "more than 1000000"),
+    ],
+)
+def test_what_would_cost_too_much_is_unknown(text: str, why: str) -> None:
+    with pytest.raises(Unknown, match=why):
+        evaluate(parse_expression(text), EvaluationScope(steps=Steps(100_000)))
+
+
+@pytest.mark.parametrize(
+    "doubled", ['"${OLD}${OLD}"', "concat(OLD, OLD)", "[OLD, OLD]", "merge({ a = OLD }, { b = OLD })"]
+)
+def test_a_value_that_doubles_with_each_name_ends_as_unknown(
+    tmp_path: Path, doubled: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for reader in ("gateway.terraform.lang.evaluate", "gateway.terraform.config.module"):
+        monkeypatch.setattr(f"{reader}.MOST", 100_000)
+    first = '"aaaaaaaaaa"' if doubled.startswith('"') else '["a"]'
+    names = "".join(f"  x{number} = {doubled.replace('OLD', f'local.x{number - 1}')}\n" for number in range(1, 22))
+    (tmp_path / "main.tf").write_text(f"locals {{\n  x0 = {first}\n{names}}}\n")
+    module = load_module(tmp_path)
+    assert evaluate(parse_expression("length(local.x8)"), module.scope)
+    with pytest.raises(Unknown, match=r"too many steps|more than 1000000"):
+        evaluate(parse_expression("local.x21"), module.scope)
+
+
+def test_an_unknown_item_is_evaluated_again_with_steps_of_its_own() -> None:
+    scope = EvaluationScope(steps=Steps(1000))
+    (item,) = values.items(value_of(parse_expression("[unknown.x]"), scope), "the test")
+    assert isinstance(item, Opaque)
+    origin = item.origin
+    assert isinstance(origin, tuple)
+    assert origin[1].steps is None

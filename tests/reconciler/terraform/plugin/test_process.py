@@ -1,5 +1,6 @@
 """A provider that does not start, or is none, is an error in words, and its process and socket are gone."""
 
+import asyncio
 import os
 import sys
 import tempfile
@@ -51,3 +52,40 @@ async def test_a_provider_that_answers_nothing_is_said_and_ended(tmp_path: Path)
     await process.close()
     assert not process.running
     assert not process.folder.exists()
+
+
+_PARENT = """
+import asyncio, os, sys
+from pathlib import Path
+from reconciler.terraform.plugin.process import ProviderProcess
+
+async def main():
+    process = await ProviderProcess.start(Path(sys.argv[1]), dict(os.environ))
+    print(process.process.pid, flush=True)
+    await asyncio.sleep(600)
+
+asyncio.run(main())
+"""
+
+
+async def test_a_provider_ends_with_us_even_if_we_are_killed(tmp_path: Path) -> None:
+    body = "print('1|5|unix|' + os.environ['TMPDIR'] + '/none|grpc', flush=True); time.sleep(600)"
+    parent = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", _PARENT, _program(tmp_path, body), stdout=asyncio.subprocess.PIPE
+    )
+    assert parent.stdout is not None
+    provider = int(await parent.stdout.readline())
+    assert _runs(provider)
+    parent.kill()
+    await parent.wait()
+    async with asyncio.timeout(300):
+        while _runs(provider):  # noqa: ASYNC110  nothing signals the end of another's child
+            await asyncio.sleep(0.05)
+
+
+def _runs(process: int) -> bool:
+    """Whether a process runs, and is not only waiting to be reaped."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

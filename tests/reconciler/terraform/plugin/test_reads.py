@@ -1,5 +1,6 @@
 """Providers that read are kept: one process for each configuration, its shape asked for once."""
 
+import asyncio
 import json
 import os
 import shutil
@@ -61,3 +62,40 @@ async def test_code_that_cannot_be_read_is_said(tmp_path: Path) -> None:
         await PluginReads(environment={}, workdir=tmp_path).refresh(
             tmp_path, state=None, targets=["a.b"], data=tmp_path
         )
+
+
+class _Provider:
+    """Fails for one resource and never answers for another."""
+
+    def __init__(self) -> None:
+        self.ended: list[str] = []
+
+    async def call(self, method: str, request: Any, _: str) -> Any:
+        assert method == "UpgradeResourceState"
+        if request.type_name == "a_fails":
+            await asyncio.sleep(0)
+            raise PluginUnavailable.because("It failed.")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.ended.append(request.type_name)
+
+
+async def test_one_read_that_fails_ends_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    provider = _Provider()
+
+    async def started(*_: Any) -> _Provider:
+        return provider
+
+    monkeypatch.setattr(PluginReads, "_provider", started)
+    (tmp_path / "main.tf").write_text("")
+    resources: list[Any] = [
+        {"mode": "managed", "type": kind, "name": "x", "provider": "p", "instances": [{"attributes": {}}]}
+        for kind in ("a_waits", "a_fails", "b_waits")
+    ]
+    (tmp_path / "terraform.tfstate").write_text(json.dumps({"version": 4, "resources": resources}))
+    reads = PluginReads(environment={}, workdir=tmp_path)
+    targets = ["a_waits.x", "a_fails.x", "b_waits.x"]
+    with pytest.raises(PluginUnavailable, match="It failed"):
+        await reads.refresh(tmp_path, state=None, targets=targets, data=tmp_path)
+    assert sorted(provider.ended) == ["a_waits", "b_waits"]
