@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from gateway.model.motive import Motivation, Motive
-from gateway.model.signal import MotiveProof, Signal, SignalEvent, SignalState, reference
+from gateway.model.signal import MotiveProof, Signal, SignalEvent, SignalScope, SignalState, reference
 from gateway.ports import Clock
 from gateway.settings_signals import FILES, SignalSourceSettings
 from gateway.signal_ports import SignalLedger, SignalQuery
@@ -15,6 +15,10 @@ from gateway.signals.concerns import concerns
 from gateway.signals.files import SignalFiles
 
 _MOST: Final = 10_000
+_MOST_PROOFS: Final = 10
+"""Signals that a claim keeps as its proof."""
+_MOST_COMPARED: Final = 20_000
+"""How often an address is held against the scopes of a signal in one decision."""
 _NONE: Final = MotiveProof()
 
 
@@ -64,10 +68,7 @@ class SignalBook:
         if motive is None or motive.motivation not in self.checked or not motive.evidence:
             return MotiveProof(checked=self.checked)
         named = {each.id: each for each in self._named(motive.evidence) if self._supports(each, motive.motivation)}
-        by_address = {
-            address: tuple(sorted(each.id for each in named.values() if concerns(each.scopes, stack, address)))
-            for address, stack in stacks.items()
-        }
+        by_address = _proofs(named.values(), stacks)
         useful = {signal for proof in by_address.values() for signal in proof}
         signals = tuple(each for key, each in sorted(named.items()) if key in useful)
         return MotiveProof(checked=self.checked, signals=signals, by_address=by_address)
@@ -105,6 +106,21 @@ def _closing(signal: Signal, at: datetime) -> SignalEvent:
         references=signal.references,
         scopes=signal.scopes,
     )
+
+
+def _proofs(named: Iterable[Signal], stacks: Mapping[str, str]) -> Mapping[str, tuple[str, ...]]:
+    """The signals that concern each address, a few of them. Signals of the same scopes, such as one alert of many hosts, are looked at once."""
+    groups: dict[tuple[SignalScope, ...], list[str]] = {}
+    for signal in named:
+        groups.setdefault(signal.scopes, []).append(signal.id)
+    # What exceeds the limit proves nothing: a call of many resources whose evidence names many signals must not take seconds.
+    looked_at = list(groups.items())[: _MOST_COMPARED // max(1, len(stacks))]
+    return {
+        address: tuple(
+            sorted(id_ for scopes, ids in looked_at if concerns(scopes, stack, address) for id_ in ids)[:_MOST_PROOFS]
+        )
+        for address, stack in stacks.items()
+    }
 
 
 def _by_reference(signals: Sequence[Signal]) -> Mapping[str, tuple[Signal, ...]]:
