@@ -33,6 +33,10 @@ class SignalLedger(Protocol):
         """
         ...
 
+    async def signals_version(self) -> int:
+        """A number that grows whenever a signal changes. Raises `errors.LedgerUnavailable`."""
+        ...
+
     async def signals(self, query: SignalQuery) -> Sequence[Signal]:
         """Signals, the latest first. Raises `errors.LedgerUnavailable`."""
         ...

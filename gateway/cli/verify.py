@@ -88,7 +88,7 @@ def config(*, config: Config = None, as_json: Json = False) -> None:
     )
     rows = [[name, _cell(value), origin_of[name].value, environment_variable(name)] for name, value in values.items()]
     show_table("Settings", ["setting", "value", "from", "environment variable"], rows)
-    console.print(evidence_rule(settings.signals))
+    console.print(safe(evidence_rule(settings.signals)))
 
 
 def _masked(value: Any) -> Any:

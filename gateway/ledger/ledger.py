@@ -24,7 +24,7 @@ from gateway.ledger.probe import Probe
 from gateway.ledger.rate_limit import RefusalRateLimit, refusal_body
 from gateway.ledger.reader import Reader
 from gateway.ledger.rows import ChainEndRow
-from gateway.ledger.signal_queries import list_signals
+from gateway.ledger.signal_queries import list_signals, signals_version
 from gateway.ledger.signals import record_signals
 from gateway.ledger.statements import Session
 from gateway.ledger.store import Store, open_store
@@ -301,6 +301,10 @@ class SqlLedger:
     async def record_signals(self, events: Sequence[SignalEvent], at: datetime) -> int:
         """Record what is news, and downgrade the claims whose last proof closes; the number of signals that changed."""
         return await self._writer.submit(lambda transaction: record_signals(transaction, events, at))
+
+    async def signals_version(self) -> int:
+        """The number of the latest record about a signal."""
+        return await self._query_reader.read(signals_version)
 
     async def signals(self, query: SignalQuery) -> Sequence[Signal]:
         """Signals, the latest first; at most `queries.MAX_PAGE`."""

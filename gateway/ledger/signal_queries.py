@@ -4,13 +4,14 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import Connection, Select, func, select
 
 from gateway.ledger.queries import MAX_PAGE
 from gateway.ledger.rows import SignalRow
 from gateway.ledger.statements import columns
-from gateway.ledger.tables import SIGNALS
+from gateway.ledger.tables import RECORDS, SIGNALS
 from gateway.ledger.timestamps import from_text
+from gateway.model.record import Stage
 from gateway.model.signal import Signal, SignalScope, SignalState
 from gateway.signal_ports import SignalQuery
 
@@ -29,6 +30,12 @@ def list_signals(connection: Connection, query: SignalQuery) -> Sequence[Signal]
             continue
         found.append(signal)
     return found[: max(0, query.limit)]
+
+
+def signals_version(connection: Connection) -> int:
+    """The number of the latest record about a signal; 0 if there is none."""
+    latest = select(func.max(RECORDS.c.seq)).where(RECORDS.c.stage == Stage.SIGNALLED.value)
+    return int(connection.execute(latest).scalar() or 0)
 
 
 def signal_from_row(row: SignalRow) -> Signal:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from gateway.model.motive import Motivation, Motive
-from gateway.model.signal import MotiveProof, Signal, SignalEvent, SignalState, reference
+from gateway.model.signal import MotiveProof, Signal, SignalEvent, SignalScope, SignalState, reference
 from gateway.ports import Clock
 from gateway.settings_signals import FILES, SignalSourceSettings
 from gateway.signal_ports import SignalLedger, SignalQuery
@@ -15,6 +15,10 @@ from gateway.signals.concerns import concerns
 from gateway.signals.files import SignalFiles
 
 _MOST: Final = 10_000
+_MOST_PROOFS: Final = 10
+"""Signals that a claim keeps as its proof."""
+_MOST_COMPARED: Final = 20_000
+"""How often an address is held against the scopes of a signal in one decision."""
 _NONE: Final = MotiveProof()
 
 
@@ -29,22 +33,33 @@ class SignalBook:
     checked: frozenset[Motivation] = frozenset()
     _open: Mapping[str, tuple[Signal, ...]] = field(default_factory=dict)
     """By reference."""
+    _signals: Sequence[Signal] = ()
+    _version: int = 0
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
         self.checked = frozenset(each for source in self.sources.values() for each in source.motivations)
 
     async def refresh(self) -> None:
-        """Read the open signals and the files, and close what has been open for too long. Raises `errors.LedgerUnavailable`."""
+        """Look for signals and files that changed, and close what has been open for too long. Raises `errors.LedgerUnavailable`."""
         if not self.sources:
             return
-        if self.files.sources:
-            await asyncio.to_thread(self.files.refresh, self.clock.now())
-        now = self.clock.now()
-        signals = await self.ledger.signals(SignalQuery(state=SignalState.OPEN, limit=_MOST))
-        ended = [_closing(each, now) for each in signals if self._has_ended(each, now)]
-        if ended and await self.ledger.record_signals(ended, now):
-            signals = await self.ledger.signals(SignalQuery(state=SignalState.OPEN, limit=_MOST))
-        self._open = _by_reference(signals)
+        async with self._turn:  # a slow look must not replace what a later one saw
+            if self.files.sources:
+                await asyncio.to_thread(self.files.refresh, self.clock.now())
+            await self._read()
+            now = self.clock.now()
+            ended = [_closing(each, now) for each in self._signals if self._has_ended(each, now)]
+            if ended and await self.ledger.record_signals(ended, now):
+                await self._read()
+
+    async def _read(self) -> None:
+        """Read the open signals, if any changed since the last time."""
+        version = await self.ledger.signals_version()
+        if version != self._version:
+            self._signals = await self.ledger.signals(SignalQuery(state=SignalState.OPEN, limit=_MOST))
+            self._open = _by_reference(self._signals)
+            self._version = version
 
     def proof(self, motive: Motive | None, stacks: Mapping[str, str]) -> MotiveProof:
         """What the evidence of a motive proves for these resources; `stacks` names the stack of each address, empty if none declares it."""
@@ -53,10 +68,7 @@ class SignalBook:
         if motive is None or motive.motivation not in self.checked or not motive.evidence:
             return MotiveProof(checked=self.checked)
         named = {each.id: each for each in self._named(motive.evidence) if self._supports(each, motive.motivation)}
-        by_address = {
-            address: tuple(sorted(each.id for each in named.values() if concerns(each.scopes, stack, address)))
-            for address, stack in stacks.items()
-        }
+        by_address = _proofs(named.values(), stacks)
         useful = {signal for proof in by_address.values() for signal in proof}
         signals = tuple(each for key, each in sorted(named.items()) if key in useful)
         return MotiveProof(checked=self.checked, signals=signals, by_address=by_address)
@@ -94,6 +106,21 @@ def _closing(signal: Signal, at: datetime) -> SignalEvent:
         references=signal.references,
         scopes=signal.scopes,
     )
+
+
+def _proofs(named: Iterable[Signal], stacks: Mapping[str, str]) -> Mapping[str, tuple[str, ...]]:
+    """The signals that concern each address, a few of them. Signals of the same scopes, such as one alert of many hosts, are looked at once."""
+    groups: dict[tuple[SignalScope, ...], list[str]] = {}
+    for signal in named:
+        groups.setdefault(signal.scopes, []).append(signal.id)
+    # What exceeds the limit proves nothing: a call of many resources whose evidence names many signals must not take seconds.
+    looked_at = list(groups.items())[: _MOST_COMPARED // max(1, len(stacks))]
+    return {
+        address: tuple(
+            sorted(id_ for scopes, ids in looked_at if concerns(scopes, stack, address) for id_ in ids)[:_MOST_PROOFS]
+        )
+        for address, stack in stacks.items()
+    }
 
 
 def _by_reference(signals: Sequence[Signal]) -> Mapping[str, tuple[Signal, ...]]:

@@ -152,6 +152,19 @@ def test_config_as_a_table(elsewhere: Path, sentinel: Callable[..., Any], monkey
     assert line.split() == ["account", "[red]1[/red]", "environment", "SENTINEL_ACCOUNT"]
 
 
+def test_config_says_whether_evidence_is_checked(
+    elsewhere: Path, sentinel: Callable[..., Any], document: Document
+) -> None:
+    assert document("config")[1]["evidence"].startswith("Evidence is not checked")
+    assert "([[signals]])" in sentinel("config").stdout.replace("\n", "")
+    (elsewhere / "sentinel.toml").write_text(
+        '[[signals]]\nname = "pager"\nform = "pagerduty"\nsecret = "do-not-show-me-please"\n'
+    )
+    code, reply = document("config")
+    assert (code, "checked for incident" in reply["evidence"]) == (0, True)
+    assert "do-not-show-me" not in sentinel("config").stdout + str(reply)
+
+
 SECRETS = {
     "SENTINEL_MASTER_KEY": "do-not-show-me-do-not-show-me-do-not",
     "SENTINEL_RECONCILE__KEY_SECRET": "do-not-show-me",

@@ -50,3 +50,13 @@ async def test_one_is_read_as_it_was_told(scene: Any) -> None:
     )
     assert "https://alerts.example/1" in found.references
     assert not found.filed
+
+
+async def test_the_version_grows_with_each_change(scene: Any) -> None:
+    assert await scene.ledger.signals_version() == 0
+    await scene.ledger.record_signals([event("a")], NOW)
+    first = await scene.ledger.signals_version()
+    await scene.ledger.record_signals([event("a")], NOW)
+    assert await scene.ledger.signals_version() == first > 0
+    await scene.ledger.record_signals([event("a", SignalState.CLOSED)], NOW)
+    assert await scene.ledger.signals_version() > first

@@ -6,10 +6,13 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from gateway.model.motive import Intent, Motivation, Motive
 from gateway.model.signal import Signal, SignalEvent, SignalScope, SignalState
 from gateway.settings_signals import ConcernSettings, SignalForm, SignalSourceSettings
 from gateway.signal_ports import SignalQuery
+from gateway.signals import book as book_module
 from gateway.signals.book import SignalBook
 from gateway.signals.files import SignalFiles
 from tests.kit import history
@@ -30,13 +33,20 @@ class Kept:
 
     signals_now: list[Signal] = field(default_factory=list)
     recorded: list[SignalEvent] = field(default_factory=list)
+    read: int = 0
+    version: int = 1
+
+    async def signals_version(self) -> int:
+        return self.version
 
     async def signals(self, query: SignalQuery) -> list[Signal]:
         assert query.state is SignalState.OPEN
+        self.read += 1
         return self.signals_now
 
     async def record_signals(self, events: Any, at: datetime) -> int:
         self.recorded += events
+        self.version += 1
         ended = {event.id for event in events}
         self.signals_now = [each for each in self.signals_now if each.id not in ended]
         return len(events)
@@ -84,6 +94,36 @@ async def test_without_sources_nothing_is_checked_and_the_ledger_not_asked() -> 
     known = SignalBook(sources={}, ledger=None, clock=FixedClock())  # type: ignore[arg-type]  # it must not be asked
     await known.refresh()
     assert known.proof(motive("k"), SHOP).proves(motive("k"), SHOP) is None
+
+
+async def test_many_signals_and_many_resources_take_a_limited_number_of_comparisons(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: list[str] = []
+
+    def counted(_scopes: object, _stack: str, address: str) -> bool:
+        calls.append(address)
+        return True
+
+    monkeypatch.setattr(book_module, "concerns", counted)
+    one = [replace(signal(str(n)), references=("many",)) for n in range(1_000)]
+    known = await book(*one)
+    proof = known.proof(motive("many"), SHOP)
+    assert (len(calls), len(proof.by_address["aws_sqs_queue.a"]), len(proof.signals)) == (1, 10, 10)
+    different = [replace(each, scopes=(SignalScope(stack=str(n)),)) for n, each in enumerate(one)]
+    calls.clear()
+    (await book(*different)).proof(motive("many"), {f"aws_sqs_queue.q{n}": "shop" for n in range(1_000)})
+    assert len(calls) == 20_000
+
+
+async def test_the_ledger_is_read_again_only_when_a_signal_changed() -> None:
+    known = await book(signal("k"))
+    kept = known.ledger
+    assert isinstance(kept, Kept)
+    for version, read in ((1, 1), (1, 1), (2, 2), (2, 2)):
+        kept.version = version
+        await known.refresh()
+        assert kept.read == read
 
 
 async def test_a_signal_that_stays_open_for_too_long_is_closed() -> None:

@@ -31,6 +31,9 @@ class Kept:
         self.events += events
         return len(events)
 
+    async def signals_version(self) -> int:
+        return 0
+
     async def signals(self, query: SignalQuery) -> list[Signal]:
         return []
 
