@@ -30,7 +30,8 @@ from reconciler.proof.undeclared import DeclaredCache, undeclared
 from reconciler.proposal import Proposal
 from reconciler.publish.git import Branch, branch_tip, mutations_in, open_branch, open_protected, protected_head
 from reconciler.publish.worktree_files import add_untracked_files
-from reconciler.rewrite.create import is_known, wanted_creations
+from reconciler.rewrite.create import wanted_creations
+from reconciler.rewrite.same_resource import is_known
 from reconciler.rewrite.surroundings import surroundings
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.downloaded import link_downloaded

@@ -13,17 +13,14 @@ from pathlib import Path
 from tree_sitter import Node
 
 from gateway.errors import CodeInvalid
-from gateway.model.equality import equal
 from gateway.model.json import Json
 from gateway.model.mutation import WHOLE
 from gateway.terraform.address import Address, parse_address
-from gateway.terraform.config.instance import ResourceInstance, declared
 from gateway.terraform.config.module import Module
 from gateway.terraform.config.source import Source
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
-from gateway.terraform.lang.values import Unknown
 from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
 from reconciler.drift.creations import Created, may_belong
 from reconciler.model import Edited, Left, Wanted
@@ -33,6 +30,7 @@ from reconciler.rewrite.editors.text import CannotEdit
 from reconciler.rewrite.likes import likes
 from reconciler.rewrite.more import Like, more
 from reconciler.rewrite.new_block import block_text, import_text
+from reconciler.rewrite.same_resource import is_declared, is_known
 from reconciler.rewrite.slug import names, shared, slug
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.terraform.plain_setting import is_plain_setting
@@ -41,22 +39,6 @@ Live = Mapping[str, Mapping[str, Json]]
 """Attributes of the stack's resources by address."""
 
 _IDENTIFYING = ("arn", "id", "name", "bucket", "key_id", "url")
-_SAME = frozenset(
-    [
-        "name",
-        "bucket",
-        "role",
-        "policy_arn",
-        "route_table_id",
-        "destination_cidr_block",
-        "security_group_id",
-        "ip_protocol",
-        "from_port",
-        "cidr_ipv4",
-        "load_balancer_arn",
-        "port",
-    ]
-)
 _PLAIN = frozenset(["name", "type", "value", "description", "protocol", "ip_protocol", "status", "instance_type"])
 """Attributes that never refer to another resource."""
 _MOST_LIKES = 50
@@ -140,20 +122,6 @@ def _with_block(code: EditedCode, wanted: Wanted, value: Mapping[str, Json]) -> 
     return code
 
 
-def _is_declared(code: EditedCode, address: str, created: Created) -> bool:
-    """Whether the code declares what tells the resource from others, as far as it is known there: changing that would replace it."""
-    instance = code.module.instance(address)
-    own = {name: value for name, value in created.attributes.items() if name in _SAME}
-    return instance is not None and all(_may_be(instance, name, value) for name, value in own.items())
-
-
-def _may_be(instance: ResourceInstance, name: str, value: Json) -> bool:
-    try:
-        return equal(declared(instance, name), value)
-    except Unknown:
-        return True
-
-
 def _secret_in(created: Created) -> str:
     """The first attribute that may hold a secret, and whose value is no evident setting; empty if there is none."""
     kind, attributes = created.resource_type, created.attributes
@@ -163,17 +131,6 @@ def _secret_in(created: Created) -> str:
         if (may_hold or shows) and not is_plain_setting(kind, (name,), value, attributes):
             return name
     return ""
-
-
-def is_known(created: Created, live: Live) -> bool:
-    """Whether the state has it already, by its id or by all that tells it from others. `live` has the attributes by address."""
-    own = {name: value for name, value in created.attributes.items() if name in _SAME}
-    return any(
-        attributes.get("id") == created.import_id
-        or (bool(own) and all(str(attributes.get(name)) == str(value) for name, value in own.items()))
-        for address, attributes in live.items()
-        if _type(address) == created.resource_type
-    )
 
 
 def _type(address: str) -> str:
@@ -238,7 +195,7 @@ class _Planner:
                 code = _added(self.code, wanted)
             except (CannotEdit, CodeInvalid):
                 continue
-            if not _is_declared(code, address, created):
+            if not is_declared(code, address, created):
                 continue
             return wanted if address not in self.taken else None
         return None

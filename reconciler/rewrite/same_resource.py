@@ -1,0 +1,55 @@
+"""Whether a resource that was created is one that the state has, or one that edited code declares."""
+
+from collections.abc import Mapping
+
+from gateway.model.equality import equal
+from gateway.model.json import Json
+from gateway.terraform.address import parse_address
+from gateway.terraform.config.instance import ResourceInstance, declared
+from gateway.terraform.lang.values import Unknown
+from reconciler.drift.creations import Created
+from reconciler.rewrite.code import EditedCode
+
+_SAME = frozenset(
+    [
+        "name",
+        "bucket",
+        "role",
+        "policy_arn",
+        "route_table_id",
+        "destination_cidr_block",
+        "security_group_id",
+        "ip_protocol",
+        "from_port",
+        "cidr_ipv4",
+        "load_balancer_arn",
+        "port",
+    ]
+)
+
+
+def is_known(created: Created, live: Mapping[str, Mapping[str, Json]]) -> bool:
+    """Whether the state has it already, by its id or by all that tells it from others. `live` has the attributes by address."""
+    own = {name: value for name, value in created.attributes.items() if name in _SAME}
+    return any(
+        attributes.get("id") == created.import_id
+        or (bool(own) and all(str(attributes.get(name)) == str(value) for name, value in own.items()))
+        for address, attributes in live.items()
+        if (parsed := parse_address(address)) is not None
+        and not parsed.data
+        and parsed.resource_type == created.resource_type
+    )
+
+
+def is_declared(code: EditedCode, address: str, created: Created) -> bool:
+    """Whether the code declares what tells the resource from others, as far as it is known there: changing that would replace it."""
+    instance = code.module.instance(address)
+    own = {name: value for name, value in created.attributes.items() if name in _SAME}
+    return instance is not None and all(_may_be(instance, name, value) for name, value in own.items())
+
+
+def _may_be(instance: ResourceInstance, name: str, value: Json) -> bool:
+    try:
+        return equal(declared(instance, name), value)
+    except Unknown:
+        return True

@@ -1,0 +1,37 @@
+"""A created resource is known by its id, or by all that tells it from others; an edit must not give it another name."""
+
+from pathlib import Path
+
+import pytest
+
+from gateway.model.json import Json
+from reconciler.drift.creations import Created
+from reconciler.rewrite.code import read_code
+from reconciler.rewrite.same_resource import is_declared, is_known
+
+QUEUE = Created(resource_type="aws_sqs_queue", import_id="https://q/jobs", attributes={"name": "jobs"}, name="jobs")
+
+
+@pytest.mark.parametrize(
+    ("live", "known"),
+    [
+        ({"aws_sqs_queue.a": {"id": "https://q/jobs"}}, True),
+        ({"aws_sqs_queue.a": {"id": "https://other/jobs", "name": "jobs"}}, True),
+        ({"aws_sqs_queue.a": {"id": "https://q/mail", "name": "mail"}}, False),
+        ({"data.aws_sqs_queue.a": {"id": "https://q/jobs"}}, False),
+        ({"aws_sns_topic.a": {"id": "https://q/jobs", "name": "jobs"}}, False),
+        ({}, False),
+    ],
+)
+def test_what_the_state_has_is_known(live: dict[str, dict[str, Json]], known: bool) -> None:
+    assert is_known(QUEUE, live) is known
+
+
+@pytest.mark.parametrize(
+    ("name", "declares"), [('"jobs"', True), ('"mail"', False), ("aws_sns_topic.a.arn", True)], ids=str
+)
+def test_code_declares_it_if_its_name_is_the_same_or_not_known(tmp_path: Path, name: str, declares: bool) -> None:
+    (tmp_path / "main.tf").write_text(f'resource "aws_sqs_queue" "a" {{\n  name = {name}\n}}\n')
+    code = read_code(tmp_path, {}, None)
+    assert is_declared(code, "aws_sqs_queue.a", QUEUE) is declares
+    assert not is_declared(code, "aws_sqs_queue.b", QUEUE)
