@@ -10,7 +10,7 @@ import subprocess
 import sys
 from typing import Any, Final
 
-from gateway.doors.api.plans import PlanBody
+from gateway.doors.api.plan_body import PlanBody
 from gateway.effects.plan_document import read_plan
 from gateway.errors import Malformed
 from gateway.model.plan import Plan, change_to_json
