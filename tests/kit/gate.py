@@ -30,7 +30,14 @@ from gateway.model.caller import ActorKind, Caller
 from gateway.model.record import Record
 from gateway.model.verdict import Mode
 from gateway.ports import Key, RecordQuery
-from gateway.settings import DataPlaneSettings, ServerSettings, Settings, StackSettings, UpstreamSettings
+from gateway.settings import (
+    DataPlaneSettings,
+    PolicySettings,
+    ServerSettings,
+    Settings,
+    StackSettings,
+    UpstreamSettings,
+)
 from gateway.settings_run_task import RunTaskSettings
 from tests.kit.upstream import UpstreamStub
 
@@ -66,6 +73,7 @@ class Gate:
     data_plane: DataPlaneSettings = field(default_factory=DataPlaneSettings)
     """Of the stack."""
     run_task: RunTaskSettings = field(default_factory=RunTaskSettings)
+    policy: PolicySettings = field(default_factory=PolicySettings)
     data: Path | None = None
     """Another gateway's data directory, to share its ledger; default: one of its own."""
 
@@ -162,6 +170,7 @@ class Gate:
                 server=self.server,
                 upstream=UpstreamSettings(simulated=f"http://127.0.0.1:{self.upstream.port}", reply_seconds=300),
                 run_task=self.run_task,
+                policy=self.policy,
                 stacks=(StackSettings(name="kafka", path=self.stack, mode=self.mode, data_plane=self.data_plane),),
             )
             async with running(settings) as self.app, open_sealed_ledger(settings) as self.ledger:

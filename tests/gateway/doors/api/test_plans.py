@@ -69,6 +69,19 @@ def test_a_plan_that_outranks_a_claim_passes_and_says_which_it_ends(gate: Gate) 
         gate.release_all()
 
 
+def test_a_close_call_is_for_a_human(gate: Gate) -> None:
+    gate.client("autoscaling", "agent", ("cost", "experiment")).set_desired_capacity(
+        AutoScalingGroupName=GROUP, DesiredCapacity=5
+    )
+    try:
+        why = {"intent": "cost", "motivation": "routine"}
+        _, report = ask(gate, "pipeline", change(values={"desired_capacity": 4}), motive=why)
+        assert (report["passes"], rules(report), report["decision"]["verdict"]) == (False, ["SEN-A002"], "hold")
+        assert [each["fate"] for each in report["claims"]] == ["held"]
+    finally:
+        gate.release_all()
+
+
 def test_one_decision_names_every_bound_and_guardrail(gate: Gate) -> None:
     world = {"from_port": 8443, "to_port": 8443, "protocol": "tcp", "cidr_blocks": ["0.0.0.0/0"]}
     status, report = ask(
