@@ -11,7 +11,7 @@ from gateway.model.plan import Plan, PlannedAction, PlannedChange
 from gateway.terraform.address import parse_address
 
 Name = Annotated[str, Field(min_length=1, max_length=512)]
-Path = Annotated[str, Field(min_length=1, max_length=512)]
+Path = Annotated[str, Field(pattern=r"^[^*\x00-\x1f][^\x00-\x1f]*$", max_length=512)]
 
 
 class PlannedChangeBody(BaseModel):

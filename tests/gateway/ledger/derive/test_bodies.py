@@ -15,7 +15,13 @@ def test_members_can_be_missing_or_unknown(stage: str, text: str) -> None:
 
 def test_only_what_was_not_decided_changes_no_table() -> None:
     from_outside = {Stage.DRIFTED, Stage.DRIFT_DECIDED, Stage.DRIFT_SETTLED}
-    assert set(Stage) - set(BODIES) == {Stage.TURNED_AWAY, Stage.PASSED, Stage.PROPOSED, *from_outside}
+    assert set(Stage) - set(BODIES) == {
+        Stage.TURNED_AWAY,
+        Stage.PASSED,
+        Stage.PROPOSED,
+        Stage.PLAN_CHECKED,
+        *from_outside,
+    }
 
 
 @pytest.mark.parametrize("text", ["null", '{"a":"ü","b":1.0}', '""', "[]"])
