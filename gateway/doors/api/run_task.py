@@ -42,7 +42,7 @@ class RunTaskHost(Protocol):
 
 
 @dataclass(slots=True, kw_only=True)
-class RunTask:
+class HcpRunTask:
     """The run task of one gateway."""
 
     settings: RunTaskSettings
