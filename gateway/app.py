@@ -40,7 +40,7 @@ from gateway.doors.api.decoder import ApiDecoder
 from gateway.doors.api.health import Readiness, add_health
 from gateway.doors.api.problems import handle_errors
 from gateway.doors.api.routes import routes
-from gateway.doors.api.run_task import RunTask
+from gateway.doors.api.run_task import HcpRunTask
 from gateway.doors.api.run_task_request import require_listed
 from gateway.doors.aws import call_classes, routing_index
 from gateway.doors.aws.bucket_host import BucketHosts
@@ -137,13 +137,11 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             masker=masker,
             objects=_state_objects(settings, clock),
         )
-        _warn(stacks)
         ledger = await stack.enter_async_context(open_sealed_ledger(settings))
         keys = SqlKeyRing(ledger, master=master, clock=clock)
         engine = await open_engine(settings.policy, settings.data)
         stack.push_async_callback(engine.close)
-        for warning in await idle_layers(engine, [each.name for each in settings.stacks]):
-            log.warning("priority_layer", warning=warning)
+        await _warn(stacks, engine)
         client = Client(
             connect_seconds=settings.upstream.connect_seconds, reply_seconds=settings.upstream.reply_seconds
         )
@@ -179,14 +177,14 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             ports.wakeups.follow(ledger),
         ):
             stack.callback(asyncio.ensure_future(work).cancel)
-        plans = _plans(ports)
-        run_task = _run_task(ports, plans, stack)
-        application = _application(ports, plans, run_task)
+        application = _application(ports, _run_task(ports, stack))
         _log_start(ports)
         yield application
 
 
-def _warn(stacks: Stacks) -> None:
+async def _warn(stacks: Stacks, engine: RunningEngine) -> None:
+    for warning in await idle_layers(engine, [stack.name for stack in stacks.all]):
+        log.warning("priority_layer", warning=warning)
     for warning in stacks.warnings:
         log.warning("contract_warning", warning=warning)
     for warning in stacks.origin_warnings:
@@ -233,7 +231,7 @@ class _Wire:
     signer: RequestSigner
 
 
-def _application(ports: Ports, plans: PlanCheck, run_task: RunTask) -> DoorRouter:
+def _application(ports: Ports, run_task: HcpRunTask) -> DoorRouter:
     settings, models = ports.settings, ServiceModels()
     wire = _Wire(
         routing=routing_index.shipped(),
@@ -249,7 +247,7 @@ def _application(ports: Ports, plans: PlanCheck, run_task: RunTask) -> DoorRoute
     app.state.wakeups = ports.wakeups
     handle_errors(app)
     add_health(app, lambda: _readiness(ports))
-    app.include_router(routes(_context(ports, pipeline, _api_decoder(settings, wire), plans, run_task)))
+    app.include_router(routes(_context(ports, pipeline, _api_decoder(settings, wire), run_task)))
     app.mount("/", door)  # must be last: every path outside the API is an AWS request
     # The router wraps FastAPI and passes AWS requests directly to the door: FastAPI's work for a request costs more than the door's.
     budget = BodyBudget(settings.server.max_buffered_bytes)
@@ -349,7 +347,7 @@ def _api_decoder(settings: Settings, wire: _Wire) -> ApiDecoder:
     )
 
 
-def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder, plans: PlanCheck, run_task: RunTask) -> Context:
+def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder, run_task: HcpRunTask) -> Context:
     return Context(
         pipeline=pipeline,
         authenticator=Bearer(ports.keys, ports.clock),
@@ -360,7 +358,7 @@ def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder, plans: PlanC
         commands=ports.ledger,
         drift=ports.drift,
         intake=_intake(ports),
-        plans=plans,
+        plans=run_task.plans,
         run_task=run_task,
         keys=ports.keys,
         clock=ports.clock,
@@ -405,15 +403,15 @@ def _plans(ports: Ports) -> PlanCheck:
     )
 
 
-def _run_task(ports: Ports, plans: PlanCheck, stack: AsyncExitStack) -> RunTask:
+def _run_task(ports: Ports, stack: AsyncExitStack) -> HcpRunTask:
     """The run task, which is closed with the stack before its connections and the ledger are."""
     settings = ports.settings.run_task
     host = HcpHost(lambda url: require_listed(url, settings.hosts), largest_plan=LARGEST_PLAN)
     stack.push_async_callback(host.close)
-    task = RunTask(
+    task = HcpRunTask(
         settings=settings,
         host=host,
-        plans=plans,
+        plans=_plans(ports),
         keys=ports.keys,
         queries=ports.ledger,
         clock=ports.clock,

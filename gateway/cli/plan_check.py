@@ -103,7 +103,7 @@ def _print(reply: Mapping[str, Any], output: PlanFormat, plan: Path, root: str) 
 
 
 def _print_text(reply: Mapping[str, Any]) -> None:
-    from gateway.doors.plan_markdown import plan_headline
+    from gateway.doors.plan_markdown import plan_headline, unjudged_note
 
     console.print(safe(plan_headline(reply)))
     for finding in reply["decision"]["findings"]:
@@ -112,6 +112,8 @@ def _print_text(reply: Mapping[str, Any]) -> None:
         console.print(
             f"  {verdict}: {safe(finding['reason'])} \\[{safe(finding['rule'])}]" + (f" {safe(place)}" if place else "")
         )
+    if note := unjudged_note(reply):
+        console.print(f"  {safe(note)}")
     if reply["claims"]:
         show_table("Claims that the plan contests", _COLUMNS, [_row(each) for each in reply["claims"]])
 

@@ -10,6 +10,7 @@ from gateway.model.verdict import Verdict
 MOST_ROWS: Final = 100
 """Rows of each table; the others are counted."""
 _LONGEST: Final = 600
+_NAMED: Final = 10
 _SPECIAL: Final = re.compile(r"([\\`*_{}\[\]()#+!|~])")
 _ENTITIES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;&#8203;"})
 """A zero-width space ends what GitHub would take for the mention of a user."""
@@ -41,10 +42,21 @@ def plan_markdown(report: Mapping[str, Any]) -> str:
         parts.append(_table(("", "Rule", "Resource", "Why"), rows))
     if rows := [_claim(each) for each in report["claims"]]:
         parts.append(_table(("Claimed by", "Resource", "Claim", "Plan", "After an apply"), rows))
+    if note := unjudged_note(report):
+        parts.append(_text(note))
     parts.append(
         f"Check `{report['plan']['id']}`, policies `{report['decision']['bundle'][:12]}`. Nothing was changed."
     )
     return "\n\n".join(parts) + "\n"
+
+
+def unjudged_note(report: Mapping[str, Any]) -> str:
+    """Which values nobody could judge, because they are known only after the apply; empty if there are none."""
+    names = [".".join((each["address"], each["attribute"])) for each in report["unjudged"]]
+    if not names:
+        return ""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"Known only after the apply, and judged then: {', '.join(names[:_NAMED])}{more}."
 
 
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:

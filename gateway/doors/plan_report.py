@@ -5,6 +5,7 @@ from typing import Any
 from gateway.doors.serialize import decision_to_json, time_to_json
 from gateway.model.json import to_json
 from gateway.model.motive import motive_to_json
+from gateway.model.mutation import EffectAction
 from gateway.model.verdict import Verdict
 from gateway.plan_check import ContestedClaim, PlanVerdict
 
@@ -27,6 +28,11 @@ def plan_report(verdict: PlanVerdict, *, sees_all: bool) -> dict[str, Any]:
         "decision": {**decision, "findings": findings},
         "claims": [_claim(each, sees_all=sees_all) for each in verdict.claims],
         "places": dict(verdict.places),
+        "unjudged": [
+            {"address": effect.address, "attribute": effect.attribute}
+            for effect in verdict.mutation.effects
+            if effect.action is EffectAction.INVOKE
+        ],
     }
 
 

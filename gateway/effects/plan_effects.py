@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from gateway.model.document import is_ambiguous
 from gateway.model.json import Json
 from gateway.model.masking import Masker, holds_mask
 from gateway.model.mutation import WHOLE, Effect, EffectAction
@@ -53,6 +54,9 @@ def _effects(change: PlannedChange, stack: Stack, masker: Masker, *, asked: bool
 
 def _put(effect: Effect, value: Json, recorded: Mapping[str, Json], masker: Masker) -> Effect:
     kind, path = effect.resource_type, effect.attribute
+    if isinstance(value, str) and is_ambiguous(value):
+        # Nobody knows which of two members of one name AWS takes, so policies must not judge either.
+        return replace(effect, value=masker.mask(value), sensitive=True)
     before = AttributePath(path).value_at(recorded)
     shown = masked(value, resource_type=kind, attribute=path, masker=masker, recorded=before)
     judged = shown if may_hold_secret(kind, path) else unmasked_documents(value, shown)

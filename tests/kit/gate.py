@@ -30,7 +30,14 @@ from gateway.model.caller import ActorKind, Caller
 from gateway.model.record import Record
 from gateway.model.verdict import Mode
 from gateway.ports import Key, RecordQuery
-from gateway.settings import DataPlaneSettings, ServerSettings, Settings, StackSettings, UpstreamSettings
+from gateway.settings import (
+    DataPlaneSettings,
+    PolicySettings,
+    ServerSettings,
+    Settings,
+    StackSettings,
+    UpstreamSettings,
+)
 from gateway.settings_run_task import RunTaskSettings
 from gateway.settings_signals import SignalSourceSettings
 from tests.kit.upstream import UpstreamStub
@@ -68,6 +75,7 @@ class Gate:
     """Of the stack."""
     signals: tuple[SignalSourceSettings, ...] = ()
     run_task: RunTaskSettings = field(default_factory=RunTaskSettings)
+    policy: PolicySettings = field(default_factory=PolicySettings)
     data: Path | None = None
     """Another gateway's data directory, to share its ledger; default: one of its own."""
 
@@ -177,6 +185,7 @@ class Gate:
                 upstream=UpstreamSettings(simulated=f"http://127.0.0.1:{self.upstream.port}", reply_seconds=300),
                 signals=self.signals,
                 run_task=self.run_task,
+                policy=self.policy,
                 stacks=(StackSettings(name="kafka", path=self.stack, mode=self.mode, data_plane=self.data_plane),),
             )
             async with running(settings) as self.app, open_sealed_ledger(settings) as self.ledger:

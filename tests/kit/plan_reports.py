@@ -18,6 +18,7 @@ def report(**changes: Any) -> dict[str, Any]:
         "passes": False,
         "decision": {"verdict": "deny", "mode": "enforce", "findings": findings, "bundle": "b" * 64, "code": "c" * 64},
         "claims": [claim("kept"), claim("undone", holder=HOSTILE)],
+        "unjudged": [{"address": ASG, "attribute": "launch_template"}],
         "places": {ASG: "modules/a/main.tf:12"},
     }  # fmt: skip
     return {**document, **changes}

@@ -15,13 +15,16 @@ from gateway.checks.priorities import priorities_of
 from gateway.errors import PolicyInvalid
 from gateway.model.caller import ActorKind
 from gateway.model.motive import Intent, Motivation, Motive
+from gateway.model.record import Stage
 from gateway.model.verdict import Verdict
 from gateway.policy.bundle import Bundle, build
 from gateway.policy.embedded import Embedded
 from gateway.policy.opa_command import find_opa
 from gateway.policy.opa_server import OpaServer
 from gateway.policy.sources import read_sources, shipped
+from gateway.settings import PolicySettings
 from tests.gateway.checks.test_arbitration import BUDGET, facts, mutation
+from tests.kit.gate import Gate
 from tests.kit.opa import opa_server
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
@@ -104,6 +107,25 @@ async def test_both_engines_rank_by_the_layers_of_the_stack(embedded: Embedded, 
         assert (here, " ".join(here.layers)) == (there, layers)
         revisions.add(here.revision)
     assert len(revisions) == 3
+
+
+def test_the_layer_decides_through_the_whole_line_and_is_recorded(tmp_path: Path) -> None:
+    thrifty = {"name": "thrifty", "stacks": ["kafka"], "priorities": {"intents": {"cost": 700}}}
+    policies = layered(tmp_path / "policies", [thrifty])
+    group = "kafka-consumer-processor-asg"
+    with Gate(directory=tmp_path, policy=PolicySettings(path=policies, deadline_ms=10_000)) as gate:
+        gate.client("autoscaling", "agent", ("availability", "budget")).set_desired_capacity(
+            AutoScalingGroupName=group, DesiredCapacity=6
+        )
+        gate.client("autoscaling", "rival", ("cost", "budget")).set_desired_capacity(
+            AutoScalingGroupName=group, DesiredCapacity=4
+        )
+        decided = gate.records(stage=Stage.DECIDED)
+    # In the base, availability would have kept the attribute (see CASES).
+    decision = decided[-1].body["decision"]
+    assert isinstance(decision, dict)
+    assert (decision["verdict"], len(decision["supersedes"])) == ("allow", 1)
+    assert str(decision["priorities"]).startswith("thrifty@")
 
 
 def test_a_mistake_in_a_layer_is_not_built(tmp_path: Path) -> None:

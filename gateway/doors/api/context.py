@@ -8,7 +8,7 @@ from fastapi import Request as HttpRequest
 
 from gateway.doors.api.decoder import ApiDecoder
 from gateway.doors.api.response import reply_to_json
-from gateway.doors.api.run_task import RunTask
+from gateway.doors.api.run_task import HcpRunTask
 from gateway.doors.api.schemas import SessionBody
 from gateway.doors.asgi import RequestBody, declared_length, inbound_of
 from gateway.doors.serialize import time_to_json
@@ -75,7 +75,7 @@ class Context:
     drift: DriftWatch
     intake: SignalIntake
     plans: PlanCheck
-    run_task: RunTask
+    run_task: HcpRunTask
     commands: LedgerCommands
     keys: KeyRing
     clock: Clock

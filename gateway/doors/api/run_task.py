@@ -8,10 +8,10 @@ from typing import Any, Final, Protocol
 import structlog
 
 from gateway.authn.caller import caller_of
+from gateway.doors.api.plan_reader import read_apart
 from gateway.doors.api.run_task_request import SIGNATURE, RunTaskRequest, read_request, verify_signature
 from gateway.doors.api.run_task_result import failed_result, result_of
 from gateway.doors.plan_report import plan_report
-from gateway.effects.plan_document import read_plan
 from gateway.errors import Malformed, NotAuthenticated, NotFound, Overloaded, SentinelError
 from gateway.model.caller import Caller
 from gateway.model.ids import digest_id
@@ -42,7 +42,7 @@ class RunTaskHost(Protocol):
 
 
 @dataclass(slots=True, kw_only=True)
-class RunTask:
+class HcpRunTask:
     """The run task of one gateway."""
 
     settings: RunTaskSettings
@@ -53,6 +53,7 @@ class RunTask:
     clock: Clock
     stacks: Collection[str]
     """The names of the stacks."""
+    _reading: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     _running: dict[str, "asyncio.Task[None]"] = field(default_factory=dict)
 
     async def take(self, inbound: Inbound) -> str:
@@ -103,8 +104,8 @@ class RunTask:
         if not request.has_plan:
             raise Malformed(f"Sentinel judges plans: run it at post_plan or pre_apply, not at {request.stage}.")
         caller = await self._caller()
-        source = await self.host.plan(request.plan_json_api_url or "", request.access_token)
-        plan = await asyncio.to_thread(read_plan, source)
+        async with self._reading:  # one at a time: a plan may be large
+            plan = await read_apart(await self.host.plan(request.plan_json_api_url or "", request.access_token))
         origin = f"hcp {request.organization_name}/{request.workspace_name} {request.run_id}"
         verdict = await self.plans.check(caller, plan, stack=self._stack(request), origin=origin, check_id=check_id)
         return result_of(plan_report(verdict, sees_all=caller.sees_all))

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from gateway.doors.plan_markdown import MOST_ROWS, plan_headline, plan_markdown
-from tests.kit.plan_reports import claim, finding, report
+from gateway.doors.plan_markdown import MOST_ROWS, plan_headline, plan_markdown, unjudged_note
+from tests.kit.plan_reports import ASG, claim, finding, report
 
 DECISION: dict[str, Any] = report()["decision"]
 
@@ -48,6 +48,15 @@ def test_long_tables_and_texts_are_cut() -> None:
 )  # fmt: skip
 def test_the_headline_says_it_in_one_sentence(members: dict[str, Any], sentence: str) -> None:
     assert plan_headline(report(**members)) == sentence
+
+
+def test_what_nobody_could_judge_is_said() -> None:
+    note = f"Known only after the apply, and judged then: {ASG}.launch_template."
+    assert unjudged_note(report()) == note
+    assert not unjudged_note(report(unjudged=[]))
+    many = unjudged_note(report(unjudged=report()["unjudged"] * 13))
+    assert many.endswith(" and 3 more.")
+    assert "Known only after the apply" in plan_markdown(report())
 
 
 def test_a_claim_that_is_not_told_has_no_value() -> None:

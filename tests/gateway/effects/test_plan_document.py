@@ -1,6 +1,7 @@
 """Reading `terraform show -json`: what it changes, and what is refused."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,6 +23,22 @@ def document(*entries: dict[str, Any], **more: Any) -> bytes:
     return json.dumps(
         {"format_version": "1.2", "terraform_version": "1.9.8", "resource_changes": entries, **more}
     ).encode()
+
+
+def test_a_plan_of_terraform_itself_is_read_without_its_secrets() -> None:
+    """`terraform show -json` of Terraform 1.x with provider 5.100: a variable that is a secret, modules with keys, unknown references."""
+    source = (Path(__file__).parents[2] / "cases" / "plans" / "created.json").read_bytes()
+    assert b"hunter2-from-a-variable" in source
+    plan = read_plan(source)
+    assert "hunter2" not in repr(plan)
+    assert "4711" not in repr(plan)
+    changes = {change.address: change for change in plan.changes}
+    assert set(changes["aws_db_instance.reports"].secrets) == {"password", "tags.secret"}
+    assert changes["aws_db_instance.reports"].values["tags.owner"] == "team-data"
+    assert changes["aws_lambda_function.f"].secrets == ("environment.variables",)
+    assert changes["aws_lambda_function.f"].unknown == ("role",)
+    assert changes['module.jobs["b.c"].aws_sqs_queue.this'].unknown == ("kms_master_key_id",)
+    assert len(plan.changes) == 8
 
 
 def test_changes_are_read_and_what_changes_nothing_is_left_out() -> None:

@@ -65,6 +65,11 @@ def test_policies_judge_documents_as_they_are(stack: Stack) -> None:
     assert (effect.judged, "hunter2" in str(effect.value), effect.sensitive) == (text, False, True)
 
 
+def test_a_document_that_names_a_member_twice_is_not_judged_by_either(stack: Stack) -> None:
+    [effect] = effects(stack, PlannedAction.UPDATE, values={"policy": '{"Statement": [], "Statement": [1]}'})
+    assert (is_masked(effect.value), effect.judged) == (True, None)
+
+
 def test_an_unknown_value_is_asked_for_by_all_but_agents(stack: Stack) -> None:
     [asked] = effects(stack, PlannedAction.UPDATE, unknown=("name",))
     [implied] = effects(stack, PlannedAction.UPDATE, unknown=("name",), asked=False)

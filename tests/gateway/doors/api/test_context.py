@@ -62,6 +62,8 @@ def context(store: Store) -> Context:
         authenticator=unused,
         decoder=unused,
         commands=unused,
+        plans=unused,
+        run_task=unused,
         clock=FixedClock(),
         max_body_bytes=100,
         **ports,

@@ -69,6 +69,19 @@ def test_a_plan_that_outranks_a_claim_passes_and_says_which_it_ends(gate: Gate) 
         gate.release_all()
 
 
+def test_a_close_call_is_for_a_human(gate: Gate) -> None:
+    gate.client("autoscaling", "agent", ("cost", "experiment")).set_desired_capacity(
+        AutoScalingGroupName=GROUP, DesiredCapacity=5
+    )
+    try:
+        why = {"intent": "cost", "motivation": "routine"}
+        _, report = ask(gate, "pipeline", change(values={"desired_capacity": 4}), motive=why)
+        assert (report["passes"], rules(report), report["decision"]["verdict"]) == (False, ["SEN-A002"], "hold")
+        assert [each["fate"] for each in report["claims"]] == ["held"]
+    finally:
+        gate.release_all()
+
+
 def test_one_decision_names_every_bound_and_guardrail(gate: Gate) -> None:
     world = {"from_port": 8443, "to_port": 8443, "protocol": "tcp", "cidr_blocks": ["0.0.0.0/0"]}
     status, report = ask(
@@ -122,7 +135,7 @@ def test_an_unknown_value_of_a_bounded_attribute_is_held(gate: Gate) -> None:
     _, report = ask(gate, "pipeline", change(unknown=["desired_capacity"]))
     assert (report["passes"], rules(report)) == (False, ["bounds.unforeseeable"])
     _, report = ask(gate, "pipeline", change(unknown=["vpc_zone_identifier"]))
-    assert report["passes"]
+    assert (report["passes"], [each["attribute"] for each in report["unjudged"]]) == (True, ["vpc_zone_identifier"])
 
 
 def test_an_agent_is_judged_as_an_agent_and_told_no_motive(gate: Gate, hotfix: None) -> None:

@@ -43,7 +43,7 @@ def propose(gate: Gate, body: Any = None, actor: str = "agent") -> str:
     return str(ask(gate, "POST", "/v1/mutations", actor, body or PROPOSAL).json()["mutation"]["id"])
 
 
-MATRIX = [
+MATRIX: list[tuple[str, str, Any, tuple[Any, ...]]] = [
     # method, path, body, (no key, the agent whose mutation it is, another agent, a human)
     ("POST", "/v1/mutations", {**PROPOSAL, "dry_run": True}, (401, 200, 200, 200)),
     ("GET", "/v1/mutations/{held}", None, (401, 200, 404, 200)),
@@ -65,6 +65,7 @@ MATRIX = [
     ("GET", "/v1/signals", None, (401, 403, 403, 200)),
     # A source has no key: its message proves itself.
     ("POST", "/v1/signals/no_source", {}, (401, 401, 401, 401)),
+    ("POST", "/v1/plans", {"changes": []}, (401, 200, 200, 200)),
     ("GET", f"/v1/blame?address={ADDRESS}&attribute=desired_capacity", None, (401, 200, 200, 200)),
 ]
 
@@ -89,7 +90,9 @@ def test_no_route_is_forgotten(gate: Gate) -> None:
     schema = httpx.get(f"{gate.url}/v1/openapi.json").json()
     routes = {(method.upper(), path) for path, methods in schema["paths"].items() for method in methods}
     known = {(row[0], row[1].partition("?")[0].replace("held", "mutation_id").replace("applied", "mutation_id").replace("mut_none", "{mutation_id}").replace("drift_none", "{drift_id}").replace("no_source", "{source}")) for row in MATRIX}  # fmt: skip
-    assert routes == known | {("GET", "/readyz")}
+    assert routes == known | {("GET", "/readyz"), ("POST", "/v1/run-tasks/hcp")}
+    signed = schema["paths"]["/v1/run-tasks/hcp"]["post"]
+    assert signed["parameters"][0]["name"] == "X-Tfc-Task-Signature"
     for method, path in known:
         operation = schema["paths"][path][method.lower()]
         assert operation["security"] == [{"HTTPBearer": []}]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.doors.api.run_task import MOST_AT_ONCE, RunTask
+from gateway.doors.api.run_task import MOST_AT_ONCE, HcpRunTask
 from gateway.errors import NotFound, Overloaded
 from gateway.model.caller import ActorKind
 from gateway.model.inbound import Inbound
@@ -45,11 +45,11 @@ class Nothing:
         return
 
 
-def task(host: Host, *, keys: Any = None, **settings: Any) -> RunTask:
+def task(host: Host, *, keys: Any = None, **settings: Any) -> HcpRunTask:
     """A run task with doubles around it."""
     nothing: Any = Nothing()
     given = {"hmac_key": KEY, "key_id": "SNTL1", "hosts": ["127.0.0.1:8080"], **settings}
-    return RunTask(
+    return HcpRunTask(
         settings=RunTaskSettings.model_validate(given),
         host=host,
         plans=nothing,
@@ -71,7 +71,7 @@ def inbound(number: int = 0, **members: Any) -> Inbound:
     return Inbound(method="POST", target="/v1/run-tasks/hcp", headers=lower, read_body=read, received_at=NOW)
 
 
-async def settled(made: RunTask, host: Host, count: int) -> None:
+async def settled(made: HcpRunTask, host: Host, count: int) -> None:
     """Wait until so many results were reported."""
     async with asyncio.timeout(300):
         while len(host.results) < count:  # noqa: ASYNC110  a double that only counts
