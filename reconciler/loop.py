@@ -30,6 +30,7 @@ from reconciler.proof.undeclared import DeclaredCache, undeclared
 from reconciler.proposal import Proposal
 from reconciler.publish.git import Branch, branch_tip, mutations_in, open_branch, open_protected, protected_head
 from reconciler.publish.worktree_files import add_untracked_files
+from reconciler.rewrite.create import is_known, wanted_creations
 from reconciler.rewrite.surroundings import surroundings
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.downloaded import link_downloaded
@@ -80,7 +81,7 @@ class Line:
     def without_code(self, applied: AppliedMutation, backlog: Backlog) -> Proposal | None:
         """The proposal for a mutation that leaves nothing to write, found without git and terraform; None if a value is to be written."""
         classified = classify_mutation(applied, superseded=backlog.superseded(applied))
-        return None if classified.wanted else replace(_without_edits(classified), corrects=applied.corrects)
+        return None if classified.concerns_code else replace(_without_edits(classified), corrects=applied.corrects)
 
     @asynccontextmanager
     async def with_provider(self) -> AsyncIterator["Line"]:
@@ -133,11 +134,12 @@ class Line:
             around=around,
             others=other_roots(around, branch.top, self.terraform, self.states),
         )
+        if classified.created:
+            classified = await self._with_new(context, classified)
         missing = await undeclared(context, self.declared_cache, applied, classified.wanted, head=head)
         if not missing:
-            return _without_edits(
-                classified, nothing_to_do="The code declares the value already.", merged=await branch.is_merged()
-            )
+            known = "" if classified.left and not classified.wanted else "The code declares the value already."
+            return _without_edits(classified, nothing_to_do=known, merged=bool(known) and await branch.is_merged())
         before = _declared_before(branch.root, missing)
         proved = await propose(
             context, missing, explain=lambda change: classified.explain(change) or backlog.explain(change, applied)
@@ -146,6 +148,15 @@ class Line:
             return _without_edits(classified, left=all_left(missing, _not_in_git(untracked)))
         proposal = _with_edits(classified, proved, applied, base=head, before=before)
         return _naming_what_superseded(proposal, backlog.superseded(applied))
+
+    async def _with_new(self, context: ProofContext, classified: ClassifiedDrift) -> ClassifiedDrift:
+        """The same, with the blocks of created resources that belong to this stack. What the state has already is not left any more."""
+        live = await read_recorded(self.terraform, context.root, self.state)
+        for address, created in classified.created:
+            wanted = await asyncio.to_thread(wanted_creations, context.root, [created], live, context.around)
+            if wanted or is_known(created, live):
+                classified = classified.with_new(address, wanted)
+        return classified
 
     def _context(self, branch: Branch, applied: AppliedMutation, backlog: Backlog) -> ProofContext:
         async def catch_up() -> None:

@@ -30,6 +30,7 @@ class AppliedMutation:
     """`service:Operation`."""
     account: str = ""
     """The AWS account of the call; empty if the record names none."""
+    region: str = ""
     effects: tuple[Effect, ...]
     """What was asked for."""
     implied: tuple[Effect, ...] = ()
@@ -100,6 +101,7 @@ def applied_mutation(record: Record, approvers: Mapping[str, str]) -> AppliedMut
         at=record.at,
         operation=f"{call['service']}:{call['operation']}",
         account=str(call.get("account") or ""),
+        region=str(call.get("region") or ""),
         effects=tuple(_effect_from_json(effect) for effect in effects if not effect.get("implied")),
         implied=tuple(_effect_from_json(effect) for effect in effects if effect.get("implied")),
         before={_key(effect): effect.get("before") for effect in effects},

@@ -7,6 +7,8 @@ from gateway.model.mutation import WHOLE, Effect, EffectAction
 from gateway.model.path import AttributePath
 from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
 from reconciler.drift.applied import AppliedMutation
+from reconciler.drift.creations import Created
+from reconciler.drift.made import created_by
 from reconciler.model import Drift, DriftOrigin, Left, Wanted
 from reconciler.terraform.plan import ResourceChange, TerraformPlan
 
@@ -41,6 +43,18 @@ class ClassifiedDrift:
     time only, or that a later mutation supersedes."""
     left: tuple[Left, ...] = ()
     """Belongs in code, and a human must look."""
+    created: tuple[tuple[str, Created], ...] = ()
+    """What may be written as a new block, by its address in the record. Until it is, its values are in `left`."""
+
+    @property
+    def concerns_code(self) -> bool:
+        """Whether code may have to change for it."""
+        return bool(self.wanted or self.created)
+
+    def with_new(self, address: str, wanted: Sequence[Wanted]) -> "ClassifiedDrift":
+        """The same, with the block of one created resource wanted and none of its values left."""
+        left = tuple(entry for entry in self.left if entry.wanted.address != address)
+        return replace(self, wanted=(*self.wanted, *wanted), left=left)
 
     def explain(self, change: ResourceChange) -> str:
         """Why a change in a plan is deliberately not written; empty if it is not one of those."""
@@ -79,7 +93,8 @@ def classify_mutation(applied: AppliedMutation, *, superseded: Mapping[tuple[str
             kept_out.append(Left(wanted=_without_secret(want, effect), reason=reason, superseded_by=by))
         else:
             wanted.append(want)
-    return ClassifiedDrift(wanted=tuple(wanted), kept_out=tuple(kept_out), left=tuple(left))
+    created = () if applied.kind == _TERRAFORM else created_by(applied)
+    return ClassifiedDrift(wanted=tuple(wanted), kept_out=tuple(kept_out), left=tuple(left), created=created)
 
 
 def classify_foreign_drift(

@@ -30,6 +30,23 @@ class Created:
     """The value by which it names the resource it belongs to; empty if it stands alone."""
 
 
+_PART_OF = {
+    "aws_s3_bucket_": ("aws_s3_bucket",),
+    "aws_iam_role_policy": ("aws_iam_role",),
+    "aws_route": ("aws_route_table",),
+    "aws_lb_listener": ("aws_lb", "aws_alb"),
+    "aws_vpc_security_group_": ("aws_security_group",),
+    "aws_instance": ("aws_subnet",),
+}
+"""The types of resources that others belong to, by how the type of those others begins."""
+
+
+def may_belong(resource_type: str, parent_type: str) -> bool:
+    """Whether a resource may belong to one of another type: a function may be named as the role that a policy is attached to."""
+    known = [types for start, types in _PART_OF.items() if resource_type.startswith(start)]
+    return not known or any(parent_type in types for types in known)
+
+
 def read_creation(call: Call) -> Created | None:
     """What a call created; None if it creates nothing that is known here, or does not say what."""
     source = str(call.get("eventSource") or "").removesuffix(".amazonaws.com")

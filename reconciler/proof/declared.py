@@ -70,7 +70,20 @@ def captures(wanted: Json, found: Json) -> bool:
     one, other = document_in(wanted), document_in(found)
     if is_policy(one) and is_policy(other):
         return same_document(one, other)
+    wanted, found = _set_in_blocks(wanted), _set_in_blocks(found)
     return agrees(wanted, found) and agrees(found, wanted)
+
+
+def _set_in_blocks(value: Json) -> Json:
+    """The value without the switches in its blocks that are off: a provider says so of each one that a block does not set."""
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return value
+    return [
+        {name: _set_in_blocks(each) for name, each in item.items() if each is not False}
+        if isinstance(item, Mapping)
+        else item
+        for item in value
+    ]
 
 
 def _declared(instance: ResourceInstance | None, want: Wanted) -> Declared:

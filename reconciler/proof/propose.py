@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gateway.model.json import Json
-from reconciler.model import Edited, Left, Proof, Wanted
+from gateway.model.mutation import WHOLE
+from reconciler.model import Edited, Left, Proof, Wanted, is_new
 from reconciler.proof.other_roots import OtherRoot, plans, unsettled, using, with_others
 from reconciler.proof.proofs import CatchUp, Explain, Verified, verify
 from reconciler.proof.suggested import AskedOnce
@@ -139,8 +140,9 @@ def temporarily_written(root: Path, files: Mapping[Path, bytes]) -> Iterator[Map
 
 
 def _with_left(explain: Explain, edited: Edited, own_left: Sequence[Left]) -> Explain:
-    """`explain`, which also knows the values that are left to a human."""
-    left_keys = {left.wanted.top_key for left in (*edited.left, *own_left)}
+    """`explain`, which also knows the values that are left to a human. Of a new resource none may be: its block would change what is there."""
+    new = {made.wanted.address for made in edited.edits if is_new(made.wanted)}
+    left_keys = {left.wanted.top_key for left in (*edited.left, *own_left) if left.wanted.address not in new}
     return lambda change: "left to a human" if change.top_key in left_keys else explain(change)
 
 
@@ -167,6 +169,7 @@ def _as_provider_sees(
         return (), []
     unexplained = {change.top_key for change in verified.unexplained}
     wanted: list[Wanted] = []
+    unsaid = _unsaid(edited, verified.unexplained)
     left: list[Left] = []
     rewritten = False
     for want in _wanted(edited):
@@ -179,7 +182,17 @@ def _as_provider_sees(
             rewritten = True
         elif not agrees(want.value, live):
             left.append(Left(wanted=want, reason=_not_live(want, live, changed_since)))
-    return (tuple(wanted) if rewritten or left else ()), left
+    return ((*wanted, *unsaid) if rewritten or left or unsaid else ()), left
+
+
+def _unsaid(edited: Edited, unexplained: Sequence[ResourceChange]) -> list[Wanted]:
+    """What new resources have and their new blocks do not say, as values that are wanted too."""
+    new = {made.wanted.address for made in edited.edits if is_new(made.wanted)}
+    return [
+        Wanted(address=change.address, attribute=change.attribute, value=change.live, before=change.other)
+        for change in unexplained
+        if change.address in new and change.attribute != WHOLE and not change.sensitive
+    ]
 
 
 def _not_live(want: Wanted, live: Json, changed_since: ChangedSince | None) -> str:

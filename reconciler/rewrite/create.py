@@ -13,16 +13,19 @@ from pathlib import Path
 from tree_sitter import Node
 
 from gateway.errors import CodeInvalid
+from gateway.model.equality import equal
 from gateway.model.json import Json
 from gateway.model.mutation import WHOLE
 from gateway.terraform.address import Address, parse_address
+from gateway.terraform.config.instance import ResourceInstance, declared
 from gateway.terraform.config.module import Module
 from gateway.terraform.config.source import Source
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
+from gateway.terraform.lang.values import Unknown
 from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
-from reconciler.drift.creations import Created
+from reconciler.drift.creations import Created, may_belong
 from reconciler.model import Edited, Left, Wanted
 from reconciler.rewrite.code import EditedCode, read_code, refuse_side_effects
 from reconciler.rewrite.editors import block as whole_block
@@ -70,7 +73,7 @@ def wanted_creations(
     code = read_code(root, {}, around)
     found: list[Wanted] = []
     for each in created:
-        if _is_known(each, live):
+        if is_known(each, live):
             continue
         wanted = _Planner(code, live, frozenset(want.address for want in found)).wanted(each)
         found += [wanted] if wanted is not None else []
@@ -137,6 +140,20 @@ def _with_block(code: EditedCode, wanted: Wanted, value: Mapping[str, Json]) -> 
     return code
 
 
+def _is_declared(code: EditedCode, address: str, created: Created) -> bool:
+    """Whether the code declares what tells the resource from others, as far as it is known there: changing that would replace it."""
+    instance = code.module.instance(address)
+    own = {name: value for name, value in created.attributes.items() if name in _SAME}
+    return instance is not None and all(_may_be(instance, name, value) for name, value in own.items())
+
+
+def _may_be(instance: ResourceInstance, name: str, value: Json) -> bool:
+    try:
+        return equal(declared(instance, name), value)
+    except Unknown:
+        return True
+
+
 def _secret_in(created: Created) -> str:
     """The first attribute that may hold a secret, and whose value is no evident setting; empty if there is none."""
     kind, attributes = created.resource_type, created.attributes
@@ -148,8 +165,8 @@ def _secret_in(created: Created) -> str:
     return ""
 
 
-def _is_known(created: Created, live: Live) -> bool:
-    """Whether the state has it already: by its id, or by all that tells it from others."""
+def is_known(created: Created, live: Live) -> bool:
+    """Whether the state has it already, by its id or by all that tells it from others. `live` has the attributes by address."""
     own = {name: value for name, value in created.attributes.items() if name in _SAME}
     return any(
         attributes.get("id") == created.import_id
@@ -218,8 +235,10 @@ class _Planner:
             }
             wanted = Wanted(address=address, attribute=WHOLE, value=value)
             try:
-                _added(self.code, wanted)
+                code = _added(self.code, wanted)
             except (CannotEdit, CodeInvalid):
+                continue
+            if not _is_declared(code, address, created):
                 continue
             return wanted if address not in self.taken else None
         return None
@@ -234,7 +253,7 @@ class _Planner:
     def _owner(self, created: Created) -> Address | None:
         """The resource that it belongs to, or the sibling whose name is most like its own."""
         if created.parent:
-            found = [address for address, own in self.live.items() if self._is_named(address, own, created.parent)]
+            found = [address for address, own in self.live.items() if self._is_owner(address, own, created)]
             return parse_address(found[0]) if len({_block(address) for address in found}) == 1 else None
         likely = [
             (len(shared(created.name, name)), _type(address) == created.resource_type, address)
@@ -246,12 +265,13 @@ class _Planner:
             return None
         return parse_address(best[2])
 
-    def _is_named(self, address: str, own: Mapping[str, Json], name: str) -> bool:
+    def _is_owner(self, address: str, own: Mapping[str, Json], created: Created) -> bool:
         parsed = parse_address(address)
         if parsed is None or parsed.data or self.code.module.instance(address) is None:
             return False
         # A bucket's or a role's own parts carry its name as their id too.
-        return any(own.get(key) == name for key in ("id", "arn", "name")) and not _is_part(parsed.resource_type)
+        may_be = may_belong(created.resource_type, parsed.resource_type) and not _is_part(parsed.resource_type)
+        return may_be and any(own.get(key) == created.parent for key in ("id", "arn", "name"))
 
     def _is_inline(self, created: Created, owner: Address) -> bool:
         """Whether the block of what it belongs to declares such parts itself, so that they are values of that one."""
@@ -327,6 +347,7 @@ class _Planner:
             for address, attributes in self.live.items()
             for key in _IDENTIFYING
             if attributes.get(key) == value and self._is_referable(address, module)
+            if value != created.parent or may_belong(created.resource_type, _type(address))
         ]
         if len({address for address, _ in owners}) != 1:
             return ""

@@ -11,6 +11,7 @@ from itertools import islice
 from tree_sitter import Node
 
 from gateway.model.path import AttributePath
+from gateway.terraform.config.expansion import expand
 from gateway.terraform.config.instance import META, Nested, ResourceInstance, nested, pick
 from gateway.terraform.config.module import Module
 from gateway.terraform.lang import expression as e
@@ -265,7 +266,7 @@ def _in_traversal(cursor: Cursor, expression: Expression, path: tuple[str, ...])
     elif root == "module" and steps:
         yield from _in_outputs(cursor, expression, steps[0], rest)
     elif root == "data" and trace_policies.is_policy_document(steps) and ".".join(steps[:2]) in module_data(cursor):
-        yield from _in_policy(cursor, ".".join(steps[:2]), steps[3:] if steps[2] in _JSON else steps[4:], path)
+        yield from _in_policy(cursor, ".".join(steps[:2]), steps[2:], path)
     elif root in ("each", "count", "self", "path", "terraform"):
         yield cursor.refuse(f"{shown} names the instance and is not a value to edit.", expression)
     else:
@@ -281,13 +282,15 @@ def module_data(cursor: Cursor) -> Mapping[str, object]:
 
 
 def _in_policy(cursor: Cursor, name: str, more: tuple[str, ...], path: tuple[str, ...]) -> Iterator[Place]:
-    """Places in the data block that makes a policy document."""
+    """Places in the data block that makes a policy document. `more` are the steps behind its name: its key, if it has one, and `json`."""
     document, block = cursor.module.source.data[name]
-    if more or {"count", "for_each"} & document.attributes(block).keys() or not path:
+    key = "" if more[0] in _JSON else more[0]
+    rows = {"" if each is None else str(each): scope for each, scope in expand(cursor.module, document, block)}
+    if more[1 if key else 0 :] not in {(each,) for each in _JSON} or key not in rows or not path:
         yield cursor.refuse(f"data.{name} is not edited as a whole.", block)
         return
-    there = replace(cursor, document=document, scope=cursor.module.scope, aliases={}, entry=None)
-    line = f"{document.at(block)} data.{name}"
+    there = replace(cursor, document=document, scope=rows[key], aliases={}, entry=None)
+    line = f"{document.at(block)} data.{name}{f'[{key}]' if key else ''}"
     yield from trace_policies.in_policy(there.step(line), block, path, _follow, _within)
 
 

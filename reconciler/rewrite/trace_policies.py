@@ -7,8 +7,8 @@ from tree_sitter import Node
 
 from gateway.model.equality import equal
 from gateway.model.json import Json
-from gateway.terraform.config.instance import Nested, body, nested
-from gateway.terraform.config.policy_document import LISTS, PRINCIPALS, TYPE, statement_of
+from gateway.terraform.config.instance import META, Nested, body, nested
+from gateway.terraform.config.policy_document import LISTS, PRINCIPALS, TYPE, check_readable, policy_json, statement_of
 from gateway.terraform.lang import values
 from gateway.terraform.lang.evaluate import value_of
 from gateway.terraform.lang.grammar import read_attribute
@@ -69,9 +69,9 @@ def _row_of(cursor: Cursor, rows: Sequence[tuple[Nested, Json]], wanted: Json) -
 
 
 def _rendered(cursor: Cursor, block: Node) -> list[Json]:
-    name = ".".join(cursor.document.header(block)[1:])
-    found = values.mapping(cursor.module.data(name), name).get("json")
-    document = document_in(found)
+    own = body(cursor.document, block, cursor.scope, META)
+    check_readable(own)
+    document = document_in(policy_json(own))
     return texts(document.get("Statement", [])) if isinstance(document, dict) else []
 
 

@@ -23,7 +23,7 @@ from gateway.model.facts import Facts, Subject
 from gateway.model.ids import new_id
 from gateway.model.json import Json
 from gateway.model.motive import Intent, Motivation, Motive
-from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.model.mutation import WHOLE, Call, CallClass, Effect, EffectAction, Mutation
 from gateway.model.outcome import Applied, Reply
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.terraform.provider_mirror import terraform_environment
@@ -203,6 +203,39 @@ def applied(ledger: SqlLedger) -> Apply:
         return mutation.id
 
     return apply
+
+
+@pytest.fixture
+def created(ledger: SqlLedger) -> Apply:
+    """Records a mutation that created a resource, and that AWS carried out; returns its id."""
+
+    async def create(resource_type: str, identity: dict[str, str], *, call: Call, **attributes: Json) -> str:
+        def effect(attribute: str, value: Json) -> Effect:
+            return Effect(
+                address=f"{resource_type}{{new}}",
+                attribute=attribute,
+                action=EffectAction.CREATE,
+                value=value,
+                resource_type=resource_type,
+                identity=identity,
+                declared=False,
+            )
+
+        effects = (effect(WHOLE, None), *(effect(name, value) for name, value in {**identity, **attributes}.items()))
+        mutation = Mutation(
+            id=new_id("mut"),
+            caller=Caller(actor="agent-builder", kind=ActorKind.AGENT, key_id="SNTL0"),
+            call=call,
+            call_class=CallClass.MUTATION,
+            motive=Motive(intent=Intent.AVAILABILITY, motivation=Motivation.LAUNCH, text="a new job"),
+            effects=effects,
+        )
+        await ledger.record_decision(mutation, _facts(effects, [None for _ in effects]), _ALLOWED)
+        reply = Reply(status=200, headers=(), body=b"")
+        await ledger.record_outcome(mutation, Applied(reply=reply, request_id="r1"), datetime.now(UTC))
+        return mutation.id
+
+    return create
 
 
 _ALLOWED = Decision(

@@ -128,3 +128,13 @@ def test_a_long_subject_and_value_are_cut() -> None:
     )
     assert len(commit_message(_applied(), [edit], {}).splitlines()[0]) <= 72
     assert shown("v" * 999).endswith("…")
+
+
+def test_a_resource_that_was_created_is_said_to_be_added() -> None:
+    new = Wanted(
+        address="aws_sqs_queue.jobs", attribute="*", value={"import_id": "https://q/jobs", "text": "secret text"}
+    )
+    edit = Edit(path=Path("main.tf"), start=0, end=0, old=b"", new=b"2", wanted=new)
+    lines = commit_message(_applied(), [edit], {}).splitlines()
+    assert lines[0] == "aws_sqs_queue.jobs: added"
+    assert lines[2] == "- aws_sqs_queue.jobs: created, declared in main.tf and imported"

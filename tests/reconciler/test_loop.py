@@ -13,6 +13,7 @@ import pytest
 from gateway.clock import SystemClock
 from gateway.ledger.ledger import SqlLedger
 from gateway.model.caller import ActorKind, Caller
+from gateway.model.mutation import Call
 from gateway.model.record import Stage
 from gateway.ports import RecordQuery
 from reconciler.backlog import Backlog
@@ -432,3 +433,40 @@ async def test_what_code_refers_to_is_known_from_the_state(line: Line, ledger: S
     recorded = await context.recorded()
     assert recorded[GROUP]["min_size"] == 1
     assert recorded["module.day.aws_iam_role.this"]["max_session_duration"] == 7200
+
+
+async def test_what_an_agent_creates_gets_a_block_and_its_import(
+    line: Line, committed: Any, ledger: SqlLedger, created: Apply
+) -> None:
+    logs = committed.client("logs")
+    committed.client("autoscaling").set_desired_capacity(AutoScalingGroupName="web", DesiredCapacity=2)
+    logs.create_log_group(logGroupName="/shop/jobs")
+    logs.put_retention_policy(logGroupName="/shop/jobs", retentionInDays=7)
+    try:
+        call = Call(service="logs", operation="CreateLogGroup", region="eu-west-1")
+        mutation = await created("aws_cloudwatch_log_group", {"name": "/shop/jobs"}, call=call)
+        backlog = await _backlog(ledger)
+        body = await line.reconcile(backlog.decided[mutation], backlog)
+        again = await line.reconcile(backlog.decided[mutation], backlog)
+    finally:
+        logs.delete_log_group(logGroupName="/shop/jobs")
+
+    assert "left" not in body, body
+    diff = [row[1:] for row in str(body["diff"]).splitlines() if row.startswith("+") and not row.startswith("+++")]
+    assert "\n".join(diff).strip() == (
+        'resource "aws_cloudwatch_log_group" "jobs" {\n  name              = "/shop/jobs"\n  retention_in_days = 7\n}\n\n'
+        'import {\n  to = aws_cloudwatch_log_group.jobs\n  id = "/shop/jobs"\n}'
+    )
+    assert _log(line)[0].startswith("aws_cloudwatch_log_group.jobs: added")
+    assert again["commit"] == body["commit"]
+
+
+async def test_what_is_created_beside_the_stack_is_left_to_a_human(
+    line: Line, ledger: SqlLedger, created: Apply
+) -> None:
+    call = Call(service="kinesis", operation="CreateStream", region="eu-west-1")
+    mutation = await created("aws_kinesis_stream", {"name": "elsewhere"}, call=call)
+    backlog = await _backlog(ledger)
+    body = await line.reconcile(backlog.decided[mutation], backlog)
+    assert "commit" not in body
+    assert "a new resource's block is written by a human" in str(body["left"])

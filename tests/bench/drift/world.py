@@ -148,9 +148,10 @@ def _server(application: Any, port: int) -> Any:
 
 
 def _moto() -> Any:
-    """The simulated AWS. As in AWS, an ECS service says that it does not rebalance zones, of which moto says nothing, and a queue returns
-    its redrive policy without spaces: the provider compares it as text.
+    """The simulated AWS. As in AWS, an ECS service says that it does not rebalance zones, of which moto says nothing, a queue returns its
+    redrive policy without spaces, since the provider compares it as text, and the tracing of a function can be changed.
     """
+    from moto.awslambda.models import LambdaFunction  # noqa: PLC0415  as above
     from moto.ecs.models import Service  # noqa: PLC0415  as above
     from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app  # noqa: PLC0415
     from moto.sqs.models import Queue  # noqa: PLC0415  as above
@@ -164,7 +165,16 @@ def _moto() -> Any:
 
     setattr(Service, "__init__", patched)  # noqa: B010  as above
     setattr(Queue, "attributes", property(_with_compact_policy(vars(Queue)["attributes"].fget)))  # noqa: B010  as above
+    setattr(LambdaFunction, "update_configuration", _with_tracing(LambdaFunction.update_configuration))  # noqa: B010  as above
     return DomainDispatcherApplication(create_backend_app)
+
+
+def _with_tracing(original: Any) -> Callable[[Any, Any], Any]:
+    def update(function: Any, asked: Any) -> Any:
+        function.tracing_config = asked.get("TracingConfig") or function.tracing_config
+        return original(function, asked)
+
+    return update
 
 
 def _with_compact_policy(original: Any) -> Callable[[Any], dict[str, Any]]:

@@ -94,3 +94,17 @@ def _policy(**statement: Json) -> str:
 def test_policies_are_compared_as_aws_reads_them(wanted: str, code: str, same: bool) -> None:
     assert captures(wanted, code) is same
     assert captures(code, wanted) is same
+
+
+@pytest.mark.parametrize(
+    ("wanted", "code", "same"),
+    [
+        ([{"port": 443, "self": False, "groups": []}], [{"port": "443"}], True),
+        ([{"port": 443, "self": False}], [{"port": 443, "self": True}], False),
+        ([{"port": 443, "self": True}], [{"port": 443}], False),
+        ([{"rule": [{"on": False, "days": 1}]}], [{"rule": [{"days": 1}]}], True),
+        (False, None, False),
+    ],
+)
+def test_a_switch_that_a_block_does_not_set_is_off(wanted: Json, code: Json, same: bool) -> None:
+    assert captures(wanted, code) is same

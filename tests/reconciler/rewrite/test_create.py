@@ -154,3 +154,21 @@ def test_the_import_id_is_known(tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_text(_CODE)
     (wanted,) = wanted_creations(tmp_path, [_queue("shop-mail")], _LIVE)
     assert import_id_of(wanted) == "https://q/shop-mail"
+
+
+def test_an_instance_more_of_a_count_is_added_only_if_it_gets_the_name(tmp_path: Path) -> None:
+    code = 'resource "aws_sqs_queue" "pair" {\n  count = 2\n  name  = "shop-${count.index}"\n}\n'
+    live: dict[str, dict[str, Json]] = {
+        f"aws_sqs_queue.pair[{index}]": {"name": f"shop-{index}", "id": f"https://q/shop-{index}"} for index in (0, 1)
+    }
+    assert "count = 3" in _created(tmp_path, code, _queue("shop-2"), live=live)["main.tf"]
+    after = _created(tmp_path, code, _queue("shop-mail"), live=live)["main.tf"]
+    assert "count = 2" in after
+    assert 'name = "shop-mail"' in after
+
+
+def test_another_resource_of_the_same_name_is_not_what_it_belongs_to(tmp_path: Path) -> None:
+    code = f'{_CODE}\nresource "aws_lambda_function" "app" {{\n  function_name = "app"\n}}\n'
+    live = {**_LIVE, "aws_lambda_function.app": {"id": "app", "function_name": "app", "arn": "arn:f"}}
+    after = _created(tmp_path, code, _attachment("arn:aws:iam::aws:policy/Read"), live=live)["main.tf"]
+    assert "role       = aws_iam_role.app.name" in after.partition('"read" {')[2]

@@ -87,3 +87,64 @@ def test_a_condition_and_a_principal_are_taken_away_and_added(tmp_path: Path) ->
 
 def test_a_statement_of_another_document_is_not_taken_away_here(tmp_path: Path) -> None:
     assert "comes from another policy document" in _edited(tmp_path, OWN)
+
+
+_COUNTED = """variable "rows" {
+  default = [
+    {
+      sid     = "Queues"
+      actions = ["sqs:Send", "sqs:Receive"]
+    },
+    {
+      sid     = "Logs"
+      actions = ["logs:Put"]
+    },
+  ]
+}
+
+data "aws_iam_policy_document" "rows" {
+  count = length(var.rows) > 0 ? 1 : 0
+
+  dynamic "statement" {
+    for_each = var.rows
+
+    content {
+      sid       = statement.value.sid
+      actions   = statement.value.actions
+      resources = ["*"]
+    }
+  }
+}
+
+resource "r" "a" {
+  policy = data.aws_iam_policy_document.rows[0].json
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("actions", "before", "after"),
+    [
+        (["sqs:Send"], '["sqs:Send", "sqs:Receive"]', '["sqs:Send"]'),
+        (["sqs:Send", "sqs:Purge"], '["sqs:Send", "sqs:Receive"]', '["sqs:Send", "sqs:Purge"]'),
+    ],
+)
+def test_a_document_that_is_counted_is_followed_at_its_index(
+    tmp_path: Path, actions: list[str], before: str, after: str
+) -> None:
+    rows = [("Queues", actions), ("Logs", "logs:Put")]
+    statements = [{"Sid": sid, "Effect": "Allow", "Action": action, "Resource": "*"} for sid, action in rows]
+    policy = json.dumps({"Version": "2012-10-17", "Statement": statements})
+    result = edit(
+        tmp_path, [Wanted(address="r.a", attribute="policy", value=policy)], {Path("main.tf"): _COUNTED.encode()}
+    )
+    assert not result.left
+    assert result.files[Path("main.tf")].decode() == _COUNTED.replace(before, after)
+
+
+def test_a_document_of_another_index_is_not_there(tmp_path: Path) -> None:
+    code = _COUNTED.replace("rows[0].json", "rows[1].json")
+    policy = json.dumps({"Version": "2012-10-17", "Statement": []})
+    result = edit(tmp_path, [Wanted(address="r.a", attribute="policy", value=policy)], {Path("main.tf"): code.encode()})
+    assert result.left
+    assert not result.files

@@ -1,0 +1,93 @@
+"""What a mutation created, read from its effects."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from gateway.model.json import Json
+from gateway.model.mutation import WHOLE, Effect, EffectAction
+from reconciler.drift.applied import AppliedMutation
+from reconciler.drift.made import created_by
+
+_AT = datetime(2026, 11, 1, tzinfo=UTC)
+
+
+def _mutation(resource_type: str, identity: dict[str, str], **attributes: Any) -> AppliedMutation:
+    def effect(attribute: str, value: Json) -> Effect:
+        return Effect(
+            address=f"{resource_type}{{new}}",
+            attribute=attribute,
+            action=EffectAction.CREATE,
+            value=value,
+            resource_type=resource_type,
+            identity=identity,
+            declared=False,
+        )
+
+    effects = (effect(WHOLE, None), *(effect(name.replace("__", "."), value) for name, value in attributes.items()))
+    return AppliedMutation(
+        id="mut_1",
+        seq=1,
+        stack="shop",
+        actor="agent",
+        kind="agent",
+        at=_AT,
+        settled_at=_AT,
+        operation="any:Create",
+        account="111122223333",
+        region="eu-west-1",
+        effects=effects,
+    )
+
+
+def test_a_queue_is_imported_by_its_url_and_has_the_values_of_the_call() -> None:
+    mutation = _mutation("aws_sqs_queue", {"name": "jobs"}, delay_seconds=5, tags__a="b", **{"tags__x.y/z": "c"})
+    ((address, created),) = created_by(mutation)
+    assert address == "aws_sqs_queue{new}"
+    assert created.import_id == "https://sqs.eu-west-1.amazonaws.com/111122223333/jobs"
+    assert created.attributes == {"name": "jobs", "delay_seconds": 5, "tags": {"a": "b", "x.y/z": "c"}}
+    assert (created.name, created.parent) == ("jobs", "")
+
+
+@pytest.mark.parametrize(
+    ("resource_type", "identity", "import_id", "parent"),
+    [
+        ("aws_sns_topic", {"name": "alerts"}, "arn:aws:sns:eu-west-1:111122223333:alerts", ""),
+        ("aws_cloudwatch_log_group", {"name": "/shop/app"}, "/shop/app", ""),
+        ("aws_s3_bucket", {"bucket": "shop-data"}, "shop-data", ""),
+        ("aws_s3_bucket_versioning", {"bucket": "shop-data"}, "shop-data", "shop-data"),
+        ("aws_iam_role_policy", {"role": "worker", "name": "read"}, "worker:read", "worker"),
+        (
+            "aws_iam_role_policy_attachment",
+            {"role": "worker", "policy_arn": "arn:aws:iam::aws:policy/ReadOnlyAccess"},
+            "worker/arn:aws:iam::aws:policy/ReadOnlyAccess",
+            "worker",
+        ),
+    ],
+)
+def test_the_id_to_import_by(resource_type: str, identity: dict[str, str], import_id: str, parent: str) -> None:
+    ((_, created),) = created_by(_mutation(resource_type, identity))
+    assert (created.import_id, created.parent) == (import_id, parent)
+    assert dict(created.attributes) == identity
+
+
+def test_a_policy_is_written_as_a_document() -> None:
+    mutation = _mutation("aws_iam_role_policy", {"role": "worker", "name": "read"}, policy='{"Version": "2012-10-17"}')
+    ((_, created),) = created_by(mutation)
+    assert created.attributes["policy"] == {"json": {"Version": "2012-10-17"}}
+
+
+def test_what_is_not_certain_is_not_created() -> None:
+    queue = _mutation("aws_sqs_queue", {"name": "jobs"}, delay_seconds=5)
+    secret = tuple(replace(each, sensitive=each.attribute != WHOLE) for each in queue.effects)
+    declared = tuple(replace(each, declared=True) for each in queue.effects)
+    assert created_by(queue)
+    assert not created_by(replace(queue, account=""))
+    assert not created_by(replace(queue, region="cn-north-1"))
+    assert not created_by(replace(queue, effects=secret))
+    assert not created_by(replace(queue, effects=declared))
+    assert not created_by(replace(queue, wanted_seconds=60.0))
+    assert not created_by(_mutation("aws_sqs_queue", {"arn": "x"}))
+    assert not created_by(_mutation("aws_db_instance", {"identifier": "main"}))
