@@ -1,9 +1,9 @@
 """The composition root: builds the adapters, lists the checks in order, and mounts the doors on one ASGI application."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 
 import structlog
@@ -12,17 +12,7 @@ from fastapi import FastAPI
 from gateway import background
 from gateway.authn.bearer import Bearer
 from gateway.authn.sigv4 import SigV4
-from gateway.checks.approvers import ApproversPolicy
-from gateway.checks.arbitration import ArbitrationCheck
-from gateway.checks.bounds import BoundsCheck
-from gateway.checks.call_class import CallClassCheck
-from gateway.checks.chain import CheckChain
-from gateway.checks.contest import ContestPolicy
-from gateway.checks.dependencies import DependenciesCheck
-from gateway.checks.policy import GuardrailsCheck
-from gateway.checks.policy_input import PolicyInputs
 from gateway.checks.priorities import idle_layers
-from gateway.checks.quarantine import QuarantineCheck
 from gateway.clock import SystemClock
 from gateway.cloud.aws import Aws, SignedRequest
 from gateway.cloud.credentials import Credentials, CredentialsProvider, DefaultChain, FixedCredentials
@@ -30,9 +20,7 @@ from gateway.cloud.data import AwsData
 from gateway.cloud.endpoints import Endpoints
 from gateway.cloud.http_client import Client
 from gateway.cloud.reads import AwsReads
-from gateway.cloud.run_task_host import HcpHost
 from gateway.cloud.signer import RequestSigner
-from gateway.cloud.sns import SnsEndpoint
 from gateway.cloud.state_objects import BucketStates
 from gateway.data_plane import DataPlane
 from gateway.doors.api.context import Context
@@ -41,7 +29,6 @@ from gateway.doors.api.health import Readiness, add_health
 from gateway.doors.api.problems import handle_errors
 from gateway.doors.api.routes import routes
 from gateway.doors.api.run_task import HcpRunTask
-from gateway.doors.api.run_task_request import require_listed
 from gateway.doors.aws import call_classes, routing_index
 from gateway.doors.aws.bucket_host import BucketHosts
 from gateway.doors.aws.data import DataCalls
@@ -50,72 +37,26 @@ from gateway.doors.aws.door import AwsDoor
 from gateway.doors.aws.form_uploads import FormUploads
 from gateway.doors.aws.reply_urls import ReplyUrls
 from gateway.doors.aws.stream import Reads
-from gateway.doors.aws.strict_parsers import json_value
 from gateway.doors.aws.uploads import Uploads
 from gateway.doors.body_budget import BodyBudget
 from gateway.doors.router import DoorRouter
 from gateway.drift_watch import DriftWatch
-from gateway.effects.plan_document import LARGEST_PLAN
 from gateway.effects.resolver import EffectResolver
 from gateway.keyring.keys import SqlKeyRing
 from gateway.keyring.master_key import derived_key
 from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
-from gateway.ledger.ledger import SqlLedger
 from gateway.model.masking import Masker
 from gateway.passed_counts import PassedCounts
 from gateway.pipeline import Pipeline
-from gateway.plan_check import PlanCheck
 from gateway.policy.engine import RunningEngine, open_engine
 from gateway.ports import Clock
 from gateway.service_models import ServiceModels
 from gateway.settings import Settings, without_password
-from gateway.signals.book import SignalBook
-from gateway.signals.files import SignalFiles
-from gateway.signals.intake import SignalIntake
-from gateway.signals.sns import SnsMessages
 from gateway.survey import Survey
 from gateway.terraform.stacks import Stacks
-from gateway.wakeups import Wakeups
+from gateway.wiring import Ports, checks, intake, run_task, signal_book
 
 log = structlog.get_logger()
-
-
-def checks(engine: RunningEngine, quarantined: Callable[[str], str] = lambda _: "") -> CheckChain:
-    """The checks, in the order in which their findings are shown. `quarantined` says why only people may change an address."""
-    inputs = PolicyInputs()
-    return CheckChain(
-        [
-            CallClassCheck(),
-            BoundsCheck(),
-            DependenciesCheck(),
-            QuarantineCheck(quarantined),
-            GuardrailsCheck(engine, engine.packages, inputs),
-            # Add new checks above this line: arbitration decides which claims end, so it comes last.
-            ArbitrationCheck(engine, inputs),
-        ],
-        rules=engine.rules,
-        approvers=ApproversPolicy(engine, inputs),
-        contests=ContestPolicy(engine, inputs),
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ports:
-    """The settings and adapters of one running gateway."""
-
-    settings: Settings
-    clock: Clock
-    stacks: Stacks
-    ledger: SqlLedger
-    keys: SqlKeyRing
-    engine: RunningEngine
-    client: Client
-    counts: PassedCounts
-    masker: Masker
-    digest_key: bytes
-    drift: DriftWatch
-    signals: SignalBook
-    wakeups: Wakeups = field(default_factory=Wakeups)
 
 
 @asynccontextmanager
@@ -164,22 +105,27 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             masker=masker,
             digest_key=derived_key(master, "call digest"),
             drift=DriftWatch(queries=ledger, events=ledger, stacks=stacks, policy=engine, clock=clock),
-            signals=await _signal_book(settings, ledger, clock),
+            signals=await signal_book(settings, ledger, clock),
         )
         await ports.drift.book.read(ledger)
-        for work in (
-            background.reload_stacks(stacks),
-            background.expire_claims(ledger, clock),
-            background.keep_lease(ledger, clock, lease),
-            background.record_counts(counts),
-            background.decide_drift(ports.drift),
-            background.follow_signals(ports.signals),
-            ports.wakeups.follow(ledger),
-        ):
+        for work in _background(ports, lease):
             stack.callback(asyncio.ensure_future(work).cancel)
-        application = _application(ports, _run_task(ports, stack))
+        application = _application(ports, run_task(ports, stack))
         _log_start(ports)
         yield application
+
+
+def _background(ports: Ports, lease: timedelta) -> tuple[Coroutine[None, None, None], ...]:
+    """What runs beside the requests until the gateway stops."""
+    return (
+        background.reload_stacks(ports.stacks),
+        background.expire_claims(ports.ledger, ports.clock),
+        background.keep_lease(ports.ledger, ports.clock, lease),
+        background.record_counts(ports.counts),
+        background.decide_drift(ports.drift),
+        background.follow_signals(ports.signals),
+        ports.wakeups.follow(ports.ledger),
+    )
 
 
 async def _warn(stacks: Stacks, engine: RunningEngine) -> None:
@@ -357,7 +303,7 @@ def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder, run_task: Hc
         blamer=ports.ledger,
         commands=ports.ledger,
         drift=ports.drift,
-        intake=_intake(ports),
+        intake=intake(ports),
         plans=run_task.plans,
         run_task=run_task,
         keys=ports.keys,
@@ -365,60 +311,6 @@ def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder, run_task: Hc
         max_body_bytes=ports.settings.server.max_body_bytes,
         wakeups=ports.wakeups,
     )
-
-
-async def _signal_book(settings: Settings, ledger: SqlLedger, clock: Clock) -> SignalBook:
-    """The open signals. Raises `errors.SettingsInvalid` if a file of a source cannot be read."""
-    sources = {each.name: each for each in settings.signals}
-    files = SignalFiles(sources)
-    await asyncio.to_thread(files.open_at_start, clock.now())
-    book = SignalBook(sources=sources, ledger=ledger, clock=clock, files=files)
-    await book.refresh()
-    return book
-
-
-def _intake(ports: Ports) -> SignalIntake:
-    book = ports.signals
-    return SignalIntake(
-        sources=book.sources,
-        ledger=ports.ledger,
-        clock=ports.clock,
-        parse=json_value,
-        recorded=book.refresh,
-        sns=SnsMessages(site=SnsEndpoint()),
-    )
-
-
-def _plans(ports: Ports) -> PlanCheck:
-    """Judges plans by the checks of the line."""
-    return PlanCheck(
-        stacks=ports.stacks,
-        ledger=ports.ledger,
-        events=ports.ledger,
-        policy=ports.engine,
-        checks=checks(ports.engine, ports.drift.quarantined),
-        clock=ports.clock,
-        masker=ports.masker,
-        digest_key=ports.digest_key,
-    )
-
-
-def _run_task(ports: Ports, stack: AsyncExitStack) -> HcpRunTask:
-    """The run task, which is closed with the stack before its connections and the ledger are."""
-    settings = ports.settings.run_task
-    host = HcpHost(lambda url: require_listed(url, settings.hosts), largest_plan=LARGEST_PLAN)
-    stack.push_async_callback(host.close)
-    task = HcpRunTask(
-        settings=settings,
-        host=host,
-        plans=_plans(ports),
-        keys=ports.keys,
-        queries=ports.ledger,
-        clock=ports.clock,
-        stacks=[each.name for each in ports.settings.stacks],
-    )
-    stack.push_async_callback(task.close)
-    return task
 
 
 def _credentials(settings: Settings, clock: Clock) -> CredentialsProvider:

@@ -29,6 +29,8 @@ _BUILT_IN: Mapping[str, str] = {
     "bounds.undeclared": "A resource that no code declares",
     "bounds.undeclared_create": "A new resource that no code declares",
     "bounds.unforeseeable": "A value that only AWS knows",
+    "dependencies.critical": "Critical resources depend on it",
+    "dependencies.in_use": "Other resources depend on what is deleted",
     "never.credential": "Credentials are not handed out",
     "never.survey": "The facts could not be gathered",
     "never.unsendable": "A call that cannot be sent",

@@ -5,8 +5,10 @@
 #   and the motives that would have won. It decides nothing; it repeats what `sentinel.arbitration` decided.
 package sentinel.explanation
 
-import data.data.priorities
 import data.sentinel.arbitration
+import data.sentinel.priorities as layered
+
+priorities := layered.numbers
 
 # METADATA
 # title: The complete result of the explanation

@@ -20,7 +20,6 @@ from typing import Any
 import structlog
 from sqlalchemy import insert
 
-from gateway.app import checks
 from gateway.clock import SystemClock
 from gateway.effects.resolver import EffectResolver
 from gateway.ledger.ledger import SqlLedger, open_ledger
@@ -44,6 +43,7 @@ from gateway.ports import Prepared, Request
 from gateway.settings import PolicySettings, StackSettings
 from gateway.survey import Survey
 from gateway.terraform.stacks import Stacks
+from gateway.wiring import checks
 from tests.bench.figure import quantile, show
 from tests.bench.stack import write_stack
 from tests.kit.sealed import KEYS

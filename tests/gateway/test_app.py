@@ -76,7 +76,8 @@ def test_a_weaker_motive_loses_to_a_standing_claim(gate: Gate) -> None:
     rival = gate.client("autoscaling", "rival", ("cost", "budget"))
     error = _refused(rival.set_desired_capacity, AutoScalingGroupName=ASG, DesiredCapacity=5)
     assert "agent" in error.response["Error"]["Message"]
-    assert "availability/incident" in error.response["Error"]["Message"]
+    # Agents are told who holds it and until when, not with which motive: another agent would state the same one.
+    assert "availability/incident" not in error.response["Error"]["Message"]
     assert gate.upstream.asked == ["SetDesiredCapacity"]
 
 

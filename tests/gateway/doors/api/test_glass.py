@@ -5,6 +5,7 @@ from uuid import uuid4
 
 import pytest
 from botocore.exceptions import ClientError
+from structlog.testing import capture_logs
 
 from gateway.model.caller import ActorKind
 from gateway.model.record import Stage
@@ -82,8 +83,11 @@ def test_a_rejection_withdraws_what_the_first_of_two_consented_to(gate: Gate) ->
 def test_who_has_the_role_passes_a_hold_at_once_and_it_is_recorded(gate: Gate) -> None:
     held = mutation_of(_delete(gate, "passed"))
     act(gate, "alice", held, "approve")
-    reply = act(gate, "oncall", held, "break-glass", EMERGENCY)
+    with capture_logs() as logged:
+        reply = act(gate, "oncall", held, "break-glass", EMERGENCY)
     assert (reply.status_code, reply.json()["passed_by"]) == (200, "oncall")
+    (line,) = [each for each in logged if each["event"] == "glass_broken"]
+    assert (line["log_level"], line["by"], line["reason"]) == ("warning", "oncall", EMERGENCY["reason"])
     passed = mutation_of(_delete(gate, "passed"))
     assert passed != held
     (record,) = gate.records(stage=Stage.BROKE_GLASS, mutation_id=held)

@@ -81,7 +81,7 @@ def test_53_a_standing_claim_names_its_holder(gate: Gate) -> None:
     assert talk(gate.url, _set(gate, 6).raw).status == 200
     gate.upstream.asked.clear()
     weak = gate.client("autoscaling", "rival", ("cost", "budget"))
-    with pytest.raises(ClientError, match="availability/incident"):
+    with pytest.raises(ClientError, match="whose claim outranks"):
         weak.set_desired_capacity(AutoScalingGroupName=ASG, DesiredCapacity=5)
     assert gate.upstream.asked == []
 

@@ -1,0 +1,132 @@
+"""Parts of the composition root: the adapters of a running gateway, the checks in order, and what signals and plans are made of."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+
+from gateway.checks.approvers import ApproversPolicy
+from gateway.checks.arbitration import ArbitrationCheck
+from gateway.checks.bounds import BoundsCheck
+from gateway.checks.call_class import CallClassCheck
+from gateway.checks.chain import CheckChain
+from gateway.checks.contest import ContestPolicy
+from gateway.checks.dependencies import DependenciesCheck
+from gateway.checks.policy import GuardrailsCheck
+from gateway.checks.policy_input import PolicyInputs
+from gateway.checks.quarantine import QuarantineCheck
+from gateway.cloud.http_client import Client
+from gateway.cloud.run_task_host import HcpHost
+from gateway.cloud.sns import SnsEndpoint
+from gateway.doors.api.run_task import HcpRunTask
+from gateway.doors.api.run_task_request import require_listed
+from gateway.doors.aws.strict_parsers import json_value
+from gateway.drift_watch import DriftWatch
+from gateway.effects.plan_document import LARGEST_PLAN
+from gateway.keyring.keys import SqlKeyRing
+from gateway.ledger.ledger import SqlLedger
+from gateway.model.masking import Masker
+from gateway.passed_counts import PassedCounts
+from gateway.plan_check import PlanCheck
+from gateway.policy.engine import RunningEngine
+from gateway.ports import Clock
+from gateway.settings import Settings
+from gateway.signals.book import SignalBook
+from gateway.signals.files import SignalFiles
+from gateway.signals.intake import SignalIntake
+from gateway.signals.sns import SnsMessages
+from gateway.terraform.stacks import Stacks
+from gateway.wakeups import Wakeups
+
+
+def checks(engine: RunningEngine, quarantined: Callable[[str], str] = lambda _: "") -> CheckChain:
+    """The checks, in the order in which their findings are shown. `quarantined` says why only people may change an address."""
+    inputs = PolicyInputs()
+    return CheckChain(
+        [
+            CallClassCheck(),
+            BoundsCheck(),
+            DependenciesCheck(),
+            QuarantineCheck(quarantined),
+            GuardrailsCheck(engine, engine.packages, inputs),
+            # Add new checks above this line: arbitration decides which claims end, so it comes last.
+            ArbitrationCheck(engine, inputs),
+        ],
+        rules=engine.rules,
+        approvers=ApproversPolicy(engine, inputs),
+        contests=ContestPolicy(engine, inputs),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ports:
+    """The settings and adapters of one running gateway."""
+
+    settings: Settings
+    clock: Clock
+    stacks: Stacks
+    ledger: SqlLedger
+    keys: SqlKeyRing
+    engine: RunningEngine
+    client: Client
+    counts: PassedCounts
+    masker: Masker
+    digest_key: bytes
+    drift: DriftWatch
+    signals: SignalBook
+    wakeups: Wakeups = field(default_factory=Wakeups)
+
+
+async def signal_book(settings: Settings, ledger: SqlLedger, clock: Clock) -> SignalBook:
+    """The open signals. Raises `errors.SettingsInvalid` if a file of a source cannot be read."""
+    sources = {each.name: each for each in settings.signals}
+    files = SignalFiles(sources)
+    await asyncio.to_thread(files.open_at_start, clock.now())
+    book = SignalBook(sources=sources, ledger=ledger, clock=clock, files=files)
+    await book.refresh()
+    return book
+
+
+def intake(ports: Ports) -> SignalIntake:
+    """What takes the messages of sources."""
+    book = ports.signals
+    return SignalIntake(
+        sources=book.sources,
+        ledger=ports.ledger,
+        clock=ports.clock,
+        parse=json_value,
+        recorded=book.refresh,
+        sns=SnsMessages(site=SnsEndpoint()),
+    )
+
+
+def plans(ports: Ports) -> PlanCheck:
+    """Judges plans by the checks of the line."""
+    return PlanCheck(
+        stacks=ports.stacks,
+        ledger=ports.ledger,
+        events=ports.ledger,
+        policy=ports.engine,
+        checks=checks(ports.engine, ports.drift.quarantined),
+        clock=ports.clock,
+        masker=ports.masker,
+        digest_key=ports.digest_key,
+    )
+
+
+def run_task(ports: Ports, stack: AsyncExitStack) -> HcpRunTask:
+    """The run task, which is closed with the stack before its connections and the ledger are."""
+    settings = ports.settings.run_task
+    host = HcpHost(lambda url: require_listed(url, settings.hosts), largest_plan=LARGEST_PLAN)
+    stack.push_async_callback(host.close)
+    task = HcpRunTask(
+        settings=settings,
+        host=host,
+        plans=plans(ports),
+        keys=ports.keys,
+        queries=ports.ledger,
+        clock=ports.clock,
+        stacks=[each.name for each in ports.settings.stacks],
+    )
+    stack.push_async_callback(task.close)
+    return task
