@@ -6,8 +6,9 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,7 +62,7 @@ def test_every_command_of_the_readme_passes(workplace: Path) -> None:
 def test_other_ranks_lists_and_ids_turn_no_shipped_test_red(workplace: Path) -> None:
     for path in (workplace / "policies" / "data").glob("*.json"):
         name, content = next(iter(json.loads(path.read_text()).items()))
-        path.write_text(json.dumps({name: _other_ranks(content) if name == "priorities" else _emptied(content)}))
+        path.write_text(json.dumps({name: _OTHER.get(name, _emptied)(content)}))
     for command in ("sentinel policy test --path policies", "sentinel policy build --path policies", COMMANDS[-1]):
         _run(command, workplace)
 
@@ -87,3 +88,12 @@ def _emptied(content: Json) -> Json:
     if isinstance(content, Mapping):
         return {name: _emptied(member) for name, member in content.items()}
     return [] if isinstance(content, list) else content
+
+
+def _other_roles(approvals: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Another role than the shipped one may approve."""
+    return {**approvals, "roles": ["on-call"], "people": 2}
+
+
+_OTHER: Mapping[str, Callable[[Any], Json]] = {"priorities": _other_ranks, "approvals": _other_roles}
+"""Data that cannot be empty, by its name."""

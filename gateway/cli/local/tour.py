@@ -186,12 +186,12 @@ async def open_ssh(fixtures: TourFixtures) -> None:
 
 
 async def optimizer(fixtures: TourFixtures) -> None:
-    """Another agent with a weaker motive is refused; the message says who holds the group, why, and until when."""
+    """Another agent with a weaker motive is refused; the message says who holds the group, and until when."""
     fixtures.title(7, "A cost optimizer asks for 3 while the incident's claim stands")
     fixtures.show("call", f"autoscaling.set_desired_capacity({ASG}, 3)   intent cost, motivation budget, another agent")
     client = fixtures.client("autoscaling", "optimizer", "cost", "budget; evidence=FIN-88")
     error = await expect_refused(lambda: client.set_desired_capacity(AutoScalingGroupName=ASG, DesiredCapacity=3))
-    await _show_refusal(fixtures, error, "agent-scaler", "availability", "incident", "until")
+    await _show_refusal(fixtures, error, "agent-scaler", "until")
 
 
 async def old_apply(fixtures: TourFixtures) -> None:

@@ -17,7 +17,7 @@ from gateway.service_models import ServiceModels
 from gateway.terraform.config.backend import StateObject
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
-WANTED = StateObject(bucket="states", key="env:/blue/shop one/terraform.tfstate", region="eu-west-1")
+WANTED = StateObject(bucket="states-of-two-stacks", key="env:/blue/shop one/terraform.tfstate", region="eu-west-1")
 
 
 @dataclass
@@ -101,7 +101,9 @@ def test_it_is_sent_again_only_if_it_changed(origin: str, put: object, counted: 
 
 
 def test_what_cannot_be_read_is_said(origin: str) -> None:
-    with pytest.raises(CodeInvalid, match=r"s3://states/.* cannot be read: S3 answers with 404 \(NoSuchBucket\)"):
+    with pytest.raises(
+        CodeInvalid, match=r"s3://states-of-two-stacks/.* cannot be read: S3 answers with 404 \(NoSuchBucket\)"
+    ):
         _states(origin, Clock()).read(WANTED)
     with pytest.raises(CodeInvalid, match="eu-west-1"):
         _states(origin, Clock(), regions=("us-east-1",)).read(WANTED)
