@@ -13,12 +13,16 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
+import structlog
+
 from gateway.errors import CodeInvalid
 from reconciler.errors import PluginUnavailable
 from reconciler.terraform.plugin.locked import LOCK_FILE, check_locked, executable_of
 from reconciler.terraform.plugin.process import ProviderProcess
 from reconciler.terraform.plugin.reads import ProviderAt
 from reconciler.terraform.plugin.single import single_configuration
+
+log = structlog.get_logger()
 
 _OF_AWS: Final = "*/hashicorp/aws"
 
@@ -71,7 +75,8 @@ class WarmProvider:
             await asyncio.to_thread(check_locked, executable, source, root / LOCK_FILE)
             wanted = ProviderAt(executable=executable.resolve(), settings=json.dumps(settings, sort_keys=True))
             return _settings(source, await self._started(wanted))
-        except (PluginUnavailable, CodeInvalid):
+        except (PluginUnavailable, CodeInvalid, OSError) as error:
+            log.info("provider_not_kept", reason=str(error))
             return {}
 
     async def _started(self, wanted: ProviderAt) -> ProviderProcess:

@@ -6,6 +6,7 @@ import pytest
 
 from gateway.errors import CodeInvalid
 from reconciler.errors import PluginUnavailable
+from reconciler.terraform.plugin import single
 from reconciler.terraform.plugin.single import single_configuration
 
 AWS = "registry.terraform.io/hashicorp/aws"
@@ -38,6 +39,8 @@ def test_without_a_block_there_are_none(tmp_path: Path) -> None:
         ({"main": ONE, "more": ONE}, "twice"),
         ({"main": 'module "a" {\n  source = "./a"\n}\n', "a__main": ONE}, "module a configures"),
         ({"main": ONE, ".terraform__modules__x__main": ONE}, "downloaded module configures"),
+        ({"main": ONE, ".terraform__modules__x__main": "provider aws {}\n"}, "downloaded module configures"),
+        ({"main": f"{ONE}provider aws {{}}\n"}, "twice"),
         (
             {"main": f'terraform {{\n  required_providers {{\n    cloud = {{ source = "{AWS}" }}\n  }}\n}}\n'},
             "another name",
@@ -60,3 +63,21 @@ def test_code_that_we_do_not_read_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text('{"provider": {"aws": {"alias": "west"}}}')
     with pytest.raises((PluginUnavailable, CodeInvalid)):
         single_configuration(tmp_path, tmp_path / ".terraform", AWS)
+
+
+def test_a_downloaded_module_that_we_do_not_read_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(ONE)
+    downloaded = tmp_path / ".terraform" / "modules" / "x"
+    downloaded.mkdir(parents=True)
+    (downloaded / "main.tf.json").write_text('{"provider": {"aws": {"alias": "west"}}}')
+    with pytest.raises(PluginUnavailable, match="downloaded module is not"):
+        single_configuration(tmp_path, tmp_path / ".terraform", AWS)
+
+
+@pytest.mark.parametrize(
+    "text", ["a-" * 500_000, "\n" * 1_000_000, " " * 1_000_000, "a = {" * 200_000, 'a = { "' + '"x/' * 300_000]
+)
+def test_hostile_files_cost_linear_time(text: str) -> None:
+    """With a quadratic search, each of these would take minutes to hours."""
+    assert single._renamed(text.encode(), AWS) == {"aws"}
+    assert single._PROVIDER.search(text.encode()) is None
