@@ -18,6 +18,7 @@ from reconciler.backlog import Backlog
 from reconciler.commit_message import CodeBefore, commit_message
 from reconciler.drift.applied import AppliedMutation
 from reconciler.drift.classify import ClassifiedDrift, all_left, classify_mutation, superseded_reason
+from reconciler.drift.made import is_of_place
 from reconciler.errors import BranchConflict, CodeRefused, ForeignCommit
 from reconciler.merged_state import update_merged_state
 from reconciler.model import Left, ProposedEdit, Wanted
@@ -30,8 +31,9 @@ from reconciler.proof.undeclared import DeclaredCache, undeclared
 from reconciler.proposal import Proposal
 from reconciler.publish.git import Branch, branch_tip, mutations_in, open_branch, open_protected, protected_head
 from reconciler.publish.worktree_files import add_untracked_files
+from reconciler.rewrite.code import read_code
 from reconciler.rewrite.create import wanted_creations
-from reconciler.rewrite.same_resource import is_known
+from reconciler.rewrite.same_resource import is_in_code, is_known
 from reconciler.rewrite.surroundings import surroundings
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.downloaded import link_downloaded
@@ -136,7 +138,7 @@ class Line:
             others=other_roots(around, branch.top, self.terraform, self.states),
         )
         if classified.created:
-            classified = await self._with_new(context, classified)
+            classified = await self._with_new(context, applied, classified)
         missing = await undeclared(context, self.declared_cache, applied, classified.wanted, head=head)
         if not missing:
             known = "" if classified.left and not classified.wanted else "The code declares the value already."
@@ -150,12 +152,17 @@ class Line:
         proposal = _with_edits(classified, proved, applied, base=head, before=before)
         return _naming_what_superseded(proposal, backlog.superseded(applied))
 
-    async def _with_new(self, context: ProofContext, classified: ClassifiedDrift) -> ClassifiedDrift:
-        """The same, with the blocks of created resources that belong to this stack. What the state has already is not left any more."""
+    async def _with_new(
+        self, context: ProofContext, applied: AppliedMutation, classified: ClassifiedDrift
+    ) -> ClassifiedDrift:
+        """The same, with the blocks of created resources that belong to this stack. What state or code has already is not left any more."""
         live = await read_recorded(self.terraform, context.root, self.state)
+        code = await asyncio.to_thread(read_code, context.root, {}, context.around)
         for address, created in classified.created:
+            if not is_of_place(applied, created, live):
+                continue
             wanted = await asyncio.to_thread(wanted_creations, context.root, [created], live, context.around)
-            if wanted or is_known(created, live):
+            if wanted or is_known(created, live) or is_in_code(code, created):
                 classified = classified.with_new(address, wanted)
         return classified
 

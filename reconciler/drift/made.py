@@ -1,6 +1,5 @@
 """What a mutation created, from the effects in its record: the type, the id to import it by, and the values it was created with."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
@@ -9,10 +8,13 @@ from gateway.model.mutation import WHOLE, Effect, EffectAction
 from gateway.model.path import AttributePath
 from reconciler.drift.applied import AppliedMutation
 from reconciler.drift.creations import Created
+from reconciler.rewrite.json_text import document_in
 
 _DOCUMENTS: Final = frozenset({"policy", "assume_role_policy", "redrive_policy"})
 """Attributes that are JSON in a text, and are written as `jsonencode`."""
 _TAGS: Final = "tags"
+_WITHOUT_REGION: Final = ("aws_iam_", "aws_s3_bucket")
+"""How types begin whose names are unique in an account, or everywhere."""
 
 
 def created_by(applied: AppliedMutation) -> tuple[tuple[str, Created], ...]:
@@ -25,6 +27,21 @@ def created_by(applied: AppliedMutation) -> tuple[tuple[str, Created], ...]:
     whole = [effect for effect in applied.effects if effect.action is EffectAction.CREATE and effect.attribute == WHOLE]
     made = ((effect.address, _created(effect, applied)) for effect in whole if not effect.declared)
     return tuple((address, created) for address, created in made if created is not None)
+
+
+def is_of_place(applied: AppliedMutation, created: Created, live: Mapping[str, Mapping[str, Json]]) -> bool:
+    """Whether a resource was created in the one region, and in an account, that the ARNs of the stack's resources name.
+
+    An import reads the resource of that id in the stack's own region and account, which may be another one. `live` has the stack's
+    attributes by address.
+    """
+    named = [str(attributes.get("arn") or "").split(":") for attributes in live.values()]
+    places = [parts for parts in named if len(parts) > 5]  # noqa: PLR2004  arn:partition:service:region:account:resource
+    accounts = {parts[4] for parts in places if parts[4]}
+    regions = {parts[3] for parts in places if parts[3]}
+    if applied.account and accounts and applied.account not in accounts:
+        return False
+    return created.resource_type.startswith(_WITHOUT_REGION) or regions == {applied.region}
 
 
 def _created(whole: Effect, applied: AppliedMutation) -> Created | None:
@@ -59,10 +76,7 @@ def _attributes(parts: list[Effect]) -> Mapping[str, Json]:
 
 
 def _document(value: Json) -> Json:
-    try:
-        found = json.loads(value) if isinstance(value, str) else None
-    except ValueError:
-        return value
+    found = document_in(value)
     return {"json": found} if isinstance(found, dict) else value
 
 

@@ -30,7 +30,7 @@ from reconciler.rewrite.editors.text import CannotEdit
 from reconciler.rewrite.likes import likes
 from reconciler.rewrite.more import Like, more
 from reconciler.rewrite.new_block import block_text, import_text
-from reconciler.rewrite.same_resource import is_declared, is_known
+from reconciler.rewrite.same_resource import is_declared, is_in_code, is_known
 from reconciler.rewrite.slug import names, shared, slug
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.terraform.plain_setting import is_plain_setting
@@ -48,14 +48,17 @@ _MOST_LIKES = 50
 def wanted_creations(
     root: Path, created: Sequence[Created], live: Live, around: Surroundings | None = None
 ) -> list[Wanted]:
-    """The resources that belong to the stack and that its state does not have, each with its address and text.
+    """The resources that belong to the stack, and that neither its state nor its code has, each with its address and text.
 
     Raises `CodeInvalid`.
     """
     code = read_code(root, {}, around)
     found: list[Wanted] = []
+    seen: set[tuple[str, str]] = set()
     for each in created:
-        if is_known(each, live):
+        again = (each.resource_type, each.import_id) in seen
+        seen.add((each.resource_type, each.import_id))
+        if again or is_known(each, live) or is_in_code(code, each):
             continue
         wanted = _Planner(code, live, frozenset(want.address for want in found)).wanted(each)
         found += [wanted] if wanted is not None else []

@@ -13,6 +13,7 @@ from reconciler.rewrite.code import EditedCode
 _SAME = frozenset(
     [
         "name",
+        "alarm_name",
         "bucket",
         "role",
         "policy_arn",
@@ -39,6 +40,24 @@ def is_known(created: Created, live: Mapping[str, Mapping[str, Json]]) -> bool:
         and not parsed.data
         and parsed.resource_type == created.resource_type
     )
+
+
+def is_in_code(code: EditedCode, created: Created) -> bool:
+    """Whether an instance in the code is the resource, by all that tells it from others: an earlier edit, not applied yet, may have added it."""
+    own = {name: value for name, value in created.attributes.items() if name in _SAME}
+    return bool(own) and any(
+        _is(code, address, own)
+        for address in code.addresses()
+        if (parsed := parse_address(address)) is not None and parsed.resource_type == created.resource_type
+    )
+
+
+def _is(code: EditedCode, address: str, own: Mapping[str, Json]) -> bool:
+    instance = code.module.instance(address)
+    try:
+        return instance is not None and all(equal(declared(instance, name), value) for name, value in own.items())
+    except Unknown:
+        return False
 
 
 def is_declared(code: EditedCode, address: str, created: Created) -> bool:

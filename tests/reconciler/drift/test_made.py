@@ -9,7 +9,7 @@ import pytest
 from gateway.model.json import Json
 from gateway.model.mutation import WHOLE, Effect, EffectAction
 from reconciler.drift.applied import AppliedMutation
-from reconciler.drift.made import created_by
+from reconciler.drift.made import created_by, is_of_place
 
 _AT = datetime(2026, 11, 1, tzinfo=UTC)
 
@@ -91,3 +91,37 @@ def test_what_is_not_certain_is_not_created() -> None:
     assert not created_by(replace(queue, wanted_seconds=60.0))
     assert not created_by(_mutation("aws_sqs_queue", {"arn": "x"}))
     assert not created_by(_mutation("aws_db_instance", {"identifier": "main"}))
+
+
+def _live(*arns: str) -> dict[str, dict[str, Json]]:
+    return {"aws_x.none": {"id": "1"}, **{f"aws_x.a{index}": {"arn": arn} for index, arn in enumerate(arns)}}
+
+
+HERE, THERE = "arn:aws:sqs:eu-west-1:111122223333:a", "arn:aws:sqs:us-west-2:111122223333:b"
+
+
+@pytest.mark.parametrize(
+    ("resource_type", "identity", "live", "here"),
+    [
+        ("aws_sqs_queue", {"name": "jobs"}, _live(HERE), True),
+        ("aws_sqs_queue", {"name": "jobs"}, _live(THERE), False),
+        ("aws_sqs_queue", {"name": "jobs"}, _live(HERE, THERE), False),
+        ("aws_sqs_queue", {"name": "jobs"}, _live(), False),
+        ("aws_sqs_queue", {"name": "jobs"}, _live("arn:aws:sqs:eu-west-1:999999999999:a"), False),
+        ("aws_iam_role", {"name": "jobs"}, _live(THERE), True),
+        ("aws_iam_role", {"name": "jobs"}, _live("arn:aws:iam::999999999999:role/a"), False),
+    ],
+)
+def test_only_what_was_created_where_the_stack_is_is_imported(
+    resource_type: str, identity: dict[str, str], live: dict[str, dict[str, Json]], here: bool
+) -> None:
+    mutation = _mutation(resource_type, identity)
+    ((_, created),) = created_by(mutation)
+    assert is_of_place(mutation, created, live) is here
+
+
+def test_a_document_that_is_nested_too_deeply_stays_text() -> None:
+    deep = "[" * 100_000
+    mutation = _mutation("aws_iam_role_policy", {"role": "worker", "name": "read"}, policy=deep)
+    ((_, created),) = created_by(mutation)
+    assert created.attributes["policy"] == deep

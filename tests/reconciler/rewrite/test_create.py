@@ -172,3 +172,9 @@ def test_another_resource_of_the_same_name_is_not_what_it_belongs_to(tmp_path: P
     live = {**_LIVE, "aws_lambda_function.app": {"id": "app", "function_name": "app", "arn": "arn:f"}}
     after = _created(tmp_path, code, _attachment("arn:aws:iam::aws:policy/Read"), live=live)["main.tf"]
     assert "role       = aws_iam_role.app.name" in after.partition('"read" {')[2]
+
+
+def test_what_the_code_declares_already_gets_no_second_block(tmp_path: Path) -> None:
+    once = _created(tmp_path, _CODE, _queue("shop-mail"))["main.tf"]
+    assert _created(tmp_path, once, _queue("shop-mail")) == {}
+    assert _created(tmp_path, _CODE, _queue("shop-mail"), _queue("shop-mail"))["main.tf"] == once

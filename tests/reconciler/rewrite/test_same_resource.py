@@ -7,7 +7,7 @@ import pytest
 from gateway.model.json import Json
 from reconciler.drift.creations import Created
 from reconciler.rewrite.code import read_code
-from reconciler.rewrite.same_resource import is_declared, is_known
+from reconciler.rewrite.same_resource import is_declared, is_in_code, is_known
 
 QUEUE = Created(resource_type="aws_sqs_queue", import_id="https://q/jobs", attributes={"name": "jobs"}, name="jobs")
 
@@ -35,3 +35,18 @@ def test_code_declares_it_if_its_name_is_the_same_or_not_known(tmp_path: Path, n
     code = read_code(tmp_path, {}, None)
     assert is_declared(code, "aws_sqs_queue.a", QUEUE) is declares
     assert not is_declared(code, "aws_sqs_queue.b", QUEUE)
+
+
+@pytest.mark.parametrize(
+    ("code", "there"),
+    [
+        ('resource "aws_sqs_queue" "a" {\n  name = "jobs"\n}\n', True),
+        ('resource "aws_sqs_queue" "a" {\n  for_each = toset(["jobs", "mail"])\n  name     = each.key\n}\n', True),
+        ('resource "aws_sqs_queue" "a" {\n  name = "mail"\n}\n', False),
+        ('resource "aws_sqs_queue" "a" {\n  name = aws_sns_topic.a.arn\n}\n', False),
+        ('resource "aws_sns_topic" "a" {\n  name = "jobs"\n}\n', False),
+    ],
+)
+def test_what_an_earlier_edit_added_is_in_code(tmp_path: Path, code: str, there: bool) -> None:
+    (tmp_path / "main.tf").write_text(code)
+    assert is_in_code(read_code(tmp_path, {}, None), QUEUE) is there
