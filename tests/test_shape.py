@@ -138,7 +138,10 @@ def test_a_public_class_name_has_one_meaning() -> None:
 
 @pytest.mark.parametrize("path", [*TESTS, *SOURCES], ids=_name)
 def test_nothing_is_skipped_or_left_out(path: Path) -> None:
-    """What a test needs is in the repository or installed by `make`; a double does what its port says."""
+    """What a test needs is in the repository or installed by `make`; a double does what its port says.
+
+    The names of what is left out stand below, in this check and in its own test, because it looks for them.
+    """
     names = {name for node in ast.walk(ast.parse(path.read_text())) if (name := _left_out(node))}
     allowed = {"skip"} if _name(path) in MAY_SKIP else set()
     assert names == allowed, sorted(names ^ allowed)

@@ -178,3 +178,11 @@ def test_what_the_code_declares_already_gets_no_second_block(tmp_path: Path) -> 
     once = _created(tmp_path, _CODE, _queue("shop-mail"))["main.tf"]
     assert _created(tmp_path, once, _queue("shop-mail")) == {}
     assert _created(tmp_path, _CODE, _queue("shop-mail"), _queue("shop-mail"))["main.tf"] == once
+
+
+def test_a_name_that_looks_like_code_stays_text(tmp_path: Path) -> None:
+    name = 'shop-${file("/etc/passwd")}%{ if true }"\n}'
+    after = _created(tmp_path, _CODE, _queue(name))["main.tf"]
+    assert "${file" not in after.replace("$${file", "")
+    assert "%{ if" not in after.replace("%%{ if", "")
+    assert after.count("resource ") == _CODE.count("resource ") + 1
