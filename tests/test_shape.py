@@ -36,6 +36,8 @@ TESTS = sorted(path for path in (ROOT / "tests").rglob("*.py") if "bench" not in
 MAY_SKIP = {"tests/clients/test_clients.py": "a client that is not installed; where CI is set it fails instead"}
 """Test files that may skip, with the reason. What is skipped passes without having been checked."""
 STOPWATCHES = {"perf_counter", "perf_counter_ns", "process_time", "process_time_ns", "thread_time", "thread_time_ns"}
+CHANGED_CLOCK = re.compile(r"""setattr\((?:["'][\w.]*\btime\.\w+|time,)""")
+"""A clock that is changed for the whole process, not only in the module under test."""
 LEAST_WAIT = 300
 """Seconds that a test waits for what must happen, so that it passes on a busy machine."""
 
@@ -238,6 +240,25 @@ def test_no_test_measures_time(path: Path) -> None:
 )
 def test_a_measured_time_is_found(text: str, refused: bool) -> None:
     assert any(_measured(node) for node in ast.walk(ast.parse(text))) is refused
+
+
+@pytest.mark.parametrize("path", TESTS, ids=_name)
+def test_no_test_changes_the_time_of_the_process(path: Path) -> None:
+    """Event loops in other threads read the clock too: one that computed its sleep by a changed clock may sleep for hours."""
+    code = path.read_text() if path != Path(__file__) else ""
+    assert not CHANGED_CLOCK.findall(code)
+
+
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        ('monkeypatch.setattr("gateway.keyring.keys.time.monotonic", now)', True),
+        ('monkeypatch.setattr(time, "monotonic", now)', True),
+        ('monkeypatch.setattr("gateway.keyring.keys.monotonic", now)', False),
+    ],
+)
+def test_a_changed_clock_is_found(text: str, refused: bool) -> None:
+    assert bool(CHANGED_CLOCK.search(text)) is refused
 
 
 def _measured(node: ast.AST) -> str:

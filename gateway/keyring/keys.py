@@ -4,10 +4,10 @@ import base64
 import hmac
 import json
 import secrets
-import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from time import monotonic
 from typing import Final
 
 from sqlalchemy import bindparam, select
@@ -74,7 +74,7 @@ class SqlKeyRing:
 
     async def find(self, key_id: str) -> Key | None:
         """The key, even if it is revoked or expired; None if it was never issued. At most `MAX_AGE` old."""
-        now = time.monotonic()
+        now = monotonic()
         cached = self._cache.get(key_id)
         if cached is not None and now - cached[0] < MAX_AGE:
             return cached[1]

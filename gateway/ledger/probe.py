@@ -1,7 +1,7 @@
 """Asks now and then whether the ledger answers, for the readiness of a gateway."""
 
 import asyncio
-import time
+from time import monotonic
 from typing import Final
 
 from sqlalchemy import text
@@ -27,7 +27,7 @@ class Probe:
 
     async def problem(self) -> str:
         """Why the ledger cannot be read, as a sentence; empty if it can. At most `FRESH_SECONDS` old. Raises nothing."""
-        if self._asked is None or (self._asked.done() and time.monotonic() - self._answered_at >= FRESH_SECONDS):
+        if self._asked is None or (self._asked.done() and monotonic() - self._answered_at >= FRESH_SECONDS):
             self._asked = asyncio.ensure_future(self._ask())
         try:
             return await asyncio.wait_for(asyncio.shield(self._asked), ANSWER_SECONDS)
@@ -42,5 +42,5 @@ class Probe:
         except Exception as error:  # noqa: BLE001  a probe that breaks tells that something is wrong, whatever it is
             return f"The ledger cannot be read ({type(error).__name__})."
         finally:
-            self._answered_at = time.monotonic()
+            self._answered_at = monotonic()
         return ""

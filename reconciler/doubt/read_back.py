@@ -4,10 +4,10 @@ While AWS may still accept the request (a signature is valid for up to 15 minute
 Then CloudTrail's event of the gateway's own call decides, else the values, or the mutation is left to a human.
 """
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
+from time import monotonic
 from typing import Final, Protocol
 
 import structlog
@@ -68,7 +68,7 @@ class ReadBack:
         """Note that a mutation was looked at: the next look is due after twice the wait."""
         _, waited = self.looks.get(mutation_id, (0.0, self.first_look.total_seconds() / 2))
         wait = min(waited * 2, _LONGEST_WAIT)
-        self.looks[mutation_id] = time.monotonic() + wait, wait
+        self.looks[mutation_id] = monotonic() + wait, wait
 
     async def look(self, mutation_id: str) -> DoubtVerdict:
         """What shows the outcome now. Changes nothing."""
@@ -109,7 +109,7 @@ class ReadBack:
 
     def _is_due(self, doubt: Doubt) -> bool:
         age = self.clock.now() - doubt.decided_at
-        if age < self.first_look or self.looks.get(doubt.mutation_id, (0.0, 0.0))[0] > time.monotonic():
+        if age < self.first_look or self.looks.get(doubt.mutation_id, (0.0, 0.0))[0] > monotonic():
             return False
         return not doubt.left_to_human or (self.trail is not None and age < _LATE_EVENTS)
 

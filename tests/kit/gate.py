@@ -169,11 +169,12 @@ class Gate:
         self.run(self.ring.revoke(self.keys[actor].id))
 
     def _waiting(self) -> str:
-        """Where the threads and the tasks of the event loop wait."""
+        """Where the tasks of the event loop and the other threads wait; last its own thread, because the end of a long log is what is kept."""
         frames = sys._current_frames()
-        threads = ["".join(traceback.format_stack(frame)[-8:]) for frame in frames.values()]
+        own = frames.pop(self._thread.ident or 0, None)
+        threads = ["".join(traceback.format_stack(frame)[-3:]) for frame in frames.values()]
         tasks = [f"{each!r}\n{''.join(map(str, each.get_stack()))}" for each in asyncio.all_tasks(self._loop)]
-        return "\n\n".join((*tasks, *threads))
+        return "\n\n".join((*threads, *tasks, "".join(traceback.format_stack(own)[-6:])))
 
     async def _serve(self) -> None:
         try:

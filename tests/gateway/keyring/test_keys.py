@@ -115,7 +115,7 @@ async def test_a_revocation_holds_at_once_here_and_within_a_second_elsewhere(
     here, elsewhere = ring(ledger), ring(ledger)
     key = await here.issue(actor="a", kind=ActorKind.AGENT)
     now = [100.0]
-    monkeypatch.setattr("gateway.keyring.keys.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("gateway.keyring.keys.monotonic", lambda: now[0])
     assert await elsewhere.find(key.id) == key
     await here.revoke(key.id)
     await here.revoke(key.id)

@@ -36,7 +36,7 @@ class Counting(Reader):
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [100.0]
-    monkeypatch.setattr("gateway.ledger.probe.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("gateway.ledger.probe.monotonic", lambda: now[0])
     return now
 
 

@@ -116,7 +116,7 @@ async def test_looks_become_rarer(
     mutation = await _doubt(ledger)
     clock.time += timedelta(minutes=1)
     seconds = 0.0
-    monkeypatch.setattr("reconciler.doubt.read_back.time.monotonic", lambda: seconds)
+    monkeypatch.setattr("reconciler.doubt.read_back.monotonic", lambda: seconds)
     waits = []
     for _ in range(6):
         read_back.looked(mutation)
