@@ -36,6 +36,10 @@ class Stage(StrEnum):
     """What a source said about a signal, such as an alert."""
     DOWNGRADED = "downgraded"
     """A claim whose motive nothing proves any more."""
+    RESCHEDULED = "rescheduled"
+    """The end of a time-boxed change was moved, or it was let come at once."""
+    NOT_PUT_BACK = "not_put_back"
+    """A time-boxed change was left as it is at its end: others have the attribute, or a human must look."""
     PLAN_CHECKED = "plan_checked"
     """A Terraform plan was judged before its apply; nothing was sent."""
 

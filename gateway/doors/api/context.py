@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from fastapi import Request as HttpRequest
 
 from gateway.doors.api.decoder import ApiDecoder
+from gateway.doors.api.put_back import TimeBoxes
 from gateway.doors.api.response import reply_to_json
 from gateway.doors.api.run_task import HcpRunTask
 from gateway.doors.api.schemas import SessionBody
@@ -73,6 +74,7 @@ class Context:
     doubts: DoubtLedger
     blamer: Blamer
     drift: DriftWatch
+    time_boxes: TimeBoxes
     intake: SignalIntake
     plans: PlanCheck
     run_task: HcpRunTask

@@ -15,6 +15,7 @@ from gateway.doors.api.glass import add_glass_route
 from gateway.doors.api.left import left_to_humans
 from gateway.doors.api.plans import add_plan_routes
 from gateway.doors.api.problems import problem
+from gateway.doors.api.put_back import with_ends
 from gateway.doors.api.run_task_route import add_run_task_route
 from gateway.doors.api.schemas import (
     IDEMPOTENCY_KEY,
@@ -27,6 +28,7 @@ from gateway.doors.api.schemas import (
     openapi_body,
 )
 from gateway.doors.api.signals import add_signal_routes
+from gateway.doors.api.time_box_routes import add_time_box_routes
 from gateway.doors.api.waiting import mutation_when_decided, wait_seconds
 from gateway.doors.in_doubt import in_doubt_text
 from gateway.doors.refusal import refusal_text
@@ -73,6 +75,7 @@ def routes(context: Context) -> APIRouter:
     add_signal_routes(router, context)
     add_plan_routes(router, context)
     add_run_task_route(router, context)
+    add_time_box_routes(router, context, lambda result: _response(context, result))
     _add_not_found_route(router)
     return router
 
@@ -226,7 +229,9 @@ def _add_query_routes(router: APIRouter, context: Context) -> None:
         caller: Annotated[Caller, Depends(context.caller)], address: str = "", actor: str = "", every: bool = False
     ) -> dict[str, Any]:
         found = await context.queries.claims(address=address, actor=actor, open_only=not every)
-        return told(caller, {"claims": [claim_to_json(claim) for claim in found if _may_see(caller, claim.actor)]})
+        boxes = await context.time_boxes.shown(caller, address=address, actor=actor)
+        shown = with_ends([claim_to_json(claim) for claim in found if _may_see(caller, claim.actor)], boxes)
+        return told(caller, {"claims": shown, "time_boxes": boxes})
 
     @router.get(
         "/holds", summary="What waits for a human: the call, what it changes, why it is held, who asks, since when"
