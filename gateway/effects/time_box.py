@@ -45,13 +45,16 @@ def time_box_of(
     if refusal := _unforeseeable(mutation, facts):
         return _refused(refusal)
     bases: dict[Key, Json] = {}
+    roots: dict[Key, str] = {}
     for subject in facts.subjects:
         effect = subject.effect
         if effect.action is not EffectAction.SET:
             continue
-        base = _base(subject, standing)
+        base, root = _base(subject, standing)
         if base != effect.value:
             bases[effect.address, effect.attribute] = base
+            if root:
+                roots[effect.address, effect.attribute] = root
     if not bases:
         return TimeBox(until=facts.now + motive.wanted_for)
     if len(bases) > MOST_ATTRIBUTES:
@@ -61,7 +64,7 @@ def time_box_of(
         return _refused(_without_call(facts, bases))
     if not _is_plain(call):
         return _refused("the call that sets it back would hold a secret, or is too large to be kept")
-    return TimeBox(until=facts.now + motive.wanted_for, bases=bases, call=call)
+    return TimeBox(until=facts.now + motive.wanted_for, bases=bases, roots=roots, call=call)
 
 
 def _refused(why: str) -> TimeBox:
@@ -88,22 +91,23 @@ def _unforeseeable(mutation: Mutation, facts: Facts) -> str:
     return ""
 
 
-def _base(subject: Subject, standing: Sequence[TimeBoxPart]) -> Json:
-    """The value to put back: that before the first of the time-boxed changes that the attribute has now, else the one that it has."""
+def _base(subject: Subject, standing: Sequence[TimeBoxPart]) -> tuple[Json, str]:
+    """The value before the first of the time-boxed changes that the attribute has now, and that change; without any, the value that it has."""
     effect = subject.effect
     path = AttributePath(effect.attribute)
-    base = subject.before
+    base, root = subject.before, ""
     for part in standing:
-        if part.address != effect.address:
-            continue
         inner = AttributePath(part.attribute)
+        if part.address != effect.address or not (inner.covers(path) or path.covers(inner)):
+            continue
+        root = part.root
         if inner == path:
             base = part.base
         elif inner.covers(path):
             base = AttributePath(path.removeprefix(f"{inner}.")).value_at(part.base)
-        elif path.covers(inner) and isinstance(base, Mapping):
+        elif isinstance(base, Mapping):
             base = _within(base, inner.removeprefix(f"{path}."), part.base)
-    return base
+    return base, root
 
 
 def _within(outer: Mapping[str, Json], name: str, base: Json) -> Json:

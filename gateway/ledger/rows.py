@@ -78,6 +78,7 @@ class TimeBoxRow(NamedTuple):
     attribute: str
     value: str
     base: str
+    root: str
     actor: str
     stack: str
     seq: int

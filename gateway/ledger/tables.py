@@ -317,6 +317,8 @@ class TimeBoxTable(LedgerTable, table=True):
     """JSON: what the change set."""
     base: str = Field(sa_type=TEXT)
     """JSON: what is put back."""
+    root: str = Field(sa_type=TEXT)
+    """The first of the time-boxed changes on top of each other."""
     actor: str = Field(sa_type=TEXT)
     stack: str = Field(sa_type=TEXT)
     seq: int = Field(sa_type=SEQ)

@@ -47,7 +47,23 @@ _DUE: Final = Query(
     .limit(MOST_LISTED),
     TimeBoxRow,
 )
-_ON_ADDRESS: Final = Query(select(*_ALL).where(TIME_BOXES.c.address == bindparam("where")), TimeBoxRow)
+_PART: Final = Query(
+    select(*_ALL).where(
+        TIME_BOXES.c.mutation_id == bindparam("mutation"),
+        TIME_BOXES.c.address == bindparam("where"),
+        TIME_BOXES.c.attribute == bindparam("what"),
+    ),
+    TimeBoxRow,
+)
+_OPEN_ON: Final = Query(
+    select(*_ALL).where(
+        TIME_BOXES.c.address == bindparam("where"),
+        TIME_BOXES.c.attribute == bindparam("what"),
+        LISTED,
+        Among(TIME_BOXES.c.state, "open"),
+    ),
+    TimeBoxRow,
+)
 _APPLIED: Final = Query(select(*columns(VALUES, AppliedRow)).where(VALUES.c.address == bindparam("where")), AppliedRow)
 _UNSETTLED: Final = Query(
     select(*columns(CLAIMS, ClaimRow)).where(
@@ -68,6 +84,7 @@ def part_of(row: TimeBoxRow) -> TimeBoxPart:
         attribute=row.attribute,
         value=json.loads(row.value),
         base=json.loads(row.base),
+        root=row.root,
         actor=row.actor,
         stack=row.stack,
         since=from_text(row.since),
@@ -163,25 +180,15 @@ def fate_of(session: Session, row: TimeBoxRow, now: datetime) -> tuple[TimeBoxSt
     around = [each for each in applied.values() if each.seq > last.seq and overlaps(each.attribute, row.attribute)]
     if around:
         return TimeBoxState.SUPERSEDED, max(around, key=lambda each: each.seq).mutation_id
-    boxes = [box for box in session.rows(_ON_ADDRESS, where) if box.attribute == row.attribute]
-    if last.mutation_id != row.mutation_id:
-        later = next((box for box in boxes if box.mutation_id == last.mutation_id), None)
-        if later is None or last.value != row.value:
-            return TimeBoxState.SUPERSEDED, last.mutation_id
-        if TimeBoxState(later.state) in OPEN:
-            return TimeBoxState.STILL_WANTED, last.mutation_id
-    longer = next((box for box in boxes if _outlasts(box, row, now)), None)
-    return (TimeBoxState.STILL_WANTED, longer.mutation_id) if longer else (TimeBoxState.STANDING, "")
-
-
-def _outlasts(other: TimeBoxRow, row: TimeBoxRow, now: datetime) -> bool:
-    """Whether an earlier time-boxed change still wants the same value."""
-    return (
-        (other.attribute, other.value) == (row.attribute, row.value)
-        and other.seq < row.seq
-        and TimeBoxState(other.state) in OPEN
-        and other.until > to_text(now)
-    )
+    values = {**where, "what": row.attribute}
+    latest = session.row(_PART, {**values, "mutation": last.mutation_id})
+    if latest is None or latest.root != row.root or last.value != row.value:
+        return TimeBoxState.SUPERSEDED, last.mutation_id
+    for other in session.rows(_OPEN_ON, {**values, "open": _OPEN_STATES}):
+        lasts = other.seq > row.seq or other.until > to_text(now)
+        if lasts and (other.root, other.value) == (row.root, row.value) and other.mutation_id != row.mutation_id:
+            return TimeBoxState.STILL_WANTED, other.mutation_id
+    return TimeBoxState.STANDING, ""
 
 
 def overlaps(one: str, other: str) -> bool:

@@ -82,6 +82,7 @@ def begin_time_box(transaction: Transaction, write: WriteSet, seq: int) -> None:
                 "attribute": attribute,
                 "value": canonical_text(values[address, attribute]),
                 "base": canonical_text(base),
+                "root": box.roots.get((address, attribute), write.mutation.id),
                 "actor": write.mutation.caller.actor,
                 "stack": write.facts.stack,
                 "seq": seq,

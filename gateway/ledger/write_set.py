@@ -105,7 +105,14 @@ def _time_box(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
         return {}
     values = {(effect.address, effect.attribute): effect.value for effect in mutation.effects}
     attributes: list[Json] = [
-        {"address": key[0], "attribute": key[1], "value": values[key], "base": base} for key, base in box.bases.items()
+        {
+            "address": key[0],
+            "attribute": key[1],
+            "value": values[key],
+            "base": base,
+            **({"root": box.roots[key]} if key in box.roots else {}),
+        }
+        for key, base in box.bases.items()
     ]
     return {"time_box": {"until": to_text(box.until), "call": call_to_json(box.call), "attributes": attributes}}
 

@@ -47,6 +47,8 @@ class TimeBoxPart:
     """What the change set."""
     base: Json
     """What is put back: the value before the change, or before the first of several on top of each other."""
+    root: str
+    """The first of the time-boxed changes on top of each other; this one itself if it is the first."""
     actor: str
     """The holder: who made the change."""
     stack: str
@@ -72,6 +74,8 @@ class TimeBox:
     until: datetime | None = None
     bases: Mapping[tuple[str, str], Json] = field(default_factory=dict)
     """What is put back, by address and attribute; empty if the change changes nothing."""
+    roots: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """The first of the time-boxed changes that the attribute has on top of each other; absent if it has none yet."""
     call: Call | None = None
     """The call that puts all of it back."""
     refusal: str = ""

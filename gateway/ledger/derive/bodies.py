@@ -75,6 +75,7 @@ class TimeBoxedBody(msgspec.Struct, frozen=True):
     attribute: str = ""
     value: msgspec.Raw = _NULL
     base: msgspec.Raw = _NULL
+    root: str = ""
 
 
 class TimeBoxBody(msgspec.Struct, frozen=True):

@@ -55,6 +55,7 @@ class ExpectedTimeBoxes:
             "attribute": part.attribute,
             "value": raw_text(part.value),
             "base": raw_text(part.base),
+            "root": part.root or record.mutation_id,
             "actor": record.actor,
             "stack": record.stack,
             "seq": record.seq,

@@ -11,7 +11,7 @@ def upgrade() -> None:
     """Create the table of time-boxed changes. Those of before stay as they are: nobody recorded how to put them back."""
     text = sa.String().with_variant(sa.String(collation="C"), "postgresql")
     seq = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-    names = ("mutation_id", "address", "attribute", "value", "base", "actor", "stack")
+    names = ("mutation_id", "address", "attribute", "value", "base", "root", "actor", "stack")
     op.create_table(
         "time_boxes",
         *(sa.Column(name, text, nullable=False) for name in names),
