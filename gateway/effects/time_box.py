@@ -44,17 +44,13 @@ def time_box_of(
         return TimeBox()
     if refusal := _unforeseeable(mutation, facts):
         return _refused(refusal)
-    bases: dict[Key, Json] = {}
-    roots: dict[Key, str] = {}
-    for subject in facts.subjects:
-        effect = subject.effect
-        if effect.action is not EffectAction.SET:
-            continue
-        base, root = _base(subject, standing)
-        if base != effect.value:
-            bases[effect.address, effect.attribute] = base
-            if root:
-                roots[effect.address, effect.attribute] = root
+    found = {
+        (subject.effect.address, subject.effect.attribute): (subject.effect.value, *_base(subject, standing))
+        for subject in facts.subjects
+        if subject.effect.action is EffectAction.SET
+    }
+    bases = {key: base for key, (value, base, _) in found.items() if base != value}
+    roots = {key: root for key, (_, _, root) in found.items() if key in bases and root}
     if not bases:
         return TimeBox(until=facts.now + motive.wanted_for)
     if len(bases) > MOST_ATTRIBUTES:

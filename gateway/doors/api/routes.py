@@ -252,11 +252,15 @@ def _add_query_routes(router: APIRouter, context: Context) -> None:
         return told(caller, {"holds": [hold_to_json(hold) for hold in found]})
 
     @router.get(
-        "/left", summary="What Sentinel left to a human: values not written into code, and outcomes that nothing showed"
+        "/left",
+        summary="What Sentinel left to a human: values not written into code or not put back, outcomes that nothing showed",
     )
     async def left(caller: Annotated[Caller, Depends(context.caller)]) -> dict[str, Any]:
         actor = "" if caller.sees_all else caller.actor
-        return told(caller, {"left": await left_to_humans(context.queries, context.doubts, actor=actor)})
+        return told(
+            caller,
+            {"left": await left_to_humans(context.queries, context.doubts, context.time_boxes.ledger, actor=actor)},
+        )
 
     @router.get("/blame", summary="Who set an attribute, for what goal, and why at that time")
     async def blame(caller: Annotated[Caller, Depends(context.caller)], address: str, attribute: str) -> dict[str, Any]:
