@@ -79,10 +79,13 @@ class Scene:
     def reconcile(self, dies: str = "never", *, rounds: int = 1_000) -> int:
         """Run a reconciler; its exit code, or the signal that ended it as a negative number."""
         key = self.gate.keys["service"]
-        pair = (key.id, key.secret)
-        return self._reconciler.run(
-            str(self.gate.data), self._database, self.gate.url, self._moto.url, pair, dies, rounds
-        )
+        places = {
+            "data": str(self.gate.data),
+            "database": self._database,
+            "gate": self.gate.url,
+            "aws": self._moto.url,
+        }
+        return self._reconciler.run(places, (key.id, key.secret), dies, rounds)
 
     def live(self) -> tuple[int, int]:
         """Desired and largest size of the group."""

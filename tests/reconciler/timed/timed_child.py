@@ -74,14 +74,15 @@ def _dying(method: Callable[..., Awaitable[Any]], *, after: bool) -> Callable[..
     return die
 
 
-async def main(data: str, database: str, gate: str, aws: str, key: tuple[str, str], dies: str, rounds: int) -> None:
+async def main(places: dict[str, str], key: tuple[str, str], dies: str, rounds: int) -> None:
     """Put back what is due, or die; at the latest end after so many rounds."""
     if dies in POINTS:
         owner, name, after = POINTS[dies]
         setattr(owner, name, _dying(getattr(owner, name), after=after))
-    async with open_sealed_ledger(Settings(data=Path(data))) as ledger:
-        worker = _worker(ledger, GatewayApi(url=gate, key_id=key[0], key_secret=key[1]), Live(aws))
-        async with durable({"kafka": worker}, database=database, poll_seconds=0.05) as runner:
+    async with open_sealed_ledger(Settings(data=Path(places["data"]))) as ledger:
+        gateway = GatewayApi(url=places["gate"], key_id=key[0], key_secret=key[1])
+        worker = _worker(ledger, gateway, Live(places["aws"]))
+        async with durable({"kafka": worker}, database=places["database"], poll_seconds=0.05) as runner:
             for _ in range(rounds):
                 await worker.run_once(runner)
                 if not await SqlTimeBoxes(ledger).time_boxes():
