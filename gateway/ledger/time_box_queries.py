@@ -176,7 +176,7 @@ def fate_of(session: Session, row: TimeBoxRow, now: datetime) -> tuple[TimeBoxSt
     applied = {each.attribute: each for each in session.rows(_APPLIED, where)}
     last = applied.get(row.attribute)
     if last is None:
-        return TimeBoxState.SUPERSEDED, ""  # deleted, created anew, or set to what only AWS knows
+        return TimeBoxState.SUPERSEDED, ""  # deleted, created again, or set to what only AWS knows
     around = [each for each in applied.values() if each.seq > last.seq and overlaps(each.attribute, row.attribute)]
     if around:
         return TimeBoxState.SUPERSEDED, max(around, key=lambda each: each.seq).mutation_id
