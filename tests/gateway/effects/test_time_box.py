@@ -123,7 +123,10 @@ def test_a_value_that_the_caller_is_not_told_is_refused() -> None:
 
 def test_a_masked_value_is_refused() -> None:
     mutation = _mutation("sqs", "TagQueue", {"QueueUrl": QUEUE, "Tags": {"owner": "b"}})
-    masked = {**STATE, "aws_sqs_queue.q": {"name": "q", "tags": {"owner": {"hmac_sha256": "a" * 64}}}}
+    masked: Mapping[str, Mapping[str, Json]] = {
+        **STATE,
+        "aws_sqs_queue.q": {"name": "q", "tags": {"owner": {"hmac_sha256": "a" * 64}}},
+    }
     assert "secret" in time_box_of(RESOLVER, mutation, _facts(mutation, masked)).refusal
 
 

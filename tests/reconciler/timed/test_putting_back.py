@@ -43,7 +43,7 @@ class _Ledger:
         self, mutation_id: str, left: Sequence[TimeBoxPart], state: TimeBoxState, *, by: str, reason: str, at: datetime
     ) -> bool:
         self.left.append((mutation_id, [each.attribute for each in left], state, by, reason))
-        assert at
+        assert at >= NOW
         return True
 
 
