@@ -1,4 +1,4 @@
-"""What the same wishes, in the same order, come to where nothing knows why: the last writer wins, or fields have owners and may be forced."""
+"""What the same wishes come to where nothing knows why: the last writer wins, or fields have owners and may be forced."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
