@@ -23,6 +23,7 @@ from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Opaque, Unknown, Value
 from reconciler.rewrite.json_text import document_in
+from reconciler.rewrite.read_files import files_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +258,7 @@ class _Marker:
         texts = tuple(part for part in getattr(expression, "parts", ()) if isinstance(part, str))
         steps = tuple(step for step in getattr(expression, "steps", ()) if isinstance(step, str))
         inner = tuple(_frozen(self.expression(child, scope)) for child in e.children(expression))
-        shape = (type(expression).__name__, own, texts, steps, inner, followed)
+        shape = (type(expression).__name__, own, texts, steps, inner, followed, files_of(expression, scope))
         # Marks hold marks, and definitions that use each other twice would double them with each.
         return UnknownMark((hashlib.sha256(repr(shape).encode()).hexdigest(),))
 

@@ -28,6 +28,7 @@ from reconciler.rewrite.place import (
 )
 from reconciler.rewrite.solve import argument_of_call, part_of_template
 from reconciler.rewrite.trace_overrides import constant_of_all
+from reconciler.rewrite.trace_templates import in_template_file
 
 _CONVERSIONS = frozenset({"tolist", "toset", "tomap", "tonumber", "tostring", "tobool", "sensitive", "nonsensitive"})
 
@@ -44,6 +45,8 @@ def call(cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], foll
         yield from follow(cursor, arguments[0], path)
     elif expression.name == "jsonencode" and len(arguments) == 1 and path:
         yield from follow(replace(cursor, entry=None), arguments[0], path)
+    elif expression.name == "templatefile" and len(arguments) == 2:  # noqa: PLR2004  file and variables
+        yield from in_template_file(cursor, expression, path, follow)
     elif expression.name == "merge" and path:
         yield from _in_merge(cursor, expression, path, follow)
     elif expression.name == "lookup" and len(arguments) > 1:
