@@ -165,17 +165,28 @@ def _known_keys(expression: Expression, scope: EvaluationScope, name: str) -> Va
         raise Unknown(f"{name.partition('.')[0]} is not known here")
     module = scope.module
     found = module.resource(name, scope.visiting)
-    unknown = _unknown(f"{name.partition('.')[0]} is not known here", expression, scope)
 
     def instance(key: Value) -> Value:
         known = module.recorded(name, key)
-        return unknown if known is None else known
+        return (
+            _unknown(f"{name.partition('.')[0]} is not known here", _keyed(expression, key), scope)
+            if known is None
+            else known
+        )
 
     if found is None:
         return instance(None)
     if isinstance(found, Mapping):
         return {key: instance(key) for key in found}
     return [instance(index) for index, _ in enumerate(values.items(found, name))]
+
+
+def _keyed(expression: Expression, key: Value) -> Expression:
+    """One instance of what an expression names."""
+    if not isinstance(key, str | int):
+        return expression
+    start, end = expression.start, expression.end
+    return e.IndexAccess(start, end, expression, e.LiteralValue(start, end, key))
 
 
 def _data_type(expression: Expression, scope: EvaluationScope) -> str:

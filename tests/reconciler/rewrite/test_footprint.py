@@ -98,6 +98,35 @@ def test_an_edit_of_a_template_shows_in_values_that_are_not_known(call: str, sho
     assert found == ({"r.a.x", "r.b.x", "r.z.x"} if shows else {"r.z.x"})
 
 
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "r.many[local.key].id",
+        "[r.many[local.key].id]",
+        "r.some[local.number].id",
+        "[for x in [r.many[local.key]] : x.id][0]",
+    ],
+)
+def test_another_key_of_a_reference_shows(expression: str, tmp_path: Path) -> None:
+    code = f"""locals {{
+  key    = "a"
+  number = 0
+}}
+resource "r" "many" {{
+  for_each = toset(["a", "b"])
+}}
+resource "r" "some" {{
+  count = 2
+}}
+resource "r" "user" {{
+  x = {expression}
+}}
+"""
+    after = code.replace('= "a"', '= "b"').replace("= 0", "= 1")
+    assert {path.split(".x")[0] for path in _changed(tmp_path, code, after)} == {"r.user"}
+    assert _changed(tmp_path, code, code.replace("[local.key]", '["a"]').replace("[local.number]", "[0]")) == set()
+
+
 def test_conditions_and_lifecycle_do_not_count(tmp_path: Path) -> None:
     block = 'resource "r" "c" {\n  lifecycle {\n    precondition {\n      condition = var.v > 0\n    }\n  }\n}\n'
     before = MAIN % "2" + block
