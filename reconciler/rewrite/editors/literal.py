@@ -1,4 +1,4 @@
-"""Replaces a literal (a number, bool, null or string), an empty map, or a calculation."""
+"""Replaces a literal (a number, bool, null or string), an empty map, a calculation, or a reference."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,10 +9,14 @@ from reconciler.rewrite.editors import entry, removal
 from reconciler.rewrite.editors.splice import Splice, indent_at, merged
 from reconciler.rewrite.editors.text import CannotEdit, to_hcl
 from reconciler.rewrite.place import EntryPlace, LiteralPlace, ObjectEntry
+from reconciler.rewrite.trace_references import text_of
 
 
 def edit(place: LiteralPlace, value: Json) -> Splice:
     """The literal's own span replaced; a number that is written as a string stays a string. Raises `CannotEdit`."""
+    if isinstance(place.node, e.AttributeAccess):
+        named = "" if place.module is None else text_of(place.module, place.node, value)
+        return Splice(place.node.start, place.node.end, named or to_hcl(value))
     if isinstance(place.node, e.Binary):
         return _number(place.node, value)
     if isinstance(place.node, e.LiteralValue):
