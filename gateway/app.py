@@ -52,6 +52,7 @@ from gateway.policy.engine import RunningEngine, open_engine
 from gateway.ports import Clock
 from gateway.service_models import ServiceModels
 from gateway.settings import Settings, without_password
+from gateway.stop_book import StopBook
 from gateway.survey import Survey
 from gateway.terraform.stacks import Stacks
 from gateway.wiring import Ports, checks, intake, run_task, signal_book
@@ -106,7 +107,9 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             digest_key=derived_key(master, "call digest"),
             drift=DriftWatch(queries=ledger, events=ledger, stacks=stacks, policy=engine, clock=clock),
             signals=await signal_book(settings, ledger, clock),
+            stops=StopBook(ledger, clock),
         )
+        await ports.stops.refresh()
         await ports.drift.book.read(ledger)
         for work in _background(ports, lease):
             stack.callback(asyncio.ensure_future(work).cancel)
@@ -124,6 +127,7 @@ def _background(ports: Ports, lease: timedelta) -> tuple[Coroutine[None, None, N
         background.record_counts(ports.counts),
         background.decide_drift(ports.drift),
         background.follow_signals(ports.signals),
+        background.follow_stops(ports.stops),
         ports.wakeups.follow(ports.ledger),
     )
 
@@ -232,7 +236,9 @@ def _data(ports: Ports, wire: _Wire) -> DataCalls[SignedRequest]:
         treatments=ports.settings.data_treatments,
         by_stack=ports.settings.data_treatments_by_stack,
     )
-    return DataCalls(plane, ports.counts, AwsData(_aws(ports, wire), ports.client), _urls(ports.settings))
+    return DataCalls(
+        plane, ports.counts, AwsData(_aws(ports, wire), ports.client), _urls(ports.settings), refuse=ports.stops.refuse
+    )
 
 
 def _urls(settings: Settings) -> ReplyUrls:
@@ -304,6 +310,7 @@ def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder, run_task: Hc
         commands=ports.ledger,
         drift=ports.drift,
         intake=intake(ports),
+        stops=ports.stops,
         plans=run_task.plans,
         run_task=run_task,
         keys=ports.keys,

@@ -11,6 +11,7 @@ from gateway.ledger.ledger import SqlLedger
 from gateway.passed_counts import PassedCounts
 from gateway.ports import Clock
 from gateway.signals.book import SignalBook
+from gateway.stop_book import StopBook
 from gateway.terraform.stacks import Stacks
 
 log = structlog.get_logger()
@@ -25,6 +26,8 @@ _DRIFT_SECONDS = 2.0
 """How often to look for changes from outside, and for resources that are quarantined."""
 _SIGNALS_SECONDS = 1.0
 """How often to look for signals that opened or closed."""
+_STOPS_SECONDS = 0.5
+"""How often to look for stops of actors, for calls of the data plane that pass."""
 _EXPIRE_SECONDS = 5.0
 """How often to record expired claims."""
 
@@ -84,6 +87,18 @@ async def follow_signals(book: SignalBook) -> None:
             log.error("signals_not_followed", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
         except Exception:
             log.exception("signals_broke")
+
+
+async def follow_stops(book: StopBook) -> None:
+    """Read which actors are stopped, as other gateways may have recorded it, for ever."""
+    while True:
+        await asyncio.sleep(_STOPS_SECONDS)
+        try:
+            await book.refresh()
+        except SentinelError as error:
+            log.error("stops_not_followed", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
+        except Exception:
+            log.exception("stops_broke")
 
 
 async def keep_lease(ledger: SqlLedger, clock: Clock, lasts: timedelta) -> None:

@@ -94,6 +94,12 @@ class SignatureSpent(SentinelError):
     code = "signature_spent"
 
 
+class Stopped(SentinelError):
+    """A person stopped changes such as this one; nothing was stored and nothing sent."""
+
+    code = "stopped"
+
+
 class Overloaded(SentinelError):
     """The gateway has no room for the request now; nothing was sent."""
 

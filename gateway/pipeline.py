@@ -26,6 +26,7 @@ from gateway.errors import (
     NotSendable,
     SentinelError,
     SignatureSpent,
+    Stopped,
 )
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.facts import Facts
@@ -145,7 +146,7 @@ class Pipeline:
     async def _decide_and_apply(self, mutation: Mutation) -> MutationResult:
         try:
             result = await self._execute(mutation)
-        except (ClaimTaken, ApprovalSpent, CallTooLarge, SignatureSpent) as error:
+        except (ClaimTaken, ApprovalSpent, CallTooLarge, SignatureSpent, Stopped) as error:
             # A lost race rolled back the DECIDED record. Record the attempt, so that an investigator can see it.
             await self._record_refusal(mutation.caller, mutation.call, error)
             raise
@@ -168,9 +169,9 @@ class Pipeline:
     async def _execute(self, mutation: Mutation) -> MutationResult:
         try:
             mutation, decision, prepared = await self._decide_and_record(mutation)
-        except (ClaimTaken, SignatureSpent) as conflict:
-            # Another mutation took a claim after we read the facts. It may be this same attempt, sent twice at once; if not, decide once
-            # more. A second conflict goes to the caller, who may retry. A spent signature stays spent.
+        except (ClaimTaken, SignatureSpent, Stopped) as conflict:
+            # Another mutation took a claim, or a person stopped this, after we read the facts. It may be this same attempt, sent twice at
+            # once; if not, decide once more. A second conflict goes to the caller, who may retry. A spent signature stays spent.
             if (earlier := await self._earlier_result(mutation)) is not None:
                 return earlier
             if isinstance(conflict, SignatureSpent):

@@ -75,6 +75,7 @@ class Survey:
             ),
             account=loaded.account(),
             open_claims=view.open_claims,
+            stops=view.stops,
             group_rules=await self._group_rules(subjects, loaded),
             code=loaded.revision,
             declared=loaded.declared,

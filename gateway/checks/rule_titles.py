@@ -32,6 +32,7 @@ _BUILT_IN: Mapping[str, str] = {
     "dependencies.critical": "Critical resources depend on it",
     "dependencies.in_use": "Other resources depend on what is deleted",
     "never.credential": "Credentials are not handed out",
+    "never.stopped": "A person stopped such changes",
     "never.survey": "The facts could not be gathered",
     "never.unsendable": "A call that cannot be sent",
     "quarantine.foreign": "A resource that was changed past Sentinel",

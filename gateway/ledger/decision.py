@@ -13,6 +13,7 @@ from gateway.ledger.signals import confirm_proof
 from gateway.ledger.signatures import spend_signature
 from gateway.ledger.statements import Among, Query, SqlValue, Statement, columns, integrity_errors
 from gateway.ledger.states import ApprovalState, AttemptState
+from gateway.ledger.stops import refuse_stopped
 from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, HOLDS, UNUSED
 from gateway.ledger.timestamps import to_text
 from gateway.ledger.transaction import Transaction
@@ -59,13 +60,15 @@ _INSERT_HOLD: Final = Statement(insert(HOLDS))
 def decide(transaction: Transaction, write: WriteSet) -> tuple[Claim, ...]:
     """Store a decision; the claims taken.
 
-    Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`, `errors.SignatureSpent`; the caller must then roll back.
+    Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`, `errors.SignatureSpent`, `errors.Stopped`; the caller must then
+    roll back.
     """
     if not write.decision.carried_out:
         _append(transaction, write)
         if write.decision.verdict is Verdict.HOLD and not write.decision.attached:
             _open_hold(transaction, write)
         return ()
+    refuse_stopped(transaction, write.reach)
     spend_signature(transaction, write.mutation, write.facts.now)
     confirm_proof(transaction, write.claims, write.facts)
     _end_replaced(transaction, write)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, TypeVar
 
-from gateway.ledger import approvals, consents, doubts, leases, queries
+from gateway.ledger import approvals, consents, doubts, leases, queries, stops
 from gateway.ledger.anchor import Anchor
 from gateway.ledger.answers import answered
 from gateway.ledger.blame import Blame, blame
@@ -46,6 +46,7 @@ from gateway.model.record import Record, Stage
 from gateway.model.refusal import Refusal
 from gateway.model.resolution import Resolution
 from gateway.model.signal import Signal, SignalEvent
+from gateway.model.stop import Stop, StopScope
 from gateway.model.verdict import Decision
 from gateway.off_loop import off_loop, size_of
 from gateway.ports import Attempt, Doubt, LedgerView, RecordQuery
@@ -309,6 +310,20 @@ class SqlLedger:
     async def signals(self, query: SignalQuery) -> Sequence[Signal]:
         """Signals, the latest first; at most `queries.MAX_PAGE`."""
         return await self._query_reader.read(lambda connection: list_signals(connection, query))
+
+    # The port `StopLedger` --------------------------------------------------------------------------------------
+
+    async def stop(self, scope: StopScope, name: str, *, by: Caller, reason: str, at: datetime) -> Stop:
+        """Stop it; the stop. Raises `errors.NotAllowed` unless a person with the role asks, `errors.Overloaded` for too many."""
+        return await self.write(lambda transaction: stops.stop(transaction, scope, name, by=by, reason=reason, at=at))
+
+    async def resume(self, stop_id: str, *, by: Caller, reason: str, at: datetime) -> Stop:
+        """End a stop; it, as it ended. Raises `errors.NotFound`, `errors.NotAllowed`."""
+        return await self.write(lambda transaction: stops.resume(transaction, stop_id, by=by, reason=reason, at=at))
+
+    async def stops(self, *, every: bool = False) -> Sequence[Stop]:
+        """The standing stops, oldest first; with `every` also those that ended."""
+        return await self.read(lambda session: stops.listed_stops(session, every=every))
 
     async def expire(self, at: datetime) -> int:
         """End the expired claims, each with a record; the number ended."""

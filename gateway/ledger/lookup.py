@@ -14,6 +14,7 @@ from gateway.ledger.rows import ApprovalRow, AttemptOutcomeRow, BodyRow, ClaimRo
 from gateway.ledger.serialize import canonical_text, claim_from_row
 from gateway.ledger.statements import Among, Query, Session, columns
 from gateway.ledger.states import AttemptState
+from gateway.ledger.stops import standing_stops
 from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, IN_DOUBT, IN_FLIGHT, RECORDS, UNUSED, VALUES
 from gateway.ledger.timestamps import from_text, to_text
 from gateway.model.binding import binding_from_json
@@ -137,6 +138,7 @@ def view_of(
         approval=approval_from_row(approval) if approval else None,
         flips=dict(flips),
         open_claims=open_claims(session, actor, now),
+        stops=standing_stops(session),
     )
 
 

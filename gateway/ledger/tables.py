@@ -297,6 +297,23 @@ class SignalTable(LedgerTable, table=True):
     """JSON: what it concerns."""
 
 
+class StopTable(LedgerTable, table=True):
+    """The stops: what people said that nobody may change."""
+
+    __tablename__ = "stops"
+    __table_args__ = (Index("stops_standing", "at", sqlite_where=_OPEN, postgresql_where=_OPEN),)
+
+    id: str = Field(primary_key=True, sa_type=TEXT)
+    scope: str = Field(sa_type=TEXT)
+    """A `StopScope`."""
+    name: str = Field(sa_type=TEXT)
+    by: str = Field(sa_type=TEXT)
+    reason: str = Field(sa_type=TEXT)
+    at: str = Field(sa_type=TEXT)
+    ended_at: str | None = Field(sa_type=TEXT)
+    ended_by: str = Field(sa_type=TEXT)
+
+
 def _table(model: type[LedgerTable]) -> Table:
     return cast("Table", model.__dict__["__table__"])
 
@@ -318,3 +335,4 @@ APPROVALS = _table(ApprovalTable)
 VALUES = _table(ValueTable)
 KEYS = _table(KeyTable)
 SIGNALS = _table(SignalTable)
+STOPS = _table(StopTable)

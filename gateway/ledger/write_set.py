@@ -14,7 +14,9 @@ from gateway.model.facts import Facts, Subject
 from gateway.model.ids import new_id
 from gateway.model.json import Json
 from gateway.model.mutation import WHOLE, Effect, EffectAction, Mutation
+from gateway.model.reach import reach
 from gateway.model.record import Record, Stage
+from gateway.model.stop import Reach
 from gateway.model.verdict import Decision
 
 _LONGEST_CLAIM: Final = 1e12
@@ -42,6 +44,11 @@ class WriteSet:
         """The effects that set something. Invoking a resource as a whole sets nothing."""
         effects = self.mutation.effects
         return [each for each in effects if each.action is not EffectAction.INVOKE or each.attribute != WHOLE]
+
+    @property
+    def reach(self) -> Reach:
+        """What stops can be about."""
+        return reach(self.mutation, self.facts)
 
     @property
     def resources(self) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ from gateway.model.contract import Contract
 from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
 from gateway.model.signal import MotiveProof
+from gateway.model.stop import Stop
 from gateway.model.verdict import Mode
 
 
@@ -119,3 +120,5 @@ class Facts:
     """Digest of the code and contracts alone; an approval is bound to it."""
     stacks: tuple[str, ...] = ()
     """Names of all stacks that declare an affected resource."""
+    stops: tuple[Stop, ...] = ()
+    """The standing stops, whatever they are about."""

@@ -36,6 +36,10 @@ class Stage(StrEnum):
     """What a source said about a signal, such as an alert."""
     DOWNGRADED = "downgraded"
     """A claim whose motive nothing proves any more."""
+    STOPPED = "stopped"
+    """A person stopped changes."""
+    RESUMED = "resumed"
+    """A person ended a stop."""
     PLAN_CHECKED = "plan_checked"
     """A Terraform plan was judged before its apply; nothing was sent."""
 

@@ -19,6 +19,7 @@ from gateway.model.outcome import Applied, Failed, InDoubt, Reply, Sent
 from gateway.model.refusal import Refusal
 from gateway.model.resolution import Resolution, SettledBy
 from gateway.model.signal import MotiveProof, Signal, SignalEvent, SignalScope, SignalState, references_of
+from gateway.model.stop import StopScope
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from tests.kit.bindings import BOUND
 from tests.kit.sealed import MASTER
@@ -52,6 +53,7 @@ class History:
             await middle()
         await self._approvals()
         await self._signals()
+        await self._stops()
         await self._outcomes()
 
     async def _keys(self) -> None:
@@ -159,6 +161,14 @@ class History:
         await self.execute(filed, proof=[signal("window", filed=True)])
         await self.ledger.record_signals([event("closed", SignalState.CLOSED, at=NOW + HOUR)], NOW + HOUR)
         self.ids["signal"] = event("open").id
+
+    async def _stops(self) -> None:
+        """One that stands for an actor that changes nothing here, and one that was ended."""
+        chief = replace(HUMAN, actor="chief", roles=("operator",))
+        stop = await self.ledger.stop(StopScope.ACTOR, "stranger", by=chief, reason="Runs amok.", at=NOW)
+        self.ids["stop"] = stop.id
+        ended = await self.ledger.stop(StopScope.ALL, "", by=chief, reason="Drill.", at=NOW)
+        await self.ledger.resume(ended.id, by=chief, reason="It is over.", at=NOW + HOUR)
 
     async def _act(self, act: str, name: str, held: Mutation, at: datetime) -> None:
         if act == "a":

@@ -34,6 +34,7 @@ from gateway.ports import (
     Request,
 )
 from gateway.signals.intake import SignalIntake
+from gateway.stop_book import StopBook
 from gateway.wakeups import Wakeups
 
 
@@ -74,6 +75,7 @@ class Context:
     blamer: Blamer
     drift: DriftWatch
     intake: SignalIntake
+    stops: StopBook
     plans: PlanCheck
     run_task: HcpRunTask
     commands: LedgerCommands

@@ -20,6 +20,7 @@ _CODES = {404: "not_found", 405: "method_not_allowed"}
 STATUS: dict[type[errors.SentinelError], int] = {
     errors.NotAuthenticated: 401,
     errors.NotAllowed: 403,
+    errors.Stopped: 403,
     errors.NotFound: 404,
     errors.BodyTooLarge: 413,
     TargetTooLong: 414,

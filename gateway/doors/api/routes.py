@@ -27,6 +27,7 @@ from gateway.doors.api.schemas import (
     openapi_body,
 )
 from gateway.doors.api.signals import add_signal_routes
+from gateway.doors.api.stops import add_stop_routes
 from gateway.doors.api.waiting import mutation_when_decided, wait_seconds
 from gateway.doors.in_doubt import in_doubt_text
 from gateway.doors.refusal import refusal_text
@@ -71,6 +72,7 @@ def routes(context: Context) -> APIRouter:
     add_explanation_route(router, context)
     add_drift_routes(router, context)
     add_signal_routes(router, context)
+    add_stop_routes(router, context)
     add_plan_routes(router, context)
     add_run_task_route(router, context)
     _add_not_found_route(router)

@@ -196,6 +196,14 @@ class DowngradedBody(msgspec.Struct, frozen=True):
     claim: str = ""
 
 
+class StoppedBody(msgspec.Struct, frozen=True):
+    """The body of STOPPED and RESUMED."""
+
+    scope: str = ""
+    name: str = ""
+    reason: str = ""
+
+
 BODIES: Final[dict[str, type[msgspec.Struct]]] = {
     Stage.DECIDED: DecidedBody,
     Stage.SETTLED: SettledBody,
@@ -209,6 +217,8 @@ BODIES: Final[dict[str, type[msgspec.Struct]]] = {
     Stage.KEY_REVOKED: KeyRevokedBody,
     Stage.SIGNALLED: SignalledBody,
     Stage.DOWNGRADED: DowngradedBody,
+    Stage.STOPPED: StoppedBody,
+    Stage.RESUMED: StoppedBody,
 }
 """The body of each stage that a table follows from."""
 

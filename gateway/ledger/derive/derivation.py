@@ -16,6 +16,7 @@ from gateway.ledger.derive.expected_table import ExpectedTable
 from gateway.ledger.derive.keys import ExpectedKeys
 from gateway.ledger.derive.signals import ExpectedSignals
 from gateway.ledger.derive.signatures import ExpectedSignatures
+from gateway.ledger.derive.stops import ExpectedStops
 from gateway.ledger.derive.values import ExpectedValues
 from gateway.ledger.statements import Session
 from gateway.model.record import Stage
@@ -38,6 +39,7 @@ DERIVED: tuple[Callable[[Session], DerivedTable], ...] = (
     ExpectedValues,
     ExpectedSignatures,
     ExpectedSignals,
+    ExpectedStops,
 )
 """In the order in which they are compared at the end."""
 

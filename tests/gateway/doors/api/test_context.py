@@ -58,6 +58,7 @@ def context(store: Store) -> Context:
     unused: Any = SimpleNamespace()
     ports: Any = {"queries": store, "keys": store, "blamer": store, "doubts": store, "drift": unused, "intake": unused}
     return Context(
+        stops=unused,
         pipeline=unused,
         authenticator=unused,
         decoder=unused,
