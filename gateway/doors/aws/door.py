@@ -152,8 +152,8 @@ class AwsDoor:
         try:
             if objects and await self.data.forward(receive, send, inbound=inbound, caller=caller, request=request):
                 return True
-        except errors.Stopped as error:
-            await self.pipeline.turn_away(inbound, error, caller)
+        except errors.Stopped as stopped:
+            await self.pipeline.turn_away(inbound, stopped, caller)
             raise
         if request.door is not Door.AWS:
             # Anyone who sees a presigned URL can use it, so it proves nobody's intention to change this now.
