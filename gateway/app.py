@@ -12,6 +12,8 @@ from fastapi import FastAPI
 from gateway import background
 from gateway.authn.bearer import Bearer
 from gateway.authn.sigv4 import SigV4
+from gateway.checks.fair_limits import FairLimitsOf
+from gateway.checks.fairness import Admission
 from gateway.checks.priorities import idle_layers
 from gateway.clock import SystemClock
 from gateway.cloud.aws import Aws, SignedRequest
@@ -222,6 +224,7 @@ def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
         clock=ports.clock,
         digest_key=ports.digest_key,
         settled=ports.wakeups.wake,
+        admission=Admission(FairLimitsOf(ports.engine)),
     )
 
 
@@ -311,6 +314,8 @@ def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder, run_task: Hc
         drift=ports.drift,
         intake=intake(ports),
         stops=ports.stops,
+        budgets=ports.ledger,
+        limits=FairLimitsOf(ports.engine),
         plans=run_task.plans,
         run_task=run_task,
         keys=ports.keys,

@@ -22,6 +22,7 @@ from gateway.model.refusal import Refusal
 from gateway.model.resolution import Resolution
 from gateway.model.stop import Stop
 from gateway.model.upload import Upload
+from gateway.model.used import Used
 from gateway.model.verdict import Decision
 
 
@@ -170,6 +171,8 @@ class LedgerView:
     """How many claims the actor holds on any address, counted up to one more than `MOST_CLAIMS`. Those only kept because their outcome is unknown do not count."""
     stops: tuple[Stop, ...] = ()
     """The standing stops, whatever they are about."""
+    used: Used = field(default_factory=Used)
+    """What the actor has used of its share."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,8 @@ from gateway.checks.call_class import CallClassCheck
 from gateway.checks.chain import CheckChain
 from gateway.checks.contest import ContestPolicy
 from gateway.checks.dependencies import DependenciesCheck
+from gateway.checks.fair_limits import FairLimitsOf
+from gateway.checks.fairness import FairnessCheck
 from gateway.checks.policy import GuardrailsCheck
 from gateway.checks.policy_input import PolicyInputs
 from gateway.checks.quarantine import QuarantineCheck
@@ -52,6 +54,7 @@ def checks(engine: RunningEngine, quarantined: Callable[[str], str] = lambda _: 
             DependenciesCheck(),
             QuarantineCheck(quarantined),
             GuardrailsCheck(engine, engine.packages, inputs),
+            FairnessCheck(FairLimitsOf(engine)),
             # Add new checks above this line: arbitration decides which claims end, so it comes last.
             ArbitrationCheck(engine, inputs),
         ],

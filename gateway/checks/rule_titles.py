@@ -31,6 +31,8 @@ _BUILT_IN: Mapping[str, str] = {
     "bounds.unforeseeable": "A value that only AWS knows",
     "dependencies.critical": "Critical resources depend on it",
     "dependencies.in_use": "Other resources depend on what is deleted",
+    "fairness.claims": "Too many claims for one motivation",
+    "fairness.size": "More than a whole budget",
     "never.credential": "Credentials are not handed out",
     "never.stopped": "A person stopped such changes",
     "never.survey": "The facts could not be gathered",

@@ -26,6 +26,7 @@ PLACES: Final[Mapping[str, str]] = {
     "stop": "gateway.cli.stops:stop",
     "resume": "gateway.cli.stops:resume",
     "stops": "gateway.cli.stops:stops",
+    "budgets": "gateway.cli.budgets:budgets",
     "plan-check": "gateway.cli.plan_check:plan_check",
     "drift": "gateway.cli.drift:drift_app",
     "heal": "gateway.cli.drift:heal_app",

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, TypeVar
 
-from gateway.ledger import approvals, consents, doubts, leases, queries, stops
+from gateway.ledger import approvals, budgets, consents, doubts, leases, queries, stops
 from gateway.ledger.anchor import Anchor
 from gateway.ledger.answers import answered
 from gateway.ledger.blame import Blame, blame
@@ -47,6 +47,7 @@ from gateway.model.refusal import Refusal
 from gateway.model.resolution import Resolution
 from gateway.model.signal import Signal, SignalEvent
 from gateway.model.stop import Stop, StopScope
+from gateway.model.used import Used
 from gateway.model.verdict import Decision
 from gateway.off_loop import off_loop, size_of
 from gateway.ports import Attempt, Doubt, LedgerView, RecordQuery
@@ -310,6 +311,16 @@ class SqlLedger:
     async def signals(self, query: SignalQuery) -> Sequence[Signal]:
         """Signals, the latest first; at most `queries.MAX_PAGE`."""
         return await self._query_reader.read(lambda connection: list_signals(connection, query))
+
+    # The port `BudgetLedger` ------------------------------------------------------------------------------------
+
+    async def used(self, at: datetime) -> Mapping[str, Used]:
+        """What each actor has used of its share."""
+        return await self._query_reader.read(lambda connection: budgets.used_by_all(Session(connection), at))
+
+    async def reset_breaker(self, actor: str, *, by: Caller, reason: str, at: datetime) -> None:
+        """Close an actor's circuit breaker. Raises `errors.NotFound`, `errors.NotAllowed`."""
+        await self.write(lambda transaction: budgets.reset_breaker(transaction, actor, by=by, reason=reason, at=at))
 
     # The port `StopLedger` --------------------------------------------------------------------------------------
 

@@ -3,12 +3,14 @@
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any, Final
 
 from sqlalchemy import CTE, Select, and_, bindparam, func, literal_column, or_, select
 
+from gateway.ledger.budgets import used_by
 from gateway.ledger.claims import open_claims
 from gateway.ledger.rows import ApprovalRow, AttemptOutcomeRow, BodyRow, ClaimRow, HolderRow, ValueRow
 from gateway.ledger.serialize import canonical_text, claim_from_row
@@ -132,12 +134,14 @@ def view_of(
             if before.actor != after.actor and before[:2] == after[:2]:
                 flips[f"{after.address}.{after.attribute}"] += 1
     approval = session.row(_APPROVAL, {"who": actor, "digest": call_digest, "now": moment})
+    held = open_claims(session, actor, now)
     return LedgerView(
         claims=tuple(claim_from_row(row) for row in claims),
         values=values,
         approval=approval_from_row(approval) if approval else None,
         flips=dict(flips),
-        open_claims=open_claims(session, actor, now),
+        open_claims=sum(held.values()),
+        used=replace(used_by(session, actor), claims=held),
         stops=standing_stops(session),
     )
 

@@ -11,6 +11,7 @@ from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
 from gateway.model.signal import MotiveProof
 from gateway.model.stop import Stop
+from gateway.model.used import Used
 from gateway.model.verdict import Mode
 
 
@@ -122,3 +123,5 @@ class Facts:
     """Names of all stacks that declare an affected resource."""
     stops: tuple[Stop, ...] = ()
     """The standing stops, whatever they are about."""
+    used: Used = field(default_factory=Used)
+    """What the actor has used of its share."""

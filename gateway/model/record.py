@@ -40,6 +40,8 @@ class Stage(StrEnum):
     """A person stopped changes."""
     RESUMED = "resumed"
     """A person ended a stop."""
+    BREAKER = "breaker"
+    """The circuit breaker of an actor opened, let one call try, or closed."""
     PLAN_CHECKED = "plan_checked"
     """A Terraform plan was judged before its apply; nothing was sent."""
 

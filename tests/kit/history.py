@@ -30,6 +30,7 @@ HUMAN = Caller(actor="alice", kind=ActorKind.HUMAN, key_id="SNTLHUMAN", roles=("
 APPLIED = Applied(reply=Reply(status=200, headers=(("a", "é"),), body=b"<ok/>\x00\xff"), request_id="r-1")
 FAILED = Failed(code="ValidationError", message="no", reply=APPLIED.reply, request_id="r-2")
 DOUBT = InDoubt(reason="No answer.")
+_VERDICTS = {"A": Verdict.ALLOW, "T": Verdict.ALLOW, "H": Verdict.HOLD, "D": Verdict.DENY}
 
 
 class _Noon:
@@ -54,6 +55,7 @@ class History:
         await self._approvals()
         await self._signals()
         await self._stops()
+        await self._budgets()
         await self._outcomes()
 
     async def _keys(self) -> None:
@@ -169,6 +171,23 @@ class History:
         self.ids["stop"] = stop.id
         ended = await self.ledger.stop(StopScope.ALL, "", by=chief, reason="Drill.", at=NOW)
         await self.ledger.resume(ended.id, by=chief, reason="It is over.", at=NOW + HOUR)
+
+    async def _budgets(self) -> None:
+        """A charged decision, one that is only held, and a breaker that opened, is on trial, and was reset by a person."""
+        rule: dict[str, Json] = {"in_a_row": 2, "open_seconds": 60}
+        bucket: dict[str, Json] = {"most": 10, "seconds": 3600, "cost": 1, "when_sent": False}
+        size: dict[str, Json] = {**bucket, "most": 40, "cost": 4, "when_sent": True}
+        share: dict[str, Json] = {"budgets": {"hour": bucket, "instances/day": size}, "breaker": rule}
+        for actor, verdicts in (("spender", "AHD"), ("stumbler", "DD"), ("trier", "DDT"), ("pardoned", "DDD")):
+            for verdict in verdicts:
+                change = self.mutation(effect(1, f"{actor} {verdict}"), actor=actor)
+                decision = self.decision(_VERDICTS[verdict], obligations=share)
+                facts = replace(self.facts(change), now=NOW + HOUR if verdict == "T" else NOW)
+                await self.ledger.record_decision(change, facts, decision)
+                if verdict == "A":
+                    await self.ledger.record_outcome(change, APPLIED, NOW)
+        chief = replace(HUMAN, actor="chief", roles=("operator",))
+        await self.ledger.reset_breaker("pardoned", by=chief, reason="Mended.", at=NOW)
 
     async def _act(self, act: str, name: str, held: Mutation, at: datetime) -> None:
         if act == "a":

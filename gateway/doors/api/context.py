@@ -6,6 +6,8 @@ from typing import Any, Protocol
 
 from fastapi import Request as HttpRequest
 
+from gateway.budget_ports import BudgetLedger
+from gateway.checks.fair_limits import FairLimitsOf
 from gateway.doors.api.decoder import ApiDecoder
 from gateway.doors.api.response import reply_to_json
 from gateway.doors.api.run_task import HcpRunTask
@@ -76,6 +78,8 @@ class Context:
     drift: DriftWatch
     intake: SignalIntake
     stops: StopBook
+    budgets: BudgetLedger
+    limits: FairLimitsOf
     plans: PlanCheck
     run_task: HcpRunTask
     commands: LedgerCommands

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Query, Request, Security
 from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
 
+from gateway.doors.api.budgets import add_budget_routes
 from gateway.doors.api.context import Context, told
 from gateway.doors.api.drift import add_drift_routes
 from gateway.doors.api.explain import add_explanation_route
@@ -73,6 +74,7 @@ def routes(context: Context) -> APIRouter:
     add_drift_routes(router, context)
     add_signal_routes(router, context)
     add_stop_routes(router, context)
+    add_budget_routes(router, context)
     add_plan_routes(router, context)
     add_run_task_route(router, context)
     _add_not_found_route(router)

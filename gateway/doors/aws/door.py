@@ -214,6 +214,8 @@ def _when_to_retry(error: errors.SentinelError) -> tuple[tuple[str, str], ...]:
     match error:
         case errors.Overloaded():
             return (("retry-after", str(error.retry_after)),)
+        case errors.TryLater():
+            return (("retry-after", str(error.retry_after)), ("x-amz-retry-after", str(error.retry_after * 1000)))
         case errors.SignatureSpent():
             return _NEXT_SECOND
         case _:
@@ -235,6 +237,7 @@ _AWS_CODES: dict[type[errors.SentinelError], str] = {
     errors.AttemptInFlight: "ConcurrentRequest",
     errors.AttemptMismatch: "IdempotentParameterMismatch",
     errors.SignatureSpent: "ThrottlingException",
+    errors.TryLater: "Throttling",
     errors.Overloaded: "ServiceUnavailable",
     errors.LedgerUnavailable: "ServiceUnavailable",
     errors.PolicyUnavailable: "ServiceUnavailable",
