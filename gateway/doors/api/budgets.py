@@ -51,11 +51,11 @@ def share_to_json(actor: str, kind: ActorKind, limits: FairLimits, used: Used, n
     """What an actor may still do."""
     named = {name: charges for name, charges in limits.by_motivation.items() if charges}
     buckets = [
-        *(_bucket(span, span, "", charge, used.levels, now) for span, charge in limits.mutations.items()),
+        *(_bucket(span, span, "", charge, used.levels, now) for span, charge in _by_length(limits.mutations)),
         *(
             _bucket(f"{motivation}/{span}", span, motivation, charge, used.levels, now)
             for motivation, charges in named.items()
-            for span, charge in charges.items()
+            for span, charge in _by_length(charges)
         ),
     ]
     return {
@@ -66,6 +66,11 @@ def share_to_json(actor: str, kind: ActorKind, limits: FairLimits, used: Used, n
         "claims": _claims(limits.claims, used.claims),
         "breaker": _breaker(limits, used.breaker),
     }
+
+
+def _by_length(charges: Mapping[str, Charge]) -> list[tuple[str, Charge]]:
+    """The charges by their span, the shortest first."""
+    return sorted(charges.items(), key=lambda each: each[1].seconds)
 
 
 def _bucket(  # noqa: PLR0917  what one row shows
