@@ -57,6 +57,7 @@ from gateway.settings import Settings, without_password
 from gateway.stop_book import StopBook
 from gateway.survey import Survey
 from gateway.terraform.stacks import Stacks
+from gateway.unneeded_claims import UnneededClaims
 from gateway.wiring import Ports, checks, intake, run_task, signal_book
 
 log = structlog.get_logger()
@@ -125,6 +126,7 @@ def _background(ports: Ports, lease: timedelta) -> tuple[Coroutine[None, None, N
     return (
         background.reload_stacks(ports.stacks),
         background.expire_claims(ports.ledger, ports.clock),
+        background.end_unneeded_claims(UnneededClaims(ports.stacks, ports.ledger, ports.clock)),
         background.keep_lease(ports.ledger, ports.clock, lease),
         background.record_counts(ports.counts),
         background.decide_drift(ports.drift),

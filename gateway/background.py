@@ -13,6 +13,7 @@ from gateway.ports import Clock
 from gateway.signals.book import SignalBook
 from gateway.stop_book import StopBook
 from gateway.terraform.stacks import Stacks
+from gateway.unneeded_claims import UnneededClaims
 
 log = structlog.get_logger()
 
@@ -56,6 +57,18 @@ async def expire_claims(ledger: SqlLedger, clock: Clock) -> None:
             await ledger.expire(clock.now())
         except SentinelError as error:
             log.error("claims_not_ended", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
+
+
+async def end_unneeded_claims(unneeded: UnneededClaims) -> None:
+    """End the claims whose value the code came to declare, for ever."""
+    while True:
+        try:
+            await unneeded.end()
+        except SentinelError as error:
+            log.error("claims_not_ended", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
+        except Exception:
+            log.exception("unneeded_claims_broke")
+        await asyncio.sleep(_EXPIRE_SECONDS)
 
 
 async def record_counts(counts: PassedCounts) -> None:

@@ -29,6 +29,7 @@ from gateway.ledger.signals import record_signals
 from gateway.ledger.statements import Session
 from gateway.ledger.store import Store, open_store
 from gateway.ledger.transaction import Transaction
+from gateway.ledger.unneeded import end_unneeded
 from gateway.ledger.verification import verify_ledger
 from gateway.ledger.write_set import write_set
 from gateway.ledger.writer import Writer
@@ -342,6 +343,10 @@ class SqlLedger:
         while ended := await self._writer.submit(lambda transaction: expire(transaction, at, _EXPIRED_AT_ONCE)):
             total += ended
         return total
+
+    async def end_unneeded(self, claims: Sequence[str], at: datetime) -> int:
+        """End those of these claims whose value the code came to declare after they were taken, each with a record; the number ended."""
+        return await self._writer.submit(lambda transaction: end_unneeded(transaction, claims, at))
 
     async def _append_refusal(self, refusal: Refusal) -> None:
         suppressed = self._refusal_limit.take_suppressed()

@@ -36,6 +36,8 @@ class Stage(StrEnum):
     """What a source said about a signal, such as an alert."""
     DOWNGRADED = "downgraded"
     """A claim whose motive nothing proves any more."""
+    UNNEEDED = "unneeded"
+    """A claim ended because the code came to declare its value."""
     STOPPED = "stopped"
     """A person stopped changes."""
     RESUMED = "resumed"

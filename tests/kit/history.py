@@ -105,6 +105,8 @@ class History:
         merged = self.mutation(effect("v", "merged"))
         await self.execute(merged)
         await self.ledger.record_reconciliation(merged.id, at=NOW, body={"merged": True, "commit": "c0ffee"})
+        [unneeded] = await self.execute(self.mutation(effect("w", "unneeded")))
+        await self.ledger.end_unneeded([unneeded.id], NOW + HOUR)
         gone = self.mutation(effect(None, "*", action=EffectAction.DELETE, address="aws_sqs_queue.old"))
         [part] = await self.execute(self.mutation(effect(1, address="aws_sqs_queue.old")))
         self.ids["delete claim"] = (await self.execute(gone, supersedes=(part.id,)))[0].id

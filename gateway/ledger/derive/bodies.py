@@ -144,7 +144,7 @@ class ReleasedBody(msgspec.Struct, frozen=True):
 
 
 class ExpiredBody(msgspec.Struct, frozen=True):
-    """The body of EXPIRED."""
+    """The body of EXPIRED and UNNEEDED."""
 
     claim: str = ""
 
@@ -230,6 +230,7 @@ BODIES: Final[dict[str, type[msgspec.Struct]]] = {
     Stage.KEY_REVOKED: KeyRevokedBody,
     Stage.SIGNALLED: SignalledBody,
     Stage.DOWNGRADED: DowngradedBody,
+    Stage.UNNEEDED: ExpiredBody,
     Stage.STOPPED: StoppedBody,
     Stage.RESUMED: StoppedBody,
     Stage.BREAKER: BreakerBody,

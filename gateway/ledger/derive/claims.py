@@ -43,6 +43,7 @@ class ExpectedClaims:
             Stage.EXPIRED: self._expired,
             Stage.RECONCILED: self._reconciled,
             Stage.DOWNGRADED: self._downgraded,
+            Stage.UNNEEDED: self._unneeded,
         }
         self._unsettled: dict[str, list[str]] = {}
         """The claims of each mutation whose outcome is not known."""
@@ -105,6 +106,11 @@ class ExpectedClaims:
     def _expired(self, record: DecodedRecord) -> None:
         body: ExpiredBody = record.body
         self._end(record, (body.claim,), ClaimEnd.EXPIRED)
+        self._finish((body.claim,))
+
+    def _unneeded(self, record: DecodedRecord) -> None:
+        body: ExpiredBody = record.body
+        self._end(record, (body.claim,), ClaimEnd.UNNEEDED)
         self._finish((body.claim,))
 
     def _reconciled(self, record: DecodedRecord) -> None:

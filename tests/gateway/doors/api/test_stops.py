@@ -71,7 +71,7 @@ def test_it_holds_for_the_next_call_at_the_other_gateway(pair: tuple[Gate, Gate]
     made = stop(told, scope, name).json()
     sent = len(other.upstream.asked)
     refused = scale(other, 6)
-    assert (refused.status_code, refused.json()["code"]) == (403, "refused")
+    assert (refused.status_code, refused.json()["code"]) == (403, "stopped")
     assert "[never.stopped] chief stopped every change" in refused.json()["detail"]
     assert f"{REASON}. Ask chief; reads stay open." in refused.json()["detail"]
     with pytest.raises(ClientError, match=r"never\.stopped") as error:
