@@ -90,7 +90,7 @@ def test_two_gateways_spend_one_budget(gates: tuple[Gate, Gate]) -> None:
     assert turned_away.body["code"] == "budget_spent"
 
 
-PROTOCOLS = {
+PROTOCOLS: dict[str, tuple[str, dict[str, Any], str, int]] = {
     "sqs": ("create_queue", {"QueueName": "x"}, "ThrottlingException", 429),
     "autoscaling": ("set_desired_capacity", {"AutoScalingGroupName": ASG, "DesiredCapacity": 5}, "Throttling", 429),
     "ec2": ("stop_instances", {"InstanceIds": ["i-0123456789abcdef0"]}, "RequestLimitExceeded", 503),
