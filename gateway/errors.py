@@ -113,7 +113,7 @@ class Overloaded(SentinelError):
 class TryLater(SentinelError):
     """The caller has used its share for now; nothing was stored and nothing sent."""
 
-    def __init__(self, reason: str, *, seconds: float) -> None:
+    def __init__(self, reason: str, *, seconds: float = 1) -> None:
         """`seconds` from now it may try again."""
         super().__init__(reason)
         self.retry_after = max(1, math.ceil(seconds))
