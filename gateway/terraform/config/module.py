@@ -129,6 +129,12 @@ class Module:
             raise Unknown(f"path.{name} depends on the directory in which Terraform runs")
         return self.source.directory
 
+    def terraform(self, name: str) -> Value:
+        """The value of `terraform.workspace`. Raises `Unknown` for another name."""
+        if name != "workspace":
+            raise Unknown(f"terraform.{name} is not known here")
+        return self.source.workspace
+
     def _once(self, key: str, visiting: Visiting, evaluate_name: Callable[[str, Visiting], Value], name: str) -> Value:
         definition = (id(self), key)
         if definition in visiting:

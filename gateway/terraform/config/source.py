@@ -11,6 +11,7 @@ from tree_sitter import Node
 from gateway.errors import CodeInvalid
 from gateway.model.json import Json
 from gateway.terraform.config.downloaded import read_downloaded
+from gateway.terraform.config.workspace import DEFAULT, read_workspace
 from gateway.terraform.files import FileTree, file_tree
 from gateway.terraform.lang.expression import LiteralValue, bare
 from gateway.terraform.lang.grammar import read_attribute
@@ -52,6 +53,8 @@ class Source:
     """Names of attributes and blocks that override files set, by block header. Their values are not known."""
     downloaded: Mapping[str, str] = field(default_factory=dict)
     """The directories of called modules that are not local, by the call's name, where `terraform init` downloaded them."""
+    workspace: str = DEFAULT
+    """The Terraform workspace."""
     contents: Mapping[Path, bytes] = field(default_factory=dict)
     """The bytes of every Terraform file of the directory, as they were read."""
 
@@ -83,6 +86,7 @@ def load_sources(
     files = _Files(file_tree(root), overlay, known)
     loaded: dict[str, Source] = {}
     downloaded = read_downloaded(files.base)
+    workspace = read_workspace(files.base)
     todo = ["."]
     while todo:
         directory = todo.pop()
@@ -90,7 +94,8 @@ def load_sources(
             continue
         if directory.count("/") > _DEPTH:
             raise CodeInvalid(f"{directory}: The modules are nested too deeply; nothing was read.")
-        source = replace(_load_directory(files, directory), downloaded=downloaded.get(directory, {}))
+        read = _load_directory(files, directory)
+        source = replace(read, downloaded=downloaded.get(directory, {}), workspace=workspace)
         loaded[directory] = source
         for name, (document, block) in source.calls.items():
             called = source.called_directory(name)
@@ -114,7 +119,7 @@ def changed_source(sources: Mapping[str, Source], path: Path, content: bytes) ->
     if before is None:
         return None
     files = _Files(_Read({**before.contents, path: content}), {}, {**before.documents, **_given_documents(before)})
-    after = replace(_load_directory(files, directory), downloaded=before.downloaded)
+    after = replace(_load_directory(files, directory), downloaded=before.downloaded, workspace=before.workspace)
     return after if _called(after) == _called(before) else None
 
 
