@@ -165,6 +165,7 @@ def _drifting(settings: Settings, line: Line, backlog: Backlog, ledger: SqlLedge
         line=line,
         backlog=backlog,
         events=ledger,
+        stops=ledger,
         every_seconds=reconcile.drift_every,
         sources=open_sources(sources, aws_clients(settings), identity=reconcile.gateway_identity),
         healer=None if reconcile.endpoint else _healer(reconcile.heal_replace, line),
