@@ -1,7 +1,7 @@
 """Gathers the `Facts` that the checks decide by, before any check runs."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from gateway.model.claim import Claim, Relation, StandingClaim
@@ -16,7 +16,8 @@ from gateway.model.signal import MotiveProof
 from gateway.model.verdict import Mode
 from gateway.ports import Clock, Ledger, LedgerView, PolicyEngine
 from gateway.terraform.group_rules import GROUP_ID, groups_of, rules_beside
-from gateway.terraform.stacks import Stack, Stacks
+from gateway.terraform.stack import Stack
+from gateway.terraform.stacks import Stacks
 
 
 def nothing_known(now: datetime) -> Facts:
@@ -51,8 +52,9 @@ class Survey:
         stacks = {effect.address: loaded.declaring(effect.address) for effect in mutation.effects}
         dependants = {address: stack.dependants(address) if stack else () for address, stack in stacks.items()}
         addresses = {*stacks, *(dependant.address for group in dependants.values() for dependant in group)}
+        others = _other_names(stacks, loaded)
         view = await self._ledger.view(
-            addresses=sorted(addresses),
+            addresses=sorted(addresses | others.keys()),
             actor=mutation.caller.actor,
             call_digest=mutation.call.digest,
             now=now,
@@ -67,14 +69,17 @@ class Survey:
                 [loaded.default_mode if stack is None else stack.mode for stack in stacks.values()], loaded
             ),
             subjects=subjects,
-            claims=_standing(view.claims, mutation.effects),
+            claims=_standing(_renamed(view.claims, others), mutation.effects),
             approval=view.approval,
             flips=view.flips,
+            held_before=view.held_before,
             proof=self._proof(
                 mutation.motive, {address: stack.name if stack else "" for address, stack in stacks.items()}
             ),
             account=loaded.account(),
             open_claims=view.open_claims,
+            stops=view.stops,
+            used=view.used,
             group_rules=await self._group_rules(subjects, loaded),
             code=loaded.revision,
             declared=loaded.declared,
@@ -89,6 +94,19 @@ class Survey:
             return GroupRules()
         applied = await self._ledger.applied_with(GROUP_ID, sorted(set(groups.values())))
         return rules_beside(groups, loaded, applied)
+
+
+def _other_names(stacks: Mapping[str, Stack | None], loaded: Stacks) -> Mapping[str, str]:
+    """What the resources were called before another stack had their addresses, or while it had: their claims of then still stand."""
+    if len(loaded.all) == 1:
+        return {}
+    return {stack.other_name(address): address for address, stack in stacks.items() if stack is not None}
+
+
+def _renamed(claims: Sequence[Claim], others: Mapping[str, str]) -> Sequence[Claim]:
+    if not others:
+        return claims
+    return [replace(each, address=others[each.address]) if each.address in others else each for each in claims]
 
 
 def _strictest(modes: Sequence[Mode], loaded: Stacks) -> Mode:

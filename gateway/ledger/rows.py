@@ -97,6 +97,19 @@ class AppliedRow(NamedTuple):
     seq: int
 
 
+class StopRow(NamedTuple):
+    """A stop."""
+
+    id: str
+    scope: str
+    name: str
+    by: str
+    reason: str
+    at: str
+    ended_at: str | None
+    ended_by: str
+
+
 class StateRow(NamedTuple):
     """What decides whether an event of a signal is news."""
 

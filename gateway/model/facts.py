@@ -10,7 +10,9 @@ from gateway.model.contract import Contract
 from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
 from gateway.model.signal import MotiveProof
+from gateway.model.stop import Stop
 from gateway.model.time_box import TimeBox
+from gateway.model.used import Used
 from gateway.model.verdict import Mode
 
 
@@ -107,6 +109,8 @@ class Facts:
     """An unused approval for exactly this call by this actor. `checks.approval` decides whether it fits."""
     flips: Mapping[str, int] = field(default_factory=dict)
     """How often each `address.attribute` changed its holder within the flip window."""
+    held_before: frozenset[str] = frozenset()
+    """Each `address.attribute` of `flips` that the caller itself held within that window, now or before."""
     open_claims: int = 0
     """How many claims the caller holds, counted up to one more than `ports.MOST_CLAIMS`."""
     proof: MotiveProof = field(default_factory=MotiveProof)
@@ -122,3 +126,7 @@ class Facts:
     """What is put back at the end of a time-boxed change, or why it cannot be; None for a change that is to stay."""
     stacks: tuple[str, ...] = ()
     """Names of all stacks that declare an affected resource."""
+    stops: tuple[Stop, ...] = ()
+    """The standing stops, whatever they are about."""
+    used: Used = field(default_factory=Used)
+    """What the actor has used of its share."""

@@ -254,3 +254,22 @@ async def test_the_other_rules_of_a_group_are_known_and_asked_for_only_where_it_
     assert facts.group_rules.groups == {"aws_security_group.kafka_consumer": "sg-0abc1234"}
     assert facts.group_rules.rules == {"sg-0abc1234": (rule,)}
     assert (await survey.of(mutation(effect()))).group_rules == GroupRules()
+
+
+async def test_a_claim_of_before_another_stack_had_its_address_still_stands() -> None:
+    twins = Stacks.load(
+        [
+            StackSettings(name=name, path=STACK, account=account)
+            for name, account in (("one", "1" * 12), ("two", "2" * 12))
+        ],
+        default_mode=Mode.ENFORCE,
+    )
+    named = f"two:{ASG}"
+    view = LedgerView(claims=(claim(ASG, "desired_capacity"), claim(named, "max_size")))
+    survey = Survey(stacks=twins, ledger=LedgerDouble(known=view), policy=PolicyDouble(), clock=FixedClock())
+    facts = await survey.of(mutation(effect(named)))
+    assert [(each.claim.address, each.relation) for each in facts.claims] == [
+        (named, Relation.SAME),
+        (named, Relation.RESOURCE),
+    ]
+    assert facts.stacks == ("two",)

@@ -76,6 +76,8 @@ class Gate:
     signals: tuple[SignalSourceSettings, ...] = ()
     run_task: RunTaskSettings = field(default_factory=RunTaskSettings)
     policy: PolicySettings = field(default_factory=PolicySettings)
+    more_stacks: tuple[StackSettings, ...] = ()
+    """Besides the copy of the case's."""
     data: Path | None = None
     """Another gateway's data directory, to share its ledger; default: one of its own."""
 
@@ -131,7 +133,7 @@ class Gate:
             region_name="us-east-1",
             aws_access_key_id=key.id,
             aws_secret_access_key=more.pop("secret", key.secret),
-            config=Config(retries={"total_max_attempts": 1}, **more),
+            config=Config(**{"retries": {"total_max_attempts": 1}, **more}),
         )
         headers = {"x-sentinel-intent": motive[0], "x-sentinel-motivation": motive[1]} if motive else {}
 
@@ -187,7 +189,10 @@ class Gate:
                 signals=self.signals,
                 run_task=self.run_task,
                 policy=self.policy,
-                stacks=(StackSettings(name="kafka", path=self.stack, mode=self.mode, data_plane=self.data_plane),),
+                stacks=(
+                    StackSettings(name="kafka", path=self.stack, mode=self.mode, data_plane=self.data_plane),
+                    *self.more_stacks,
+                ),
             )
             async with running(settings) as self.app, open_sealed_ledger(settings) as self.ledger:
                 await self._issue(settings, self.ledger)

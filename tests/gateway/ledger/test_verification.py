@@ -34,6 +34,8 @@ async def test_it_says_what_was_checked(scene: Any, tmp_path: Path) -> None:
         "spent_signatures",
         "signals",
         "time_boxes",
+        "stops",
+        "budgets",
     }
 
 
