@@ -17,6 +17,8 @@ _REPLY_SECONDS: Final = 960.0
 _LARGEST: Final = 16 * 1024 * 1024
 _APPLIED: Final = 200
 _HELD: Final = 202
+_STOPPED: Final = "never.stopped"
+"""The rule by which a stop denies, as the sentence of a denial names it."""
 _ANSWERS: Final = range(200, 500)
 
 
@@ -41,8 +43,15 @@ class GatewayAnswer:
 
     @property
     def refused(self) -> bool:
-        """Whether a check or AWS said no, as opposed to: not now."""
-        return self.code in ("refused", "aws_refused", "malformed", "not_allowed", "not_found", "not_sendable")
+        """Whether a check or AWS said no, as opposed to: not now. A person's stop is a "not now"."""
+        return _STOPPED not in self.detail and self.code in (
+            "refused",
+            "aws_refused",
+            "malformed",
+            "not_allowed",
+            "not_found",
+            "not_sendable",
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -89,5 +89,10 @@ async def test_without_a_key_nothing_is_asked(api: GatewayApi) -> None:
     assert not _Handler.asked
 
 
+def test_a_stop_is_no_refusal() -> None:
+    detail = "Sentinel refused it. [never.stopped] All changes are stopped."
+    assert not GatewayAnswer(status=403, code="refused", detail=detail).refused
+
+
 def test_an_answer_is_applied_only_by_its_status() -> None:
     assert not GatewayAnswer(status=202, code="", detail="").applied

@@ -53,6 +53,9 @@ MATRIX: list[tuple[str, str, Any, tuple[Any, ...]]] = [
     ("POST", "/v1/mutations/{held}/reject", None, (401, 403, 403, 200)),
     ("POST", "/v1/mutations/{held}/break-glass", {"reason": "INC-7"}, (401, 403, 403, 403)),
     ("POST", "/v1/mutations/{applied}/release", None, (401, 200, {403, 404}, 200)),
+    ("POST", "/v1/mutations/{applied}/extend", {"lasts": "1h"}, (401, 404, 404, 404)),
+    ("POST", "/v1/mutations/{applied}/end", None, (401, 404, 404, 404)),
+    ("POST", "/v1/mutations/{applied}/put-back", None, (401, 403, 403, 403)),
     ("POST", "/v1/mutations/{applied}/settle", {"outcome": "failed", "reason": "I saw it."}, (401, 403, 403, 403)),
     ("POST", "/v1/sessions", {"motive": MOTIVE}, (401, 200, 200, 200)),
     ("GET", "/v1/records", None, (401, 200, 200, 200)),
@@ -127,7 +130,7 @@ def test_an_agent_sees_its_own_records_and_claims_only(gate: Gate) -> None:
     assert {record["actor"] for record in everyone} > {record["actor"] for record in own}
     assert {record["actor"] for record in own} <= {"rival"}
     assert ask(gate, "GET", "/v1/records?actor=agent", "rival").json() == {"records": []}
-    assert ask(gate, "GET", "/v1/claims", "rival").json() == {"claims": []}
+    assert ask(gate, "GET", "/v1/claims", "rival").json() == {"claims": [], "time_boxes": []}
     assert [claim["actor"] for claim in ask(gate, "GET", "/v1/claims", "agent").json()["claims"]] == ["agent"]
     assert ask(gate, "GET", "/v1/claims", "human").json()["claims"]
 
