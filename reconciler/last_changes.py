@@ -24,7 +24,7 @@ class LastChanges:
     """The last change of each attribute that a mutation changed. Its size depends on the number of attributes, not of mutations."""
 
     _by_address: dict[str, dict[tuple[str, bool], LastChange]] = field(default_factory=dict)
-    """By address, then by attribute and whether it was asked for."""
+    """By address, then by attribute and whether it was asked for, for good."""
 
     def add(self, applied: AppliedMutation) -> None:
         """Take in an applied mutation."""
@@ -32,12 +32,14 @@ class LastChanges:
         for effect in applied.changed:
             attributes = self._by_address.setdefault(effect.address, {})
             change = LastChange(mutation=applied.id, seq=applied.seq, asked=(effect.address, effect.attribute) in asked)
-            known = attributes.get((effect.attribute, change.asked))
+            # A change for a time supersedes nothing: what the code should say is what was set for good before.
+            place = effect.attribute, change.asked and not applied.passing
+            known = attributes.get(place)
             if known is None or known.seq <= applied.seq:
-                attributes[effect.attribute, change.asked] = change
+                attributes[place] = change
 
     def superseding(self, address: str, attribute: str, after: int) -> LastChange | None:
-        """The last change, made after record number `after`, that set the whole of this attribute; None if there is none."""
+        """The last change, made after record number `after`, that set the whole of this attribute for good; None if there is none."""
         found = [
             change
             for covering in _covering(attribute)

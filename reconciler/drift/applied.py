@@ -45,12 +45,19 @@ class AppliedMutation:
     text: str = ""
     evidence: tuple[str, ...] = ()
     wanted_seconds: float | None = None
+    puts_back: str = ""
+    """The change for a time that it put back; empty for any other mutation."""
     approver: str = ""
     """Who approved it; empty if no approval was needed."""
     settled_at: datetime
     """When its outcome was recorded; the time of the decision if that is not known."""
     corrects: int = 0
     """Number of the RECONCILED record that left `effects` to a human and that this write-back corrects; 0 for the first one."""
+
+    @property
+    def passing(self) -> bool:
+        """Whether it changes nothing for good: it is wanted for a time, or puts such a change back. What the code should say stays as it was."""
+        return self.wanted_seconds is not None or bool(self.puts_back)
 
     @property
     def concerns_code(self) -> bool:
@@ -114,6 +121,7 @@ def applied_mutation(record: Record, approvers: Mapping[str, str]) -> AppliedMut
         text=str(motive.get("text") or ""),
         evidence=tuple(str(reference) for reference in _rows(motive.get("evidence"))),
         wanted_seconds=motive.get("wanted_seconds"),
+        puts_back=str(_table(record.body.get("puts_back")).get("mutation") or ""),
         approver=approvers.get(str(decision.get("approval") or ""), ""),
         settled_at=record.at,
     )

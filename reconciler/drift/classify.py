@@ -182,6 +182,8 @@ def _reason_to_keep_out(
     """Why a value does not belong in code; empty if it does."""
     if sensitive:
         return _STAYS_OUT
+    if applied.puts_back:
+        return f"It puts {applied.puts_back} back, which was wanted for a time, so the code has nothing new to say."
     if applied.wanted_seconds is not None:
         return f"It is wanted for {applied.wanted_seconds:g} seconds only, so it is not written into code."
     if later := superseded.get(want.key):

@@ -85,3 +85,16 @@ def test_it_grows_with_the_attributes_and_not_with_the_mutations() -> None:
         return lambda: changes.since(GROUP, "a1", 0)
 
     assert_linear(ask, 100, limit=1.1)
+
+
+@pytest.mark.parametrize("passing", [{"wanted_seconds": 60.0}, {"puts_back": "mut_2"}])
+def test_a_change_for_a_time_supersedes_nothing_that_is_to_stay(passing: dict[str, Any]) -> None:
+    first, good = _applied(1, effect(GROUP, "size", 6)), _applied(2, effect(GROUP, "size", 8))
+    later = _applied(3, effect(GROUP, "size", 9), **passing)
+    assert _changes(first, later).superseding(GROUP, "size", 1) is None
+    last = _changes(first, good, later).superseding(GROUP, "size", 1)
+    assert last is not None
+    assert last.mutation == "mut_2"
+    since = _changes(first, good, later).since(GROUP, "size", 2)
+    assert since is not None
+    assert since.mutation == "mut_3"

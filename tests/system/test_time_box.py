@@ -28,6 +28,7 @@ def test_a_change_for_a_time_goes_back_by_itself(an_up: Make) -> None:
     assert (box["goes_back_to"], box["state"]) == (before, "standing")
     wait_until(lambda: live(up) == before)
     wait_until(lambda: not json_of(up, "claims")["time_boxes"])
+    wait_until(lambda: len(json_of(up, "records", "--stage", "reconciled")["records"]) == 2)
     stays_out_of_code(up, first)
 
     second = change(up, before + 2, "1h")
@@ -72,6 +73,9 @@ def stays_out_of_code(up: Up, mutation: str) -> None:
     records = json_of(up, "records", "--stage", "reconciled")["records"]
     [kept] = [each["body"]["kept_out"] for each in records if each["mutation_id"] == mutation]
     assert "not written into code" in kept[0]["reason"]
+    [back] = put_backs(up, mutation)
+    [kept] = [each["body"]["kept_out"] for each in records if each["mutation_id"] == back["mutation_id"]]
+    assert mutation in kept[0]["reason"]
 
 
 def reconciler(up: Up) -> int:

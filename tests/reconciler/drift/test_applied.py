@@ -76,3 +76,14 @@ async def test_effects_have_the_address_that_the_resource_has_in_the_stack(ledge
     found = applied_mutation(record, {})
     assert [effect.address for effect in found.effects] == ["aws_x.a", "aws_x.b"]
     assert set(found.before) == {("aws_x.a", "size"), ("aws_x.b", "size")}
+
+
+async def test_what_a_put_back_puts_back_is_read(ledger: SqlLedger, applied: Apply) -> None:
+    await applied(("aws_x.a", "size", 6, 4))
+    (record,) = await ledger.records(RecordQuery(stage=Stage.DECIDED))
+    assert not applied_mutation(record, {}).passing
+    back = replace(
+        record, body={**record.body, "puts_back": {"mutation": "mut_0", "attributes": [["aws_x.a", "size"]]}}
+    )
+    found = applied_mutation(back, {})
+    assert (found.puts_back, found.passing) == ("mut_0", True)

@@ -45,6 +45,7 @@ def test_what_was_set_is_wanted() -> None:
             "secret",
         ),
         (_effect(), {"wanted_seconds": 60.0}, "60 seconds only"),
+        (_effect(), {"puts_back": "mut_0"}, "puts mut_0 back"),
         (_effect("suspended_processes"), {}, "controller owns"),
         (_effect(action=EffectAction.CREATE, attribute="*"), {"kind": "pipeline"}, "Terraform itself"),
         (_effect(declared=False), {"kind": "pipeline"}, "Terraform itself"),
