@@ -132,7 +132,7 @@ def test_a_reconciler_that_is_killed_puts_it_back_once_when_it_runs_again(scene:
 
 def test_killed_again_and_again_it_is_put_back_once(scene: Scene) -> None:
     mutation = scene.change(DesiredCapacity=7)
-    for point in ("looking", "sending", "looking", "sending"):
+    for point in ("looking", "looking", "sending", "sending"):
         assert scene.reconcile(point) == -signal.SIGKILL
     assert scene.reconcile() == 0
     assert scene.live() == (4, 16)
