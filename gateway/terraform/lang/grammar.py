@@ -16,7 +16,7 @@ from tree_sitter import Node
 from gateway.errors import CodeInvalid
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.expression import Expression
-from gateway.terraform.lang.grammar_templates import Reader, TemplateUnreadable
+from gateway.terraform.lang.grammar_templates import TemplateReader, TemplateUnreadable
 from gateway.terraform.lang.hcl import Document, parse
 from gateway.terraform.lang.values import MOST_DIGITS
 
@@ -339,7 +339,7 @@ def _pieces(document: Document, node: Node, start: int, end: int) -> list[str | 
 def _quoted(document: Document, node: Node) -> list[str | Expression]:
     start = next(child for child in node.children if child.type == "quoted_template_start").end_byte
     end = next(child for child in reversed(node.children) if child.type == "quoted_template_end").start_byte
-    return Reader(document, read, unescape, by_line=False).parts(node.children, start, end)
+    return TemplateReader(document, read, unescape, by_line=False).parts(node.children, start, end)
 
 
 def _interpolated(document: Document, node: Node) -> Expression:
@@ -353,7 +353,7 @@ def _heredoc(document: Document, node: Node) -> list[str | Expression]:
     if b"\r" in document.source[start:end]:
         raise _Unreadable("a heredoc with carriage returns is not read")
     if document.source[node.start_byte : node.start_byte + 3] != b"<<-":
-        return Reader(document, read, _plain).parts(node.children, start, end)
+        return TemplateReader(document, read, _plain).parts(node.children, start, end)
     pieces = _flushed(_pieces(document, node, start, end))
     return [_plain(piece) if isinstance(piece, str) else _interpolated(document, piece) for piece in pieces]
 

@@ -26,7 +26,7 @@ class TemplateUnreadable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class TemplateReader:
     """Reads the templates of one document."""
 
     document: Document
@@ -68,7 +68,7 @@ class Reader:
             lines[0] = lines[0].lstrip(_SPACE)
         if lines and strips[1]:
             lines[-1] = lines[-1].rstrip(_SPACE)
-        if written:  # a text of which nothing is left still makes the whole a text
+        if written:  # an empty text still makes the whole a text
             found.append("".join(lines))
 
     def _sequence(self, node: Node) -> Expression:
