@@ -12,6 +12,8 @@ from fastapi import FastAPI
 from gateway import background
 from gateway.authn.bearer import Bearer
 from gateway.authn.sigv4 import SigV4
+from gateway.checks.fair_limits import FairLimitsOf
+from gateway.checks.fairness import Admission
 from gateway.checks.priorities import idle_layers
 from gateway.clock import SystemClock
 from gateway.cloud.aws import Aws, SignedRequest
@@ -52,8 +54,10 @@ from gateway.policy.engine import RunningEngine, open_engine
 from gateway.ports import Clock
 from gateway.service_models import ServiceModels
 from gateway.settings import Settings, without_password
+from gateway.stop_book import StopBook
 from gateway.survey import Survey
 from gateway.terraform.stacks import Stacks
+from gateway.unneeded_claims import UnneededClaims
 from gateway.wiring import Ports, checks, intake, run_task, signal_book
 
 log = structlog.get_logger()
@@ -106,7 +110,9 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             digest_key=derived_key(master, "call digest"),
             drift=DriftWatch(queries=ledger, events=ledger, stacks=stacks, policy=engine, clock=clock),
             signals=await signal_book(settings, ledger, clock),
+            stops=StopBook(ledger, clock),
         )
+        await ports.stops.refresh()
         await ports.drift.book.read(ledger)
         for work in _background(ports, lease):
             stack.callback(asyncio.ensure_future(work).cancel)
@@ -120,10 +126,12 @@ def _background(ports: Ports, lease: timedelta) -> tuple[Coroutine[None, None, N
     return (
         background.reload_stacks(ports.stacks),
         background.expire_claims(ports.ledger, ports.clock),
+        background.end_unneeded_claims(UnneededClaims(ports.stacks, ports.ledger, ports.clock)),
         background.keep_lease(ports.ledger, ports.clock, lease),
         background.record_counts(ports.counts),
         background.decide_drift(ports.drift),
         background.follow_signals(ports.signals),
+        background.follow_stops(ports.stops),
         ports.wakeups.follow(ports.ledger),
     )
 
@@ -218,6 +226,7 @@ def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
         clock=ports.clock,
         digest_key=ports.digest_key,
         settled=ports.wakeups.wake,
+        admission=Admission(FairLimitsOf(ports.engine)),
     )
 
 
@@ -232,7 +241,9 @@ def _data(ports: Ports, wire: _Wire) -> DataCalls[SignedRequest]:
         treatments=ports.settings.data_treatments,
         by_stack=ports.settings.data_treatments_by_stack,
     )
-    return DataCalls(plane, ports.counts, AwsData(_aws(ports, wire), ports.client), _urls(ports.settings))
+    return DataCalls(
+        plane, ports.counts, AwsData(_aws(ports, wire), ports.client), _urls(ports.settings), refuse=ports.stops.refuse
+    )
 
 
 def _urls(settings: Settings) -> ReplyUrls:
@@ -304,6 +315,9 @@ def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder, run_task: Hc
         commands=ports.ledger,
         drift=ports.drift,
         intake=intake(ports),
+        stops=ports.stops,
+        budgets=ports.ledger,
+        limits=FairLimitsOf(ports.engine),
         plans=run_task.plans,
         run_task=run_task,
         keys=ports.keys,

@@ -12,9 +12,12 @@ from gateway.checks.call_class import CallClassCheck
 from gateway.checks.chain import CheckChain
 from gateway.checks.contest import ContestPolicy
 from gateway.checks.dependencies import DependenciesCheck
+from gateway.checks.fair_limits import FairLimitsOf
+from gateway.checks.fairness import FairnessCheck
 from gateway.checks.policy import GuardrailsCheck
 from gateway.checks.policy_input import PolicyInputs
 from gateway.checks.quarantine import QuarantineCheck
+from gateway.checks.stops import StopsCheck
 from gateway.cloud.http_client import Client
 from gateway.cloud.run_task_host import HcpHost
 from gateway.cloud.sns import SnsEndpoint
@@ -35,6 +38,7 @@ from gateway.signals.book import SignalBook
 from gateway.signals.files import SignalFiles
 from gateway.signals.intake import SignalIntake
 from gateway.signals.sns import SnsMessages
+from gateway.stop_book import StopBook
 from gateway.terraform.stacks import Stacks
 from gateway.wakeups import Wakeups
 
@@ -45,10 +49,12 @@ def checks(engine: RunningEngine, quarantined: Callable[[str], str] = lambda _: 
     return CheckChain(
         [
             CallClassCheck(),
+            StopsCheck(),
             BoundsCheck(),
             DependenciesCheck(),
             QuarantineCheck(quarantined),
             GuardrailsCheck(engine, engine.packages, inputs),
+            FairnessCheck(FairLimitsOf(engine)),
             # Add new checks above this line: arbitration decides which claims end, so it comes last.
             ArbitrationCheck(engine, inputs),
         ],
@@ -74,6 +80,7 @@ class Ports:
     digest_key: bytes
     drift: DriftWatch
     signals: SignalBook
+    stops: StopBook
     wakeups: Wakeups = field(default_factory=Wakeups)
 
 

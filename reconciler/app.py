@@ -102,7 +102,7 @@ def state_file(stack: StackSettings) -> Path | None:
     if stack.state is not None:
         return stack.state.absolute()
     # Which backend counts is what the protected branch says, not what lies in the checkout.
-    code, _ = code_origin(source, stack.protected_branch).load()
+    code, _ = code_origin(source, stack.protected_branch, stack.workspace).load()
     found = state_object(code.module.source, stack.name, given=stack.backend_config, workspace=stack.workspace)
     return source / "terraform.tfstate" if found is None else None
 
@@ -165,6 +165,7 @@ def _drifting(settings: Settings, line: Line, backlog: Backlog, ledger: SqlLedge
         line=line,
         backlog=backlog,
         events=ledger,
+        stops=ledger,
         every_seconds=reconcile.drift_every,
         sources=open_sources(sources, aws_clients(settings), identity=reconcile.gateway_identity),
         healer=None if reconcile.endpoint else _healer(reconcile.heal_replace, line),

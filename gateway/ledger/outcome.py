@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, delete, insert, select, update
 
 from gateway.effects.sensitive_members import reply_may_hold_secret
 from gateway.errors import NotAllowed, NotFound
+from gateway.ledger.budgets import account_outcome
 from gateway.ledger.claims import end_claims, open_claims_of, settle_claims
 from gateway.ledger.reopen import end_restated, reopen_superseded
 from gateway.ledger.rows import AttemptRow
@@ -226,16 +227,20 @@ def doubt(transaction: Transaction, at: datetime, reason: str, attempt: AttemptR
 
 
 def append_settled(transaction: Transaction, at: datetime, attempt: AttemptRow, body: Mapping[str, Json]) -> int:
-    """Append a SETTLED record of an attempt; its number."""
+    """Append a SETTLED record of an attempt, and count it for its actor's circuit breaker; the number of the record."""
+    accounted = account_outcome(transaction, attempt, body, at)
     record = Record(
         stage=Stage.SETTLED,
         at=at,
         mutation_id=attempt.mutation_id,
         actor=attempt.actor,
         stack=attempt.stack,
-        body=body,
+        body={**body, **accounted.members},
     )
-    return transaction.append(record)
+    seq = transaction.append(record)
+    if accounted.transition is not None:
+        transaction.append(accounted.transition)
+    return seq
 
 
 def _close(

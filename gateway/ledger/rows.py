@@ -70,6 +70,19 @@ class SignalRow(NamedTuple):
     scopes: str
 
 
+class StopRow(NamedTuple):
+    """A stop."""
+
+    id: str
+    scope: str
+    name: str
+    by: str
+    reason: str
+    at: str
+    ended_at: str | None
+    ended_by: str
+
+
 class StateRow(NamedTuple):
     """What decides whether an event of a signal is news."""
 

@@ -95,7 +95,7 @@ class ClaimTable(LedgerTable, table=True):
         Index("claims_by_mutation", "mutation_id"),
         Index("claims_by_actor", "actor", "since"),
         Index("claims_by_end", "until", sqlite_where=_OPEN, postgresql_where=_OPEN),
-        Index("claims_open_by_actor", "actor", "until", sqlite_where=_OPEN, postgresql_where=_OPEN),
+        Index("claims_open_by_actor", "actor", "motivation", "until", sqlite_where=_OPEN, postgresql_where=_OPEN),
         Index("claims_superseded", "ended_by", sqlite_where=_SUPERSEDED, postgresql_where=_SUPERSEDED),
         Index("claims_proven", "id", sqlite_where=_PROVEN, postgresql_where=_PROVEN),
     )
@@ -118,6 +118,8 @@ class ClaimTable(LedgerTable, table=True):
     """The mutation that superseded it. If that mutation fails, the claim is reopened."""
     proof: str = Field(default="[]", sa_type=TEXT, sa_column_kwargs={"server_default": "[]"})
     """JSON: ids of the signals that prove its motive."""
+    motivation: str = Field(default="", sa_type=TEXT, sa_column_kwargs={"server_default": ""})
+    """That of its motive, to be counted; empty without one."""
 
 
 class AttemptTable(LedgerTable, table=True):
@@ -297,6 +299,41 @@ class SignalTable(LedgerTable, table=True):
     """JSON: what it concerns."""
 
 
+class StopTable(LedgerTable, table=True):
+    """The stops: what people said that nobody may change."""
+
+    __tablename__ = "stops"
+    __table_args__ = (Index("stops_standing", "at", sqlite_where=_OPEN, postgresql_where=_OPEN),)
+
+    id: str = Field(primary_key=True, sa_type=TEXT)
+    scope: str = Field(sa_type=TEXT)
+    """A `StopScope`."""
+    name: str = Field(sa_type=TEXT)
+    by: str = Field(sa_type=TEXT)
+    reason: str = Field(sa_type=TEXT)
+    at: str = Field(sa_type=TEXT)
+    ended_at: str | None = Field(sa_type=TEXT)
+    ended_by: str = Field(sa_type=TEXT)
+
+
+class BudgetTable(LedgerTable, table=True):
+    """What each actor has used of its budgets, and its circuit breaker."""
+
+    __tablename__ = "budgets"
+
+    actor: str = Field(primary_key=True, sa_type=TEXT)
+    levels: str = Field(sa_type=TEXT)
+    """JSON: when each bucket is full again, by its name; without those that were full at the last decision."""
+    in_a_row: int
+    """Refusals and failures since the last success."""
+    state: str = Field(sa_type=TEXT)
+    """A `BreakerState`."""
+    until: str = Field(sa_type=TEXT)
+    """While it is open: when one call is let through; else empty."""
+    trial: str = Field(sa_type=TEXT)
+    """While it is half open: the mutation that is tried; else empty."""
+
+
 def _table(model: type[LedgerTable]) -> Table:
     return cast("Table", model.__dict__["__table__"])
 
@@ -318,3 +355,5 @@ APPROVALS = _table(ApprovalTable)
 VALUES = _table(ValueTable)
 KEYS = _table(KeyTable)
 SIGNALS = _table(SignalTable)
+STOPS = _table(StopTable)
+BUDGETS = _table(BudgetTable)

@@ -14,11 +14,15 @@ from gateway.model.facts import Facts, Subject
 from gateway.model.ids import new_id
 from gateway.model.json import Json
 from gateway.model.mutation import WHOLE, Effect, EffectAction, Mutation
+from gateway.model.reach import reach
 from gateway.model.record import Record, Stage
+from gateway.model.stop import Reach
 from gateway.model.verdict import Decision
 
 _LONGEST_CLAIM: Final = 1e12
 """Seconds; some 30,000 years."""
+_AT_ONCE: Final = timedelta(microseconds=1)
+"""A claim that is to end with the outcome, and was no mere restatement. An unsettled claim does not expire."""
 MAX_NAME: Final = 2_000
 """Longest address and attribute together that can be recorded, in bytes."""
 
@@ -42,6 +46,11 @@ class WriteSet:
         """The effects that set something. Invoking a resource as a whole sets nothing."""
         effects = self.mutation.effects
         return [each for each in effects if each.action is not EffectAction.INVOKE or each.attribute != WHOLE]
+
+    @property
+    def reach(self) -> Reach:
+        """What stops can be about."""
+        return reach(self.mutation, self.facts)
 
     @property
     def resources(self) -> list[tuple[str, str]]:
@@ -104,7 +113,7 @@ def _claims(
 ) -> tuple[Claim, ...]:
     """One claim for each attribute that is set, and one on the whole of each deleted resource.
 
-    A claim on an attribute that is only restated ends as soon as the outcome is known (`restated.py`): it keeps others from
+    A claim by which the actor takes its own change back to what the code declares expires with the outcome: nobody needs it. A claim on an attribute that is only restated ends as soon as the outcome is known (`restated.py`): it keeps others from
     setting the attribute while this call is under way, and nobody from it afterwards.
     """
     until = _until(mutation, facts.now, decision)
@@ -113,8 +122,10 @@ def _claims(
         if effect.action is EffectAction.DELETE:
             wanted[effect.address, WHOLE] = effect, until
         elif effect.action is EffectAction.SET:
-            changes = subject is None or subject.changes
-            wanted[effect.address, effect.attribute] = effect, until if changes else facts.now
+            ends = until if subject is None or subject.changes else facts.now
+            if subject is not None and _takes_back(mutation, facts, subject):
+                ends = facts.now + _AT_ONCE
+            wanted[effect.address, effect.attribute] = effect, ends
     return tuple(
         Claim(
             id=new_id("clm"),
@@ -131,6 +142,19 @@ def _claims(
         )
         for (address, attribute), (effect, ends) in wanted.items()
     )
+
+
+def _takes_back(mutation: Mutation, facts: Facts, subject: Subject) -> bool:
+    """Whether the actor sets an attribute that it holds to the value that the code declares."""
+    effect = subject.effect
+    if subject.hidden or effect.sensitive or not subject.changes or subject.declared is None:
+        return False
+    own = {
+        (standing.claim.address, standing.claim.attribute)
+        for standing in facts.claims
+        if standing.claim.actor == mutation.caller.actor
+    }
+    return (effect.address, effect.attribute) in own and effect.value == subject.declared
 
 
 def _until(mutation: Mutation, now: datetime, decision: Decision) -> datetime | None:

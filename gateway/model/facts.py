@@ -10,6 +10,8 @@ from gateway.model.contract import Contract
 from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
 from gateway.model.signal import MotiveProof
+from gateway.model.stop import Stop
+from gateway.model.used import Used
 from gateway.model.verdict import Mode
 
 
@@ -121,3 +123,7 @@ class Facts:
     """Digest of the code and contracts alone; an approval is bound to it."""
     stacks: tuple[str, ...] = ()
     """Names of all stacks that declare an affected resource."""
+    stops: tuple[Stop, ...] = ()
+    """The standing stops, whatever they are about."""
+    used: Used = field(default_factory=Used)
+    """What the actor has used of its share."""

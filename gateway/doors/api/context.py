@@ -6,6 +6,8 @@ from typing import Any, Protocol
 
 from fastapi import Request as HttpRequest
 
+from gateway.budget_ports import BudgetLedger
+from gateway.checks.fair_limits import FairLimitsOf
 from gateway.doors.api.decoder import ApiDecoder
 from gateway.doors.api.response import reply_to_json
 from gateway.doors.api.run_task import HcpRunTask
@@ -34,6 +36,7 @@ from gateway.ports import (
     Request,
 )
 from gateway.signals.intake import SignalIntake
+from gateway.stop_book import StopBook
 from gateway.wakeups import Wakeups
 
 
@@ -74,6 +77,9 @@ class Context:
     blamer: Blamer
     drift: DriftWatch
     intake: SignalIntake
+    stops: StopBook
+    budgets: BudgetLedger
+    limits: FairLimitsOf
     plans: PlanCheck
     run_task: HcpRunTask
     commands: LedgerCommands

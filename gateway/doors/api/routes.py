@@ -8,6 +8,8 @@ from fastapi import APIRouter, Depends, Query, Request, Security
 from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
 
+from gateway.checks.stops import RULE as STOPPED
+from gateway.doors.api.budgets import add_budget_routes
 from gateway.doors.api.context import Context, told
 from gateway.doors.api.drift import add_drift_routes
 from gateway.doors.api.explain import add_explanation_route
@@ -27,6 +29,7 @@ from gateway.doors.api.schemas import (
     openapi_body,
 )
 from gateway.doors.api.signals import add_signal_routes
+from gateway.doors.api.stops import add_stop_routes
 from gateway.doors.api.waiting import mutation_when_decided, wait_seconds
 from gateway.doors.in_doubt import in_doubt_text
 from gateway.doors.refusal import refusal_text
@@ -44,7 +47,7 @@ from gateway.model.caller import Caller
 from gateway.model.hold import HoldFilter, HoldState
 from gateway.model.outcome import Applied, Failed, InDoubt, Refused
 from gateway.model.record import Stage
-from gateway.model.verdict import Verdict
+from gateway.model.verdict import Decision, Verdict
 from gateway.off_loop import off_loop
 from gateway.pipeline import MutationResult
 from gateway.ports import RecordQuery
@@ -71,6 +74,8 @@ def routes(context: Context) -> APIRouter:
     add_explanation_route(router, context)
     add_drift_routes(router, context)
     add_signal_routes(router, context)
+    add_stop_routes(router, context)
+    add_budget_routes(router, context)
     add_plan_routes(router, context)
     add_run_task_route(router, context)
     _add_not_found_route(router)
@@ -295,7 +300,7 @@ async def _response(context: Context, result: MutationResult) -> JSONResponse:
             held = outcome.decision.verdict is Verdict.HOLD
             return problem(
                 202 if held else 403,
-                "held" if held else "refused",
+                "held" if held else _refused_code(outcome.decision),
                 refusal_text(mutation, outcome.decision),
                 **members,
             )
@@ -304,6 +309,11 @@ async def _response(context: Context, result: MutationResult) -> JSONResponse:
             return problem(422, "aws_refused", detail, **members)
         case InDoubt():
             return problem(409, "outcome_unknown", in_doubt_text(mutation, outcome), **members, retry_safe=False)
+
+
+def _refused_code(decision: Decision) -> str:
+    """`stopped` if a person stopped such changes: it may be tried again once that is over; else `refused`."""
+    return "stopped" if any(finding.rule == STOPPED for finding in decision.objections) else "refused"
 
 
 def _aware(time: datetime | None) -> datetime | None:

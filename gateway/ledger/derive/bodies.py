@@ -3,7 +3,7 @@
 Every member has a default: older records lack some, and a member that is missing means what its default means.
 """
 
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -48,6 +48,7 @@ class DecisionBody(msgspec.Struct, frozen=True):
     approval: str = ""
     binding: msgspec.Raw | Absent = ABSENT
     attached: str = ""
+    obligations: dict[str, Any] = {}
 
 
 class TakenClaimBody(msgspec.Struct, frozen=True):
@@ -78,6 +79,7 @@ class DecidedBody(msgspec.Struct, frozen=True):
     decision: DecisionBody = DecisionBody()
     claims: tuple[TakenClaimBody, ...] = ()
     attempt: AttemptBody | Absent = ABSENT
+    refused_in_a_row: int | Absent = ABSENT
 
 
 class SummaryBody(msgspec.Struct, frozen=True):
@@ -112,6 +114,7 @@ class SettledBody(msgspec.Struct, frozen=True):
     """Present if the outcome was found out after a doubt."""
     why: str = ""
     left_to_human: bool = False
+    refused_in_a_row: int | Absent = ABSENT
 
 
 class ApprovedBody(msgspec.Struct, frozen=True):
@@ -141,7 +144,7 @@ class ReleasedBody(msgspec.Struct, frozen=True):
 
 
 class ExpiredBody(msgspec.Struct, frozen=True):
-    """The body of EXPIRED."""
+    """The body of EXPIRED and UNNEEDED."""
 
     claim: str = ""
 
@@ -196,6 +199,24 @@ class DowngradedBody(msgspec.Struct, frozen=True):
     claim: str = ""
 
 
+class BreakerBody(msgspec.Struct, frozen=True):
+    """The body of BREAKER."""
+
+    of: str = ""
+    state: str = ""
+    refused_in_a_row: int = 0
+    until: str | None = None
+    trial: str = ""
+
+
+class StoppedBody(msgspec.Struct, frozen=True):
+    """The body of STOPPED and RESUMED."""
+
+    scope: str = ""
+    name: str = ""
+    reason: str = ""
+
+
 BODIES: Final[dict[str, type[msgspec.Struct]]] = {
     Stage.DECIDED: DecidedBody,
     Stage.SETTLED: SettledBody,
@@ -209,6 +230,10 @@ BODIES: Final[dict[str, type[msgspec.Struct]]] = {
     Stage.KEY_REVOKED: KeyRevokedBody,
     Stage.SIGNALLED: SignalledBody,
     Stage.DOWNGRADED: DowngradedBody,
+    Stage.UNNEEDED: ExpiredBody,
+    Stage.STOPPED: StoppedBody,
+    Stage.RESUMED: StoppedBody,
+    Stage.BREAKER: BreakerBody,
 }
 """The body of each stage that a table follows from."""
 

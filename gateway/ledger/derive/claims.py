@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+import msgspec
+
 from gateway.ledger.derive.bodies import (
     DecidedBody,
     DowngradedBody,
@@ -15,11 +17,12 @@ from gateway.ledger.derive.bodies import (
 )
 from gateway.ledger.derive.decoded_record import DecodedRecord, Handlers
 from gateway.ledger.derive.expected_table import ExpectedTable, OneOf
-from gateway.ledger.serialize import canonical_text
+from gateway.ledger.serialize import canonical_text, motivation_of
 from gateway.ledger.statements import Session
 from gateway.ledger.states import AttemptState
 from gateway.ledger.tables import CLAIMS
 from gateway.model.claim import ClaimEnd
+from gateway.model.motive import motive_from_json
 from gateway.model.mutation import WHOLE, EffectAction
 from gateway.model.record import Stage
 
@@ -40,6 +43,7 @@ class ExpectedClaims:
             Stage.EXPIRED: self._expired,
             Stage.RECONCILED: self._reconciled,
             Stage.DOWNGRADED: self._downgraded,
+            Stage.UNNEEDED: self._unneeded,
         }
         self._unsettled: dict[str, list[str]] = {}
         """The claims of each mutation whose outcome is not known."""
@@ -59,6 +63,7 @@ class ExpectedClaims:
         if not body.claims:
             return
         values = _claimed_values(body.effects)
+        motivation = motivation_of(motive_from_json(msgspec.json.decode(body.motive)))
         for taken in body.claims:
             row = {
                 "id": taken.id,
@@ -76,6 +81,7 @@ class ExpectedClaims:
                 "end": None,
                 "ended_by": None,
                 "proof": canonical_text(taken.proof),
+                "motivation": motivation,
             }
             self.table.insert((taken.id,), record.seq, row)
         self._unsettled[record.mutation_id] = [taken.id for taken in body.claims]
@@ -100,6 +106,11 @@ class ExpectedClaims:
     def _expired(self, record: DecodedRecord) -> None:
         body: ExpiredBody = record.body
         self._end(record, (body.claim,), ClaimEnd.EXPIRED)
+        self._finish((body.claim,))
+
+    def _unneeded(self, record: DecodedRecord) -> None:
+        body: ExpiredBody = record.body
+        self._end(record, (body.claim,), ClaimEnd.UNNEEDED)
         self._finish((body.claim,))
 
     def _reconciled(self, record: DecodedRecord) -> None:

@@ -131,6 +131,12 @@ class Module:
             raise Unknown(f"path.{name} depends on the directory in which Terraform runs")
         return self.source.directory
 
+    def terraform(self, name: str) -> Value:
+        """The value of `terraform.workspace`. Raises `Unknown` for another name."""
+        if name != "workspace":
+            raise Unknown(f"terraform.{name} is not known here")
+        return self.source.workspace
+
     def template(self, path: str) -> Expression:
         """The text of a template file of this module. Raises `Unknown`."""
         return self.template_file(path)[1]
@@ -140,9 +146,7 @@ class Module:
         name = Path(posixpath.normpath(path))
         content = self.source.templates.get(name)
         if content is None:
-            raise Unknown(
-                "templatefile() is not evaluated: it reads a file that is no template in the module's own directory"
-            )
+            raise Unknown("templatefile() is not evaluated: it reads no template in the module's own directory")
         return read_template(name, content)
 
     def _once(self, key: str, visiting: Visiting, evaluate_name: Callable[[str, Visiting], Value], name: str) -> Value:

@@ -145,6 +145,8 @@ def _traversal(expression: e.AttributeAccess | e.IndexAccess, scope: EvaluationS
                 return scope.module.outputs(expression.name, scope.visiting)
             case "path":
                 return scope.module.path(expression.name)
+            case "terraform":
+                return scope.module.terraform(expression.name)
             case root if root not in scope.iterators and root not in _OTHER_ROOTS:
                 return _known_keys(expression, scope, f"{root}.{expression.name}")
     if isinstance(expression, e.AttributeAccess) and (kind := _data_type(source, scope)) and scope.module is not None:
@@ -155,7 +157,7 @@ def _traversal(expression: e.AttributeAccess | e.IndexAccess, scope: EvaluationS
     return _member(value, value_of(expression.key, scope))
 
 
-_OTHER_ROOTS = frozenset({"count", "data", "each", "ephemeral", "self", "terraform"})
+_OTHER_ROOTS = frozenset({"count", "data", "each", "ephemeral", "self"})
 """Roots of names that are not the types of resources."""
 
 

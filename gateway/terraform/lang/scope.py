@@ -36,6 +36,9 @@ class Names(Protocol):
     def path(self, name: str) -> Value:
         """The value of `path.name`."""
 
+    def terraform(self, name: str) -> Value:
+        """The value of `terraform.name`."""
+
     def template(self, path: str) -> Expression:
         """The text of a template file of the module."""
 
