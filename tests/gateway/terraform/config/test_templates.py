@@ -26,6 +26,9 @@ RENDERED: list[tuple[str, str, Json]] = [
     ("plain\n\n", "{}", "plain\n\n"),
     ("$${x} %%{y} $5\n", "{}", "${x} %{y} $5\n"),
     ('{"a": ${jsonencode([for e in x : "${e}-${y}"])}}\n', '{ x = ["p", "q"], y = 1 }', '{"a": ["p-1","q-1"]}\n'),
+    ("%{ for e in x ~}\n  - ${e}\n%{ endfor ~}\nend\n", '{ x = ["p", "q"] }', "  - p\n  - q\nend\n"),
+    ("%{ if x }yes%{ else }no%{ endif }", "{ x = false }", "no"),
+    ("a ${~ x ~}\n\n", '{ x = "y" }', "ay\n"),
     ("TEMPLATE\n${x}\n", "{ x = upper(var.v) }", "TEMPLATE\nV\n"),
 ]
 CODE = "".join(
@@ -107,7 +110,7 @@ def test_a_name_with_an_interpolation_stands_for_the_files_that_it_can_mean(tmp_
     assert read_templates(tmp_path, {}, "m", contents) == {}
 
 
-@pytest.mark.parametrize("content", [b"a\r\n", b"\xef\xbb\xbfa\n", b"\xff\n", b"${\n", b"a %{ if x }b%{ endif }\n"])
+@pytest.mark.parametrize("content", [b"a\r\n", b"\xef\xbb\xbfa\n", b"\xff\n", b"${\n", b"$$${x}\n", b"%{ if x }\n"])
 def test_a_template_that_is_not_certain_is_unknown(content: bytes) -> None:
     with pytest.raises(Unknown):
         read_template(Path("t"), content)
