@@ -6,7 +6,7 @@ import sys
 import threading
 import traceback
 import uuid
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -78,10 +78,14 @@ class Gate:
     policy: PolicySettings = field(default_factory=PolicySettings)
     data: Path | None = None
     """Another gateway's data directory, to share its ledger; default: one of its own."""
+    more: Mapping[str, Path] = field(default_factory=dict)
+    """Stacks beside `kafka`, by name; each is copied."""
 
     def __post_init__(self) -> None:
         self.stack = self.directory / "stack"
         shutil.copytree(STACK, self.stack)
+        for name, path in self.more.items():
+            shutil.copytree(path, self.directory / name)
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._failure: BaseException | None = None
@@ -187,7 +191,10 @@ class Gate:
                 signals=self.signals,
                 run_task=self.run_task,
                 policy=self.policy,
-                stacks=(StackSettings(name="kafka", path=self.stack, mode=self.mode, data_plane=self.data_plane),),
+                stacks=(
+                    StackSettings(name="kafka", path=self.stack, mode=self.mode, data_plane=self.data_plane),
+                    *(StackSettings(name=name, path=self.directory / name, mode=self.mode) for name in self.more),
+                ),
             )
             async with running(settings) as self.app, open_sealed_ledger(settings) as self.ledger:
                 await self._issue(settings, self.ledger)
