@@ -165,6 +165,8 @@ class LedgerView:
     approval: Approval | None = None
     flips: Mapping[str, int] = field(default_factory=dict)
     """How often each `address.attribute` changed its holder within the flip window; absent where never."""
+    held_before: frozenset[str] = frozenset()
+    """Each such attribute that the actor itself held within that window, now or before."""
     open_claims: int = 0
     """How many claims the actor holds on any address, counted up to one more than `MOST_CLAIMS`. Those only kept because their outcome is unknown do not count."""
 

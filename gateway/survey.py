@@ -70,6 +70,7 @@ class Survey:
             claims=_standing(view.claims, mutation.effects),
             approval=view.approval,
             flips=view.flips,
+            held_before=view.held_before,
             proof=self._proof(
                 mutation.motive, {address: stack.name if stack else "" for address, stack in stacks.items()}
             ),

@@ -299,6 +299,6 @@ config := {
 		"claim_seconds_without_motive": 3600,
 		"longest_claim_seconds": {"human": 2592000, "agent": 604800, "service": 604800, "pipeline": 2592000},
 		"claims_per_actor": {"human": 1000, "agent": 50, "service": 50, "pipeline": 10000},
-		"oscillation": {"limit": 4, "window_seconds": 86400},
+		"oscillation": {"limit": 3, "window_seconds": 86400},
 	},
 }

@@ -46,6 +46,7 @@ def policy_input(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
             "roles": list(mutation.caller.roles),
             "on_behalf_of": mutation.caller.on_behalf_of,
             "open_claims": facts.open_claims,
+            "held_before": sorted(facts.held_before),
         },
         "motive": _motive(mutation, facts),
         "mutation": {

@@ -120,6 +120,7 @@ def view_of(
     claims: list[ClaimRow] = []
     values: dict[tuple[str, str], Json] = {}
     flips: dict[str, int] = defaultdict(int)
+    held: set[str] = set()
     moment, flips_from = to_text(now), to_text(now - flip_window)
     for start in range(0, len(addresses), _PAGE):
         page = canonical_text(addresses[start : start + _PAGE])
@@ -127,7 +128,9 @@ def view_of(
         for address, attribute, value in session.rows(_VALUES, {"addresses": page}):
             values[address, attribute] = json.loads(value)
         # Counted here: SQLite's window functions take five times as long.
-        for before, after in pairwise(session.rows(_LATEST_HOLDERS, {"addresses": page, "from": flips_from})):
+        holders = session.rows(_LATEST_HOLDERS, {"addresses": page, "from": flips_from})
+        held |= {f"{row.address}.{row.attribute}" for row in holders if row.actor == actor}
+        for before, after in pairwise(holders):
             if before.actor != after.actor and before[:2] == after[:2]:
                 flips[f"{after.address}.{after.attribute}"] += 1
     approval = session.row(_APPROVAL, {"who": actor, "digest": call_digest, "now": moment})
@@ -136,6 +139,7 @@ def view_of(
         values=values,
         approval=approval_from_row(approval) if approval else None,
         flips=dict(flips),
+        held_before=frozenset(held & flips.keys()),
         open_claims=open_claims(session, actor, now),
     )
 

@@ -11,7 +11,7 @@ MOST_NAMED: Final = 20
 
 
 def recorded_facts(facts: Facts) -> dict[str, Json]:
-    """Contracts by address, ids of the claims that were seen, dependants, flips and the caller's open claims; only what there is."""
+    """Contracts by address, ids of the claims that were seen, dependants, flips and what the caller had of them, its open claims; only what there is."""
     subjects = facts.subjects[:MOST_NAMED]
     dependants = {each.address for subject in subjects for each in subject.dependants[:MOST_NAMED]}
     found: dict[str, Json] = {
@@ -19,6 +19,7 @@ def recorded_facts(facts: Facts) -> dict[str, Json]:
         "claims": [standing.claim.id for standing in facts.claims[:MOST_NAMED]],
         "dependants": sorted(dependants)[:MOST_NAMED],
         "flips": dict(islice(facts.flips.items(), MOST_NAMED)),
+        "held_before": sorted(facts.held_before)[:MOST_NAMED],
         "open_claims": facts.open_claims,
     }
     return {name: value for name, value in found.items() if value}

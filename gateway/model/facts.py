@@ -106,6 +106,8 @@ class Facts:
     """An unused approval for exactly this call by this actor. `checks.approval` decides whether it fits."""
     flips: Mapping[str, int] = field(default_factory=dict)
     """How often each `address.attribute` changed its holder within the flip window."""
+    held_before: frozenset[str] = frozenset()
+    """Each `address.attribute` of `flips` that the caller itself held within that window, now or before."""
     open_claims: int = 0
     """How many claims the caller holds, counted up to one more than `ports.MOST_CLAIMS`."""
     proof: MotiveProof = field(default_factory=MotiveProof)

@@ -68,7 +68,7 @@ findings contains {
 
 # METADATA
 # title: Oscillation
-# description: An attribute that actors keep changing back and forth is frozen, except for its holder and a clearly stronger motive.
+# description: An attribute that actors keep changing back and forth is frozen, except for its holder, and for a clearly stronger motive of somebody new or human.
 # custom:
 #   id: SEN-A003
 #   severity: high
@@ -360,7 +360,8 @@ proven(subject, prefixes) if {
 
 flips(effect) := object.get(input.flips, concat(".", [effect.address, effect.attribute]), 0)
 
-# The holder of the attribute may set it, and so may an actor that clearly outranks every holder.
+# The holder of the attribute may set it, and so may an actor that clearly outranks every holder, unless it took part in the back and forth:
+# agents that outbid each other would otherwise go on until one of them has the highest rank of all.
 may_set_frozen(effect) if {
 	some claim in on_address[effect.address]
 	claim.actor == input.caller.actor
@@ -368,11 +369,18 @@ may_set_frozen(effect) if {
 }
 
 may_set_frozen(effect) if {
+	not returns(effect)
 	held := holders(effect)
 	count(held) > 0
 	every id in held {
 		outcome[id] == "wins"
 	}
+}
+
+# The caller held the attribute before, and it is no human who decides between others.
+returns(effect) if {
+	input.caller.kind != "human"
+	concat(".", [effect.address, effect.attribute]) in object.get(input.caller, "held_before", [])
 }
 
 holders(effect) := {id |

@@ -289,6 +289,19 @@ test_the_holder_and_a_clearly_stronger_motive_may_set_a_frozen_attribute if {
 	count(stronger.findings) == 0
 }
 
+returning(kind, rival) := object.union(
+	request(kind, fixtures.motive("availability", "incident"), [set_capacity], [rival], flips),
+	{"caller": {"held_before": ["aws_autoscaling_group.x.desired_capacity"]}},
+)
+
+test_who_took_part_in_the_back_and_forth_cannot_outbid_the_holder_of_a_frozen_attribute if {
+	routine := claim("clm_r", "terraform", "pipeline", "consistency", "routine")
+	agent := answer(returning("agent", routine))
+	fixtures.verdicts(agent.findings) == {"SEN-A003 deny"}
+	human := answer(returning("human", routine))
+	count(human.findings) == 0
+}
+
 test_fewer_flips_do_not_freeze if {
 	few := {"aws_autoscaling_group.x.desired_capacity": fixtures.config.priorities.oscillation.limit - 1}
 	found := answer(request("agent", fixtures.motive("cost", "budget"), [set_capacity], [], few))

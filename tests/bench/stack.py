@@ -1,6 +1,7 @@
-"""A Terraform stack of any size, with its law and its state, made up for measuring."""
+"""A Terraform stack of any size, with its contract and its state, made up for measuring."""
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 _CODE = """
@@ -12,7 +13,7 @@ resource "aws_autoscaling_group" "group" {
   desired_capacity = 4
 }
 """
-_LAW = """
+_CONTRACT = """
 contract "fleet" {
   owner = "team-bench"
 
@@ -30,15 +31,35 @@ contract "fleet" {
 
 def write_stack(directory: Path, size: int) -> None:
     """A stack of `size` Auto Scaling groups, `group-0` and on, all in the state."""
+    write_applied(
+        directory,
+        code=_CODE % size,
+        contract=_CONTRACT,
+        resource=("aws_autoscaling_group", "group"),
+        instances=[_instance(number) for number in range(size)],
+    )
+
+
+def write_applied(
+    directory: Path, *, code: str, contract: str, resource: tuple[str, str], instances: Sequence[Mapping[str, object]]
+) -> None:
+    """A new directory with code, contract, and a state that holds these instances (their attributes) of one resource with `count`.
+
+    `resource` is its type and name.
+    """
     directory.mkdir(parents=True)
-    (directory / "main.tf").write_text(_CODE % size)
-    (directory / "fleet.sentinel.hcl").write_text(_LAW)
-    resource = {
+    (directory / "main.tf").write_text(code)
+    (directory / "bench.sentinel.hcl").write_text(contract)
+    kind, name = resource
+    held = {
         "mode": "managed",
-        "type": "aws_autoscaling_group",
-        "name": "group",
+        "type": kind,
+        "name": name,
         "provider": 'provider["registry.example.org/hashicorp/aws"]',
-        "instances": [_instance(number) for number in range(size)],
+        "instances": [
+            {"index_key": number, "schema_version": 0, "attributes": attributes, "sensitive_attributes": []}
+            for number, attributes in enumerate(instances)
+        ],
     }
     state = {
         "version": 4,
@@ -46,14 +67,14 @@ def write_stack(directory: Path, size: int) -> None:
         "serial": 1,
         "lineage": "0b1c",
         "outputs": {},
-        "resources": [resource],
+        "resources": [held],
         "check_results": None,
     }
     (directory / "terraform.tfstate").write_text(json.dumps(state))
 
 
 def _instance(number: int) -> dict[str, object]:
-    attributes = {
+    return {
         "id": f"group-{number}",
         "name": f"group-{number}",
         "arn": f"arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:{number}:autoScalingGroupName/group-{number}",
@@ -62,4 +83,3 @@ def _instance(number: int) -> dict[str, object]:
         "desired_capacity": 4,
         "tag": [],
     }
-    return {"index_key": number, "schema_version": 0, "attributes": attributes, "sensitive_attributes": []}

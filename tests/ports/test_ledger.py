@@ -359,14 +359,20 @@ async def test_flips_are_counted_for_each_attribute_of_each_resource(ledger: Sql
             now=NOW + timedelta(hours=hour),
             supersedes=tuple(one.id for one in held if (one.attribute, one.address) in names),
         )
-    view = await ledger.view(
-        addresses=["aws_x.none", "aws_x.one", "aws_x.two"],
-        actor="a",
-        call_digest="",
-        now=NOW + timedelta(hours=3),
-        flip_window=DAY,
-    )
-    assert dict(view.flips) == {"aws_x.one.capacity": 2, "aws_x.one.size": 1}
+    for actor, held_before in (
+        ("a", {"aws_x.one.capacity", "aws_x.one.size"}),
+        ("b", {"aws_x.one.capacity", "aws_x.one.size"}),
+        ("c", set()),
+    ):
+        view = await ledger.view(
+            addresses=["aws_x.none", "aws_x.one", "aws_x.two"],
+            actor=actor,
+            call_digest="",
+            now=NOW + timedelta(hours=3),
+            flip_window=DAY,
+        )
+        assert dict(view.flips) == {"aws_x.one.capacity": 2, "aws_x.one.size": 1}
+        assert view.held_before == held_before
 
 
 async def test_flips_are_counted_among_the_latest_claims(ledger: SqlLedger) -> None:

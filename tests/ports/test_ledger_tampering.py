@@ -12,10 +12,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 from sqlalchemy import Connection, func, insert, select, text
 
@@ -28,6 +26,7 @@ from gateway.ledger.store import Store, open_store
 from gateway.ledger.tables import METADATA, RECORDS, RESOURCES
 from gateway.ledger.verification import Verification, verify_tables
 from tests.kit.history import History
+from tests.kit.postgres import Cluster
 from tests.kit.sealed import KEYS
 
 Row = dict[str, Any]
@@ -81,10 +80,8 @@ def scene(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     if request.param == "sqlite":
         url = f"sqlite:///{tmp_path_factory.mktemp('tampering') / 'ledger.db'}"
     else:
-        socket: Path = request.getfixturevalue("postgres_socket")
-        with psycopg.connect(host=str(socket), user="sentinel", dbname="postgres", autocommit=True) as connection:
-            connection.execute("CREATE DATABASE tampering")
-        url = f"postgresql+psycopg://sentinel@/tampering?host={socket}"
+        cluster: Cluster = request.getfixturevalue("postgres")
+        url = cluster.new_database()
     opened = _write(url)
     yield opened
     opened.store.close()

@@ -183,6 +183,7 @@ def random_document(seed: int) -> Json:
             subjects=subjects,
             claims=claims,
             flips=flips,
+            held_before=frozenset(name for name in flips if dice.random() < 0.3),
             open_claims=dice.choice([0, 3, 49, 50, 10_001]),
         ),
     )

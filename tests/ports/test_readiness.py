@@ -10,6 +10,7 @@ import pytest
 
 from gateway.app import running
 from gateway.settings import Settings
+from tests.kit.postgres import Cluster
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
@@ -68,11 +69,11 @@ async def _becomes(status: int, ask: Callable[[], Awaitable[httpx.Response]]) ->
     return reply
 
 
-async def test_ready_only_while_the_database_answers(postgres_url: str, postgres_socket: Path, tmp_path: Path) -> None:
-    relay = Relay(postgres_socket / "relay" / SOCKET, postgres_socket / SOCKET)
-    (postgres_socket / "relay").mkdir()
+async def test_ready_only_while_the_database_answers(postgres_url: str, postgres: Cluster, tmp_path: Path) -> None:
+    relay = Relay(postgres.directory / "relay" / SOCKET, postgres.directory / SOCKET)
+    (postgres.directory / "relay").mkdir()
     await relay.start()
-    url = postgres_url.replace(f"host={postgres_socket}", f"host={postgres_socket / 'relay'}")
+    url = postgres_url.replace(f"host={postgres.directory}", f"host={postgres.directory / 'relay'}")
     async with running(Settings(data=tmp_path, ledger=url)) as app:
         client = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://gateway")
         async with client:

@@ -55,6 +55,7 @@ def made(
         subjects=(subject, subject),
         claims=claims,
         flips={"aws_x.a.v": 3},
+        held_before=frozenset({"aws_x.a.v"}),
         proof=PROOF,
         account="123456789012",
         group_rules=GroupRules(groups={"aws_x.a": "sg-1"}, rules={"sg-1": ({"from_port": 22},)}),
@@ -79,7 +80,7 @@ def test_the_fields_are_those_of_the_readme() -> None:
         "signals",
     }
     assert given["security_groups"] == {"of": {"aws_x.a": "sg-1"}, "rules": {"sg-1": [{"from_port": 22}]}}
-    assert given["caller"] == {"actor": "a", "kind": "agent", "roles": ["r"], "on_behalf_of": "", "open_claims": 0}
+    assert given["caller"] == {"actor": "a", "kind": "agent", "roles": ["r"], "on_behalf_of": "", "open_claims": 0, "held_before": ["aws_x.a.v"]}
     assert given["motive"] == {
         "intent": "cost",
         "motivation": "budget",

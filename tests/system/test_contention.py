@@ -1,0 +1,34 @@
+"""Two gateways on one ledger, and one of them killed: many connections contend for the same attributes, and the history is right.
+
+`python -m tests.bench.contention` plays the same with 10,000 requests.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.bench.contention.run import Contention, contend
+from tests.kit.postgres import running_cluster
+
+pytestmark = [pytest.mark.system, pytest.mark.slow, pytest.mark.allow_hosts(["127.0.0.1"])]
+
+REQUESTS = 300
+
+
+async def test_on_sqlite_nobody_wins_twice_and_nothing_is_lost(tmp_path: Path) -> None:
+    result = await contend(tmp_path, Contention(requests=REQUESTS, kills=1))
+    assert result.problems == []
+    assert result.takeovers > 0
+    assert sum(result.answers.values()) == REQUESTS
+
+
+@pytest.mark.postgres
+async def test_on_postgresql_neither_when_its_server_crashes(tmp_path: Path) -> None:
+    with running_cluster() as cluster:
+        contention = Contention(
+            requests=REQUESTS, kills=1, ledger=cluster.new_database(), crash_database=cluster.crash_and_start
+        )
+        result = await contend(tmp_path, contention)
+    assert result.problems == []
+    assert result.takeovers > 0
+    assert sum(result.answers.values()) == REQUESTS
