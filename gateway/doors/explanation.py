@@ -59,6 +59,7 @@ def _rule(finding: Mapping[str, Any]) -> dict[str, Any]:
         **{name: finding[name] for name in ("rule", "verdict", "reason", "address", "attribute")},
         "title": finding.get("title", ""),
         "source": finding.get("source", ""),
+        "conflict": finding.get("conflict", ""),
         "nearest": offer.get("nearest"),
         "holder": offer.get("holder", ""),
         "retry_after": offer.get("retry_after"),

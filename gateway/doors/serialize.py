@@ -30,6 +30,8 @@ def finding_to_json(finding: Finding) -> dict[str, Any]:
         "attribute": finding.attribute,
         "source": finding.source,
     }
+    if finding.conflict is not None:
+        document["conflict"] = finding.conflict.value
     if (offer := finding.offer) is not None:
         retry_after = time_to_json(offer.retry_after)
         document["offer"] = {"nearest": to_json(offer.nearest), "holder": offer.holder, "retry_after": retry_after}

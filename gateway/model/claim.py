@@ -55,6 +55,8 @@ class Relation(StrEnum):
     """On another attribute of the same resource."""
     DEPENDANT = "dependant"
     """On a resource that depends on it, directly or indirectly."""
+    DEPENDENCY = "dependency"
+    """On a resource that it depends on, and whose type the policies' data names in a pair with what is set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
