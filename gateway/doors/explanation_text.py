@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gateway.doors.undone import undone_lines
+
 _VERDICTS = {"allow": "allowed", "hold": "held for a human", "deny": "refused"}
 _VERBS = {"allow": "allowed it", "hold": "held it for a human", "deny": "refused it"}
 _OUTCOMES = {
@@ -115,6 +117,7 @@ def _approval(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _next(document: Mapping[str, Any]) -> Iterator[str]:
+    yield from undone_lines(document.get("undone", ()))
     for offer in document["nearest"]:
         yield f"The nearest legal value of {offer['attribute']} of {offer['address']} is {_value(offer['value'])}."
     come_back = document["come_back"]

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from gateway.doors.undone import undone_to_json
 from gateway.model.approval_rule import approval_rule_to_json
 from gateway.model.claim import Claim
 from gateway.model.hold import Hold
@@ -155,6 +156,7 @@ def claim_to_json(claim: Claim) -> dict[str, Any]:
         "since": time_to_json(claim.since),
         "until": time_to_json(claim.until),
         "proof": list(claim.proof),
+        "undone": undone_to_json(claim.undone),
         "ended_at": time_to_json(claim.ended_at),
         "end": None if claim.end is None else claim.end.value,
     }

@@ -10,7 +10,7 @@ from gateway.errors import LedgerUnavailable
 if TYPE_CHECKING:
     from alembic.config import Config
 
-HEAD = "v0008"
+HEAD = "v0010"
 """The newest revision, so that opening a current database loads no migration."""
 
 

@@ -36,6 +36,8 @@ class Stage(StrEnum):
     """What a source said about a signal, such as an alert."""
     DOWNGRADED = "downgraded"
     """A claim whose motive nothing proves any more."""
+    UNDONE = "undone"
+    """The live value of a claimed attribute is another one, or is the claimed one again: an implicit conflict."""
     PLAN_CHECKED = "plan_checked"
     """A Terraform plan was judged before its apply; nothing was sent."""
 

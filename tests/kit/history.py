@@ -19,6 +19,7 @@ from gateway.model.outcome import Applied, Failed, InDoubt, Reply, Sent
 from gateway.model.refusal import Refusal
 from gateway.model.resolution import Resolution, SettledBy
 from gateway.model.signal import MotiveProof, Signal, SignalEvent, SignalScope, SignalState, references_of
+from gateway.model.undone import SeenValue, UndoneBy
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from tests.kit.bindings import BOUND
 from tests.kit.sealed import MASTER
@@ -159,6 +160,12 @@ class History:
         await self.execute(filed, proof=[signal("window", filed=True)])
         await self.ledger.record_signals([event("closed", SignalState.CLOSED, at=NOW + HOUR)], NOW + HOUR)
         self.ids["signal"] = event("open").id
+        by = UndoneBy(actor="bób", mutation_id="mut_9")
+        seen = SeenValue(claim=self.ids["proven claim"], stands=False, live={"é": [1.5, None]}, by=by)
+        await self.ledger.record_seen([seen], NOW + HOUR)
+        back = SeenValue(claim=self.ids["downgraded claim"], stands=False)
+        await self.ledger.record_seen([back], NOW + HOUR)
+        await self.ledger.record_seen([replace(back, stands=True)], NOW + HOUR)
 
     async def _act(self, act: str, name: str, held: Mutation, at: datetime) -> None:
         if act == "a":

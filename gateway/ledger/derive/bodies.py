@@ -196,6 +196,15 @@ class DowngradedBody(msgspec.Struct, frozen=True):
     claim: str = ""
 
 
+class UndoneBody(msgspec.Struct, frozen=True):
+    """The body of UNDONE."""
+
+    claim: str = ""
+    stands: bool = False
+    live: msgspec.Raw = _NULL
+    by: msgspec.Raw = _NULL
+
+
 BODIES: Final[dict[str, type[msgspec.Struct]]] = {
     Stage.DECIDED: DecidedBody,
     Stage.SETTLED: SettledBody,
@@ -209,6 +218,7 @@ BODIES: Final[dict[str, type[msgspec.Struct]]] = {
     Stage.KEY_REVOKED: KeyRevokedBody,
     Stage.SIGNALLED: SignalledBody,
     Stage.DOWNGRADED: DowngradedBody,
+    Stage.UNDONE: UndoneBody,
 }
 """The body of each stage that a table follows from."""
 

@@ -10,6 +10,7 @@ from gateway.ledger.derive.bodies import (
     ReconciledBody,
     ReleasedBody,
     SettledBody,
+    UndoneBody,
     raw_text,
     text_or_none,
 )
@@ -40,6 +41,7 @@ class ExpectedClaims:
             Stage.EXPIRED: self._expired,
             Stage.RECONCILED: self._reconciled,
             Stage.DOWNGRADED: self._downgraded,
+            Stage.UNDONE: self._undone,
         }
         self._unsettled: dict[str, list[str]] = {}
         """The claims of each mutation whose outcome is not known."""
@@ -76,6 +78,7 @@ class ExpectedClaims:
                 "end": None,
                 "ended_by": None,
                 "proof": canonical_text(taken.proof),
+                "undone": "",
             }
             self.table.insert((taken.id,), record.seq, row)
         self._unsettled[record.mutation_id] = [taken.id for taken in body.claims]
@@ -110,6 +113,11 @@ class ExpectedClaims:
     def _downgraded(self, record: DecodedRecord) -> None:
         body: DowngradedBody = record.body
         self.table.change((body.claim,), record.seq, proof="[]")
+
+    def _undone(self, record: DecodedRecord) -> None:
+        body: UndoneBody = record.body
+        seen = f'{{"at":"{record.at}","by":{raw_text(body.by)},"live":{raw_text(body.live)}}}'
+        self.table.change((body.claim,), record.seq, undone="" if body.stands else seen)
 
     def _end(self, record: DecodedRecord, claims: Iterable[str], how: ClaimEnd) -> None:
         for claim in claims:
