@@ -18,7 +18,7 @@ WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 # Your own policies: make policy POLICIES=../policies
 POLICIES ?=
 
-.PHONY: help up tour test checks lint unit policy tools clients opa bench bench-drift peers clean
+.PHONY: help up tour test checks lint unit policy tools clients opa bench bench-drift bench-arbitration peers clean
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
@@ -59,6 +59,9 @@ peers: .venv/.ready ## nginx and mitmproxy, which the bench compares with; mitmp
 
 bench-drift: .venv/.ready ## play the drift benchmark with real Terraform (PROJECT=flat, ARGS="--only 'flat/queue-*'")
 	@$(PY) -m tests.bench.drift $(PROJECT) $(ARGS)
+
+bench-arbitration: .venv/.ready ## who wins at machine speed, beside two baselines; then 10,000 conflicting changes at two gateways (needs PostgreSQL)
+	@$(PY) -m tests.bench.arbitration && $(PY) -m tests.bench.contention
 
 tools:
 	@for tool in git terraform; do command -v $$tool >/dev/null || { echo "$$tool is not on PATH, and the tests need it." >&2; exit 1; }; done

@@ -111,8 +111,8 @@ class DriftBook:
     """How often each value was set right again, by (stack, address, attribute)."""
     commits: dict[str, set[str]] = field(default_factory=dict)
     """The commits that propose changes from outside, by stack."""
-    quarantined: Mapping[str, ForeignDrift] = field(default_factory=dict)
-    """Those that are quarantined, by address: every mutation asks, so it is not looked for each time."""
+    quarantined: Mapping[str, tuple[ForeignDrift, ...]] = field(default_factory=dict)
+    """Those that are quarantined, by address, which several stacks may have: every mutation asks, so it is not looked for each time."""
     seq: dict[Stage, int] = field(default_factory=dict)
     """The last record read of each stage."""
     _reading: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
@@ -127,8 +127,11 @@ class DriftBook:
                     self.seq[record.stage] = record.seq
                     self._take(record)
             if found:
-                held = [each for each in self.open.values() if each.action is DriftAction.QUARANTINE]
-                self.quarantined = {each.address: each for each in reversed(held)}  # the first one found is named
+                held: dict[str, list[ForeignDrift]] = {}
+                for each in self.open.values():
+                    if each.action is DriftAction.QUARANTINE:
+                        held.setdefault(each.address, []).append(each)
+                self.quarantined = {address: tuple(drifts) for address, drifts in held.items()}
 
     async def _new(self, queries: LedgerQueries, stage: Stage) -> list[Record]:
         found: list[Record] = []

@@ -17,6 +17,8 @@ from gateway.model.mutation import WHOLE
 from gateway.model.path import AttributePath
 from gateway.model.record import Record, Stage
 from gateway.ports import Clock, EventLedger, LedgerQueries, PolicyEngine
+from gateway.terraform.address import split_stack
+from gateway.terraform.stack import Stack
 from gateway.terraform.stacks import Stacks
 
 log = structlog.get_logger()
@@ -56,7 +58,9 @@ class DriftWatch:
 
     def quarantined(self, address: str) -> str:
         """Why only people may change this resource, as a sentence; empty if others may too."""
-        drift = self.book.quarantined.get(address)
+        stack, here = split_stack(address)
+        held = self.book.quarantined.get(here, ())
+        drift = next((each for each in held if stack in ("", each.stack)), None)
         return f"{address} is quarantined ({drift.id}): {drift.reason}" if drift is not None else ""
 
     async def decide(self, drift_id: str, action: DriftAction, *, caller: Caller, reason: str) -> ForeignDrift:
@@ -87,7 +91,8 @@ class DriftWatch:
             return DriftAnswer(action=DriftAction.HUMAN, rule=NO_ANSWER, reason=reason)
 
     async def _claims(self, drift: ForeignDrift) -> list[Claim]:
-        claims = await self.queries.claims(address=drift.address)
+        stack = _stack_of(drift, self.stacks)
+        claims = await self.queries.claims(address=stack.named(drift.address) if stack else drift.address)
         return [claim for claim in claims if _overlap(claim.attribute, drift.attribute)]
 
     async def _record(self, drift: ForeignDrift, answer: DriftAnswer) -> None:
@@ -117,8 +122,7 @@ def _read_answer(answer: Json, bundle: str) -> DriftAnswer:
 
 def drift_input(drift: ForeignDrift, claims: list[Claim], stacks: Stacks, now: datetime) -> Mapping[str, Json]:
     """The input of `sentinel/drift`; `policies/README.md` documents it."""
-    loaded = stacks.snapshot()
-    stack = loaded.declaring(drift.address)
+    stack = _stack_of(drift, stacks)
     contract = stack.contract(drift.address) if stack else None
     origin: Json = None
     if drift.origin is not None:
@@ -152,6 +156,11 @@ def drift_input(drift: ForeignDrift, claims: list[Claim], stacks: Stacks, now: d
         },
         "claims": [claim_input(each) for each in standing],
     }
+
+
+def _stack_of(drift: ForeignDrift, stacks: Stacks) -> Stack | None:
+    """The stack that the change was found in; None if there is none of its name."""
+    return next((stack for stack in stacks.snapshot().all if stack.name == drift.stack), None)
 
 
 def drift_decision(

@@ -156,16 +156,16 @@ _NOTHING: Final = Finding(
 def _verdict(
     mutation: Mutation, plan: Plan, stack: OneStack, decision: Decision, claims: Sequence[ContestedClaim] = ()
 ) -> PlanVerdict:
-    code = stack.stack.code
+    one = stack.stack
     named = {finding.address for finding in decision.objections} | {each.claim.address for each in claims}
     return PlanVerdict(
         id=mutation.id,
-        stack=stack.stack.name,
+        stack=one.name,
         plan=plan,
         mutation=mutation,
         decision=decision,
         claims=tuple(claims),
-        places={address: place for address in sorted(named) if (place := code.source_of(address))},
+        places={address: place for address in sorted(named) if (place := one.code.source_of(one.local(address)))},
     )
 
 

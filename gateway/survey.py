@@ -1,7 +1,7 @@
 """Gathers the `Facts` that the checks decide by, before any check runs."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from gateway.model.claim import Claim, Relation, StandingClaim
@@ -18,7 +18,8 @@ from gateway.model.verdict import Mode
 from gateway.ports import Clock, Ledger, LedgerView, PolicyEngine
 from gateway.terraform.coupled import coupled_with
 from gateway.terraform.group_rules import GROUP_ID, groups_of, rules_beside
-from gateway.terraform.stacks import Stack, Stacks
+from gateway.terraform.stack import Stack
+from gateway.terraform.stacks import Stacks
 
 
 def nothing_known(now: datetime) -> Facts:
@@ -59,8 +60,9 @@ class Survey:
         coupled = coupled_with(mutation.effects, stacks, dependants, self._couplings())
         nearby = (dependant.address for group in dependants.values() for dependant in group)
         addresses = {*stacks, *nearby, *coupled.dependencies}
+        others = _other_names(stacks, loaded)
         view = await self._ledger.view(
-            addresses=sorted(addresses),
+            addresses=sorted(addresses | others.keys()),
             actor=mutation.caller.actor,
             call_digest=mutation.call.digest,
             now=now,
@@ -75,7 +77,7 @@ class Survey:
                 [loaded.default_mode if stack is None else stack.mode for stack in stacks.values()], loaded
             ),
             subjects=subjects,
-            claims=_standing(view.claims, mutation.effects, coupled.dependencies),
+            claims=_standing(_renamed(view.claims, others), mutation.effects, coupled.dependencies),
             coupled=coupled.attributes,
             approval=view.approval,
             flips=view.flips,
@@ -99,6 +101,19 @@ class Survey:
             return GroupRules()
         applied = await self._ledger.applied_with(GROUP_ID, sorted(set(groups.values())))
         return rules_beside(groups, loaded, applied)
+
+
+def _other_names(stacks: Mapping[str, Stack | None], loaded: Stacks) -> Mapping[str, str]:
+    """What the resources were called before another stack had their addresses, or while it had: their claims of then still stand."""
+    if len(loaded.all) == 1:
+        return {}
+    return {stack.other_name(address): address for address, stack in stacks.items() if stack is not None}
+
+
+def _renamed(claims: Sequence[Claim], others: Mapping[str, str]) -> Sequence[Claim]:
+    if not others:
+        return claims
+    return [replace(each, address=others[each.address]) if each.address in others else each for each in claims]
 
 
 def _strictest(modes: Sequence[Mode], loaded: Stacks) -> Mode:

@@ -19,6 +19,7 @@ from gateway.model.path import AttributePath
 from gateway.model.record import Record, Stage
 from gateway.model.undone import SeenValue, UndoneBy
 from gateway.ports import Clock, LedgerQueries, RecordQuery
+from gateway.terraform.address import split_stack
 from gateway.terraform.secrets import may_hold_secret, shows_secret
 from reconciler.doubt.read_back import LiveReader
 from reconciler.doubt.verdict import may_come_later
@@ -78,7 +79,7 @@ class ClaimedValues:
         if not claimed:
             return ()
         try:
-            live = await self.read_live(sorted({each.claim.address for each in claimed}))
+            live = await self.read_live(sorted({each.effect.address for each in claimed}))
         except (SentinelError, OSError, ValueError, KeyError, TypeError) as error:
             log.warning("claims_not_compared", stack=self.stack, error=str(error))
             return ()
@@ -122,14 +123,17 @@ class ClaimedValues:
     async def _by(self, claimed: _Claimed, origins: Origins) -> UndoneBy | None:
         """Who probably did it: whom CloudTrail names, else the last one who changed the resource through Sentinel since then."""
         for (address, attribute), origin in origins.items():
-            if address == claimed.claim.address and overlaps(attribute, claimed.claim.attribute):
+            if address == claimed.effect.address and overlaps(attribute, claimed.claim.attribute):
                 return UndoneBy(actor=origin.actor, event=origin.event)
         query = RecordQuery(
             resource=claimed.claim.address, stage=Stage.DECIDED, after_seq=claimed.applied.seq, limit=_MOST_LATER
         )
         records = [record for record in await self.queries.records(query) if carried_out(record)]
         for later in _readable(records):
-            if any(each.address == claimed.claim.address for each in later.changed) and await self._was_applied(later):
+            touched = later.stack == self.stack and any(
+                each.address == claimed.effect.address for each in later.changed
+            )
+            if touched and await self._was_applied(later):
                 return UndoneBy(actor=later.actor, mutation_id=later.id)
         return None
 
@@ -139,14 +143,16 @@ class ClaimedValues:
 
 
 def _is_of(effect: Effect, claim: Claim) -> bool:
-    return (effect.address, effect.attribute, effect.action) == (claim.address, claim.attribute, EffectAction.SET)
+    # A claim names its stack too where others have the same address; the reconciler's effects are all of one stack.
+    here = split_stack(claim.address)[1]
+    return (effect.address, effect.attribute, effect.action) == (here, claim.attribute, EffectAction.SET)
 
 
 def _can_tell(claimed: _Claimed, live: Refreshed) -> bool:
     """Whether the live value shows anything: it was read, is no secret, and is not one that AWS still may change to the claimed one."""
-    if claimed.effect.sensitive or live.exists(claimed.claim.address) is None:
+    if claimed.effect.sensitive or live.exists(claimed.effect.address) is None:
         return False
-    before = claimed.applied.before.get((claimed.claim.address, claimed.claim.attribute))
+    before = claimed.applied.before.get((claimed.effect.address, claimed.effect.attribute))
     waits = may_come_later(claimed.effect.resource_type) and agrees(before, _live_value(claimed, live))
     return not waits or agrees(claimed.effect.value, _live_value(claimed, live))
 
@@ -159,8 +165,8 @@ def _may_be_shown(effect: Effect, value: Json) -> bool:
 
 
 def _live_value(claimed: _Claimed, live: Refreshed) -> Json:
-    attributes: Mapping[str, Json] = live.objects.get(claimed.claim.address, {})
-    return AttributePath(claimed.claim.attribute).value_at(attributes)
+    attributes: Mapping[str, Json] = live.objects.get(claimed.effect.address, {})
+    return AttributePath(claimed.effect.attribute).value_at(attributes)
 
 
 def _readable(records: Sequence[Record]) -> Iterator[AppliedMutation]:

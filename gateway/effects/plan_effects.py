@@ -10,7 +10,7 @@ from gateway.model.mutation import WHOLE, Effect, EffectAction
 from gateway.model.path import AttributePath
 from gateway.model.plan import Plan, PlannedAction, PlannedChange
 from gateway.terraform.secrets import is_secret, masked, may_hold_secret, unmasked_documents
-from gateway.terraform.stacks import Stack
+from gateway.terraform.stack import Stack
 
 
 def planned_effects(plan: Plan, stack: Stack, masker: Masker, *, asked: bool) -> tuple[Effect, ...]:
@@ -28,7 +28,7 @@ def planned_effects(plan: Plan, stack: Stack, masker: Masker, *, asked: bool) ->
 def _effects(change: PlannedChange, stack: Stack, masker: Masker, *, asked: bool) -> Iterator[Effect]:
     # Until the plan is applied, claims and contracts know a moved resource by its old address.
     moved = bool(change.previous) and stack.knows(change.previous) and not stack.knows(change.address)
-    address = change.previous if moved else change.address
+    address = stack.named(change.previous if moved else change.address)
     declared = stack.knows(address)
     bare = Effect(
         address=address,

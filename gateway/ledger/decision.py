@@ -6,6 +6,7 @@ from typing import Final
 from sqlalchemy import bindparam, insert, select, update
 
 from gateway.errors import ApprovalSpent, AttemptInFlight, ClaimTaken
+from gateway.ledger.claim_states import ClaimEvent, require
 from gateway.ledger.claims import end_expired, open_claims
 from gateway.ledger.rows import ClaimRow
 from gateway.ledger.serialize import canonical_text, claim_to_row
@@ -113,6 +114,7 @@ def _superseded(transaction: Transaction, write: WriteSet) -> set[str]:
     unsettled = next((row for row in rows if row.unsettled), None)
     if unsettled is not None and write.decision.mode is Mode.ENFORCE:
         raise ClaimTaken(_busy(unsettled))
+    require(rows, ClaimEvent.SUPERSEDED)
     return wanted
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from gateway.model.signal import SignalEvent, SignalScope
 from gateway.settings_signals import ConcernSettings, SignalSourceSettings
+from gateway.terraform.address import split_stack
 from gateway.terraform.contracts.glob import fits
 
 _LABEL: Final = re.compile(r"\{([^{}]+)\}")
@@ -23,8 +24,9 @@ def mapped(event: SignalEvent, settings: SignalSourceSettings) -> SignalEvent:
 
 def concerns(scopes: Sequence[SignalScope], stack: str, address: str) -> bool:
     """Whether one of the scopes covers a resource; `stack` is empty if no stack declares it."""
+    here = split_stack(address)[1]
     return any(
-        scope.stack in ("*", stack or "*") and any(fits(pattern, address) for pattern in scope.addresses)
+        scope.stack in ("*", stack or "*") and any(fits(pattern, here) for pattern in scope.addresses)
         for scope in scopes
     )
 

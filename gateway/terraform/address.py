@@ -14,6 +14,8 @@ _NAME = r"[^\W\d][\w-]*"
 _KEY = r'\[(?:\d+|"(?:[^"\\]|\\.)*")\]'
 _STEP = re.compile(rf"module\.({_NAME})({_KEY})?\.")
 _RESOURCE = re.compile(rf"(data\.)?(?!module\.|data\.)({_NAME})\.({_NAME})({_KEY})?")
+_STACK = re.compile(r"([a-z0-9][a-z0-9-]*):(?!//)")
+"""No address of Terraform has a colon before its first dot, and no undeclared resource (`aws_sqs_queue{name=x}`) before its first brace."""
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _UNESCAPES = {escaped[1]: plain for plain, escaped in _ESCAPES.items()}
 
@@ -47,6 +49,17 @@ class Address:
     def bare(self) -> "Address":
         """The address without any key, as the state writes dependencies."""
         return replace(self, key=None, modules=tuple((name, None) for name, _ in self.modules))
+
+
+def in_stack(stack: str, address: str) -> str:
+    """The name of a resource whose address several stacks have: `prod:aws_sqs_queue.orders`."""
+    return f"{stack}:{address}"
+
+
+def split_stack(text: str) -> tuple[str, str]:
+    """The stack that an address names, empty if it names none, and the address in that stack."""
+    found = _STACK.match(text)
+    return (found[1], text[found.end() :]) if found else ("", text)
 
 
 @functools.lru_cache(maxsize=65536)

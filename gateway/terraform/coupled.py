@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from gateway.model.coupling import Couplings
 from gateway.model.facts import Dependant
 from gateway.model.mutation import WHOLE, Effect, EffectAction
-from gateway.terraform.address import parse_address
-from gateway.terraform.stacks import Stack
+from gateway.terraform.address import parse_address, split_stack
+from gateway.terraform.stack import Stack
 
 _CHANGING = (EffectAction.SET, EffectAction.INVOKE)
 
@@ -52,8 +52,9 @@ def coupled_with(
 
 def resource_type_of(address: str) -> str:
     """The type of the resource at an address; what stands before the brace for one that no stack declares."""
-    parsed = parse_address(address)
-    return parsed.resource_type if parsed else address.partition("{")[0]
+    _, local = split_stack(address)
+    parsed = parse_address(local)
+    return parsed.resource_type if parsed else local.partition("{")[0]
 
 
 def _of_type(resource_type: str, addresses: Iterator[str]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from gateway.model.facts import GroupRules, Subject
 from gateway.model.json import Json
 from gateway.model.mutation import WHOLE, EffectAction
 from gateway.model.path import put_all
+from gateway.terraform.address import split_stack
 
 GROUP_ID = "security_group_id"
 """The attribute by which a rule says whose it is."""
@@ -83,4 +84,4 @@ def _recorded_rules(
 
 def _is_rule(address: str) -> bool:
     """Whether the address, in a module or undeclared (`type{…}`), is one of an ingress rule."""
-    return any(resource_type in address.partition("{")[0].split(".") for resource_type in _RULES)
+    return any(resource_type in split_stack(address)[1].partition("{")[0].split(".") for resource_type in _RULES)

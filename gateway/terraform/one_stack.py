@@ -1,7 +1,8 @@
 """One of several stacks alone, as a plan of it sees the world."""
 
 from gateway.errors import NotFound
-from gateway.terraform.stacks import Stack, Stacks
+from gateway.terraform.stack import Stack
+from gateway.terraform.stacks import Stacks
 
 
 class OneStack(Stacks):

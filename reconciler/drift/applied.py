@@ -1,6 +1,6 @@
 """An applied mutation, read from the ledger's DECIDED record."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 from gateway.model.json import Json
 from gateway.model.mutation import WHOLE, Effect, EffectAction
 from gateway.model.record import Record
+from gateway.terraform.address import split_stack
 
 _DATA = "data"
 """The class of calls on the data plane: they change what is in a resource, never an attribute that code declares."""
@@ -90,7 +91,7 @@ def applied_mutation(record: Record, approvers: Mapping[str, str]) -> AppliedMut
     """
     call, motive = _table(record.body["call"]), _table(record.body.get("motive"))
     caller, decision = _table(record.body.get("caller")), _table(record.body.get("decision"))
-    effects = [_table(effect) for effect in _rows(record.body.get("effects"))]
+    effects = list(_of_stack(record))
     return AppliedMutation(
         id=record.mutation_id,
         seq=record.seq,
@@ -116,6 +117,14 @@ def applied_mutation(record: Record, approvers: Mapping[str, str]) -> AppliedMut
         approver=approvers.get(str(decision.get("approval") or ""), ""),
         settled_at=record.at,
     )
+
+
+def _of_stack(record: Record) -> Iterator[Mapping[str, Any]]:
+    """The effects on the record's stack, each with the address that the resource has there."""
+    for effect in map(_table, _rows(record.body.get("effects"))):
+        stack, address = split_stack(str(effect["address"]))
+        if stack in ("", record.stack):
+            yield {**effect, "address": address}
 
 
 def _key(effect: Mapping[str, Any]) -> tuple[str, str]:

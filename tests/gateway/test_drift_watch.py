@@ -126,6 +126,8 @@ async def test_a_quarantine_stands_until_a_human_decides(ledger: SqlLedger) -> N
     watch = _watch(ledger, Policies(says={"evaluated": True, "action": "quarantine", "rule": "R2", "message": "Odd."}))
     await watch.follow()
     assert "fgn_1" in watch.quarantined("aws_sqs_queue.a")
+    assert "fgn_1" in watch.quarantined("shop:aws_sqs_queue.a")
+    assert watch.quarantined("other:aws_sqs_queue.a") == ""
     assert watch.quarantined("aws_sqs_queue.b") == ""
     decided = await watch.decide("fgn_1", DriftAction.REVERT, caller=ANN, reason="Not ours.")
     assert (decided.decided_by, decided.waits) == ("ann", True)

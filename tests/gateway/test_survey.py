@@ -274,3 +274,22 @@ async def test_claims_on_what_a_pair_names_are_read_with_the_others(stacks: Stac
     assert [each.relation for each in facts.claims] == [Relation.DEPENDENCY]
     beside = await survey.of(mutation(effect(attribute="max_size", value=12)))
     assert beside.coupled == ()
+
+
+async def test_a_claim_of_before_another_stack_had_its_address_still_stands() -> None:
+    twins = Stacks.load(
+        [
+            StackSettings(name=name, path=STACK, account=account)
+            for name, account in (("one", "1" * 12), ("two", "2" * 12))
+        ],
+        default_mode=Mode.ENFORCE,
+    )
+    named = f"two:{ASG}"
+    view = LedgerView(claims=(claim(ASG, "desired_capacity"), claim(named, "max_size")))
+    survey = Survey(stacks=twins, ledger=LedgerDouble(known=view), policy=PolicyDouble(), clock=FixedClock())
+    facts = await survey.of(mutation(effect(named)))
+    assert [(each.claim.address, each.relation) for each in facts.claims] == [
+        (named, Relation.SAME),
+        (named, Relation.RESOURCE),
+    ]
+    assert facts.stacks == ("two",)

@@ -6,7 +6,7 @@ import sys
 import threading
 import traceback
 import uuid
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -76,16 +76,14 @@ class Gate:
     signals: tuple[SignalSourceSettings, ...] = ()
     run_task: RunTaskSettings = field(default_factory=RunTaskSettings)
     policy: PolicySettings = field(default_factory=PolicySettings)
+    more_stacks: tuple[StackSettings, ...] = ()
+    """Besides the copy of the case's."""
     data: Path | None = None
     """Another gateway's data directory, to share its ledger; default: one of its own."""
-    more: Mapping[str, Path] = field(default_factory=dict)
-    """Stacks beside `kafka`, by name; each is copied."""
 
     def __post_init__(self) -> None:
         self.stack = self.directory / "stack"
         shutil.copytree(STACK, self.stack)
-        for name, path in self.more.items():
-            shutil.copytree(path, self.directory / name)
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._failure: BaseException | None = None
@@ -193,7 +191,7 @@ class Gate:
                 policy=self.policy,
                 stacks=(
                     StackSettings(name="kafka", path=self.stack, mode=self.mode, data_plane=self.data_plane),
-                    *(StackSettings(name=name, path=self.directory / name, mode=self.mode) for name in self.more),
+                    *self.more_stacks,
                 ),
             )
             async with running(settings) as self.app, open_sealed_ledger(settings) as self.ledger:

@@ -21,7 +21,7 @@ from gateway.model.record import Stage
 from gateway.policy.bundle import read_bundle
 from gateway.policy.select_bundle import SHIPPED
 from gateway.policy.sources import shipped
-from gateway.settings import PolicyEngineKind, PolicySettings
+from gateway.settings import PolicyEngineKind, PolicySettings, StackSettings
 from gateway.settings_signals import ConcernSettings, SignalForm, SignalSourceSettings
 from tests.kit.contests import CASES, Case, Decided, Wish, decided_cases
 from tests.kit.gate import Gate
@@ -66,7 +66,7 @@ def court(
     """One gateway for all cases, on each engine."""
     clock = MovableClock()
     directory = tmp_path_factory.mktemp(request.param)
-    stacks = {"shop": CASES / "shop", "dev-shop": CASES / "dev_shop"}
+    stacks = tuple(StackSettings(name=name.replace("_", "-"), path=CASES / name) for name in ("shop", "dev_shop"))
     with pytest.MonkeyPatch.context() as patch, opa_server(policies) as url:
         patch.setattr("gateway.app.SystemClock", lambda: clock)
         engine = PolicySettings(
@@ -76,7 +76,7 @@ def court(
             opa_url=url if request.param == "opa" else "",
         )
         with (
-            Gate(directory=directory, policy=engine, signals=(ALERTS,), more=stacks) as gate,
+            Gate(directory=directory, policy=engine, signals=(ALERTS,), more_stacks=stacks) as gate,
             httpx.Client(base_url=gate.url, timeout=300) as client,
         ):
             yield Court(gate, client, clock)

@@ -1,12 +1,17 @@
 """Two gateways on one ledger, and one of them killed: many connections contend for the same attributes, and the history is right.
 
-`python -m tests.bench.contention` plays the same with 10,000 requests.
+Two agents against each other come to rest.
+
+`make bench-arbitration` plays the same with 10,000 requests.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from tests.bench.arbitration.__main__ import OUTBIDDING, SAME, TURNS
+from tests.bench.arbitration.play import quarrel
 from tests.bench.contention.run import Contention, contend
 from tests.kit.postgres import running_cluster
 
@@ -32,3 +37,10 @@ async def test_on_postgresql_neither_when_its_server_crashes(tmp_path: Path) -> 
     assert result.problems == []
     assert result.takeovers > 0
     assert sum(result.answers.values()) == REQUESTS
+
+
+@pytest.mark.parametrize("motives", [SAME, OUTBIDDING], ids=["the same motive", "outbidding each other"])
+async def test_two_agents_that_set_one_attribute_in_turn_change_it_three_times_at_most(
+    tmp_path: Path, motives: Sequence[tuple[str, str]]
+) -> None:
+    assert await quarrel(tmp_path, motives, TURNS) <= 3

@@ -15,15 +15,21 @@ _AGAIN: Final = {429, 500, 502, 503}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """A proposal, as it is sent to `POST /v1/mutations`."""
+
+    actor: str
+    idempotency_key: str
+    body: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """What became of a wish, as its actor was told."""
 
     wish: Wish
     status: int
     code: str
-    mutation_id: str
-    sent: int
-    """How often the request was sent, until this answer."""
 
 
 @dataclass
@@ -34,18 +40,14 @@ class Caller:
     keys: Mapping[str, Key]
     _stream: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
-    async def send(self, wish: Wish) -> Answer:
-        """The definite answer to a wish. Raises `TimeoutError` if there is none."""
-        sent = 0
+    async def send(self, message: Message) -> tuple[int, str]:
+        """Status and code of the definite answer. Raises `TimeoutError` if there is none."""
         async with asyncio.timeout(_ANSWER_SECONDS):
             while True:
-                sent += 1
-                status, told = await self._asked(wish)
+                status, told = await self._asked(message)
                 if status and status not in _AGAIN and told.get("code") != "concurrent_request":
-                    break
+                    return status, told.get("code", "")
                 await asyncio.sleep(_PAUSE_SECONDS)
-        mutation = told.get("mutation", {}).get("id", "")
-        return Answer(wish=wish, status=status, code=told.get("code", ""), mutation_id=mutation, sent=sent)
 
     async def close(self) -> None:
         """End the connection."""
@@ -53,13 +55,13 @@ class Caller:
             self._stream[1].close()
             self._stream = None
 
-    async def _asked(self, wish: Wish) -> tuple[int, dict[str, Any]]:
+    async def _asked(self, message: Message) -> tuple[int, dict[str, Any]]:
         """Status and body; status 0 if the gateway did not answer."""
         try:
             if self._stream is None:
                 self._stream = await asyncio.open_connection("127.0.0.1", self.port)
             reader, writer = self._stream
-            writer.write(self._request(wish))
+            writer.write(self._request(message))
             head = (await reader.readuntil(b"\r\n\r\n")).lower()
             length = int(head.partition(b"content-length:")[2].split(None, 1)[0])
             return int(head.split(None, 2)[1]), json.loads(await reader.readexactly(length))
@@ -67,11 +69,11 @@ class Caller:
             await self.close()
             return 0, {}
 
-    def _request(self, wish: Wish) -> bytes:
-        key, body = self.keys[wish.actor], json.dumps(wish.body()).encode()
+    def _request(self, message: Message) -> bytes:
+        key, body = self.keys[message.actor], json.dumps(message.body).encode()
         head = (
             f"POST /v1/mutations HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nAuthorization: Bearer {key.id}.{key.secret}\r\n"
-            f"Idempotency-Key: {wish.idempotency_key}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+            f"Idempotency-Key: {message.idempotency_key}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
         )
         return head.encode() + body
 
@@ -89,7 +91,9 @@ async def send_all(
     async def work(number: int) -> None:
         caller = Caller(port=ports[number % len(ports)], keys=keys)
         for wish in waiting:
-            told(await caller.send(wish))
+            message = Message(actor=wish.actor, idempotency_key=wish.idempotency_key, body=wish.body())
+            status, code = await caller.send(message)
+            told(Answer(wish=wish, status=status, code=code))
         await caller.close()
 
     async with asyncio.TaskGroup() as group:

@@ -34,7 +34,7 @@ def settled(value: int, outcome: str = "applied") -> Record:
 
 
 def told(value: int, status: int = 200, code: str = "") -> Answer:
-    return Answer(wish=wish(value), status=status, code=code, mutation_id="", sent=1)
+    return Answer(wish=wish(value), status=status, code=code)
 
 
 RIGHT = [decided(1), settled(1), decided(2, supersedes=[1], actor="b"), settled(2)]

@@ -10,7 +10,8 @@ from gateway.model.mutation import EffectAction
 from gateway.model.plan import Plan, PlannedAction, PlannedChange
 from gateway.model.verdict import Mode
 from gateway.settings import StackSettings
-from gateway.terraform.stacks import Stack, Stacks
+from gateway.terraform.stack import Stack
+from gateway.terraform.stacks import Stacks
 from tests.kit.gate import STACK
 
 MASKER = Masker(key=b"k" * 32)

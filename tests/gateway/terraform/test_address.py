@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.terraform.address import Address, parse_address, written_key
+from gateway.terraform.address import Address, in_stack, parse_address, split_stack, written_key
 
 
 @pytest.mark.parametrize(
@@ -51,3 +51,19 @@ def test_blocks_and_bare_addresses_omit_keys() -> None:
 
 def test_a_key_is_written_as_terraform_writes_it() -> None:
     assert written_key('say "${hi}"\n') == r'["say \"$${hi}\"\n"]'
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("prod:aws_sqs_queue.a", ("prod", "aws_sqs_queue.a")),
+        ('dev-2:module.x["a:b"].aws_sqs_queue.a', ("dev-2", 'module.x["a:b"].aws_sqs_queue.a')),
+        ("aws_sqs_queue.a", ("", "aws_sqs_queue.a")),
+        ('aws_sqs_queue.a["x:y"]', ("", 'aws_sqs_queue.a["x:y"]')),
+        ("aws_sqs_queue{url=https://sqs/1/x}", ("", "aws_sqs_queue{url=https://sqs/1/x}")),
+        ("", ("", "")),
+    ],
+)
+def test_an_address_may_name_its_stack(text: str, expected: tuple[str, str]) -> None:
+    assert split_stack(text) == expected
+    assert (in_stack(*expected) if expected[0] else text) == text

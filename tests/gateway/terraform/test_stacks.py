@@ -1,13 +1,10 @@
-"""Stacks: lookup by address and identity, contracts in the context of their module, and all-or-nothing reloading."""
+"""Several stacks together: lookup over all of them, equal addresses, and all-or-nothing reloading."""
 
 import json
 import os
 import shutil
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,33 +12,11 @@ from gateway.errors import Ambiguous, CodeInvalid
 from gateway.model.masking import PER_RUN
 from gateway.model.verdict import Mode
 from gateway.settings import StackSettings
-from gateway.terraform.stacks import Stack, Stacks
+from gateway.terraform.stacks import Stacks
 from tests.kit.growth import work
+from tests.kit.stacks import GROUP, KAFKA, Source, load
 
-KAFKA = Path(__file__).parents[2] / "cases" / "stacks" / "kafka"
-GROUP = "aws_autoscaling_group.kafka_consumer"
-
-
-@dataclass(frozen=True)
-class Source:
-    path: Path
-    name: str = "kafka"
-    state: Path | None = None
-    mode: Mode = Mode.ENFORCE
-    account: str = ""
-    region: str = ""
-    protected_branch: str = ""
-    workspace: str = ""
-    backend_config: Mapping[str, str] = field(default_factory=dict)
-
-
-def load(*sources: Source) -> Stacks:
-    return Stacks.load(sources, default_mode=Mode.ENFORCE)
-
-
-@pytest.fixture(scope="module")
-def kafka() -> Stack:
-    return load(Source(KAFKA)).all[0]
+NAMED = {"name": "kafka-consumer-processor-asg"}
 
 
 @pytest.fixture
@@ -64,41 +39,6 @@ def test_settings_are_a_source(copy: Path) -> None:
     assert stacks.default_mode is Mode.ENFORCE
 
 
-def test_the_case_stack_has_no_warnings(kafka: Stack) -> None:
-    assert kafka.warnings == ()
-
-
-@pytest.mark.parametrize(
-    ("resource_type", "identity", "expected"),
-    [
-        ("aws_autoscaling_group", {"name": "kafka-consumer-processor-asg"}, GROUP),
-        ("aws_security_group", {"id": "sg-0abc1234"}, "aws_security_group.kafka_consumer"),
-        ("aws_sqs_queue", {"url": "https://sqs.us-east-1.amazonaws.com/123456789012/kafka-shard-1"}, "aws_sqs_queue.shard[1]"),
-        ("aws_sqs_queue", {"name": "kafka-archive-hot"}, 'module.archive["hot"].aws_sqs_queue.this'),
-        ("aws_sqs_queue", {"name": "kafka-consumer-audit"}, "aws_sqs_queue.audit"),
-        ("aws_sqs_queue", {"name": "kafka-consumer-audit", "visibility_timeout_seconds": "60"}, "aws_sqs_queue.audit"),
-        ("aws_sqs_queue", {"name": "nobody"}, None),
-        ("aws_sqs_queue", {}, None),
-        ("aws_caller_identity", {"id": "123456789012"}, None),
-    ],
-)  # fmt: skip
-def test_a_resource_is_located_in_the_state_or_else_in_the_code(
-    kafka: Stack, resource_type: str, identity: Mapping[str, str], expected: str | None
-) -> None:
-    assert kafka.locate(resource_type, identity) == expected
-
-
-def test_what_fits_several_is_ambiguous(kafka: Stack) -> None:
-    with pytest.raises(Ambiguous, match="fits"):
-        kafka.locate("aws_sqs_queue", {"delay_seconds": "0"})
-
-
-def test_children_are_found_by_their_foreign_key(kafka: Stack) -> None:
-    found = kafka.find("aws_autoscaling_policy", "autoscaling_group_name", "kafka-consumer-processor-asg")
-
-    assert found == ("aws_autoscaling_policy.scale_up_lag",)
-
-
 def test_the_account_is_that_of_the_recorded_resources(copy: Path, tmp_path: Path) -> None:
     other = Path(shutil.copytree(KAFKA, tmp_path / "other"))
     state = other / "terraform.tfstate"
@@ -109,96 +49,11 @@ def test_the_account_is_that_of_the_recorded_resources(copy: Path, tmp_path: Pat
     assert load().accounts() == frozenset()
 
 
-def test_what_the_state_records_is_known_and_secrets_are_not(kafka: Stack) -> None:
-    assert (kafka.recorded(GROUP) or {})["desired_capacity"] == 4
-    assert (kafka.recorded("aws_db_instance.reports") or {})["password"] == PER_RUN.mask("correct horse battery staple")
-    assert kafka.recorded("aws_sqs_queue.audit") is None
-
-
-@pytest.mark.parametrize(
-    ("address", "attribute", "expected"),
-    [
-        (GROUP, "desired_capacity", 4),
-        (GROUP, "launch_template.version", "$Latest"),
-        (GROUP, "launch_template.id", None),
-        (GROUP, "nothing", None),
-        (GROUP, "*", None),
-        ('aws_cloudwatch_log_group.consumer["ingest"]', "retention_in_days", 14),
-        ('module.archive["hot"].aws_sqs_queue.this', "name", "kafka-archive-hot"),
-        ("aws_security_group.kafka_consumer", "tags.owner", "streaming"),
-        ("aws_sqs_queue.nobody", "name", None),
-        ("aws_sqs_queue{name=x}", "name", None),
-    ],
-)
-def test_what_the_code_declares(kafka: Stack, address: str, attribute: str, expected: object) -> None:
-    assert kafka.declared(address, attribute) == expected
-
-
 def test_a_secret_in_the_code_is_not_shown(copy: Path) -> None:
     (copy / "secret.auto.tfvars").write_text('reports_password = "hunter2 hunter2"\n')
     stack = load(Source(copy)).all[0]
 
     assert stack.declared("aws_db_instance.reports", "password") == PER_RUN.mask("hunter2 hunter2")
-
-
-def bounds_of(stack: Stack, address: str, change: Mapping[str, Any] | None = None) -> dict[tuple[str, str], Any]:
-    before = stack.recorded(address) or {}
-    bounds = stack.contract(address).evaluate({**before, **(change or {})}, before)
-    return {(bound.attribute, f"{bound.name} {bound.source}"): bound.unknown or bound.limit for bound in bounds}
-
-
-def test_bounds_are_evaluated_for_the_state_after_the_change(kafka: Stack) -> None:
-    assert bounds_of(kafka, GROUP, {"max_size": 12}) == {
-        ("desired_capacity", "min kafka.sentinel.hcl:9"): 2,
-        ("desired_capacity", "max kafka.sentinel.hcl:10"): 12,
-        ("desired_capacity", "max_step kafka.sentinel.hcl:11"): 4,
-        ("max_size", "max kafka.sentinel.hcl:15"): 16,
-        ("", "condition kafka.sentinel.hcl:67"): True,
-        ("", "condition main.tf:21"): True,
-        ("desired_capacity", "condition variables.tf:10"): True,
-    }
-
-
-def test_the_contract_of_a_module_is_evaluated_in_the_module(kafka: Stack) -> None:
-    assert bounds_of(kafka, "module.retry.aws_sqs_queue.this") == {
-        ("visibility_timeout_seconds", "min kafka.sentinel.hcl:44"): 0,
-        ("visibility_timeout_seconds", "max kafka.sentinel.hcl:45"): 900,
-        ("visibility_timeout_seconds", "max modules/worker/worker.sentinel.hcl:9"): 120,
-        ("visibility_timeout_seconds", "condition modules/worker/main.tf:9"): True,
-    }
-    archive = bounds_of(kafka, 'module.archive["hot"].aws_sqs_queue.this')
-    assert archive["visibility_timeout_seconds", "max modules/worker/worker.sentinel.hcl:9"] == 600
-
-
-def test_a_contract_says_what_holds_for_its_resource(kafka: Stack) -> None:
-    group, table = kafka.contract(GROUP), kafka.contract("aws_dynamodb_table.offsets")
-
-    assert (group.owner, group.managed_by_agent, group.source) == ("team-streaming", True, "kafka.sentinel.hcl:5")
-    assert group.bounded == ("desired_capacity", "max_size")
-    assert (table.managed_by_agent, table.critical, table.prevent_delete) == (False, True, True)
-    assert kafka.contract("aws_security_group.kafka_consumer").immutable == ("name",)
-    assert kafka.contract("aws_sqs_queue.audit").mutable == ("tags.owner",)
-
-
-def test_a_resource_without_contract_has_an_empty_one(kafka: Stack) -> None:
-    for address in ("aws_iam_role.rebalancer", "aws_sqs_queue{name=x}", "aws_nothing.x"):
-        contract = kafka.contract(address)
-        assert (contract.managed_by_agent, contract.source, contract.evaluate({}, {})) == (False, "", ())
-
-
-def test_dependants_come_with_their_place_and_weight(kafka: Stack) -> None:
-    found = kafka.dependants("aws_iam_role.rebalancer")
-
-    assert [(d.address, d.direct, d.critical, d.managed_by_agent, d.source) for d in found] == [
-        ("aws_lambda_function.rebalancer", True, True, False, "main.tf:61")
-    ]
-    near, *far = kafka.dependants("aws_security_group.kafka_consumer")
-    assert (near.address, near.direct) == ("aws_launch_template.kafka_consumer", True)
-    assert [(d.address, d.direct) for d in far] == [
-        (GROUP, False),
-        ("aws_autoscaling_policy.scale_up_lag", False),
-        ("aws_cloudwatch_metric_alarm.lag", False),
-    ]
 
 
 def test_no_state_is_an_empty_state(copy: Path) -> None:
@@ -239,19 +94,52 @@ def test_a_contract_may_name_what_the_schema_or_the_state_has_and_nothing_else(c
     assert load(Source(path=copy)).all
 
 
-def test_an_address_in_two_stacks_is_ambiguous_and_warned_of(copy: Path) -> None:
+@pytest.fixture
+def twins(copy: Path) -> Stacks:
+    """Two stacks with the same code in two accounts, so that all addresses are equal."""
     state = copy / "terraform.tfstate"
     state.write_text(state.read_text().replace("123456789012", "222222222222"))
-    stacks = load(Source(KAFKA, name="one", account="123456789012"), Source(copy, name="two", account="222222222222"))
+    return load(Source(KAFKA, name="one", account="123456789012"), Source(copy, name="two", account="222222222222"))
 
-    assert stacks.default_name == ""
-    with pytest.raises(Ambiguous, match="in the stacks one and two"):
-        stacks.declaring(GROUP)
+
+def test_an_address_of_two_stacks_is_named_with_its_stack(twins: Stacks) -> None:
+    found = [twins.locate("aws_autoscaling_group", NAMED, account) for account in ("123456789012", "222222222222")]
+    assert found == [f"one:{GROUP}", f"two:{GROUP}"]
+    assert [twins.declaring(address) for address in found if address] == list(twins.all)
+    assert twins.place(f"two:{GROUP}").account == "222222222222"
+    assert twins.find("aws_sqs_queue", "name", "kafka-retry") == tuple(
+        f"{name}:module.retry.aws_sqs_queue.this" for name in ("one", "two")
+    )
+    assert twins.warnings == ()
+
+
+def test_without_its_stack_such_an_address_is_ambiguous(twins: Stacks) -> None:
+    assert twins.default_name == ""
+    with pytest.raises(Ambiguous, match=f"in the stacks one and two. Say which: one:{GROUP}, for example"):
+        twins.declaring(GROUP)
     with pytest.raises(Ambiguous):
-        stacks.locate("aws_autoscaling_group", {"name": "kafka-consumer-processor-asg"})
-    assert stacks.locate("aws_autoscaling_group", {"name": "kafka-consumer-processor-asg"}, "123456789012") == GROUP
-    assert stacks.locate("aws_autoscaling_group", {"name": "kafka-consumer-processor-asg"}, "333333333333") is None
-    assert any(f"{GROUP} is in the stacks one and two" in warning for warning in stacks.warnings)
+        twins.locate("aws_autoscaling_group", NAMED)
+    assert twins.locate("aws_autoscaling_group", NAMED, "333333333333") is None
+    assert twins.declaring(f"three:{GROUP}") is None
+
+
+def test_an_address_is_named_with_its_stack_only_while_another_has_it(twins: Stacks, copy: Path) -> None:
+    path = copy / "main.tf"
+    touch(path, path.read_text() + 'resource "aws_sqs_queue" "new" {\n  name = "new"\n}\n')
+    assert twins.refresh()
+    assert twins.locate("aws_sqs_queue", {"name": "new"}) == "aws_sqs_queue.new"
+    (copy / "terraform.tfstate").unlink()
+    for code in copy.glob("*.tf"):
+        touch(code, "")
+    (copy / "kafka.sentinel.hcl").unlink()
+    assert twins.refresh()
+    assert twins.problems == ()
+    assert twins.locate("aws_autoscaling_group", NAMED) == GROUP
+
+
+def test_a_snapshot_does_not_compare_the_addresses_again(twins: Stacks) -> None:
+    assert [stack.shared for stack in twins.snapshot().all] == [stack.shared for stack in twins.all]
+    assert work(twins.snapshot) < 1_000
 
 
 def test_stacks_find_what_any_of_them_has() -> None:

@@ -68,3 +68,11 @@ async def test_what_a_call_only_implied_is_not_written_back(ledger: SqlLedger, a
     body = json.loads(json.dumps(record.body))
     body["effects"].append({**body["effects"][0], "attribute": "capacity", "implied": True})
     assert [effect.attribute for effect in applied_mutation(replace(record, body=body), {}).effects] == ["size"]
+
+
+async def test_effects_have_the_address_that_the_resource_has_in_the_stack(ledger: SqlLedger, applied: Apply) -> None:
+    await applied(("shop:aws_x.a", "size", 4, 6), ("dev:aws_x.a", "size", 4, 6), ("aws_x.b", "size", 4, 6))
+    (record,) = await ledger.records(RecordQuery(stage=Stage.DECIDED))
+    found = applied_mutation(record, {})
+    assert [effect.address for effect in found.effects] == ["aws_x.a", "aws_x.b"]
+    assert set(found.before) == {("aws_x.a", "size"), ("aws_x.b", "size")}

@@ -1,0 +1,180 @@
+"""One stack at one moment: its code, state and contracts, looked up by the addresses of its resources."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+
+from gateway.model.contract import Contract
+from gateway.model.facts import Dependant
+from gateway.model.json import Json
+from gateway.model.mutation import WHOLE
+from gateway.model.path import AttributePath
+from gateway.model.verdict import Mode
+from gateway.terraform.address import in_stack, split_stack
+from gateway.terraform.code import Code
+from gateway.terraform.config.instance import attributes, declared
+from gateway.terraform.contracts.conditions import CodeConditions
+from gateway.terraform.contracts.glob import fits
+from gateway.terraform.contracts.resolve import Contracts
+from gateway.terraform.graph import Graph
+from gateway.terraform.identity_index import IdentityIndex, only_match
+from gateway.terraform.lang.evaluate import Unknown
+from gateway.terraform.origin import StackSource
+from gateway.terraform.places import Places
+from gateway.terraform.secrets import masked
+from gateway.terraform.state import State, StateLookup
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Stack:
+    """One stack at one moment. Immutable, apart from a lookup cache."""
+
+    name: str
+    mode: Mode
+    account: str
+    root: Path
+    revision: str
+    """SHA-256 over code, contracts and state."""
+    code: Code = field(repr=False)
+    state: State = field(repr=False)
+    recorded_index: IdentityIndex = field(repr=False)
+    """Recorded resources by identity."""
+    pending_index: IdentityIndex = field(repr=False)
+    """Resources that the code declares and the state does not have yet, by identity."""
+    graph: Graph = field(repr=False)
+    contracts: Contracts = field(repr=False)
+    places: Places = field(repr=False)
+    """In which account and region each resource is."""
+    shared: frozenset[str] = field(default=frozenset(), repr=False)
+    """The addresses that other stacks of this gateway have too. Outside of the stack they are named with it."""
+    _dependants: dict[str, tuple[Dependant, ...]] = field(default_factory=dict, repr=False)
+
+    @property
+    def addresses(self) -> Iterable[str]:
+        """The addresses in the code or the state, some of them twice."""
+        return chain(self.state.resources, self.code.instances)
+
+    def named(self, address: str) -> str:
+        """What the gateway calls the resource at this address of the stack: the address, with the stack in front if others have it too."""
+        return in_stack(self.name, address) if address in self.shared else address
+
+    def local(self, name: str) -> str:
+        """The address in this stack of a resource that is named so."""
+        stack, address = split_stack(name)
+        return address if stack == self.name else name
+
+    def other_name(self, name: str) -> str:
+        """What the resource was called when other stacks had its address too, or did not have it yet."""
+        address = self.local(name)
+        return in_stack(self.name, address) if address == name else address
+
+    def knows(self, address: str) -> bool:
+        """Whether the code or the state has the address."""
+        here = self.local(address)
+        return here in self.state.resources or here in self.code.instances
+
+    def locate(self, resource_type: str, identity: Mapping[str, str]) -> str | None:
+        """The address of the resource that matches the whole identity, in the state or else in the code; None if there is none.
+
+        Raises `errors.Ambiguous` if several match.
+        """
+        matching = self.recorded_index.matching(resource_type, identity) or self.pending_index.matching(
+            resource_type, identity
+        )
+        return only_match(matching, resource_type, identity)
+
+    def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
+        """The addresses in the state whose attribute has this value, e.g. the rules of one security group."""
+        return self.recorded_index.find(resource_type, attribute, value)
+
+    def recorded(self, address: str) -> Mapping[str, Json] | None:
+        """The attributes in the state, secrets masked; None if the state does not have the address."""
+        resource = self.state.resources.get(self.local(address))
+        return None if resource is None else resource.attributes
+
+    def declared(self, address: str, attribute: str) -> Json:
+        """The declared value of an attribute, secrets masked; None if it is not declared or not known."""
+        instance = None if attribute == WHOLE else self.code.instance(self.local(address))
+        if instance is None:
+            return None
+        try:
+            value = declared(instance, attribute)
+        except Unknown:
+            return None
+        recorded = AttributePath(attribute).value_at(self.recorded(address) or {})
+        kind, masker = instance.resource_type, self.state.masker
+        return masked(value, resource_type=kind, attribute=attribute, masker=masker, recorded=recorded)
+
+    def contract(self, address: str) -> Contract:
+        """All contracts for the address in one; an empty contract if there is none."""
+        return self.contracts.contract(self.local(address))
+
+    def dependants(self, address: str) -> tuple[Dependant, ...]:
+        """Everything that depends on the resource, directly or not, nearest first."""
+        found = self._dependants.get(address)
+        if found is None:
+            found = tuple(
+                self._dependant(other, direct) for other, direct in self.graph.dependants(self.local(address))
+            )
+            self._dependants[address] = found
+        return found
+
+    def dependencies(self, address: str) -> tuple[str, ...]:
+        """Everything that the resource depends on, directly or not."""
+        return tuple(self.named(other) for other in self.graph.dependencies(self.local(address)))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Likely mistakes in the contracts, each with file and line."""
+        return self.contracts.warnings(dict.fromkeys([*self.state.resources, *self.code.instances]), self.recorded)
+
+    def _dependant(self, address: str, direct: bool) -> Dependant:
+        contract = self.contract(address)
+        return Dependant(
+            address=self.named(address),
+            direct=direct,
+            critical=contract.critical,
+            managed_by_agent=contract.managed_by_agent,
+            source=self.code.source_of(address),
+        )
+
+
+def stack_of(source: StackSource, region: str, code: Code, state: State, revision: str) -> Stack:
+    """The stack of these settings, code and state. `region` is the region of resources for which nothing else says it."""
+    pending = {address: it for address, it in code.instances.items() if address not in state.resources}
+
+    def declares(address: str) -> Mapping[str, Json]:
+        return attributes(pending[address]) if address in pending else {}
+
+    return Stack(
+        name=source.name,
+        mode=source.mode,
+        account=source.account,
+        root=source.path,
+        revision=revision,
+        code=code,
+        state=state,
+        recorded_index=IdentityIndex(
+            ((resource.where.resource_type, address) for address, resource in state.resources.items()),
+            lambda address: state.resources[address].attributes,
+        ),
+        pending_index=IdentityIndex(((it.resource_type, address) for address, it in pending.items()), declares),
+        graph=Graph(state.resources.values(), code.instances, code.references),
+        contracts=Contracts(
+            root=code.module,
+            rules=code.rules,
+            instance=code.instance,
+            declared=declares,
+            code_conditions=CodeConditions(StateLookup(state)),
+            seen=lambda types: _seen(types, code, state),
+        ),
+        places=Places(state, code, account=source.account, region=source.region or region),
+    )
+
+
+def _seen(types: str, code: Code, state: State) -> frozenset[str]:
+    """The attributes that the code or the state gives to any resource whose type fits the glob."""
+    recorded = (each.attributes for each in state.resources.values() if fits(types, each.where.resource_type))
+    written = (attributes(each) for each in code.instances.values() if fits(types, each.resource_type))
+    return frozenset(name for group in (*recorded, *written) for name in group)
