@@ -41,16 +41,15 @@ against_indirect[id] := "hold" if {
 
 # The claims of others on the other end of a pair, by id: what of the change it is the other end of, and why the two belong together.
 # A claim on what the change sets itself is a direct conflict and none of these.
-indirect[claim.id] := found[0] if {
-	count(partners) > 0
+indirect[claim.id] := min(found) if {
 	some claim in input.claims
 	claim.actor != input.caller.actor
 	not rivals[claim.id]
-	found := [coupled |
+	found := {coupled |
 		some attribute in enclosing(claim.attribute)
 		some coupled in partners[[claim.resource_type, attribute]]
 		beside(claim, coupled)
-	]
+	}
 	count(found) > 0
 }
 
