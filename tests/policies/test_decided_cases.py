@@ -66,7 +66,7 @@ def court(
     """One gateway for all cases, on each engine."""
     clock = MovableClock()
     directory = tmp_path_factory.mktemp(request.param)
-    stacks = tuple(StackSettings(name=name.replace("_", "-"), path=CASES / name) for name in ("shop", "dev_shop"))
+    stacks = tuple(_copied(name, directory / name) for name in ("shop", "dev_shop"))
     with pytest.MonkeyPatch.context() as patch, opa_server(policies) as url:
         patch.setattr("gateway.app.SystemClock", lambda: clock)
         engine = PolicySettings(
@@ -80,6 +80,12 @@ def court(
             httpx.Client(base_url=gate.url, timeout=300) as client,
         ):
             yield Court(gate, client, clock)
+
+
+def _copied(name: str, path: Path) -> StackSettings:
+    """The stack of the cases, outside of any checkout, so that its contracts are read as they are."""
+    shutil.copytree(CASES / name, path)
+    return StackSettings(name=name.replace("_", "-"), path=path)
 
 
 @dataclass
