@@ -12,6 +12,8 @@ from fastapi import FastAPI
 from gateway import background
 from gateway.authn.bearer import Bearer
 from gateway.authn.sigv4 import SigV4
+from gateway.checks.fair_limits import FairLimitsOf
+from gateway.checks.fairness import Admission
 from gateway.checks.priorities import idle_layers
 from gateway.clock import SystemClock
 from gateway.cloud.aws import Aws, SignedRequest
@@ -27,6 +29,7 @@ from gateway.doors.api.context import Context
 from gateway.doors.api.decoder import ApiDecoder
 from gateway.doors.api.health import Readiness, add_health
 from gateway.doors.api.problems import handle_errors
+from gateway.doors.api.put_back import TimeBoxes
 from gateway.doors.api.routes import routes
 from gateway.doors.api.run_task import HcpRunTask
 from gateway.doors.aws import call_classes, routing_index
@@ -45,6 +48,7 @@ from gateway.effects.resolver import EffectResolver
 from gateway.keyring.keys import SqlKeyRing
 from gateway.keyring.master_key import derived_key
 from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
+from gateway.ledger.time_box_ledger import SqlTimeBoxes
 from gateway.model.masking import Masker
 from gateway.passed_counts import PassedCounts
 from gateway.pipeline import Pipeline
@@ -52,9 +56,11 @@ from gateway.policy.engine import RunningEngine, open_engine
 from gateway.ports import Clock
 from gateway.service_models import ServiceModels
 from gateway.settings import Settings, without_password
+from gateway.stop_book import StopBook
 from gateway.survey import Survey
 from gateway.terraform.stacks import Stacks
-from gateway.wiring import Ports, checks, intake, run_task, signal_book
+from gateway.unneeded_claims import UnneededClaims
+from gateway.wiring import Ports, checks, intake, run_task, signal_book, time_boxes
 
 log = structlog.get_logger()
 
@@ -106,7 +112,9 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             digest_key=derived_key(master, "call digest"),
             drift=DriftWatch(queries=ledger, events=ledger, stacks=stacks, policy=engine, clock=clock),
             signals=await signal_book(settings, ledger, clock),
+            stops=StopBook(ledger, clock),
         )
+        await ports.stops.refresh()
         await ports.drift.book.read(ledger)
         for work in _background(ports, lease):
             stack.callback(asyncio.ensure_future(work).cancel)
@@ -120,10 +128,12 @@ def _background(ports: Ports, lease: timedelta) -> tuple[Coroutine[None, None, N
     return (
         background.reload_stacks(ports.stacks),
         background.expire_claims(ports.ledger, ports.clock),
+        background.end_unneeded_claims(UnneededClaims(ports.stacks, ports.ledger, ports.clock)),
         background.keep_lease(ports.ledger, ports.clock, lease),
         background.record_counts(ports.counts),
         background.decide_drift(ports.drift),
         background.follow_signals(ports.signals),
+        background.follow_stops(ports.stops),
         ports.wakeups.follow(ports.ledger),
     )
 
@@ -193,7 +203,8 @@ def _application(ports: Ports, run_task: HcpRunTask) -> DoorRouter:
     app.state.wakeups = ports.wakeups
     handle_errors(app)
     add_health(app, lambda: _readiness(ports))
-    app.include_router(routes(_context(ports, pipeline, _api_decoder(settings, wire), run_task)))
+    boxes = time_boxes(ports, pipeline, _api_decoder(settings, wire), wire.resolver)
+    app.include_router(routes(_context(ports, boxes, run_task)))
     app.mount("/", door)  # must be last: every path outside the API is an AWS request
     # The router wraps FastAPI and passes AWS requests directly to the door: FastAPI's work for a request costs more than the door's.
     budget = BodyBudget(settings.server.max_buffered_bytes)
@@ -219,6 +230,8 @@ def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
         clock=ports.clock,
         digest_key=ports.digest_key,
         settled=ports.wakeups.wake,
+        time_boxes=SqlTimeBoxes(ports.ledger),
+        admission=Admission(FairLimitsOf(ports.engine)),
     )
 
 
@@ -233,7 +246,9 @@ def _data(ports: Ports, wire: _Wire) -> DataCalls[SignedRequest]:
         treatments=ports.settings.data_treatments,
         by_stack=ports.settings.data_treatments_by_stack,
     )
-    return DataCalls(plane, ports.counts, AwsData(_aws(ports, wire), ports.client), _urls(ports.settings))
+    return DataCalls(
+        plane, ports.counts, AwsData(_aws(ports, wire), ports.client), _urls(ports.settings), refuse=ports.stops.refuse
+    )
 
 
 def _urls(settings: Settings) -> ReplyUrls:
@@ -294,17 +309,21 @@ def _api_decoder(settings: Settings, wire: _Wire) -> ApiDecoder:
     )
 
 
-def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder, run_task: HcpRunTask) -> Context:
+def _context(ports: Ports, boxes: TimeBoxes, run_task: HcpRunTask) -> Context:
     return Context(
-        pipeline=pipeline,
+        pipeline=boxes.pipeline,
         authenticator=Bearer(ports.keys, ports.clock),
-        decoder=decoder,
+        decoder=boxes.decoder,
+        time_boxes=boxes,
         queries=ports.ledger,
         doubts=ports.ledger,
         blamer=ports.ledger,
         commands=ports.ledger,
         drift=ports.drift,
         intake=intake(ports),
+        stops=ports.stops,
+        budgets=ports.ledger,
+        limits=FairLimitsOf(ports.engine),
         plans=run_task.plans,
         run_task=run_task,
         keys=ports.keys,

@@ -11,7 +11,9 @@ from gateway.ledger.ledger import SqlLedger
 from gateway.passed_counts import PassedCounts
 from gateway.ports import Clock
 from gateway.signals.book import SignalBook
+from gateway.stop_book import StopBook
 from gateway.terraform.stacks import Stacks
+from gateway.unneeded_claims import UnneededClaims
 
 log = structlog.get_logger()
 
@@ -25,6 +27,8 @@ _DRIFT_SECONDS = 2.0
 """How often to look for changes from outside, and for resources that are quarantined."""
 _SIGNALS_SECONDS = 1.0
 """How often to look for signals that opened or closed."""
+_STOPS_SECONDS = 0.5
+"""How often to look for stops of actors, for calls of the data plane that pass."""
 _EXPIRE_SECONDS = 5.0
 """How often to record expired claims."""
 
@@ -53,6 +57,18 @@ async def expire_claims(ledger: SqlLedger, clock: Clock) -> None:
             await ledger.expire(clock.now())
         except SentinelError as error:
             log.error("claims_not_ended", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
+
+
+async def end_unneeded_claims(unneeded: UnneededClaims) -> None:
+    """End the claims whose value the code came to declare, for ever."""
+    while True:
+        try:
+            await unneeded.end()
+        except SentinelError as error:
+            log.error("claims_not_ended", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
+        except Exception:
+            log.exception("unneeded_claims_broke")
+        await asyncio.sleep(_EXPIRE_SECONDS)
 
 
 async def record_counts(counts: PassedCounts) -> None:
@@ -84,6 +100,18 @@ async def follow_signals(book: SignalBook) -> None:
             log.error("signals_not_followed", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
         except Exception:
             log.exception("signals_broke")
+
+
+async def follow_stops(book: StopBook) -> None:
+    """Read which actors are stopped, as other gateways may have recorded it, for ever."""
+    while True:
+        await asyncio.sleep(_STOPS_SECONDS)
+        try:
+            await book.refresh()
+        except SentinelError as error:
+            log.error("stops_not_followed", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
+        except Exception:
+            log.exception("stops_broke")
 
 
 async def keep_lease(ledger: SqlLedger, clock: Clock, lasts: timedelta) -> None:

@@ -1,5 +1,7 @@
 """The exceptions of the gateway. The message of each is a sentence for the user. They do not know HTTP; the doors map them to statuses."""
 
+import math
+
 
 class SentinelError(Exception):
     """Base of every expected error. `str(error)` is a complete sentence and safe to show: it never holds a secret."""
@@ -94,12 +96,40 @@ class SignatureSpent(SentinelError):
     code = "signature_spent"
 
 
+class Stopped(SentinelError):
+    """A person stopped changes such as this one; nothing was stored and nothing sent."""
+
+    code = "stopped"
+
+
 class Overloaded(SentinelError):
     """The gateway has no room for the request now; nothing was sent."""
 
     code = "overloaded"
     retry_after = 1
     """Seconds after which the client should try again."""
+
+
+class TryLater(SentinelError):
+    """The caller has used its share for now; nothing was stored and nothing sent."""
+
+    def __init__(self, reason: str, *, seconds: float = 1) -> None:
+        """`seconds` from now it may try again."""
+        super().__init__(reason)
+        self.retry_after = max(1, math.ceil(seconds))
+        """Whole seconds, at least one."""
+
+
+class BudgetSpent(TryLater):
+    """A budget of the caller has too little left for the call."""
+
+    code = "budget_spent"
+
+
+class BreakerOpen(TryLater):
+    """The caller's calls were refused or failed too often in a row."""
+
+    code = "breaker_open"
 
 
 class LedgerUnavailable(SentinelError):

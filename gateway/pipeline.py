@@ -12,8 +12,10 @@ import structlog
 
 from gateway.checks.answer import with_answer
 from gateway.checks.chain import CheckChain
+from gateway.checks.fairness import Admission
 from gateway.decision_log import log_decision
 from gateway.effects.resolver import EffectResolver
+from gateway.effects.time_box import is_time_boxed, time_box_of
 from gateway.errors import (
     ApprovalSpent,
     AttemptInFlight,
@@ -26,6 +28,8 @@ from gateway.errors import (
     NotSendable,
     SentinelError,
     SignatureSpent,
+    Stopped,
+    TryLater,
 )
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.facts import Facts
@@ -36,11 +40,13 @@ from gateway.model.motive import ceiling_text
 from gateway.model.mutation import Call, CallClass, Effect, Mutation
 from gateway.model.outcome import InDoubt, Outcome, Refused, Sent
 from gateway.model.refusal import Refusal
+from gateway.model.time_box import TimeBox
 from gateway.model.upload import is_bound
 from gateway.model.verdict import Decision, Finding, Verdict
 from gateway.off_loop import apart, off_loop, size_of
 from gateway.ports import Authenticator, Clock, Cloud, Ledger, Prepared, Request, RequestDecoder
 from gateway.survey import Survey, nothing_known
+from gateway.time_box_ports import TimeBoxLedger
 
 log = structlog.get_logger()
 
@@ -73,8 +79,14 @@ class Pipeline:
         clock: Clock,
         digest_key: bytes = b"",
         settled: Callable[[str], None] = lambda _: None,
+        admission: Admission | None = None,
+        time_boxes: TimeBoxLedger | None = None,
     ) -> None:
-        """`digest_key` keys the digests of calls, which are recorded. `settled` is called with each mutation whose outcome is recorded."""
+        """`digest_key` keys the digests of calls, which are recorded. `settled` is called with each mutation whose outcome is recorded.
+
+        `admission` turns away those who have used up their share. Without `time_boxes` a change that is wanted for a time only is refused.
+        """
+        self._time_boxes = time_boxes
         self._resolver = resolver
         self._survey = survey
         self._checks = checks
@@ -83,6 +95,7 @@ class Pipeline:
         self._clock = clock
         self._digest_key = digest_key
         self._settled = settled
+        self._admission = admission
         self._running: set[asyncio.Future[MutationResult]] = set()
 
     async def admit(
@@ -145,7 +158,7 @@ class Pipeline:
     async def _decide_and_apply(self, mutation: Mutation) -> MutationResult:
         try:
             result = await self._execute(mutation)
-        except (ClaimTaken, ApprovalSpent, CallTooLarge, SignatureSpent) as error:
+        except (ClaimTaken, ApprovalSpent, CallTooLarge, SignatureSpent, Stopped, TryLater) as error:
             # A lost race rolled back the DECIDED record. Record the attempt, so that an investigator can see it.
             await self._record_refusal(mutation.caller, mutation.call, error)
             raise
@@ -168,9 +181,9 @@ class Pipeline:
     async def _execute(self, mutation: Mutation) -> MutationResult:
         try:
             mutation, decision, prepared = await self._decide_and_record(mutation)
-        except (ClaimTaken, SignatureSpent) as conflict:
-            # Another mutation took a claim after we read the facts. It may be this same attempt, sent twice at once; if not, decide once
-            # more. A second conflict goes to the caller, who may retry. A spent signature stays spent.
+        except (ClaimTaken, SignatureSpent, Stopped) as conflict:
+            # Another mutation took a claim, or a person stopped this, after we read the facts. It may be this same attempt, sent twice at
+            # once; if not, decide once more. A second conflict goes to the caller, who may retry. A spent signature stays spent.
             if (earlier := await self._earlier_result(mutation)) is not None:
                 return earlier
             if isinstance(conflict, SignatureSpent):
@@ -196,7 +209,7 @@ class Pipeline:
         The request is signed before the commit and never again: if the process is paused too long in between, AWS refuses the request as
         expired.
         """
-        mutation, facts, decision = await apart(_size(mutation), self._decide(mutation))
+        mutation, facts, decision = await apart(_size(mutation), self._decide(mutation, self._admission))
         decision = _without_blind_hold(mutation, decision)
         prepared: Prepared | None = None
         if decision.carried_out:
@@ -210,8 +223,11 @@ class Pipeline:
         await self._ledger.record_decision(mutation, facts, decision)
         return mutation, decision, prepared
 
-    async def _decide(self, mutation: Mutation) -> tuple[Mutation, Facts, Decision]:
-        """Gather the facts and run the checks. Returns the mutation with its final effects. If the facts cannot be gathered, it is denied."""
+    async def _decide(self, mutation: Mutation, admission: Admission | None = None) -> tuple[Mutation, Facts, Decision]:
+        """Gather the facts and run the checks. Returns the mutation with its final effects. If the facts cannot be gathered, it is denied.
+
+        Raises `errors.TryLater` if the caller is not admitted now.
+        """
         try:
             mutation, facts = await self._survey_effects(mutation)
         except CallTooLarge:
@@ -226,6 +242,8 @@ class Pipeline:
                 absolute=True,
             )
             return mutation, nothing_known(self._clock.now()), Decision(findings=(denial,))
+        if admission is not None:
+            await admission.admit(mutation, facts)
         decision = await self._checks.decide(mutation, facts)
         if decision.verdict is Verdict.HOLD:
             answered = await self._ledger.answered(mutation.caller.actor, mutation.call.digest)
@@ -246,10 +264,20 @@ class Pipeline:
         for standing in facts.claims:
             claimed.setdefault((standing.claim.address, standing.claim.attribute), []).append(standing.claim.value)
         effects = self._resolver.effects(mutation.call, known, claimed) if known or claimed else mutation.effects
-        if effects == mutation.effects:
-            return mutation, facts
-        mutation = replace(mutation, effects=effects)
-        return mutation, await self._survey.of(mutation)
+        if effects != mutation.effects:
+            mutation = replace(mutation, effects=effects)
+            facts = await self._survey.of(mutation)
+        return mutation, await self._with_time_box(mutation, facts)
+
+    async def _with_time_box(self, mutation: Mutation, facts: Facts) -> Facts:
+        """The facts with what is put back at the end of a change that is wanted for a time only."""
+        if not is_time_boxed(mutation) or mutation.puts_back is not None:
+            return facts
+        if self._time_boxes is None:
+            return replace(facts, time_box=TimeBox(refusal="Nothing here puts changes back at the end of their time."))
+        addresses = sorted({effect.address for effect in mutation.effects})
+        standing = await self._time_boxes.standing_time_boxes(addresses)
+        return replace(facts, time_box=time_box_of(self._resolver, mutation, facts, standing))
 
     async def _earlier_result(self, mutation: Mutation) -> MutationResult | None:
         """The result of an earlier attempt with the same idempotency key, None if there was none.
@@ -295,6 +323,7 @@ class Pipeline:
             signature=request.signature,
             door=request.door,
             upload=request.upload,
+            puts_back=request.puts_back,
         )
 
 

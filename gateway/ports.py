@@ -15,12 +15,14 @@ from gateway.model.ids import is_session_key
 from gateway.model.inbound import Inbound
 from gateway.model.json import Json
 from gateway.model.motive import Motive
-from gateway.model.mutation import Call, CallClass, Door, Mutation
+from gateway.model.mutation import Call, CallClass, Door, Mutation, PutBack
 from gateway.model.outcome import Outcome, Sent
 from gateway.model.record import Record, Stage
 from gateway.model.refusal import Refusal
 from gateway.model.resolution import Resolution
+from gateway.model.stop import Stop
 from gateway.model.upload import Upload
+from gateway.model.used import Used
 from gateway.model.verdict import Decision
 
 
@@ -119,6 +121,8 @@ class Request:
     door: Door = Door.AWS
     upload: Upload | None = field(default=None, compare=False, repr=False)
     """The body of the object that the call uploads, still to come."""
+    puts_back: PutBack | None = None
+    """The time-boxed change that the call puts back."""
 
 
 class RequestDecoder(Protocol):
@@ -169,6 +173,10 @@ class LedgerView:
     """Each such attribute that the actor itself held within that window, now or before."""
     open_claims: int = 0
     """How many claims the actor holds on any address, counted up to one more than `MOST_CLAIMS`. Those only kept because their outcome is unknown do not count."""
+    stops: tuple[Stop, ...] = ()
+    """The standing stops, whatever they are about."""
+    used: Used = field(default_factory=Used)
+    """What the actor has used of its share."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,7 +227,7 @@ class Ledger(Protocol):
         approval and keep the idempotency key, or open the hold.
 
         Returns the claims taken. Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`, `errors.SignatureSpent`,
-        `errors.LedgerUnavailable`;
+        `errors.Stopped`, `errors.LedgerUnavailable`;
         in that case nothing was stored.
         """
         ...

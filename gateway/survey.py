@@ -87,6 +87,8 @@ class Survey:
             ),
             account=loaded.account(),
             open_claims=view.open_claims,
+            stops=view.stops,
+            used=view.used,
             group_rules=await self._group_rules(subjects, loaded),
             code=loaded.revision,
             declared=loaded.declared,

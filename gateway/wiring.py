@@ -12,21 +12,30 @@ from gateway.checks.call_class import CallClassCheck
 from gateway.checks.chain import CheckChain
 from gateway.checks.contest import ContestPolicy
 from gateway.checks.dependencies import DependenciesCheck
+from gateway.checks.fair_limits import FairLimitsOf
+from gateway.checks.fairness import FairnessCheck
 from gateway.checks.policy import GuardrailsCheck
 from gateway.checks.policy_input import PolicyInputs
 from gateway.checks.quarantine import QuarantineCheck
+from gateway.checks.stops import StopsCheck
+from gateway.checks.time_box import TimeBoxCheck
 from gateway.cloud.http_client import Client
 from gateway.cloud.run_task_host import HcpHost
 from gateway.cloud.sns import SnsEndpoint
+from gateway.doors.api.decoder import ApiDecoder
+from gateway.doors.api.put_back import TimeBoxes
 from gateway.doors.api.run_task import HcpRunTask
 from gateway.doors.api.run_task_request import require_listed
 from gateway.doors.aws.strict_parsers import json_value
 from gateway.drift_watch import DriftWatch
 from gateway.effects.plan_document import LARGEST_PLAN
+from gateway.effects.resolver import EffectResolver
 from gateway.keyring.keys import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
+from gateway.ledger.time_box_ledger import SqlTimeBoxes
 from gateway.model.masking import Masker
 from gateway.passed_counts import PassedCounts
+from gateway.pipeline import Pipeline
 from gateway.plan_check import PlanCheck
 from gateway.policy.engine import RunningEngine
 from gateway.ports import Clock
@@ -35,6 +44,7 @@ from gateway.signals.book import SignalBook
 from gateway.signals.files import SignalFiles
 from gateway.signals.intake import SignalIntake
 from gateway.signals.sns import SnsMessages
+from gateway.stop_book import StopBook
 from gateway.terraform.stacks import Stacks
 from gateway.wakeups import Wakeups
 
@@ -45,10 +55,13 @@ def checks(engine: RunningEngine, quarantined: Callable[[str], str] = lambda _: 
     return CheckChain(
         [
             CallClassCheck(),
+            StopsCheck(),
             BoundsCheck(),
             DependenciesCheck(),
             QuarantineCheck(quarantined),
+            TimeBoxCheck(),
             GuardrailsCheck(engine, engine.packages, inputs),
+            FairnessCheck(FairLimitsOf(engine)),
             # Add new checks above this line: arbitration decides which claims end, so it comes last.
             ArbitrationCheck(engine, inputs),
         ],
@@ -74,6 +87,7 @@ class Ports:
     digest_key: bytes
     drift: DriftWatch
     signals: SignalBook
+    stops: StopBook
     wakeups: Wakeups = field(default_factory=Wakeups)
 
 
@@ -112,6 +126,19 @@ def plans(ports: Ports) -> PlanCheck:
         masker=ports.masker,
         digest_key=ports.digest_key,
         couplings=ports.engine.couplings,
+    )
+
+
+def time_boxes(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder, resolver: EffectResolver) -> TimeBoxes:
+    """What puts changes back that were wanted for a time only."""
+    return TimeBoxes(
+        ledger=SqlTimeBoxes(ports.ledger),
+        pipeline=pipeline,
+        decoder=decoder,
+        resolver=resolver,
+        inventory=ports.stacks,
+        policy=ports.engine,
+        clock=ports.clock,
     )
 
 

@@ -9,11 +9,13 @@ from typing import Any, Final
 import structlog
 
 from gateway.drift_book import DriftAction, DriftBook, DriftOutcome, ForeignDrift
-from gateway.errors import LedgerUnavailable
+from gateway.errors import LedgerUnavailable, Stopped
 from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
 from gateway.model.record import Record, Stage
+from gateway.model.stop import Reach, Stop, in_the_way
 from gateway.ports import EventLedger, RecordQuery
+from gateway.stop_ports import StopLedger
 from reconciler.backlog import Backlog
 from reconciler.claimed_values import ClaimedValues
 from reconciler.drift.applied import AppliedMutation, applied_mutation
@@ -39,6 +41,7 @@ class Drifting:
     line: Line
     backlog: Backlog
     events: EventLedger
+    stops: StopLedger
     every_seconds: float
     sources: EventSources = field(default_factory=EventSources)
     healer: Healer | None = None
@@ -52,10 +55,14 @@ class Drifting:
         return int(time.time() // self.every_seconds)
 
     async def follow(self) -> tuple[ForeignDrift, ...]:
-        """What was decided and is to be carried out, oldest first. Raises `errors.LedgerUnavailable`."""
+        """What was decided and is to be carried out, oldest first. What a person stopped waits, and is written into code all the same: that
+        changes nothing live. Raises `errors.LedgerUnavailable`.
+        """
         await self.book.read(self.line.queries)
         self.backlog.commits |= self.book.commits.get(self.line.stack, set())
-        return tuple(each for each in self.book.open.values() if each.stack == self.line.stack and each.waits)
+        waiting = (each for each in self.book.open.values() if each.stack == self.line.stack and each.waits)
+        stopped = await self._stopped()
+        return tuple(each for each in waiting if not stopped or each.action is DriftAction.CODIFY)
 
     async def scan(self) -> int:
         """Plan the protected code, and record what was changed from outside and what is so no longer; the number found.
@@ -85,14 +92,23 @@ class Drifting:
         return len(found)
 
     async def carry_out(self, drift_id: str) -> Mapping[str, Json]:
-        """Do what was decided about a change from outside, and record what came of it, once."""
+        """Do what was decided about a change from outside, and record what came of it, once.
+
+        Raises `errors.Stopped` for what would change the stack while that is stopped; it is tried again later.
+        """
         await self.follow()
         drift = self.book.open.get(drift_id)
         if drift is None or not drift.waits:
             return {}
+        if drift.action is not DriftAction.CODIFY and (stops := await self._stopped()):
+            raise Stopped(f"{stops[0].sentence} Nothing was set back.")
         body = await self._codify(drift) if drift.action is DriftAction.CODIFY else await self._revert(drift)
         await self._settle(drift, body)
         return body
+
+    async def _stopped(self) -> tuple[Stop, ...]:
+        """The stops of all changes, and of those in this stack. The gateway itself refuses what others are about."""
+        return in_the_way(await self.stops.stops(), Reach(stacks=frozenset({self.line.stack})))
 
     async def _outside(self, plan: TerraformPlan) -> dict[str, OutsideChange]:
         now = self.line.clock.now()

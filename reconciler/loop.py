@@ -36,7 +36,7 @@ from reconciler.rewrite.create import wanted_creations
 from reconciler.rewrite.same_resource import is_in_code, is_known
 from reconciler.rewrite.surroundings import surroundings
 from reconciler.terraform.cli import Terraform
-from reconciler.terraform.downloaded import link_downloaded
+from reconciler.terraform.downloaded import link_downloaded, select_workspace
 from reconciler.terraform.live import LiveReads
 from reconciler.terraform.plan import TerraformPlan, read_plan
 from reconciler.terraform.plugin.warm import warm_provider
@@ -281,6 +281,7 @@ class Line:
         )
         await add_untracked_files(branch)
         link_downloaded(branch.root, self.terraform.plugin_data)
+        select_workspace(branch.root, self.terraform.plugin_data, self.terraform.workspace)
         return branch
 
 

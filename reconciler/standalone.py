@@ -23,7 +23,7 @@ from reconciler.rewrite.create import Live, import_id_of, wanted_creations
 from reconciler.rewrite.surroundings import Surroundings, reached_directories, repository_of, surroundings
 from reconciler.suggest.suggest import Suggestions
 from reconciler.terraform.cli import SavedPlan, Terraform
-from reconciler.terraform.downloaded import link_downloaded
+from reconciler.terraform.downloaded import link_downloaded, select_workspace
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
 from reconciler.terraform.refreshed import live_objects
 from reconciler.terraform.state_update import apply_to_state, refresh_state
@@ -173,11 +173,12 @@ def copy_with_surroundings(
 ) -> tuple[Path, Path, Surroundings]:
     """Copy the stack and all roots that use its modules: the root module of the copy, what was copied, and the surroundings there.
 
-    `data` is the plug-in data of the stack (`.terraform`), whose downloaded modules are shown in the copy.
+    `data` is the plug-in data of the stack (`.terraform`), whose downloaded modules are shown in the copy and whose workspace is selected there.
     """
     own = surroundings(path, repository_of(path), frozen)
     root = copy_code(path, target, own.roots)
     link_downloaded(root, data)
+    select_workspace(root, data, "")
     top = common_directory(path, own.roots)
     return root, top, own.copied(top, target)
 

@@ -31,10 +31,15 @@ _BUILT_IN: Mapping[str, str] = {
     "bounds.unforeseeable": "A value that only AWS knows",
     "dependencies.critical": "Critical resources depend on it",
     "dependencies.in_use": "Other resources depend on what is deleted",
+    "fairness.claims": "Too many claims for one motivation",
+    "fairness.size": "More than a whole budget",
     "never.credential": "Credentials are not handed out",
+    "never.stopped": "A person stopped such changes",
     "never.survey": "The facts could not be gathered",
     "never.unsendable": "A call that cannot be sent",
     "quarantine.foreign": "A resource that was changed past Sentinel",
+    "time_box.no_way_back": "A change for a time that could not be put back",
+    "time_box.other_effects": "A way back that changes something else",
     "upload.unknown_content": "An upload whose content is not known",
 }
 """Titles of the rules that are built into Sentinel. The rules of policies have theirs in METADATA."""

@@ -40,7 +40,14 @@ def _times(body: Mapping[str, Any]) -> str:
 def _operation(body: Mapping[str, Any]) -> str:
     call = body.get("call") or {}
     named = ":".join(part for part in (call.get("service", ""), call.get("operation", "")) if part)
-    return named or str(body.get("about", ""))
+    return named or str(body.get("about", "")) or _about_actor(body)
+
+
+def _about_actor(body: Mapping[str, Any]) -> str:
+    """What was stopped or resumed, or whose breaker has which state."""
+    if "of" in body:
+        return f"breaker of {body['of']}: {body['state']}"
+    return f"{body['scope']} {body['name']}".strip() if "scope" in body else ""
 
 
 def _changes(body: Mapping[str, Any]) -> str:

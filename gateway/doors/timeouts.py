@@ -1,4 +1,4 @@
-"""uvicorn's HTTP protocol with read timeouts: a client that sends its head or body too slowly is disconnected."""
+"""uvicorn's HTTP protocol with timeouts: a client that sends its head or body too slowly, or does not take its response, is disconnected."""
 
 import asyncio
 from typing import Any
@@ -21,9 +21,13 @@ class TimeoutProtocol(HttpToolsProtocol):
     body_rate = 16 * 1024
     """Bytes a second with which a body keeps arriving."""
 
+    stalled_seconds = 60.0
+    """How long the client may leave a response untaken that fills the buffers: the request holds its memory until then."""
+
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._timeout: asyncio.TimerHandle | None = None
+        self._stalled: asyncio.TimerHandle | None = None
         self._in_body = False
         self._arrived = 0
 
@@ -33,9 +37,21 @@ class TimeoutProtocol(HttpToolsProtocol):
         self._set_timeout(self.head_seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Cancel the timeout."""
+        """Cancel the timeouts."""
         self._set_timeout(None)
+        self._end_stall()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Start the timeout for the client to take what is written."""
+        super().pause_writing()
+        self._end_stall()
+        self._stalled = self.loop.call_later(self.stalled_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Cancel it: the client has taken enough."""
+        self._end_stall()
+        super().resume_writing()
 
     def on_message_begin(self) -> None:
         """Start the timeout for the head of a later request; that of the first one started with the connection."""
@@ -60,6 +76,11 @@ class TimeoutProtocol(HttpToolsProtocol):
         self._set_timeout(None)
         self._in_body = False
         super().on_message_complete()
+
+    def _end_stall(self) -> None:
+        if self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = None
 
     def _set_timeout(self, seconds: float | None) -> None:
         """Replace the current timeout; None: only cancel it."""

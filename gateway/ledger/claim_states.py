@@ -22,6 +22,7 @@ class ClaimState(StrEnum):
     RELEASED = "released"
     MERGED = "merged"
     FAILED = "failed"
+    UNNEEDED = "unneeded"
     RESTATED = "restated"
 
 
@@ -36,6 +37,7 @@ class ClaimEvent(StrEnum):
     EXPIRED = "expired"
     RELEASED = "released"
     MERGED = "merged"
+    UNNEEDED = "unneeded"
     REOPENED = "reopened"
 
 
@@ -72,6 +74,7 @@ TRANSITIONS: Final[tuple[ClaimTransition, ...]] = (
     _line(_S.STANDING, _E.RELEASED, _S.RELEASED, "its holder or an approver ends it early", record="released"),
     _line(_S.STANDING, _E.FAILED, _S.FAILED, "it came back after an approver had ended its mutation's claims, which then proved failed", record="settled"),
     _line(_S.STANDING, _E.MERGED, _S.MERGED, "the code declares the value", record="reconciled"),
+    _line(_S.STANDING, _E.UNNEEDED, _S.UNNEEDED, "the code came to declare the value by itself", record="unneeded"),
     _line(_S.SUPERSEDED, _E.REOPENED, _S.STANDING, "what superseded it failed, or only restated its value", record="settled"),
     _line(_S.SUPERSEDED, _E.REOPENED, _S.UNSETTLED, "the same, while its own outcome is not known", record="settled"),
 )  # fmt: skip

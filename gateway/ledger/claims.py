@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import bindparam, func, literal_column, or_, select, update
+from sqlalchemy import Select, Subquery, bindparam, func, literal_column, or_, select, update
 
 from gateway.ledger.claim_states import ClaimEvent, require
 from gateway.ledger.rows import ClaimRow
@@ -15,6 +15,12 @@ from gateway.ledger.transaction import Transaction
 from gateway.model.claim import ClaimEnd
 from gateway.model.record import Record, Stage
 from gateway.ports import MOST_CLAIMS
+
+
+def _counted(open_claims: Subquery) -> Select[Any]:
+    """How many of these rows there are of each motivation."""
+    return select(open_claims.c.motivation, func.count()).group_by(open_claims.c.motivation)
+
 
 _END: Final = Statement(
     update(CLAIMS)
@@ -36,8 +42,8 @@ _EXPIRED: Final = Query(
     ClaimRow,
 )
 _HELD: Final = Statement(
-    select(func.count()).select_from(
-        select(CLAIMS.c.actor)
+    _counted(
+        select(CLAIMS.c.motivation)
         .where(
             CLAIMS.c.actor == bindparam("who"),
             CLAIMS.c.ended_at.is_(None),
@@ -49,11 +55,26 @@ _HELD: Final = Statement(
 )
 
 
-def open_claims(session: Session, actor: str, now: datetime) -> int:
-    """How many claims an actor holds, counted up to one more than `ports.MOST_CLAIMS`. Those that only stand because their outcome
+_HELD_BY_ALL: Final = Statement(
+    select(CLAIMS.c.actor, CLAIMS.c.motivation, func.count())
+    .where(CLAIMS.c.ended_at.is_(None), or_(CLAIMS.c.until.is_(None), CLAIMS.c.until > bindparam("now")))
+    .group_by(CLAIMS.c.actor, CLAIMS.c.motivation)
+)
+
+
+def open_claims(session: Session, actor: str, now: datetime) -> dict[str, int]:
+    """How many claims an actor holds for each motivation (empty: without a motive), counted up to one more than `ports.MOST_CLAIMS`. Those that only stand because their outcome
     is not known, and those on restated attributes, do not count.
     """
-    return int(session.scalar(_HELD, {"who": actor, "now": to_text(now)}))
+    return {str(name): int(count) for name, count in session.fetch(_HELD, {"who": actor, "now": to_text(now)})}
+
+
+def open_claims_of_all(session: Session, now: datetime) -> dict[str, dict[str, int]]:
+    """How many claims every actor holds for each motivation, by actor."""
+    found: dict[str, dict[str, int]] = {}
+    for actor, motivation, count in session.fetch(_HELD_BY_ALL, {"now": to_text(now)}):
+        found.setdefault(str(actor), {})[str(motivation)] = int(count)
+    return found
 
 
 def open_claims_of(transaction: Transaction, mutation_id: str) -> Sequence[ClaimRow]:

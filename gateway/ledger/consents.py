@@ -13,6 +13,7 @@ from gateway.ledger.rows import ApprovalRow, HoldRow
 from gateway.ledger.serialize import canonical_text
 from gateway.ledger.statements import Query, Statement, columns
 from gateway.ledger.states import ApprovalState
+from gateway.ledger.stops import refuse_stopped
 from gateway.ledger.tables import APPROVALS, HOLDS, PARTIAL, UNUSED
 from gateway.ledger.timestamps import from_text, to_text
 from gateway.ledger.transaction import Transaction
@@ -24,6 +25,7 @@ from gateway.model.hold import HoldState
 from gateway.model.ids import new_id
 from gateway.model.json import Json
 from gateway.model.record import Record, Stage
+from gateway.model.stop import Reach
 
 BREAK_GLASS: Final = "break-glass"
 """The role of people who may pass a hold at once in an emergency."""
@@ -82,6 +84,7 @@ def approve(
     if hold.state == HoldState.REJECTED:
         raise NotAllowed(f"Mutation {mutation_id} was rejected for good. Ask its actor to send it again.")
     _refuse_unseen(mutation_id, hold)
+    refuse_stopped_hold(transaction, hold, approver)
     if rule.people > 1 and approver.on_behalf_of:
         raise NotAllowed(
             f"{rule.reason} Each must do so in their own name, and this key acts for {approver.on_behalf_of}."
@@ -119,6 +122,7 @@ def break_glass(transaction: Transaction, mutation_id: str, *, human: Caller, re
             f"Mutation {mutation_id} is not held any more: it was {hold.state}. Ask its actor to send the call again."
         )
     _refuse_unseen(mutation_id, hold)
+    refuse_stopped_hold(transaction, hold, human)
     standing = standing_approval(transaction, hold)
     if standing is not None:
         end_standing(transaction, standing, at)
@@ -152,6 +156,18 @@ def held(transaction: Transaction, mutation_id: str, approver: Caller) -> HoldRo
             f"Mutation {mutation_id} is your own, or made on your behalf; another human must decide on it."
         )
     return hold
+
+
+def refuse_stopped_hold(transaction: Transaction, hold: HoldRow, person: Caller) -> None:
+    """Raise `errors.Stopped` if a stop is about the held call, or about the person who would let it pass."""
+    summary = json.loads(hold.summary)
+    reach = Reach(
+        actors=frozenset({hold.actor, hold.on_behalf_of, person.actor, person.on_behalf_of} - {""}),
+        service=summary["call"]["service"],
+        stacks=frozenset({hold.stack} - {""}),
+        any_stack=not summary["effects"],
+    )
+    refuse_stopped(transaction, reach, consequence="Nothing was approved; once it is resumed, approve it then.")
 
 
 def rule_of(hold: HoldRow) -> ApprovalRule:

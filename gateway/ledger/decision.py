@@ -1,20 +1,24 @@
 """Records a decision: the DECIDED record and its claims, approval, attempt or hold, in one transaction."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from sqlalchemy import bindparam, insert, select, update
 
 from gateway.errors import ApprovalSpent, AttemptInFlight, ClaimTaken
+from gateway.ledger.budgets import account_decision
 from gateway.ledger.claim_states import ClaimEvent, require
 from gateway.ledger.claims import end_expired, open_claims
 from gateway.ledger.rows import ClaimRow
-from gateway.ledger.serialize import canonical_text, claim_to_row
+from gateway.ledger.serialize import canonical_text, claim_to_row, motivation_of
 from gateway.ledger.signals import confirm_proof
 from gateway.ledger.signatures import spend_signature
 from gateway.ledger.statements import Among, Query, SqlValue, Statement, columns, integrity_errors
 from gateway.ledger.states import ApprovalState, AttemptState
+from gateway.ledger.stops import refuse_stopped
 from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, HOLDS, UNUSED
+from gateway.ledger.time_boxes import begin_put_back, begin_time_box
 from gateway.ledger.timestamps import to_text
 from gateway.ledger.transaction import Transaction
 from gateway.ledger.write_set import WriteSet
@@ -58,23 +62,36 @@ _INSERT_HOLD: Final = Statement(insert(HOLDS))
 
 
 def decide(transaction: Transaction, write: WriteSet) -> tuple[Claim, ...]:
-    """Store a decision; the claims taken.
+    """Store a decision and charge it to its actor; the claims taken.
 
-    Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`, `errors.SignatureSpent`; the caller must then roll back.
+    Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`, `errors.SignatureSpent`, `errors.Stopped`,
+    `errors.BudgetSpent`, `errors.BreakerOpen`; the caller must then roll back.
     """
+    accounted = account_decision(transaction, write)
+    record = replace(write.record, body={**write.record.body, **accounted.members})
+    claims = _store(transaction, replace(write, record=record))
+    if accounted.transition is not None:
+        transaction.append(accounted.transition)
+    return claims
+
+
+def _store(transaction: Transaction, write: WriteSet) -> tuple[Claim, ...]:
     if not write.decision.carried_out:
         _append(transaction, write)
         if write.decision.verdict is Verdict.HOLD and not write.decision.attached:
             _open_hold(transaction, write)
         return ()
+    refuse_stopped(transaction, write.reach)
     spend_signature(transaction, write.mutation, write.facts.now)
     confirm_proof(transaction, write.claims, write.facts)
+    begin_put_back(transaction, write)
     _end_replaced(transaction, write)
     _use_approval(transaction, write)
     seq = _append(transaction, write)
     _take_claims(transaction, write.claims)
     _refuse_too_many(transaction, write)
     _insert_attempt(transaction, write, seq)
+    begin_time_box(transaction, write, seq)
     return write.claims
 
 
@@ -174,14 +191,17 @@ def _take_claims(transaction: Transaction, claims: Sequence[Claim]) -> None:
 
 def _refuse_too_many(transaction: Transaction, write: WriteSet) -> None:
     """Raise `errors.ClaimTaken` if the actor now holds more claims than the policy lets it: another call of it was faster."""
-    limit = write.decision.obligations.get("claims_limit")
-    if not isinstance(limit, int) or not write.claims or write.decision.mode is not Mode.ENFORCE:
+    limits = [write.decision.obligations.get(name) for name in ("claims_limit", "claims_of_motivation")]
+    if limits == [None, None] or not write.claims or write.decision.mode is not Mode.ENFORCE:
         return
-    actor = write.mutation.caller.actor
-    if open_claims(transaction, actor, write.facts.now) > limit:
-        raise ClaimTaken(
-            f"{actor} may hold no more than {limit} claims, and took that many meanwhile. Nothing was sent."
-        )
+    actor, motivation = write.mutation.caller.actor, motivation_of(write.mutation.motive)
+    held = open_claims(transaction, actor, write.facts.now)
+    for limit, count in zip(limits, (sum(held.values()), held.get(motivation, 0)), strict=True):
+        if isinstance(limit, int) and count > limit:
+            said = f"{motivation} claims" if limit is limits[1] and motivation else "claims"
+            raise ClaimTaken(
+                f"{actor} may hold no more than {limit} {said}, and took that many meanwhile. Nothing was sent."
+            )
 
 
 def _insert_attempt(transaction: Transaction, write: WriteSet, seq: int) -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, TypeVar
 
-from gateway.ledger import approvals, consents, doubts, leases, queries
+from gateway.ledger import approvals, budgets, consents, doubts, leases, queries, stops
 from gateway.ledger.anchor import Anchor
 from gateway.ledger.answers import answered
 from gateway.ledger.blame import Blame, blame
@@ -30,6 +30,7 @@ from gateway.ledger.statements import Session
 from gateway.ledger.store import Store, open_store
 from gateway.ledger.transaction import Transaction
 from gateway.ledger.undone import record_seen
+from gateway.ledger.unneeded import end_unneeded
 from gateway.ledger.verification import verify_ledger
 from gateway.ledger.write_set import write_set
 from gateway.ledger.writer import Writer
@@ -47,7 +48,9 @@ from gateway.model.record import Record, Stage
 from gateway.model.refusal import Refusal
 from gateway.model.resolution import Resolution
 from gateway.model.signal import Signal, SignalEvent
+from gateway.model.stop import Stop, StopScope
 from gateway.model.undone import SeenValue
+from gateway.model.used import Used
 from gateway.model.verdict import Decision
 from gateway.off_loop import off_loop, size_of
 from gateway.ports import Attempt, Doubt, LedgerView, RecordQuery
@@ -316,12 +319,40 @@ class SqlLedger:
         """Signals, the latest first; at most `queries.MAX_PAGE`."""
         return await self._query_reader.read(lambda connection: list_signals(connection, query))
 
+    # The port `BudgetLedger` ------------------------------------------------------------------------------------
+
+    async def used(self, at: datetime) -> Mapping[str, Used]:
+        """What each actor has used of its share."""
+        return await self._query_reader.read(lambda connection: budgets.used_by_all(Session(connection), at))
+
+    async def reset_breaker(self, actor: str, *, by: Caller, reason: str, at: datetime) -> None:
+        """Close an actor's circuit breaker. Raises `errors.NotFound`, `errors.NotAllowed`."""
+        await self.write(lambda transaction: budgets.reset_breaker(transaction, actor, by=by, reason=reason, at=at))
+
+    # The port `StopLedger` --------------------------------------------------------------------------------------
+
+    async def stop(self, scope: StopScope, name: str, *, by: Caller, reason: str, at: datetime) -> Stop:
+        """Stop it; the stop. Raises `errors.NotAllowed` unless a person with the role asks, `errors.Overloaded` for too many."""
+        return await self.write(lambda transaction: stops.stop(transaction, scope, name, by=by, reason=reason, at=at))
+
+    async def resume(self, stop_id: str, *, by: Caller, reason: str, at: datetime) -> Stop:
+        """End a stop; it, as it ended. Raises `errors.NotFound`, `errors.NotAllowed`."""
+        return await self.write(lambda transaction: stops.resume(transaction, stop_id, by=by, reason=reason, at=at))
+
+    async def stops(self, *, every: bool = False) -> Sequence[Stop]:
+        """The standing stops, oldest first; with `every` also those that ended."""
+        return await self.read(lambda session: stops.listed_stops(session, every=every))
+
     async def expire(self, at: datetime) -> int:
         """End the expired claims, each with a record; the number ended."""
         total = 0
         while ended := await self._writer.submit(lambda transaction: expire(transaction, at, _EXPIRED_AT_ONCE)):
             total += ended
         return total
+
+    async def end_unneeded(self, claims: Sequence[str], at: datetime) -> int:
+        """End those of these claims whose value the code came to declare after they were taken, each with a record; the number ended."""
+        return await self._writer.submit(lambda transaction: end_unneeded(transaction, claims, at))
 
     async def _append_refusal(self, refusal: Refusal) -> None:
         suppressed = self._refusal_limit.take_suppressed()

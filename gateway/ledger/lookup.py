@@ -3,17 +3,20 @@
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any, Final
 
 from sqlalchemy import CTE, Select, and_, bindparam, func, literal_column, or_, select
 
+from gateway.ledger.budgets import used_by
 from gateway.ledger.claims import open_claims
 from gateway.ledger.rows import ApprovalRow, AttemptOutcomeRow, BodyRow, ClaimRow, HolderRow, ValueRow
 from gateway.ledger.serialize import canonical_text, claim_from_row
 from gateway.ledger.statements import Among, Query, Session, columns
 from gateway.ledger.states import AttemptState
+from gateway.ledger.stops import standing_stops
 from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, IN_DOUBT, IN_FLIGHT, RECORDS, UNUSED, VALUES
 from gateway.ledger.timestamps import from_text, to_text
 from gateway.model.binding import binding_from_json
@@ -134,13 +137,16 @@ def view_of(
             if before.actor != after.actor and before[:2] == after[:2]:
                 flips[f"{after.address}.{after.attribute}"] += 1
     approval = session.row(_APPROVAL, {"who": actor, "digest": call_digest, "now": moment})
+    claims_held = open_claims(session, actor, now)
     return LedgerView(
         claims=tuple(claim_from_row(row) for row in claims),
         values=values,
         approval=approval_from_row(approval) if approval else None,
         flips=dict(flips),
         held_before=frozenset(held & flips.keys()),
-        open_claims=open_claims(session, actor, now),
+        open_claims=sum(claims_held.values()),
+        used=replace(used_by(session, actor), claims=claims_held),
+        stops=standing_stops(session),
     )
 
 

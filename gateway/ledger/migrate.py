@@ -10,7 +10,7 @@ from gateway.errors import LedgerUnavailable
 if TYPE_CHECKING:
     from alembic.config import Config
 
-HEAD = "v0010"
+HEAD = "v0011"
 """The newest revision, so that opening a current database loads no migration."""
 
 

@@ -12,7 +12,7 @@ from gateway.model.caller import ActorKind
 from gateway.model.claim import Claim, ClaimEnd
 from gateway.model.facts import Subject
 from gateway.model.json import Json, to_json
-from gateway.model.motive import motive_from_json, motive_to_json
+from gateway.model.motive import Motive, motive_from_json, motive_to_json
 from gateway.model.mutation import Effect
 from gateway.model.record import Record, Stage
 from gateway.model.serialize import finding_to_json
@@ -86,7 +86,13 @@ def claim_to_row(claim: Claim) -> dict[str, SqlValue]:
         "ended_by": None,
         "proof": canonical_text(claim.proof),
         "undone": "",
+        "motivation": motivation_of(claim.motive),
     }
+
+
+def motivation_of(motive: Motive | None) -> str:
+    """The motivation; empty without a motive."""
+    return motive.motivation.value if motive is not None else ""
 
 
 def claim_from_row(row: ClaimRow) -> Claim:

@@ -8,6 +8,7 @@ from typing import cast
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     ColumnElement,
     Index,
     Integer,
@@ -26,12 +27,15 @@ from gateway.ledger.states import ApprovalState, AttemptState
 TEXT: TypeEngine[str] = String().with_variant(String(collation="C"), "postgresql")
 SEQ: TypeEngine[int] = BigInteger().with_variant(Integer(), "sqlite")
 
+TIME_BOX_LISTED = "state IN ('standing', 'putting_back', 'changed_outside', 'left')"
+"""The states of time-boxed changes in which they are listed: still to be put back, or left to a human."""
 _OPEN = text("ended_at IS NULL")
 _UNUSED = text(f"state = '{ApprovalState.UNUSED}'")
 _PARTIAL = text(f"state = '{ApprovalState.PARTIAL}'")
 _IN_FLIGHT = text(f"state = '{AttemptState.IN_FLIGHT}'")
 _IN_DOUBT = text(f"state = '{AttemptState.IN_DOUBT}'")
 _SUPERSEDED = text("ended_by IS NOT NULL")
+_LISTED = text(TIME_BOX_LISTED)
 _PROVEN = text("ended_at IS NULL AND proof <> '[]'")
 
 
@@ -95,7 +99,7 @@ class ClaimTable(LedgerTable, table=True):
         Index("claims_by_mutation", "mutation_id"),
         Index("claims_by_actor", "actor", "since"),
         Index("claims_by_end", "until", sqlite_where=_OPEN, postgresql_where=_OPEN),
-        Index("claims_open_by_actor", "actor", "until", sqlite_where=_OPEN, postgresql_where=_OPEN),
+        Index("claims_open_by_actor", "actor", "motivation", "until", sqlite_where=_OPEN, postgresql_where=_OPEN),
         Index("claims_superseded", "ended_by", sqlite_where=_SUPERSEDED, postgresql_where=_SUPERSEDED),
         Index("claims_proven", "id", sqlite_where=_PROVEN, postgresql_where=_PROVEN),
     )
@@ -120,6 +124,8 @@ class ClaimTable(LedgerTable, table=True):
     """JSON: ids of the signals that prove its motive."""
     undone: str = Field(default="", sa_type=TEXT, sa_column_kwargs={"server_default": ""})
     """JSON: since when the live value is another one, which, and who probably did it; empty while the claimed value stands."""
+    motivation: str = Field(default="", sa_type=TEXT, sa_column_kwargs={"server_default": ""})
+    """That of its motive, to be counted; empty without one."""
 
 
 class AttemptTable(LedgerTable, table=True):
@@ -299,6 +305,72 @@ class SignalTable(LedgerTable, table=True):
     """JSON: what it concerns."""
 
 
+class TimeBoxTable(LedgerTable, table=True):
+    """The attributes of time-boxed changes, which are put back at their end."""
+
+    __tablename__ = "time_boxes"
+    __table_args__ = (
+        Index("time_boxes_by_address", "address", "seq"),
+        Index("time_boxes_listed", "until", sqlite_where=_LISTED, postgresql_where=_LISTED),
+    )
+
+    mutation_id: str = Field(primary_key=True, sa_type=TEXT)
+    address: str = Field(primary_key=True, sa_type=TEXT)
+    attribute: str = Field(primary_key=True, sa_type=TEXT)
+    value: str = Field(sa_type=TEXT)
+    """JSON: what the change set."""
+    base: str = Field(sa_type=TEXT)
+    """JSON: what is put back."""
+    root: str = Field(sa_type=TEXT)
+    """The first of the time-boxed changes on top of each other."""
+    actor: str = Field(sa_type=TEXT)
+    stack: str = Field(sa_type=TEXT)
+    seq: int = Field(sa_type=SEQ)
+    """Seq of its DECIDED record."""
+    since: str = Field(sa_type=TEXT)
+    """When it was decided."""
+    until: str = Field(sa_type=TEXT)
+    state: str = Field(sa_type=TEXT)
+    """A `TimeBoxState`."""
+    ended_by: str = Field(sa_type=TEXT)
+    """The mutation that puts or put it back, or that has the attribute now; empty if none."""
+
+
+class StopTable(LedgerTable, table=True):
+    """The stops: what people said that nobody may change."""
+
+    __tablename__ = "stops"
+    __table_args__ = (Index("stops_standing", "at", sqlite_where=_OPEN, postgresql_where=_OPEN),)
+
+    id: str = Field(primary_key=True, sa_type=TEXT)
+    scope: str = Field(sa_type=TEXT)
+    """A `StopScope`."""
+    name: str = Field(sa_type=TEXT)
+    by: str = Field(sa_type=TEXT)
+    reason: str = Field(sa_type=TEXT)
+    at: str = Field(sa_type=TEXT)
+    ended_at: str | None = Field(sa_type=TEXT)
+    ended_by: str = Field(sa_type=TEXT)
+
+
+class BudgetTable(LedgerTable, table=True):
+    """What each actor has used of its budgets, and its circuit breaker."""
+
+    __tablename__ = "budgets"
+
+    actor: str = Field(primary_key=True, sa_type=TEXT)
+    levels: str = Field(sa_type=TEXT)
+    """JSON: when each bucket is full again, by its name; without those that were full at the last decision."""
+    in_a_row: int
+    """Refusals and failures since the last success."""
+    state: str = Field(sa_type=TEXT)
+    """A `BreakerState`."""
+    until: str = Field(sa_type=TEXT)
+    """While it is open: when one call is let through; else empty."""
+    trial: str = Field(sa_type=TEXT)
+    """While it is half open: the mutation that is tried; else empty."""
+
+
 def _table(model: type[LedgerTable]) -> Table:
     return cast("Table", model.__dict__["__table__"])
 
@@ -320,3 +392,7 @@ APPROVALS = _table(ApprovalTable)
 VALUES = _table(ValueTable)
 KEYS = _table(KeyTable)
 SIGNALS = _table(SignalTable)
+TIME_BOXES = _table(TimeBoxTable)
+LISTED: ColumnElement[bool] = literal_column(f"({TIME_BOX_LISTED})", Boolean())
+STOPS = _table(StopTable)
+BUDGETS = _table(BudgetTable)

@@ -19,6 +19,8 @@ class ClaimEnd(StrEnum):
     MERGED = "merged"
     FAILED = "failed"
     """AWS refused the mutation that took the claim."""
+    UNNEEDED = "unneeded"
+    """The code came to declare its value, so that nothing is left to hold."""
     RESTATED = "restated"
     """Its mutation set the value that the attribute had already, so the claim ended with the mutation's outcome."""
 

@@ -8,6 +8,7 @@ STANDING_KEY_PREFIX = "SNTL"
 SESSION_KEY_PREFIX = "SNTS"
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_LENGTH = 26
 
 
 def new_id(prefix: str) -> str:
@@ -20,6 +21,12 @@ def digest_id(prefix: str, *parts: str) -> str:
     """`prefix_` and 26 characters that follow from the parts: the same event always has the same id."""
     number = int.from_bytes(hashlib.sha256("\0".join(parts).encode()).digest())
     return f"{prefix}_" + "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
+
+
+def is_id(prefix: str, text: str) -> bool:
+    """Whether the text has the form of an id with this prefix."""
+    start, _, rest = text.partition("_")
+    return start == prefix and len(rest) == _LENGTH and set(rest) <= set(_ALPHABET)
 
 
 def is_session_key(key_id: str) -> bool:

@@ -31,7 +31,9 @@ EXPLANATION = "sentinel/explanation/result"
 """Takes contests apart, for `sentinel explain`. Policies without it explain a contest by its findings alone."""
 APPROVERS = "sentinel/approvers/result"
 """Says who may approve what is held. With policies without it, one person with the role `approver` may."""
-OPTIONAL = (DRIFT, EXPLANATION, APPROVERS, PRIORITIES)
+BUDGETS = "sentinel/budgets/result"
+"""Says how much an actor may do. With policies without it there are no budgets and no circuit breakers."""
+OPTIONAL = (DRIFT, EXPLANATION, APPROVERS, PRIORITIES, BUDGETS)
 """Entrypoints that policies need not have."""
 RULES = "data.sentinel.rules."
 """Prefix of the guardrail packages."""

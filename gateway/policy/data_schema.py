@@ -9,6 +9,7 @@ from gateway.errors import PolicyInvalid
 from gateway.model.caller import ActorKind
 from gateway.model.json import Json
 from gateway.model.motive import Intent, Motivation
+from gateway.policy.budget_schema import BudgetsData, budget_mistakes
 from gateway.policy.layers import layer_mistakes
 from gateway.ports import MOST_CLAIMS
 
@@ -264,6 +265,7 @@ _KNOWN: Mapping[str, type[BaseModel]] = {
     "drift": DriftData,
     "approvals": ApprovalsData,
     "couplings": CouplingsData,
+    "budgets": BudgetsData,
 }
 _COMPLETE = (
     ("intents", Intent),
@@ -299,6 +301,8 @@ def _mistakes(name: str, content: Mapping[str, Json]) -> list[str]:
             f"data/{name}.json: {'.'.join(str(part) for part in mistake['loc'])}: {mistake['msg']}"
             for mistake in error.errors()
         ]
+    if isinstance(model, BudgetsData):
+        return [f"data/{name}.json: {mistake}" for mistake in budget_mistakes(model)]
     if name != "priorities":
         return []
     missing = [

@@ -8,6 +8,8 @@ from typing import Protocol
 from gateway.errors import CodeInvalid
 from gateway.model.verdict import Mode
 from gateway.terraform.code import Code, code_files, load_code
+from gateway.terraform.config.workspace import in_workspace
+from gateway.terraform.files import file_tree
 from gateway.terraform.repository import Checkout, find_checkout
 
 _ATTEMPTS = 5
@@ -78,6 +80,8 @@ class WorkingTree:
     """The files on disk. Who can write them can widen the contracts."""
 
     root: Path
+    workspace: str = ""
+    """Terraform workspace; empty for the one that is selected."""
 
     @property
     def description(self) -> str:
@@ -93,7 +97,7 @@ class WorkingTree:
         directories: tuple[str, ...] = (".",)
         for _ in range(_ATTEMPTS):
             version = self.version(directories)
-            code = load_code(self.root)
+            code = load_code(in_workspace(file_tree(self.root), self.workspace))
             if code.directories == directories:
                 return code, version
             directories = code.directories
@@ -115,6 +119,8 @@ class ProtectedBranch:
     checkout: Checkout
     ref: str
     root: Path
+    workspace: str = ""
+    """Terraform workspace; empty for `default`."""
 
     @property
     def description(self) -> str:
@@ -132,7 +138,7 @@ class ProtectedBranch:
         """The code in the branch's commit."""
         commit = self.checkout.commit(self.ref)
         with self.checkout.files(commit) as files:
-            return load_code(files), ((commit, 0, 0, 0),)
+            return load_code(in_workspace(files, self.workspace)), ((commit, 0, 0, 0),)
 
     def warnings(self) -> tuple[str, ...]:
         """Which files with values of variables are on disk and not in the commit, so that their values are not known."""
@@ -146,14 +152,15 @@ class ProtectedBranch:
         )
 
 
-def code_origin(root: Path, protected_branch: str = "") -> CodeOrigin:
+def code_origin(root: Path, protected_branch: str = "", workspace: str = "") -> CodeOrigin:
     """Where the code of the stack at `root` is read. Raises `errors.CodeInvalid` if the protected branch cannot be found."""
     checkout = find_checkout(root)
     if checkout is None and protected_branch:
         raise CodeInvalid(f"{root}: protected_branch is {protected_branch!r}, but the stack is not in a git checkout.")
     if checkout is None:
-        return WorkingTree(root=root)
-    return ProtectedBranch(checkout=checkout, ref=checkout.protected_ref(protected_branch), root=root)
+        return WorkingTree(root=root, workspace=workspace)
+    ref = checkout.protected_ref(protected_branch)
+    return ProtectedBranch(checkout=checkout, ref=ref, root=root, workspace=workspace)
 
 
 def fingerprint(paths: Sequence[Path]) -> Version:

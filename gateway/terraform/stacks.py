@@ -65,7 +65,7 @@ class Stacks:
         for name in names:
             if names.count(name) > 1:
                 raise CodeInvalid(f"Two stacks have the name {name!r}; give each its own.")
-        origins = [code_origin(source.path, source.protected_branch) for source in settings]
+        origins = [code_origin(source.path, source.protected_branch, source.workspace) for source in settings]
         loaded = [
             _load(source, default_region, origin, masker=masker, objects=objects)
             for source, origin in zip(settings, origins, strict=True)

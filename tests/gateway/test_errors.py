@@ -22,6 +22,12 @@ BUILT = (errors.BodyTooLarge, errors.CallTooLarge)
 """The errors that build their sentence from what they are given."""
 
 
+def test_when_to_come_back_is_whole_seconds_and_never_at_once() -> None:
+    assert [errors.BudgetSpent("x", seconds=seconds).retry_after for seconds in (-5, 0, 0.2, 1, 1.01, 90)] == [
+        *(1, 1, 1, 1, 2, 90)
+    ]
+
+
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in BUILT], ids=lambda kind: kind.__name__)
 def test_the_sentence_is_the_text(kind: type[errors.SentinelError]) -> None:
     assert str(kind("Nothing was sent.")) == "Nothing was sent."

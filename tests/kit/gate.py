@@ -133,7 +133,7 @@ class Gate:
             region_name="us-east-1",
             aws_access_key_id=key.id,
             aws_secret_access_key=more.pop("secret", key.secret),
-            config=Config(retries={"total_max_attempts": 1}, **more),
+            config=Config(**{"retries": {"total_max_attempts": 1}, **more}),
         )
         headers = {"x-sentinel-intent": motive[0], "x-sentinel-motivation": motive[1]} if motive else {}
 

@@ -19,6 +19,8 @@ from gateway.model.outcome import Applied, Failed, InDoubt, Reply, Sent
 from gateway.model.refusal import Refusal
 from gateway.model.resolution import Resolution, SettledBy
 from gateway.model.signal import MotiveProof, Signal, SignalEvent, SignalScope, SignalState, references_of
+from gateway.model.stop import StopScope
+from gateway.model.time_box import TimeBoxState
 from gateway.model.undone import SeenValue, UndoneBy
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from tests.kit.bindings import BOUND
@@ -30,6 +32,7 @@ HUMAN = Caller(actor="alice", kind=ActorKind.HUMAN, key_id="SNTLHUMAN", roles=("
 APPLIED = Applied(reply=Reply(status=200, headers=(("a", "é"),), body=b"<ok/>\x00\xff"), request_id="r-1")
 FAILED = Failed(code="ValidationError", message="no", reply=APPLIED.reply, request_id="r-2")
 DOUBT = InDoubt(reason="No answer.")
+_VERDICTS = {"A": Verdict.ALLOW, "T": Verdict.ALLOW, "H": Verdict.HOLD, "D": Verdict.DENY}
 
 
 class _Noon:
@@ -53,7 +56,10 @@ class History:
             await middle()
         await self._approvals()
         await self._signals()
+        await self._stops()
+        await self._budgets()
         await self._outcomes()
+        await self._changes_for_a_time()
 
     async def _keys(self) -> None:
         ring = SqlKeyRing(self.ledger, master=MASTER, clock=_Noon())
@@ -102,6 +108,8 @@ class History:
         merged = self.mutation(effect("v", "merged"))
         await self.execute(merged)
         await self.ledger.record_reconciliation(merged.id, at=NOW, body={"merged": True, "commit": "c0ffee"})
+        [unneeded] = await self.execute(self.mutation(effect("w", "unneeded")))
+        await self.ledger.end_unneeded([unneeded.id], NOW + HOUR)
         gone = self.mutation(effect(None, "*", action=EffectAction.DELETE, address="aws_sqs_queue.old"))
         [part] = await self.execute(self.mutation(effect(1, address="aws_sqs_queue.old")))
         self.ids["delete claim"] = (await self.execute(gone, supersedes=(part.id,)))[0].id
@@ -166,6 +174,45 @@ class History:
         back = SeenValue(claim=self.ids["downgraded claim"], stands=False)
         await self.ledger.record_seen([back], NOW + HOUR)
         await self.ledger.record_seen([replace(back, stands=True)], NOW + HOUR)
+
+    async def _changes_for_a_time(self) -> None:
+        """One that stands, one of two on top of each other that is put back, one whose end was moved, and one that is left to a human."""
+        from tests.kit.timed import Timed  # noqa: PLC0415  it uses this module
+
+        timed, later = Timed(self.ledger), NOW + 2 * HOUR
+        await timed.change(6, "for a time")
+        await timed.change(6, "put back")
+        await timed.put_back(await timed.change(7, "put back"), at=later)
+        moved = await timed.change(6, "moved")
+        await timed.boxes.extend_time_box(moved.id, later, caller=HUMAN, reason="Longer.", at=NOW)
+        left = await timed.change(6, "to human")
+        parts = await timed.boxes.time_boxes(mutation_id=left.id)
+        await timed.boxes.leave_time_box(left.id, parts, TimeBoxState.LEFT, by="", reason="No.", at=later)
+
+    async def _stops(self) -> None:
+        """One that stands for an actor that changes nothing here, and one that was ended."""
+        chief = replace(HUMAN, actor="chief", roles=("operator",))
+        stop = await self.ledger.stop(StopScope.ACTOR, "stranger", by=chief, reason="Runs amok.", at=NOW)
+        self.ids["stop"] = stop.id
+        ended = await self.ledger.stop(StopScope.ALL, "", by=chief, reason="Drill.", at=NOW)
+        await self.ledger.resume(ended.id, by=chief, reason="It is over.", at=NOW + HOUR)
+
+    async def _budgets(self) -> None:
+        """A charged decision, one that is only held, and a breaker that opened, is on trial, and was reset by a person."""
+        rule: dict[str, Json] = {"in_a_row": 2, "open_seconds": 60}
+        bucket: dict[str, Json] = {"most": 10, "seconds": 3600, "cost": 1, "when_sent": False}
+        size: dict[str, Json] = {**bucket, "most": 40, "cost": 4, "when_sent": True}
+        share: dict[str, Json] = {"budgets": {"hour": bucket, "instances/day": size}, "breaker": rule}
+        for actor, verdicts in (("spender", "AHD"), ("stumbler", "DD"), ("trier", "DDT"), ("pardoned", "DDD")):
+            for verdict in verdicts:
+                change = self.mutation(effect(1, f"{actor} {verdict}"), actor=actor)
+                decision = self.decision(_VERDICTS[verdict], obligations=share)
+                facts = replace(self.facts(change), now=NOW + HOUR if verdict == "T" else NOW)
+                await self.ledger.record_decision(change, facts, decision)
+                if verdict == "A":
+                    await self.ledger.record_outcome(change, APPLIED, NOW)
+        chief = replace(HUMAN, actor="chief", roles=("operator",))
+        await self.ledger.reset_breaker("pardoned", by=chief, reason="Mended.", at=NOW)
 
     async def _act(self, act: str, name: str, held: Mutation, at: datetime) -> None:
         if act == "a":

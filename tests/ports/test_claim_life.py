@@ -203,6 +203,13 @@ class ClaimLife(RuleBasedStateMachine):
         one = data.draw(st.sampled_from(self.sent))
         self.command(self.ledger.record_reconciliation(one.mutation.id, at=self.now, body={"merged": True}))
 
+    @precondition(lambda self: self.claims)
+    @rule(data=st.data())
+    def declare(self, data: st.DataObject) -> None:
+        """The code comes to declare a claimed value by itself."""
+        claim = data.draw(st.sampled_from(self.claims))
+        self.command(self.ledger.end_unneeded([claim.id], self.now))
+
     @rule(hours=st.sampled_from([0, 0, 1, 3]))
     def pass_time(self, hours: int) -> None:
         """Time passes, and what has expired is recorded."""

@@ -9,9 +9,12 @@ import pytest
 
 from gateway.clock import SystemClock
 from gateway.drift_book import ForeignDrift
+from gateway.errors import Stopped
 from gateway.ledger.ledger import SqlLedger
+from gateway.model.caller import ActorKind, Caller
 from gateway.model.json import Json
 from gateway.model.record import Record, Stage
+from gateway.model.stop import StopScope
 from gateway.ports import RecordQuery
 from reconciler.backlog import Backlog
 from reconciler.claimed_values import ClaimedValues
@@ -118,6 +121,7 @@ def drifting(ledger: SqlLedger, tmp_path: Path) -> Drifting:
         line=line,
         backlog=Backlog(stack="shop"),
         events=ledger,
+        stops=ledger,
         every_seconds=3600,
         sources=FakeSources(),
         healer=healer,
@@ -306,3 +310,34 @@ async def test_a_slot_of_the_schedule_is_looked_at_once_and_failures_wait(
 
 def test_slots_follow_the_clock(drifting: Drifting) -> None:
     assert drifting.slot() == int(datetime.now(UTC).timestamp() // 3600)
+
+
+async def test_what_a_person_stopped_is_not_set_back_until_it_is_resumed(drifting: Drifting, ledger: SqlLedger) -> None:
+    chief = Caller(actor="chief", kind=ActorKind.HUMAN, key_id="SNTLC", roles=("operator",))
+    assert isinstance(drifting.healer, FakeHealer)
+    _line(drifting).live.update(delay_seconds=5)
+    await drifting.scan()
+    drift = await _decide(ledger, "revert")
+    other = await ledger.stop(StopScope.STACK, "search", by=chief, reason="Not ours.", at=NOW)
+    assert len(await drifting.follow()) == 1
+    for scope, name in ((StopScope.STACK, "shop"), (StopScope.ALL, "")):
+        stop = await ledger.stop(scope, name, by=chief, reason="Wait.", at=NOW)
+        assert await drifting.follow() == ()
+        with pytest.raises(Stopped, match="chief stopped"):
+            await drifting.carry_out(drift)
+        await ledger.resume(stop.id, by=chief, reason="", at=NOW)
+    assert drifting.healer.healed == []
+    assert await _records(ledger, Stage.DRIFT_SETTLED) == []
+    await drifting.carry_out(drift)
+    assert drifting.healer.healed == [drift]
+    assert [stop.id for stop in await ledger.stops()] == [other.id]
+
+
+async def test_while_all_is_stopped_code_is_still_proposed(drifting: Drifting, ledger: SqlLedger) -> None:
+    chief = Caller(actor="chief", kind=ActorKind.HUMAN, key_id="SNTLC", roles=("operator",))
+    _line(drifting).live.update(delay_seconds=5)
+    await drifting.scan()
+    drift = await _decide(ledger, "codify")
+    await ledger.stop(StopScope.ALL, "", by=chief, reason="Wait.", at=NOW)
+    assert [each.id for each in await drifting.follow()] == [drift]
+    assert (await drifting.carry_out(drift))["outcome"] == "codified"

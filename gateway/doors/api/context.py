@@ -6,7 +6,10 @@ from typing import Any, Protocol
 
 from fastapi import Request as HttpRequest
 
+from gateway.budget_ports import BudgetLedger
+from gateway.checks.fair_limits import FairLimitsOf
 from gateway.doors.api.decoder import ApiDecoder
+from gateway.doors.api.put_back import TimeBoxes
 from gateway.doors.api.response import reply_to_json
 from gateway.doors.api.run_task import HcpRunTask
 from gateway.doors.api.schemas import SessionBody
@@ -34,6 +37,7 @@ from gateway.ports import (
     Request,
 )
 from gateway.signals.intake import SignalIntake
+from gateway.stop_book import StopBook
 from gateway.wakeups import Wakeups
 
 
@@ -73,7 +77,11 @@ class Context:
     doubts: DoubtLedger
     blamer: Blamer
     drift: DriftWatch
+    time_boxes: TimeBoxes
     intake: SignalIntake
+    stops: StopBook
+    budgets: BudgetLedger
+    limits: FairLimitsOf
     plans: PlanCheck
     run_task: HcpRunTask
     commands: LedgerCommands

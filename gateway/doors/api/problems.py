@@ -20,6 +20,7 @@ _CODES = {404: "not_found", 405: "method_not_allowed"}
 STATUS: dict[type[errors.SentinelError], int] = {
     errors.NotAuthenticated: 401,
     errors.NotAllowed: 403,
+    errors.Stopped: 403,
     errors.NotFound: 404,
     errors.BodyTooLarge: 413,
     TargetTooLong: 414,
@@ -30,6 +31,7 @@ STATUS: dict[type[errors.SentinelError], int] = {
     errors.AttemptInFlight: 409,
     errors.AttemptMismatch: 409,
     errors.SignatureSpent: 409,
+    errors.TryLater: 429,
     errors.Overloaded: 503,
     errors.LedgerUnavailable: 503,
     errors.PolicyUnavailable: 503,
@@ -41,7 +43,14 @@ STATUS: dict[type[errors.SentinelError], int] = {
 MAX_ERRORS = 10
 """How many mistakes of one request are named in its answer."""
 
-RETRY_SAFE = {errors.ClaimTaken, errors.LedgerUnavailable, errors.Overloaded, errors.PolicyUnavailable}
+RETRY_SAFE = {
+    errors.BreakerOpen,
+    errors.BudgetSpent,
+    errors.ClaimTaken,
+    errors.LedgerUnavailable,
+    errors.Overloaded,
+    errors.PolicyUnavailable,
+}
 """Errors after which the client can safely send the same request again."""
 
 
@@ -76,7 +85,7 @@ async def on_error(_request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, errors.SentinelError):
         raise error
     reply = problem(status_of(error), error.code, str(error), retry_safe=type(error) in RETRY_SAFE)
-    if isinstance(error, errors.Overloaded):
+    if isinstance(error, errors.Overloaded | errors.TryLater):
         reply.headers["retry-after"] = str(error.retry_after)
     return reply
 

@@ -1,9 +1,9 @@
 """The JSON API's request bodies as pydantic models, which refuse unknown members, and the strict parser for them."""
 
 from datetime import timedelta
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from gateway.doors.api.problems import validation_messages
 from gateway.doors.aws.strict_parsers import json_value
@@ -11,6 +11,7 @@ from gateway.doors.motive import duration, motive_of
 from gateway.errors import Malformed
 from gateway.model.inbound import Inbound
 from gateway.model.motive import Intent, Motivation, Motive
+from gateway.model.stop import StopScope
 from gateway.off_loop import off_loop
 
 
@@ -95,6 +96,28 @@ class GlassBody(_Body):
         return _one_line(reason)
 
 
+class StopBody(_Body):
+    """What a person stops, and why."""
+
+    scope: StopScope
+    name: Annotated[str, Field(max_length=256, description="The actor, stack or AWS service; empty for `all`.")] = ""
+    reason: Annotated[str, Field(min_length=1, max_length=1000, description="Why. Those who are refused are told.")]
+
+    @field_validator("reason")
+    @classmethod
+    def _printable(cls, reason: str) -> str:
+        """Raises `ValueError` for text that is blank or would steer a terminal."""
+        return _one_line(reason)
+
+    @model_validator(mode="after")
+    def _named(self) -> Self:
+        """Raises `ValueError` unless exactly the scopes that need a name have one."""
+        if bool(self.name) is (self.scope is StopScope.ALL):
+            message = "name an actor, a stack or a service, and nothing for all"
+            raise ValueError(message)
+        return self
+
+
 class DriftBody(_Body):
     """What a human decides about a change from outside."""
 
@@ -118,6 +141,23 @@ class ApproveBody(_Body):
     def duration(self) -> timedelta:
         """The duration, capped at one day. Raises `errors.Malformed`."""
         return min(duration(self.lasts), timedelta(days=1))
+
+
+class ExtendBody(_Body):
+    """For how long, from now on, a change for a time is wanted, and why."""
+
+    lasts: Annotated[str, Field(description="From now on, e.g. `30m`, `1h`.")]
+    reason: Annotated[str, Field(max_length=1000)] = ""
+
+    def duration(self) -> timedelta:
+        """The duration. Raises `errors.Malformed`."""
+        return duration(self.lasts)
+
+
+class EndBody(_Body):
+    """Why a change for a time ends early."""
+
+    reason: Annotated[str, Field(max_length=1000)] = ""
 
 
 class SessionBody(_Body):

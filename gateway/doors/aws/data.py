@@ -1,5 +1,6 @@
 """Forwards the calls of the data plane that pass, and has them counted."""
 
+from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
 import structlog
@@ -39,10 +40,17 @@ class DataCalls(Generic[PreparedT]):
     """Forwards what passes. Everything else is left to the pipeline."""
 
     def __init__(
-        self, plane: DataPlane, counts: PassedCounts, upstream: DataUpstream[PreparedT], urls: ReplyUrls | None = None
+        self,
+        plane: DataPlane,
+        counts: PassedCounts,
+        upstream: DataUpstream[PreparedT],
+        urls: ReplyUrls | None = None,
+        *,
+        refuse: Callable[[Caller], None] = lambda _: None,
     ) -> None:
-        """`urls` makes the URLs in replies lead through the gateway; None: they stay as they are."""
+        """`refuse` raises for a caller whose calls do not pass now; `urls` makes the URLs in replies lead through the gateway; None: they stay as they are."""
         self._urls = urls
+        self._refuse = refuse
         self._plane = plane
         self._counts = counts
         self._upstream = upstream
@@ -72,12 +80,13 @@ class DataCalls(Generic[PreparedT]):
     ) -> bool:
         """Whether the call passed; then AWS's reply was sent. If not, nothing was sent anywhere.
 
-        Raises `errors.LedgerUnavailable` before anything is sent, `errors.UpstreamUnavailable` before anything is sent to the client, and
+        Raises `errors.LedgerUnavailable` and `errors.Stopped` before anything is sent, `errors.UpstreamUnavailable` before anything is sent to the client, and
         `ConnectionResetError` if AWS breaks off its reply.
         """
         passage = await self._plane.passage(caller, request)
         if passage is None:
             return False
+        self._refuse(caller)
         try:
             prepared = await self._upstream.prepare(request.call, request.upload)
         except NotSendable:

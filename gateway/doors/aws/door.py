@@ -149,8 +149,12 @@ class AwsDoor:
     async def _passed(self, receive: Receive, send: Send, inbound: Inbound, caller: Caller, request: Request) -> bool:
         """Whether the call passed as one of the data plane; then it is answered. What does not pass must not be presigned."""
         objects = request.door is Door.AWS or request.call.service == S3
-        if objects and await self.data.forward(receive, send, inbound=inbound, caller=caller, request=request):
-            return True
+        try:
+            if objects and await self.data.forward(receive, send, inbound=inbound, caller=caller, request=request):
+                return True
+        except errors.Stopped as stopped:
+            await self.pipeline.turn_away(inbound, stopped, caller)
+            raise
         if request.door is not Door.AWS:
             # Anyone who sees a presigned URL can use it, so it proves nobody's intention to change this now.
             error = errors.NotAllowed(
@@ -210,6 +214,8 @@ def _when_to_retry(error: errors.SentinelError) -> tuple[tuple[str, str], ...]:
     match error:
         case errors.Overloaded():
             return (("retry-after", str(error.retry_after)),)
+        case errors.TryLater():
+            return (("retry-after", str(error.retry_after)), ("x-amz-retry-after", str(error.retry_after * 1000)))
         case errors.SignatureSpent():
             return _NEXT_SECOND
         case _:
@@ -225,11 +231,13 @@ async def _send_error(send: Send, response: aws_errors.ErrorResponse, extra: lis
 
 _AWS_CODES: dict[type[errors.SentinelError], str] = {
     errors.NotAllowed: "AccessDenied",
+    errors.Stopped: "AccessDenied",
     errors.ClaimTaken: "Conflict",
     errors.ApprovalSpent: "Conflict",
     errors.AttemptInFlight: "ConcurrentRequest",
     errors.AttemptMismatch: "IdempotentParameterMismatch",
     errors.SignatureSpent: "ThrottlingException",
+    errors.TryLater: "Throttling",
     errors.Overloaded: "ServiceUnavailable",
     errors.LedgerUnavailable: "ServiceUnavailable",
     errors.PolicyUnavailable: "ServiceUnavailable",

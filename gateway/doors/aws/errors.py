@@ -38,6 +38,7 @@ _MODERN_CODES = {
     "MissingParameter": "ValidationException",
     "NoSuchVersion": "UnknownOperationException",
     "SignatureDoesNotMatch": "InvalidSignatureException",
+    "Throttling": "ThrottlingException",
     "ValidationError": "ValidationException",
 }
 _EC2_CODES = {
@@ -47,9 +48,11 @@ _EC2_CODES = {
     "MalformedQueryString": "InvalidQueryParameter",
     "MissingAuthenticationToken": "AuthFailure",
     "SignatureDoesNotMatch": "AuthFailure",
+    "Throttling": "RequestLimitExceeded",
     "ValidationError": "InvalidParameterValue",
 }
 _S3_CODES = {
+    "Throttling": "SlowDown",
     "IncompleteSignature": "AuthorizationHeaderMalformed",
     "InvalidAction": "MethodNotAllowed",
     "InvalidClientTokenId": "InvalidAccessKeyId",
@@ -77,10 +80,15 @@ _STATUS = {
     "RequestUriTooLong": 414,
     "ServiceUnavailable": 503,
     "SignatureDoesNotMatch": 403,
+    "Throttling": 429,
     "ThrottlingException": 400,
     "UnsupportedMediaTypeException": 415,
     "XAmzContentSHA256Mismatch": 400,
 }
+
+
+_UNAVAILABLE = frozenset({"RequestLimitExceeded", "SlowDown"})
+"""Codes by which EC2 and S3 ask a client to slow down; they have the status 503."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,9 +120,10 @@ def error_response(
     routed, otherwise it is guessed from the credential scope. `now` is sent as `Date`, from which SDKs correct their clock.
     """
     error_format = error_format_of(inbound, service)
-    body, headers = _body_and_headers(
-        error_format, protocol_code(_CODE.sub("", code)[:128], error_format), clean(message), request_id
-    )
+    own_code = protocol_code(_CODE.sub("", code)[:128], error_format)
+    if own_code in _UNAVAILABLE:
+        status = 503
+    body, headers = _body_and_headers(error_format, own_code, clean(message), request_id)
     if error_format.head:
         body = b""
     date = format_datetime((now or datetime.now(UTC)).astimezone(UTC), usegmt=True)

@@ -3,7 +3,7 @@
 Every member has a default: older records lack some, and a member that is missing means what its default means.
 """
 
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -48,6 +48,7 @@ class DecisionBody(msgspec.Struct, frozen=True):
     approval: str = ""
     binding: msgspec.Raw | Absent = ABSENT
     attached: str = ""
+    obligations: dict[str, Any] = {}
 
 
 class TakenClaimBody(msgspec.Struct, frozen=True):
@@ -68,6 +69,30 @@ class AttemptBody(msgspec.Struct, frozen=True):
     signature: str = ""
 
 
+class TimeBoxedBody(msgspec.Struct, frozen=True):
+    """An attribute of a time-boxed change."""
+
+    address: str = ""
+    attribute: str = ""
+    value: msgspec.Raw = _NULL
+    base: msgspec.Raw = _NULL
+    root: str = ""
+
+
+class TimeBoxBody(msgspec.Struct, frozen=True):
+    """What is put back at the end of a time-boxed change."""
+
+    until: str = ""
+    attributes: tuple[TimeBoxedBody, ...] = ()
+
+
+class PutsBackBody(msgspec.Struct, frozen=True):
+    """The time-boxed change that a mutation puts back, and which (address, attribute) pairs of it."""
+
+    mutation: str = ""
+    attributes: tuple[tuple[str, str], ...] = ()
+
+
 class DecidedBody(msgspec.Struct, frozen=True):
     """The body of DECIDED."""
 
@@ -78,6 +103,9 @@ class DecidedBody(msgspec.Struct, frozen=True):
     decision: DecisionBody = DecisionBody()
     claims: tuple[TakenClaimBody, ...] = ()
     attempt: AttemptBody | Absent = ABSENT
+    time_box: TimeBoxBody | Absent = ABSENT
+    puts_back: PutsBackBody | Absent = ABSENT
+    refused_in_a_row: int | Absent = ABSENT
 
 
 class SummaryBody(msgspec.Struct, frozen=True):
@@ -112,6 +140,7 @@ class SettledBody(msgspec.Struct, frozen=True):
     """Present if the outcome was found out after a doubt."""
     why: str = ""
     left_to_human: bool = False
+    refused_in_a_row: int | Absent = ABSENT
 
 
 class ApprovedBody(msgspec.Struct, frozen=True):
@@ -141,7 +170,7 @@ class ReleasedBody(msgspec.Struct, frozen=True):
 
 
 class ExpiredBody(msgspec.Struct, frozen=True):
-    """The body of EXPIRED."""
+    """The body of EXPIRED and UNNEEDED."""
 
     claim: str = ""
 
@@ -205,6 +234,47 @@ class UndoneBody(msgspec.Struct, frozen=True):
     by: msgspec.Raw = _NULL
 
 
+class MovedClaimBody(msgspec.Struct, frozen=True):
+    """A claim whose end was moved."""
+
+    id: str = ""
+    until: str = ""
+
+
+class RescheduledBody(msgspec.Struct, frozen=True):
+    """The body of RESCHEDULED."""
+
+    until: str = ""
+    claims: tuple[MovedClaimBody, ...] = ()
+    attributes: tuple[TimeBoxedBody, ...] = ()
+
+
+class NotPutBackBody(msgspec.Struct, frozen=True):
+    """The body of NOT_PUT_BACK."""
+
+    state: str = ""
+    by: str = ""
+    attributes: tuple[TimeBoxedBody, ...] = ()
+
+
+class BreakerBody(msgspec.Struct, frozen=True):
+    """The body of BREAKER."""
+
+    of: str = ""
+    state: str = ""
+    refused_in_a_row: int = 0
+    until: str | None = None
+    trial: str = ""
+
+
+class StoppedBody(msgspec.Struct, frozen=True):
+    """The body of STOPPED and RESUMED."""
+
+    scope: str = ""
+    name: str = ""
+    reason: str = ""
+
+
 BODIES: Final[dict[str, type[msgspec.Struct]]] = {
     Stage.DECIDED: DecidedBody,
     Stage.SETTLED: SettledBody,
@@ -219,6 +289,12 @@ BODIES: Final[dict[str, type[msgspec.Struct]]] = {
     Stage.SIGNALLED: SignalledBody,
     Stage.DOWNGRADED: DowngradedBody,
     Stage.UNDONE: UndoneBody,
+    Stage.RESCHEDULED: RescheduledBody,
+    Stage.NOT_PUT_BACK: NotPutBackBody,
+    Stage.UNNEEDED: ExpiredBody,
+    Stage.STOPPED: StoppedBody,
+    Stage.RESUMED: StoppedBody,
+    Stage.BREAKER: BreakerBody,
 }
 """The body of each stage that a table follows from."""
 

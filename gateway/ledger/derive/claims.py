@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+import msgspec
+
 from gateway.ledger.derive.bodies import (
     DecidedBody,
     DowngradedBody,
@@ -9,6 +11,7 @@ from gateway.ledger.derive.bodies import (
     ExpiredBody,
     ReconciledBody,
     ReleasedBody,
+    RescheduledBody,
     SettledBody,
     UndoneBody,
     raw_text,
@@ -16,11 +19,12 @@ from gateway.ledger.derive.bodies import (
 )
 from gateway.ledger.derive.decoded_record import DecodedRecord, Handlers
 from gateway.ledger.derive.expected_table import ExpectedTable, OneOf
-from gateway.ledger.serialize import canonical_text
+from gateway.ledger.serialize import canonical_text, motivation_of
 from gateway.ledger.statements import Session
 from gateway.ledger.states import AttemptState
 from gateway.ledger.tables import CLAIMS
 from gateway.model.claim import ClaimEnd
+from gateway.model.motive import motive_from_json
 from gateway.model.mutation import WHOLE, EffectAction
 from gateway.model.record import Stage
 
@@ -42,6 +46,8 @@ class ExpectedClaims:
             Stage.RECONCILED: self._reconciled,
             Stage.DOWNGRADED: self._downgraded,
             Stage.UNDONE: self._undone,
+            Stage.RESCHEDULED: self._rescheduled,
+            Stage.UNNEEDED: self._unneeded,
         }
         self._unsettled: dict[str, list[str]] = {}
         """The claims of each mutation whose outcome is not known."""
@@ -61,6 +67,7 @@ class ExpectedClaims:
         if not body.claims:
             return
         values = _claimed_values(body.effects)
+        motivation = motivation_of(motive_from_json(msgspec.json.decode(body.motive)))
         for taken in body.claims:
             row = {
                 "id": taken.id,
@@ -79,6 +86,7 @@ class ExpectedClaims:
                 "ended_by": None,
                 "proof": canonical_text(taken.proof),
                 "undone": "",
+                "motivation": motivation,
             }
             self.table.insert((taken.id,), record.seq, row)
         self._unsettled[record.mutation_id] = [taken.id for taken in body.claims]
@@ -105,6 +113,11 @@ class ExpectedClaims:
         self._end(record, (body.claim,), ClaimEnd.EXPIRED)
         self._finish((body.claim,))
 
+    def _unneeded(self, record: DecodedRecord) -> None:
+        body: ExpiredBody = record.body
+        self._end(record, (body.claim,), ClaimEnd.UNNEEDED)
+        self._finish((body.claim,))
+
     def _reconciled(self, record: DecodedRecord) -> None:
         body: ReconciledBody = record.body
         self._end(record, body.claims_ended, ClaimEnd.MERGED)
@@ -118,6 +131,11 @@ class ExpectedClaims:
         body: UndoneBody = record.body
         seen = f'{{"at":"{record.at}","by":{raw_text(body.by)},"live":{raw_text(body.live)}}}'
         self.table.change((body.claim,), record.seq, undone="" if body.stands else seen)
+
+    def _rescheduled(self, record: DecodedRecord) -> None:
+        body: RescheduledBody = record.body
+        for claim in body.claims:
+            self.table.change((claim.id,), record.seq, until=claim.until)
 
     def _end(self, record: DecodedRecord, claims: Iterable[str], how: ClaimEnd) -> None:
         for claim in claims:

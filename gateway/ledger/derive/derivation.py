@@ -10,12 +10,15 @@ from gateway.errors import LedgerBroken
 from gateway.ledger.derive.approvals import ExpectedApprovals, ExpectedHolds
 from gateway.ledger.derive.attempts import ExpectedAttempts
 from gateway.ledger.derive.bodies import BODIES
+from gateway.ledger.derive.budgets import ExpectedBudgets
 from gateway.ledger.derive.claims import ExpectedClaims
 from gateway.ledger.derive.decoded_record import DecodedRecord, Handlers
 from gateway.ledger.derive.expected_table import ExpectedTable
 from gateway.ledger.derive.keys import ExpectedKeys
 from gateway.ledger.derive.signals import ExpectedSignals
 from gateway.ledger.derive.signatures import ExpectedSignatures
+from gateway.ledger.derive.stops import ExpectedStops
+from gateway.ledger.derive.time_boxes import ExpectedTimeBoxes
 from gateway.ledger.derive.values import ExpectedValues
 from gateway.ledger.statements import Session
 from gateway.model.record import Stage
@@ -38,6 +41,9 @@ DERIVED: tuple[Callable[[Session], DerivedTable], ...] = (
     ExpectedValues,
     ExpectedSignatures,
     ExpectedSignals,
+    ExpectedTimeBoxes,
+    ExpectedStops,
+    ExpectedBudgets,
 )
 """In the order in which they are compared at the end."""
 
@@ -50,8 +56,8 @@ NOT_DERIVED: Final = {
 
 _DECIDED: Final = Stage.DECIDED.value
 _HOLD: Final = Verdict.HOLD.value
-_CARRIED_OUT: Final = '"carried_out":true'
-"""Stands in the canonical text of every decision that was carried out. The others, unless they hold, change no table."""
+_TELLING: Final = ('"carried_out":true', '"budgets":{"', '"refused_in_a_row":')
+"""One of these stands in the canonical text of every decision that was carried out, charged or counted. The others, unless they hold, change no table."""
 _DECODERS = {stage: msgspec.json.Decoder(body).decode for stage, body in BODIES.items()}
 
 
@@ -73,7 +79,7 @@ class Derivation:
         """Take the members of the next verified `ChainRow` into account. Raises `errors.LedgerBroken` for a row that it says is wrong."""
         _, seq, stage, at, mutation_id, actor, stack, _, _, verdict, text, _, _ = row
         decode = _DECODERS.get(stage)
-        if decode is None or (stage == _DECIDED and verdict != _HOLD and _CARRIED_OUT not in text):
+        if decode is None or (stage == _DECIDED and verdict != _HOLD and not any(each in text for each in _TELLING)):
             return
         try:
             body = decode(text)

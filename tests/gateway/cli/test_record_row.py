@@ -20,6 +20,18 @@ def cells(stage: str, **body: Any) -> dict[str, str]:
     return dict(zip(COLUMNS, record_row({**record, "body": body}), strict=True))
 
 
+@pytest.mark.parametrize(
+    ("stage", "body", "what"),
+    [
+        ("stopped", {"scope": "stack", "name": "shop", "reason": "No."}, "stack shop"),
+        ("resumed", {"scope": "all", "name": "", "reason": ""}, "all"),
+        ("breaker", {"of": "bot", "state": "half_open", "reason": ""}, "breaker of bot: half_open"),
+    ],
+)
+def test_stops_and_breakers_say_what_they_are_about(stage: str, body: dict[str, str], what: str) -> None:
+    assert cells(stage, **body)["what"] == what
+
+
 def test_a_decision_names_operation_value_rule_and_reason() -> None:
     row = cells(
         "decided",

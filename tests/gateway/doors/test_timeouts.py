@@ -1,4 +1,4 @@
-"""Read timeouts: a request that arrives too slowly gets 408; a slow application has no timeout."""
+"""Timeouts: a request that arrives too slowly gets 408, a response that is not taken ends; a slow application has no timeout."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -50,6 +50,7 @@ class Hasty(TimeoutProtocol):
     timers = Timers()
     received = 0
     latest: "Hasty"
+    let_go: asyncio.Event
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -74,11 +75,27 @@ async def _application(scope: Any, receive: Any, send: Any) -> None:
     if scope["path"] == "/early":
         await send_response(send, 413, [("content-length", "0")], b"")
         return
+    if scope["path"] == "/large":
+        await _send_large(send)
+        return
     with suppress(Malformed):
         body = await RequestBody(receive, 1000).read()
         if scope["path"] == "/slow":
             Hasty.timers.advance(100)
         await send_response(send, 200, [("content-length", str(len(body)))], body)
+
+
+LARGE = 64 * 1024 * 1024
+"""Bytes of a response that no buffers of the system hold."""
+
+
+async def _send_large(send: Any) -> None:
+    """Send until the client does not take it any more; then tell that the application was let go."""
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % LARGE)]})
+    part = bytes(1024 * 1024)
+    for _ in range(LARGE // len(part)):
+        await send({"type": "http.response.body", "body": part, "more_body": True})
+    Hasty.let_go.set()
 
 
 @pytest.fixture(params=[Hasty])
@@ -155,3 +172,37 @@ async def test_each_request_of_a_connection_has_its_own_time(port: int) -> None:
 async def test_a_body_that_was_answered_before_its_end_is_not_answered_twice(port: int) -> None:
     received = await _talk(port, b"POST /early HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n", *[b"x"] * 8)
     assert (received.count(b"HTTP/1.1"), received.count(b" 413 ")) == (1, 1)
+
+
+async def _unread(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Ask for the large response, and wait until its application waits for the client."""
+    Hasty.timers, Hasty.received, Hasty.let_go = Timers(), 0, asyncio.Event()
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+    async with asyncio.timeout(300):
+        while not Hasty.received or not Hasty.latest.flow.write_paused:  # noqa: ASYNC110  it is the other end of a socket
+            await asyncio.sleep(0.01)
+    return reader, writer
+
+
+async def test_a_response_that_nobody_takes_ends(port: int) -> None:
+    reader, writer = await _unread(port)
+    Hasty.timers.advance(TimeoutProtocol.stalled_seconds - 1)
+    assert not Hasty.latest.transport.is_closing()
+    Hasty.timers.advance(1)
+    async with asyncio.timeout(300):
+        await Hasty.let_go.wait()
+        with suppress(ConnectionError):
+            assert len(await reader.read(-1)) < LARGE
+    writer.close()
+
+
+async def test_a_response_that_is_taken_slowly_does_not(port: int) -> None:
+    reader, writer = await _unread(port)
+    taken = 0
+    async with asyncio.timeout(300):
+        while taken < LARGE:
+            Hasty.timers.advance(0.01)
+            taken += len(await reader.read(1024 * 1024))
+        await Hasty.let_go.wait()
+    writer.close()

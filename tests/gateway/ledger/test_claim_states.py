@@ -138,6 +138,12 @@ async def _fail_after_release(scene: Any) -> str:
     return claim_id
 
 
+async def _unneeded(scene: Any) -> str:
+    _, claim = await _taken(scene)
+    assert await scene.ledger.end_unneeded([claim.id], scene.now) == 1
+    return claim.id
+
+
 async def _reopen(scene: Any) -> str:
     _, claim = await _taken(scene)
     rival = await _superseded(scene, claim)
@@ -165,6 +171,7 @@ ACTS: dict[tuple[ClaimState | None, ClaimEvent, ClaimState], Act] = {
     (_S.STANDING, _E.RELEASED, _S.RELEASED): _release,
     (_S.STANDING, _E.FAILED, _S.FAILED): _fail_after_release,
     (_S.STANDING, _E.MERGED, _S.MERGED): _merge,
+    (_S.STANDING, _E.UNNEEDED, _S.UNNEEDED): _unneeded,
     (_S.SUPERSEDED, _E.REOPENED, _S.STANDING): _reopen,
     (_S.SUPERSEDED, _E.REOPENED, _S.UNSETTLED): _reopen_unsettled,
 }

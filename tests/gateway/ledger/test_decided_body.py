@@ -33,4 +33,4 @@ async def test_only_what_is_carried_out_has_an_attempt(scene: Any) -> None:
         await scene.ledger.record_decision(change, scene.facts(change), scene.decision(verdict))
     denied, allowed = await scene.ledger.records(RecordQuery())
     assert set(allowed.body) - MEMBERS == {"attempt", "facts"}
-    assert set(denied.body) - MEMBERS == {"facts"}
+    assert set(denied.body) - MEMBERS == {"facts", "refused_in_a_row"}

@@ -91,7 +91,7 @@ def test_data_out_of_order_is_refused(policies: Path, opa_tool: Path) -> None:
 @pytest.mark.opa
 def test_policies_need_not_answer_about_drift_approvers_and_explanations(opa_tool: Path, policies: Path) -> None:
     assert DRIFT in read_bundle(policies / SHIPPED).manifest.entrypoints
-    for optional in ("drift", "approvals"):
+    for optional in ("drift", "approvals", "fairness"):
         shutil.rmtree(policies / optional)
     (policies / "arbitration" / "explanation.rego").unlink()
     built = build(read_sources(policies), opa_tool)

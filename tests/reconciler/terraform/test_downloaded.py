@@ -5,7 +5,7 @@ from pathlib import Path
 
 from reconciler.model import Wanted
 from reconciler.rewrite.edit import edit
-from reconciler.terraform.downloaded import link_downloaded
+from reconciler.terraform.downloaded import link_downloaded, select_workspace
 
 MODULE = 'variable "delay" {\n  default = 0\n}\n\nresource "aws_sqs_queue" "this" {\n  delay_seconds = var.delay\n  kms = 1\n}\n'
 
@@ -35,3 +35,36 @@ def test_without_downloads_nothing_is_linked(tmp_path: Path) -> None:
     link_downloaded(tmp_path, None)
     link_downloaded(tmp_path, tmp_path / "data")
     assert not (tmp_path / ".terraform").exists()
+
+
+def test_a_value_is_written_where_it_stands_for_the_workspace(tmp_path: Path) -> None:
+    data, root = tmp_path / "data", tmp_path / "copy"
+    for directory in (data, root):
+        directory.mkdir()
+    (root / "main.tf").write_text(WORKSPACES)
+    want = Wanted(address="aws_sqs_queue.work", attribute="delay_seconds", value=9)
+    (data / "environment").write_text("prod\n")
+    select_workspace(root, data, "")
+    assert edit(root, [want]).files == {Path("main.tf"): WORKSPACES.replace("prod = 5", "prod = 9").encode()}
+    select_workspace(root, data, "dev")
+    assert edit(root, [want]).files == {Path("main.tf"): WORKSPACES.replace("dev  = 1", "dev  = 9").encode()}
+
+
+def test_without_a_workspace_none_is_selected(tmp_path: Path) -> None:
+    select_workspace(tmp_path, None, "")
+    select_workspace(tmp_path, tmp_path / "data", "")
+    assert not (tmp_path / ".terraform").exists()
+
+
+WORKSPACES = """locals {
+  delays = {
+    dev  = 1
+    prod = 5
+  }
+}
+
+resource "aws_sqs_queue" "work" {
+  name          = "work-${terraform.workspace}"
+  delay_seconds = local.delays[terraform.workspace]
+}
+"""

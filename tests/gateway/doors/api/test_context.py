@@ -58,6 +58,9 @@ def context(store: Store) -> Context:
     unused: Any = SimpleNamespace()
     ports: Any = {"queries": store, "keys": store, "blamer": store, "doubts": store, "drift": unused, "intake": unused}
     return Context(
+        stops=unused,
+        budgets=unused,
+        limits=unused,
         pipeline=unused,
         authenticator=unused,
         decoder=unused,

@@ -66,6 +66,11 @@ MATRIX: list[tuple[str, str, Any, tuple[Any, ...]]] = [
     # A source has no key: its message proves itself.
     ("POST", "/v1/signals/no_source", {}, (401, 401, 401, 401)),
     ("POST", "/v1/plans", {"changes": []}, (401, 200, 200, 200)),
+    ("POST", "/v1/stops", {"scope": "all", "reason": "Stop."}, (401, 403, 403, 403)),
+    ("GET", "/v1/stops", None, (401, 200, 200, 200)),
+    ("DELETE", "/v1/stops/stp_none", None, (401, 403, 403, 403)),
+    ("GET", "/v1/budgets", None, (401, 200, 200, 200)),
+    ("POST", "/v1/budgets/actor_none/reset", {"reason": "Mended."}, (401, 403, 403, 403)),
     ("GET", f"/v1/blame?address={ADDRESS}&attribute=desired_capacity", None, (401, 200, 200, 200)),
 ]
 
@@ -89,7 +94,7 @@ def test_who_may_do_what(gate: Gate, row: tuple[str, str, Any, tuple[Any, ...]],
 def test_no_route_is_forgotten(gate: Gate) -> None:
     schema = httpx.get(f"{gate.url}/v1/openapi.json").json()
     routes = {(method.upper(), path) for path, methods in schema["paths"].items() for method in methods}
-    known = {(row[0], row[1].partition("?")[0].replace("held", "mutation_id").replace("applied", "mutation_id").replace("mut_none", "{mutation_id}").replace("drift_none", "{drift_id}").replace("no_source", "{source}")) for row in MATRIX}  # fmt: skip
+    known = {(row[0], row[1].partition("?")[0].replace("held", "mutation_id").replace("applied", "mutation_id").replace("mut_none", "{mutation_id}").replace("drift_none", "{drift_id}").replace("no_source", "{source}").replace("stp_none", "{stop_id}").replace("actor_none", "{actor}")) for row in MATRIX}  # fmt: skip
     assert routes == known | {("GET", "/readyz"), ("POST", "/v1/run-tasks/hcp")}
     signed = schema["paths"]["/v1/run-tasks/hcp"]["post"]
     assert signed["parameters"][0]["name"] == "X-Tfc-Task-Signature"

@@ -1,0 +1,82 @@
+"""`sentinel budgets`: what actors have left, and the reset of a circuit breaker."""
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any
+from urllib.parse import quote
+
+import typer
+
+from gateway.cli.client import call_api_as
+from gateway.cli.options import As, Json
+from gateway.cli.output import console, fail, run, safe, show_json, show_table
+from gateway.errors import Malformed
+
+
+def budgets(
+    *,
+    of: Annotated[str, typer.Option("--actor", help="Only this actor.")] = "",
+    reset: Annotated[
+        str, typer.Option(help="Close the circuit breaker of this actor. Needs the role `operator`.")
+    ] = "",
+    reason: Annotated[str, typer.Option(help="Why it is reset. Recorded.")] = "",
+    actor: As = None,
+    as_json: Json = False,
+) -> None:
+    """Show what is left of each actor's budgets, how many claims it holds, and whether its circuit breaker is closed.
+
+    People and pipelines see every actor, agents themselves.
+    """
+    if reset:
+        _reset(reset, reason, actor, as_json=as_json)
+        return
+    query = {"actor": of} if of else {}
+    reply = run(call_api_as(actor, "GET", "/budgets", member="budgets", query=query), as_json=as_json)
+    if as_json:
+        show_json(reply)
+        return
+    rows = [row for each in reply["budgets"] for row in _rows(each)]
+    show_table("Budgets", ["actor", "what", "left", "of", "full again"], rows)
+    for each in reply["budgets"]:
+        if each["breaker"]["state"] != "closed":
+            console.print(safe(_breaker(each)))
+
+
+def _reset(name: str, reason: str, actor: str | None, *, as_json: bool) -> None:
+    if not reason.strip():
+        fail(Malformed("Say why the breaker is reset, with --reason."), as_json=as_json)
+    path = f"/budgets/{quote(name, safe='')}/reset"
+    reply = run(call_api_as(actor, "POST", path, member="reset_by", body={"reason": reason}), as_json=as_json)
+    if as_json:
+        show_json(reply)
+        return
+    console.print(f"The breaker of {safe(name)} is closed. It is recorded with your name and reason.")
+
+
+def _rows(share: Mapping[str, Any]) -> Iterable[list[str]]:
+    for each in share["mutations"]:
+        what = " ".join(part for part in (each["motivation"], "mutations a", each["per"]) if part)
+        yield [share["actor"], what, str(each["left"]), str(each["most"]), _moment(each["full_at"])]
+    for each in share["added"]:
+        yield [
+            share["actor"],
+            f"{each['size']} added a day",
+            str(each["left"]),
+            str(each["most"]),
+            _moment(each["full_at"]),
+        ]
+    for each in share["claims"]:
+        most = each["most"]
+        left = "" if most is None else str(max(0, most - each["held"]))
+        yield [share["actor"], f"{each['motivation']} claims", left, "" if most is None else str(most), ""]
+
+
+def _breaker(share: Mapping[str, Any]) -> str:
+    breaker = share["breaker"]
+    until = f" until {_moment(breaker['until'])}, then one call is tried" if breaker["until"] else ""
+    tried = f" with {breaker['trial']} on trial" if breaker["trial"] else ""
+    state = breaker["state"].replace("_", " ")
+    return f"The breaker of {share['actor']} is {state}{until}{tried}: {breaker['refused_in_a_row']} refusals and failures in a row."
+
+
+def _moment(time: str | None) -> str:
+    return time[:19].replace("T", " ") if time else ""

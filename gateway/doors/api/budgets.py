@@ -1,0 +1,112 @@
+"""The API's routes about what actors have left, and by which a person resets a circuit breaker."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any
+
+import structlog
+from fastapi import APIRouter, Depends, Request
+
+from gateway.checks.fair_limits import WITHOUT_MOTIVE, FairLimits
+from gateway.doors.api.context import Context
+from gateway.doors.api.schemas import GlassBody, body_of, openapi_body
+from gateway.doors.serialize import time_to_json
+from gateway.model.breaker import Breaker
+from gateway.model.budget import SPANS, Charge, Levels
+from gateway.model.caller import ActorKind, Caller
+from gateway.model.used import Used
+
+log = structlog.get_logger()
+
+
+def add_budget_routes(router: APIRouter, context: Context) -> None:
+    """Add `GET /budgets` and `POST /budgets/{actor}/reset`."""
+
+    @router.get("/budgets", summary="What is left of each actor's budgets and claims, and its circuit breaker")
+    async def budgets(caller: Annotated[Caller, Depends(context.caller)], actor: str = "") -> dict[str, Any]:
+        kinds = {key.actor: key.kind for key in reversed(await context.keys.all())}
+        asked = {actor} if actor else set(kinds)
+        shown = asked if caller.sees_all else asked & {caller.actor}
+        now = context.clock.now()
+        used = await context.budgets.used(now)
+        found = [
+            share_to_json(name, kinds[name], await context.limits.of(kinds[name]), used.get(name, Used()), now)
+            for name in sorted(shown & set(kinds))
+        ]
+        return {"budgets": found}
+
+    @router.post(
+        "/budgets/{actor}/reset",
+        openapi_extra=openapi_body(GlassBody),
+        summary="Close the circuit breaker of an actor; the reason is recorded",
+    )
+    async def reset(request: Request, caller: Annotated[Caller, Depends(context.caller)], actor: str) -> dict[str, Any]:
+        body = await body_of(context.inbound(request), GlassBody)
+        await context.budgets.reset_breaker(actor, by=caller, reason=body.reason, at=context.clock.now())
+        log.warning("breaker_reset", of=actor, by=caller.actor, reason=body.reason)
+        return {"actor": actor, "reset_by": caller.actor}
+
+
+def share_to_json(actor: str, kind: ActorKind, limits: FairLimits, used: Used, now: datetime) -> dict[str, Any]:
+    """What an actor may still do."""
+    named = {name: charges for name, charges in limits.by_motivation.items() if charges}
+    buckets = [
+        *(_bucket(span, span, "", charge, used.levels, now) for span, charge in _by_length(limits.mutations)),
+        *(
+            _bucket(f"{motivation}/{span}", span, motivation, charge, used.levels, now)
+            for motivation, charges in named.items()
+            for span, charge in _by_length(charges)
+        ),
+    ]
+    return {
+        "actor": actor,
+        "kind": kind.value,
+        "mutations": buckets,
+        "added": [_added(size, most, used.levels, now) for size, most in limits.added.items()],
+        "claims": _claims(limits.claims, used.claims),
+        "breaker": _breaker(limits, used.breaker),
+    }
+
+
+def _by_length(charges: Mapping[str, Charge]) -> list[tuple[str, Charge]]:
+    """The charges by their span, the shortest first."""
+    return sorted(charges.items(), key=lambda each: each[1].seconds)
+
+
+def _bucket(  # noqa: PLR0917  what one row shows
+    name: str, span: str, motivation: str, charge: Charge, levels: Levels, now: datetime
+) -> dict[str, Any]:
+    return {"motivation": motivation, **_left(name, span, charge, levels, now)}
+
+
+def _added(size: str, most: int, levels: Levels, now: datetime) -> dict[str, Any]:
+    charge = Charge(most=most, seconds=SPANS["day"])
+    return {"size": size, **_left(f"{size}/day", "day", charge, levels, now)}
+
+
+def _left(name: str, span: str, charge: Charge, levels: Levels, now: datetime) -> dict[str, Any]:
+    full = levels.get(name)
+    return {
+        "per": span,
+        "most": charge.most,
+        "left": charge.left(full, now),
+        "full_at": time_to_json(full) if full is not None and full > now else None,
+    }
+
+
+def _claims(limits: Mapping[str, int], held: Mapping[str, int]) -> list[dict[str, Any]]:
+    by_name = {name or WITHOUT_MOTIVE: count for name, count in held.items()}
+    return [
+        {"motivation": name, "most": limits.get(name), "held": by_name.get(name, 0)}
+        for name in sorted({*limits, *by_name})
+    ]
+
+
+def _breaker(limits: FairLimits, breaker: Breaker) -> dict[str, Any]:
+    return {
+        "state": breaker.state.value,
+        "refused_in_a_row": breaker.in_a_row,
+        "opens_at": limits.breaker.in_a_row if limits.breaker else None,
+        "until": time_to_json(breaker.until),
+        "trial": breaker.trial,
+    }
