@@ -126,10 +126,13 @@ def test_a_policy_rule_names_its_title_and_its_line(gate: Gate, speak_as: Speak,
     assert "findings contains" in source[int(line) - 1]
     assert [check["check"] for check in told["checks"]] == [
         "classes",
+        "stops",
         "bounds",
         "dependencies",
         "quarantine",
+        "time_box",
         "policy",
+        "fairness",
         "arbitration",
     ]
     assert document("explain", mutation)[1]["claims"]
