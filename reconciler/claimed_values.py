@@ -41,7 +41,7 @@ _MOST_LATER: Final = 20
 """How many later changes of a resource are looked at."""
 
 
-class ClaimLedger(Protocol):
+class SeenLedger(Protocol):
     """Where what was seen is recorded."""
 
     async def record_seen(self, seen: Sequence[SeenValue], at: datetime) -> Sequence[str]:
@@ -63,7 +63,7 @@ class ClaimedValues:
     """Compares the standing claims of one stack with what is live."""
 
     stack: str
-    ledger: ClaimLedger
+    ledger: SeenLedger
     queries: LedgerQueries
     clock: Clock
     read_live: LiveReader
