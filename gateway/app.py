@@ -222,6 +222,7 @@ def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
             policy=ports.engine,
             clock=ports.clock,
             proof=ports.signals.proof,
+            couplings=ports.engine.couplings,
         ),
         checks=checks(ports.engine, ports.drift.quarantined),
         ledger=ports.ledger,

@@ -186,6 +186,12 @@ class NotAllowed(SentinelError):
     code = "not_allowed"
 
 
+class ImpossibleTransition(NotAllowed):
+    """A claim is in a state in which this cannot happen to it. Nothing was stored."""
+
+    code = "impossible_transition"
+
+
 class NotSendable(SentinelError):
     """The call cannot be serialized into a request to AWS; nothing was sent."""
 

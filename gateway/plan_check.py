@@ -1,6 +1,6 @@
 """Judges all changes of a Terraform plan in one decision, as the line would judge them, and sends nothing."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -11,6 +11,7 @@ from gateway.effects.plan_effects import planned_effects
 from gateway.errors import Malformed, NotAllowed
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim
+from gateway.model.coupling import Couplings
 from gateway.model.facts import Facts
 from gateway.model.ids import new_id
 from gateway.model.json import Json
@@ -84,6 +85,8 @@ class PlanCheck:
     masker: Masker = field(repr=False)
     digest_key: bytes = field(default=b"", repr=False)
     """Keys the digests of plans, which are recorded."""
+    couplings: Callable[[], Couplings] = Couplings
+    """Which attributes belong together."""
 
     async def check(
         self,
@@ -142,7 +145,7 @@ class PlanCheck:
         return _verdict(mutation, plan, stack, decision, _contested(mutation, facts, decision))
 
     def _survey(self, stack: OneStack) -> Survey:
-        return Survey(stacks=stack, ledger=self.ledger, policy=self.policy, clock=self.clock)
+        return Survey(stacks=stack, ledger=self.ledger, policy=self.policy, clock=self.clock, couplings=self.couplings)
 
 
 _NOTHING: Final = Finding(

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from gateway.model.claim import Claim, Relation, StandingClaim
 from gateway.model.contract import Contract
+from gateway.model.coupling import Couplings
 from gateway.model.disputes import with_disputes
 from gateway.model.facts import Dependant, Facts, GroupRules, Subject
 from gateway.model.json import Json
@@ -15,6 +16,7 @@ from gateway.model.path import AttributePath, put_all
 from gateway.model.signal import MotiveProof
 from gateway.model.verdict import Mode
 from gateway.ports import Clock, Ledger, LedgerView, PolicyEngine
+from gateway.terraform.coupled import coupled_with
 from gateway.terraform.group_rules import GROUP_ID, groups_of, rules_beside
 from gateway.terraform.stack import Stack
 from gateway.terraform.stacks import Stacks
@@ -36,9 +38,13 @@ class Survey:
         policy: PolicyEngine,
         clock: Clock,
         proof: Callable[[Motive | None, Mapping[str, str]], MotiveProof] = lambda _motive, _stacks: MotiveProof(),
+        couplings: Callable[[], Couplings] = Couplings,
     ) -> None:
-        """`proof` says what the evidence of a motive proves for resources, given by address with the name of their stack."""
+        """`proof` says what the evidence of a motive proves for resources, given by address with the name of their stack; `couplings`
+        which attributes belong together.
+        """
         self._proof = proof
+        self._couplings = couplings
         self._stacks = stacks
         self._ledger = ledger
         self._policy = policy
@@ -51,7 +57,9 @@ class Survey:
         loaded = self._stacks.snapshot()
         stacks = {effect.address: loaded.declaring(effect.address) for effect in mutation.effects}
         dependants = {address: stack.dependants(address) if stack else () for address, stack in stacks.items()}
-        addresses = {*stacks, *(dependant.address for group in dependants.values() for dependant in group)}
+        coupled = coupled_with(mutation.effects, stacks, dependants, self._couplings())
+        nearby = (dependant.address for group in dependants.values() for dependant in group)
+        addresses = {*stacks, *nearby, *coupled.dependencies}
         others = _other_names(stacks, loaded)
         view = await self._ledger.view(
             addresses=sorted(addresses | others.keys()),
@@ -69,7 +77,8 @@ class Survey:
                 [loaded.default_mode if stack is None else stack.mode for stack in stacks.values()], loaded
             ),
             subjects=subjects,
-            claims=_standing(_renamed(view.claims, others), mutation.effects),
+            claims=_standing(_renamed(view.claims, others), mutation.effects, coupled.dependencies),
+            coupled=coupled.attributes,
             approval=view.approval,
             flips=view.flips,
             held_before=view.held_before,
@@ -187,19 +196,21 @@ def _subject(effect: Effect, resource: _Resource, stack: Stack | None, *, told: 
     )
 
 
-def _standing(claims: Sequence[Claim], effects: Sequence[Effect]) -> tuple[StandingClaim, ...]:
+def _standing(
+    claims: Sequence[Claim], effects: Sequence[Effect], dependencies: Collection[str]
+) -> tuple[StandingClaim, ...]:
     touched: dict[str, set[str]] = {}
     for effect in effects:
         touched.setdefault(effect.address, set()).add(effect.attribute)
     return tuple(
-        StandingClaim(claim=claim, relation=_relation(claim, touched.get(claim.address, frozenset())))
+        StandingClaim(claim=claim, relation=_relation(claim, touched.get(claim.address, frozenset()), dependencies))
         for claim in claims
     )
 
 
-def _relation(claim: Claim, touched: Collection[str]) -> Relation:
+def _relation(claim: Claim, touched: Collection[str], dependencies: Collection[str]) -> Relation:
     """How the claim relates to a change of these attributes of its resource."""
     if not touched:
-        return Relation.DEPENDANT
+        return Relation.DEPENDENCY if claim.address in dependencies else Relation.DEPENDANT
     same = WHOLE in touched or claim.attribute == WHOLE or claim.attribute in touched
     return Relation.SAME if same else Relation.RESOURCE

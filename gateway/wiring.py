@@ -125,6 +125,7 @@ def plans(ports: Ports) -> PlanCheck:
         clock=ports.clock,
         masker=ports.masker,
         digest_key=ports.digest_key,
+        couplings=ports.engine.couplings,
     )
 
 

@@ -2,6 +2,20 @@
 package sentinel.fixtures
 
 config := {
+	"couplings": {"pairs": [
+		{
+			"name": "size-and-instances",
+			"why": "how many are enough depends on how large each is",
+			"one": {"type": "aws_autoscaling_group", "attribute": "desired_capacity"},
+			"other": {"type": "aws_launch_template", "attribute": "instance_type"},
+		},
+		{
+			"name": "size-and-limit",
+			"why": "a lower limit takes instances away",
+			"one": {"type": "aws_autoscaling_group", "attribute": "desired_capacity"},
+			"other": {"type": "aws_autoscaling_group", "attribute": "max_size"},
+		},
+	]},
 	"data_loss": {
 		"stores": [
 			"aws_ami", "aws_backup_vault", "aws_cloudwatch_log_group", "aws_codecommit_repository",

@@ -24,6 +24,7 @@ from gateway.terraform.origin import code_origin
 from gateway.terraform.provider_mirror import read_mirror, terraform_environment
 from gateway.terraform.repository import find_checkout
 from reconciler.backlog import Backlog
+from reconciler.claimed_values import ClaimedValues
 from reconciler.credentials import check_credentials
 from reconciler.doubt.read_back import LiveReader, ReadBack
 from reconciler.doubt.trail import Trail
@@ -198,6 +199,9 @@ def _drifting(settings: Settings, line: Line, backlog: Backlog, ledger: SqlLedge
         every_seconds=reconcile.drift_every,
         sources=open_sources(sources, aws_clients(settings), identity=reconcile.gateway_identity),
         healer=None if reconcile.endpoint else _healer(reconcile.heal_replace, line),
+        claimed=ClaimedValues(
+            stack=line.stack, ledger=ledger, queries=ledger, clock=line.clock, read_live=line.read_live
+        ),
     )
 
 

@@ -17,6 +17,7 @@ from gateway.model.stop import Reach, Stop, in_the_way
 from gateway.ports import EventLedger, RecordQuery
 from gateway.stop_ports import StopLedger
 from reconciler.backlog import Backlog
+from reconciler.claimed_values import ClaimedValues
 from reconciler.drift.applied import AppliedMutation, applied_mutation
 from reconciler.drift.cloudtrail import origins
 from reconciler.drift.foreign import OutsideChange, outside_changes
@@ -46,6 +47,8 @@ class Drifting:
     healer: Healer | None = None
     """None where terraform does not reach AWS through the gateway."""
     book: DriftBook = field(default_factory=DriftBook)
+    claimed: ClaimedValues | None = None
+    """Compares the claimed values with what is live; None: nobody is told of implicit conflicts."""
 
     def slot(self) -> int:
         """The number of the current time on the schedule: each is looked at once, however often the service restarts."""
@@ -82,6 +85,9 @@ class Drifting:
                         "reason": "Live and code agree again, or a mutation set the value since.",
                     },
                 )
+        if self.claimed is not None:
+            known = {(each.change.address, each.change.attribute): each.origin for each in found.values()}
+            await self.claimed.look({key: origin for key, origin in known.items() if origin is not None})
         await self.sources.done()
         return len(found)
 

@@ -12,6 +12,7 @@ from gateway.model.claim import Relation
 from gateway.model.facts import Facts
 from gateway.model.json import Json
 from gateway.model.mutation import EffectAction, Mutation
+from gateway.model.overlap import Overlaps
 
 log = structlog.get_logger()
 
@@ -40,9 +41,17 @@ class ContestPolicy:
 
 
 def _contested(mutation: Mutation, facts: Facts) -> bool:
-    """Whether another actor's claim may be in the way: on what the mutation sets, or on anything near what it deletes."""
+    """Whether another actor's claim may be in the way: on what the mutation sets, on what belongs together with that, or on anything
+    near what it deletes.
+    """
     deletes = any(effect.action is EffectAction.DELETE for effect in mutation.effects)
+    coupled = Overlaps((*each, None) for each in facts.coupled)
     return any(
-        standing.claim.actor != mutation.caller.actor and (deletes or standing.relation is Relation.SAME)
+        standing.claim.actor != mutation.caller.actor
+        and (
+            deletes
+            or standing.relation is Relation.SAME
+            or bool(coupled.of(standing.claim.address, standing.claim.attribute))
+        )
         for standing in facts.claims
     )

@@ -5,11 +5,12 @@ from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
 from gateway.errors import PolicyUnavailable
+from gateway.model.coupling import ConflictClass
 from gateway.model.json import Json
 from gateway.model.verdict import CounterOffer, Finding, Verdict
 
 _REQUIRED = frozenset({"id", "verdict", "message", "address", "attribute"})
-_OPTIONAL = frozenset({"holder", "retry_after_ns"})
+_OPTIONAL = frozenset({"holder", "retry_after_ns", "conflict"})
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 Kind = TypeVar("Kind")
@@ -47,9 +48,20 @@ def finding(check: str, item: Json) -> Finding:
         address=address,
         attribute=attribute,
         offer=_offer(item, address, attribute),
+        conflict=_conflict(item),
         # A policy can mark an absolute denial only by its id.
         absolute=verdict is Verdict.DENY and rule.startswith("never."),
     )
+
+
+def _conflict(item: Mapping[str, Json]) -> ConflictClass | None:
+    """The class of the conflict; None if the policy names none."""
+    if "conflict" not in item:
+        return None
+    named = member(item, "conflict", str)
+    if named not in (ConflictClass.DIRECT, ConflictClass.INDIRECT):
+        raise PolicyUnavailable(f"A policy's finding names a class of conflict that there is not: {named[:64]!r}.")
+    return ConflictClass(named)
 
 
 def _offer(item: Mapping[str, Json], address: str, attribute: str) -> CounterOffer | None:

@@ -10,6 +10,7 @@ from gateway.model.json import Json, to_json
 from gateway.model.motive import motive_to_json
 from gateway.model.mutation import Mutation
 from gateway.model.signal import MotiveProof
+from gateway.terraform.coupled import resource_type_of
 
 NOTHING_CHECKED = MotiveProof()
 _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
@@ -110,6 +111,7 @@ def claim_input(standing: StandingClaim, proof: MotiveProof = NOTHING_CHECKED) -
     return {
         "id": claim.id,
         "address": claim.address,
+        "resource_type": resource_type_of(claim.address),
         "attribute": claim.attribute,
         "value": to_json(claim.value),
         "actor": claim.actor,

@@ -110,7 +110,7 @@ def claims(
             _why(claim),
             claim["since"][:19].replace("T", " "),
             (claim["until"] or "until superseded")[:19].replace("T", " "),
-            claim["end"] or "open",
+            claim["end"] or ("undone" if claim["undone"] else "open"),
         ]
         for claim in reply["claims"]
     ]

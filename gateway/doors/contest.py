@@ -34,6 +34,7 @@ def _rival(rival: Mapping[str, Any], *, sees_all: bool) -> dict[str, Any]:
     names = (*_FOR_ALL, *_FOR_PEOPLE) if sees_all else _FOR_ALL
     return {
         **{name: rival[name] for name in names},
+        "class": rival.get("class", ""),
         "since": _time(rival["since_ns"]),
         "until": _time(rival["until_ns"]),
     }

@@ -6,6 +6,7 @@ from typing import Any
 from gateway.doors.contest import contest_of
 from gateway.doors.explanation_text import explanation_text
 from gateway.doors.mutation_state import mutation_state
+from gateway.doors.undone import undone_values
 from gateway.model.json import to_json
 from gateway.model.record import Record, Stage
 from gateway.model.verdict import Verdict
@@ -38,6 +39,7 @@ def explanation_of(records: Sequence[Record], *, sees_all: bool) -> dict[str, An
         "come_back": come_back(decision),
         "approval": _approval(decision, records),
         "claims": body["claims"],
+        "undone": undone_values(records),
         "supersedes": decision["supersedes"],
         "left_out": body.get("cut"),
         "records": [{"seq": record.seq, "stage": record.stage.value, "at": to_json(record.at)} for record in records],
@@ -59,6 +61,7 @@ def _rule(finding: Mapping[str, Any]) -> dict[str, Any]:
         **{name: finding[name] for name in ("rule", "verdict", "reason", "address", "attribute")},
         "title": finding.get("title", ""),
         "source": finding.get("source", ""),
+        "conflict": finding.get("conflict", ""),
         "nearest": offer.get("nearest"),
         "holder": offer.get("holder", ""),
         "retry_after": offer.get("retry_after"),

@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gateway.doors.undone import undone_lines
+
 _VERDICTS = {"allow": "allowed", "hold": "held for a human", "deny": "refused"}
 _VERBS = {"allow": "allowed it", "hold": "held it for a human", "deny": "refused it"}
 _OUTCOMES = {
@@ -41,6 +43,7 @@ def _checks(document: Mapping[str, Any]) -> Iterator[str]:
         yield f"Check {check['check']}: {_VERDICTS[check['verdict']] if against else 'nothing against it'}."
         for rule in against:
             named = f"{rule['rule']}, {rule['title']}" if rule["title"] else rule["rule"]
+            named += f", {rule['conflict']} conflict" if rule.get("conflict") else ""
             place = f", {rule['source']}" if rule["source"] else ", built into Sentinel"
             yield f"  {rule['reason']} [{named}{place}]"
 
@@ -78,7 +81,7 @@ def _contest(document: Mapping[str, Any]) -> Iterator[str]:
         yield f"This change scored {_score(contest['incoming'])}."
     for rival in contest["rivals"]:
         until = f" until {rival['until']}" if rival["until"] else " until it is superseded, released or merged"
-        yield f"{rival['actor']} holds {rival['attribute']} of {rival['address']}{until}; that claim {_OUTCOMES[rival['outcome']]}."
+        yield f"{rival['actor']} holds {rival['attribute']} of {rival['address']}{until}; that claim {_OUTCOMES[rival['outcome']]}{_class(rival)}."
         if "terms" in rival:
             motive = f"{rival['intent']}/{rival['motivation']}" if rival["motivation"] else "no stated motive"
             yield f"  It is held for {motive} and scored {_score(rival)}."
@@ -86,6 +89,10 @@ def _contest(document: Mapping[str, Any]) -> Iterator[str]:
         winners = ", ".join(f"{each['intent']}/{each['motivation']} ({each['score']})" for each in contest["winning"])
         more = f" and {contest['more_winning']} more" if contest["more_winning"] else ""
         yield f"To win, it needed {contest['needed']}. With proof, these would have won: {winners or 'none'}{more}."
+
+
+def _class(rival: Mapping[str, Any]) -> str:
+    return f" ({rival['class']} conflict)" if rival.get("class") else ""
 
 
 def _score(side: Mapping[str, Any]) -> str:
@@ -110,6 +117,7 @@ def _approval(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _next(document: Mapping[str, Any]) -> Iterator[str]:
+    yield from undone_lines(document.get("undone", ()))
     for offer in document["nearest"]:
         yield f"The nearest legal value of {offer['attribute']} of {offer['address']} is {_value(offer['value'])}."
     come_back = document["come_back"]

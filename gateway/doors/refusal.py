@@ -42,8 +42,9 @@ def _reasons(objections: list[str]) -> str:
 
 
 def _objection(finding: Finding) -> str:
-    """The rule id, then the finding's reason. Reasons about bounds already contain file and line."""
-    return f"[{finding.rule}] {finding.reason}"
+    """The rule id, with the class of the conflict if it is one, then the finding's reason. Reasons about bounds already contain file and line."""
+    conflict = f", {finding.conflict.value} conflict" if finding.conflict else ""
+    return f"[{finding.rule}{conflict}] {finding.reason}"
 
 
 def _unique(sentences: Iterable[str]) -> Iterable[str]:

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from gateway.doors.undone import undone_to_json
 from gateway.model.approval_rule import approval_rule_to_json
 from gateway.model.claim import Claim
 from gateway.model.hold import Hold
@@ -30,6 +31,8 @@ def finding_to_json(finding: Finding) -> dict[str, Any]:
         "attribute": finding.attribute,
         "source": finding.source,
     }
+    if finding.conflict is not None:
+        document["conflict"] = finding.conflict.value
     if (offer := finding.offer) is not None:
         retry_after = time_to_json(offer.retry_after)
         document["offer"] = {"nearest": to_json(offer.nearest), "holder": offer.holder, "retry_after": retry_after}
@@ -153,6 +156,7 @@ def claim_to_json(claim: Claim) -> dict[str, Any]:
         "since": time_to_json(claim.since),
         "until": time_to_json(claim.until),
         "proof": list(claim.proof),
+        "undone": undone_to_json(claim.undone),
         "ended_at": time_to_json(claim.ended_at),
         "end": None if claim.end is None else claim.end.value,
     }

@@ -36,7 +36,7 @@ _RECONCILED: Final = (
     .order_by(RECORDS.c.seq.desc())
     .limit(1)
 )
-_OPEN_CLAIM: Final = select(CLAIMS.c.until, CLAIMS.c.unsettled).where(
+_OPEN_CLAIM: Final = select(CLAIMS.c.until, CLAIMS.c.unsettled, CLAIMS.c.undone).where(
     CLAIMS.c.mutation_id == bindparam("mutation"),
     CLAIMS.c.address == bindparam("where"),
     CLAIMS.c.attribute.in_(bindparam("attributes", expanding=True)),
@@ -79,6 +79,9 @@ class Blame:
     commit: str = ""
     claim_open: bool = False
     claim_until: datetime | None = None
+    undone: Json = None
+    """Since when the live value is another one (`at`), which (`live`) and who probably did it (`by`); None if the claimed value stands, as far as is
+    known."""
 
 
 def blame(connection: Connection, address: str, attribute: str, now: datetime) -> Blame | None:
@@ -121,6 +124,7 @@ def blame(connection: Connection, address: str, attribute: str, now: datetime) -
         commit=str(reconciled.get("commit") or ""),
         claim_open=claim is not None and (until is None or until > now),
         claim_until=until,
+        undone=json.loads(claim.undone) if claim is not None and claim.undone else None,
     )
 
 

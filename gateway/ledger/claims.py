@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from sqlalchemy import Select, Subquery, bindparam, func, literal_column, or_, select, update
 
+from gateway.ledger.claim_states import ClaimEvent, require
 from gateway.ledger.rows import ClaimRow
 from gateway.ledger.statements import Query, Session, Statement, columns
 from gateway.ledger.tables import CLAIMS
@@ -81,13 +82,15 @@ def open_claims_of(transaction: Transaction, mutation_id: str) -> Sequence[Claim
     return transaction.rows(_OPEN_OF_MUTATION, {"mutation": mutation_id})
 
 
-def settle_claims(transaction: Transaction, mutation_id: str) -> None:
-    """Mark a mutation's claims as settled: from now on they expire and can be superseded."""
+def settle_claims(transaction: Transaction, mutation_id: str, rows: Sequence[ClaimRow] = ()) -> None:
+    """Mark a mutation's claims as settled: from now on they expire and can be superseded. `rows` are those that stand afterwards."""
+    require(rows, ClaimEvent.APPLIED)
     transaction.change(_SETTLE, {"mutation": mutation_id})
 
 
 def end_claims(transaction: Transaction, rows: Sequence[ClaimRow], at: datetime, how: ClaimEnd) -> None:
-    """End open claims, without a record."""
+    """End open claims, without a record. Raises `errors.ImpossibleTransition` if one cannot end so in its state."""
+    require(rows, ClaimEvent(how.value))
     transaction.change_each(_END, [{"claim": row.id, "at": to_text(at), "how": how.value} for row in rows])
 
 

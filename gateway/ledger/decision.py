@@ -8,6 +8,7 @@ from sqlalchemy import bindparam, insert, select, update
 
 from gateway.errors import ApprovalSpent, AttemptInFlight, ClaimTaken
 from gateway.ledger.budgets import account_decision
+from gateway.ledger.claim_states import ClaimEvent, require
 from gateway.ledger.claims import end_expired, open_claims
 from gateway.ledger.rows import ClaimRow
 from gateway.ledger.serialize import canonical_text, claim_to_row, motivation_of
@@ -103,7 +104,7 @@ def _append(transaction: Transaction, write: WriteSet) -> int:
 def _end_replaced(transaction: Transaction, write: WriteSet) -> None:
     """End the claims that the decision supersedes and those that have expired. Raises `errors.ClaimTaken` for any other in the way."""
     superseded = _superseded(transaction, write)
-    addresses = sorted({effect.address for effect in write.setting})
+    addresses = sorted({effect.address for effect in write.setting} | {address for address, _ in write.facts.coupled})
     if addresses:
         now = to_text(write.facts.now)
         standing = transaction.rows(_STANDING, {"addresses": canonical_text(addresses)})
@@ -130,6 +131,7 @@ def _superseded(transaction: Transaction, write: WriteSet) -> set[str]:
     unsettled = next((row for row in rows if row.unsettled), None)
     if unsettled is not None and write.decision.mode is Mode.ENFORCE:
         raise ClaimTaken(_busy(unsettled))
+    require(rows, ClaimEvent.SUPERSEDED)
     return wanted
 
 
@@ -137,17 +139,22 @@ def _refuse_taken(write: WriteSet, standing: Sequence[ClaimRow]) -> None:
     """Raise `errors.ClaimTaken` if a standing claim is in the way of an attribute that the mutation sets, whatever the value.
 
     A claim on the same attribute always is, and so is one whose outcome is not known (except in observe mode). A claim on a part
-    of the attribute, or around it, is if the checks did not see it: then another actor took it between the survey and this transaction.
+    of the attribute, around it, or on what belongs together with it, is if the checks did not see it: then another actor took it between
+    the survey and this transaction.
     """
     seen = {known.claim.id for known in write.facts.claims}
     taking = {(claim.address, claim.attribute) for claim in write.claims}
     enforced = write.decision.mode is Mode.ENFORCE
     on = Overlaps((row.address, row.attribute, row) for row in standing)
+    unseen = {row.id for row in standing if row.id not in seen and row.actor != write.mutation.caller.actor}
     for effect in write.setting:
         for row in on.of(effect.address, effect.attribute):
             same = (row.address, row.attribute) in taking
-            unseen = row.id not in seen and row.actor != write.mutation.caller.actor
-            if same or unseen or (row.unsettled and enforced):
+            if same or row.id in unseen or (row.unsettled and enforced):
+                raise ClaimTaken(_busy(row))
+    for address, attribute in write.facts.coupled:
+        for row in on.of(address, attribute):
+            if row.id in unseen:
                 raise ClaimTaken(_busy(row))
 
 

@@ -29,6 +29,7 @@ from gateway.ledger.signals import record_signals
 from gateway.ledger.statements import Session
 from gateway.ledger.store import Store, open_store
 from gateway.ledger.transaction import Transaction
+from gateway.ledger.undone import record_seen
 from gateway.ledger.unneeded import end_unneeded
 from gateway.ledger.verification import verify_ledger
 from gateway.ledger.write_set import write_set
@@ -48,6 +49,7 @@ from gateway.model.refusal import Refusal
 from gateway.model.resolution import Resolution
 from gateway.model.signal import Signal, SignalEvent
 from gateway.model.stop import Stop, StopScope
+from gateway.model.undone import SeenValue
 from gateway.model.used import Used
 from gateway.model.verdict import Decision
 from gateway.off_loop import off_loop, size_of
@@ -304,6 +306,10 @@ class SqlLedger:
     async def record_signals(self, events: Sequence[SignalEvent], at: datetime) -> int:
         """Record what is news, and downgrade the claims whose last proof closes; the number of signals that changed."""
         return await self._writer.submit(lambda transaction: record_signals(transaction, events, at))
+
+    async def record_seen(self, seen: Sequence[SeenValue], at: datetime) -> Sequence[str]:
+        """Record which claimed values are live no more, and which are again; the ids of the claims of which that is news."""
+        return await self._writer.submit(lambda transaction: record_seen(transaction, seen, at))
 
     async def signals_version(self) -> int:
         """The number of the latest record about a signal."""

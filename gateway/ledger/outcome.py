@@ -12,7 +12,7 @@ from gateway.effects.sensitive_members import reply_may_hold_secret
 from gateway.errors import NotAllowed, NotFound
 from gateway.ledger.budgets import account_outcome
 from gateway.ledger.claims import end_claims, open_claims_of, settle_claims
-from gateway.ledger.reopen import end_restated, reopen_superseded
+from gateway.ledger.reopen import end_restated, is_restated, reopen_superseded
 from gateway.ledger.rows import AttemptRow
 from gateway.ledger.serialize import canonical_text, ids, reply_digest
 from gateway.ledger.statements import Query, Statement, columns
@@ -213,9 +213,11 @@ def _settle_applied_claims(
     transaction: Transaction, attempt: AttemptRow, effects: Sequence[AppliedEffect], at: datetime
 ) -> dict[str, Json]:
     """Settle the claims of an applied mutation and end those that only restated a value; both as members of the record."""
-    settle_claims(transaction, attempt.mutation_id)
+    rows = open_claims_of(transaction, attempt.mutation_id)
+    settle_claims(transaction, attempt.mutation_id, [row for row in rows if row.unsettled and not is_restated(row)])
     setting = [(each.address, each.attribute) for each in effects if (each.action, each.attribute) != ("invoke", WHOLE)]
-    ended, reopened = end_restated(transaction, attempt.mutation_id, to_text(at), setting)
+    restated = [row for row in rows if is_restated(row)]
+    ended, reopened = end_restated(transaction, attempt.mutation_id, to_text(at), setting, restated)
     return {"claims_ended": ended, "claims_reopened": reopened}
 
 

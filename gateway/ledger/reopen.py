@@ -1,14 +1,16 @@
 """Reopens the claims that a mutation superseded, if it failed, or as far as it only restated the values they hold."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sqlalchemy import bindparam, select, update
 
-from gateway.ledger.claims import end_claims, open_claims_of
+from gateway.ledger.claim_states import ClaimEvent, require
+from gateway.ledger.claims import end_claims
 from gateway.ledger.rows import ClaimRow
 from gateway.ledger.statements import Query, Statement, columns
-from gateway.ledger.tables import CLAIMS
+from gateway.ledger.states import AttemptState
+from gateway.ledger.tables import ATTEMPTS, CLAIMS
 from gateway.ledger.timestamps import from_text
 from gateway.ledger.transaction import Transaction
 from gateway.model.claim import ClaimEnd
@@ -25,19 +27,23 @@ _HOLDER: Final = Statement(
         CLAIMS.c.address == bindparam("where"), CLAIMS.c.attribute == bindparam("what"), CLAIMS.c.ended_at.is_(None)
     )
 )
+_ATTEMPT_STATE: Final = Statement(select(ATTEMPTS.c.state).where(ATTEMPTS.c.mutation_id == bindparam("mutation")))
 _REOPEN: Final = Statement(
     update(CLAIMS).where(CLAIMS.c.id == bindparam("claim")).values(ended_at=None, end=None, ended_by=None)
 )
 
 
 def end_restated(
-    transaction: Transaction, mutation_id: str, now: str, effects: Iterable[tuple[str, str]]
+    transaction: Transaction,
+    mutation_id: str,
+    now: str,
+    effects: Iterable[tuple[str, str]],
+    restated: Sequence[ClaimRow],
 ) -> tuple[list[str], list[str]]:
     """End the claims of an applied mutation on values that it only restated, and reopen those they stood in for; the ids of both.
 
     `effects` are the (address, attribute) pairs that it set. A claim on anything that it changed stays superseded.
     """
-    restated = [row for row in open_claims_of(transaction, mutation_id) if row.until and row.until <= row.since]
     if not restated:
         return [], []
     end_claims(transaction, restated, from_text(now), ClaimEnd.RESTATED)
@@ -52,17 +58,26 @@ def end_restated(
     return [row.id for row in restated], _reopen(transaction, stood_in, now)
 
 
+def is_restated(row: ClaimRow) -> bool:
+    """Whether the claim is on a value that its mutation only restates: it ends with the outcome."""
+    return row.until is not None and row.until <= row.since
+
+
 def reopen_superseded(transaction: Transaction, mutation_id: str, now: str) -> list[str]:
     """Reopen the claims that a failed mutation superseded; their ids."""
     return _reopen(transaction, transaction.rows(_SUPERSEDED, {"mutation": mutation_id}), now)
 
 
 def _reopen(transaction: Transaction, rows: Iterable[ClaimRow], now: str) -> list[str]:
-    """Reopen claims, except those that have expired or whose attribute has another claim; the ids of those reopened."""
+    """Reopen claims, except those that have expired, whose attribute has another claim, or whose own mutation failed meanwhile; the ids of
+    those reopened.
+    """
     reopened = []
     for row in rows:
+        require((row,), ClaimEvent.REOPENED)
         holder = transaction.scalar(_HOLDER, {"where": row.address, "what": row.attribute})
-        if holder is None and (row.until is None or row.until > now):
+        failed = transaction.scalar(_ATTEMPT_STATE, {"mutation": row.mutation_id}) == AttemptState.FAILED
+        if holder is None and not failed and (row.until is None or row.until > now):
             transaction.change(_REOPEN, {"claim": row.id})
             reopened.append(row.id)
     return reopened

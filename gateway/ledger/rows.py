@@ -51,6 +51,7 @@ class ClaimRow(NamedTuple):
     ended_at: str | None
     end: str | None
     proof: str
+    undone: str
 
 
 class SignalRow(NamedTuple):

@@ -16,6 +16,7 @@ from gateway.model.motive import Motive, motive_from_json, motive_to_json
 from gateway.model.mutation import Effect
 from gateway.model.record import Record, Stage
 from gateway.model.serialize import finding_to_json
+from gateway.model.undone import Undone, undone_from_json
 from gateway.model.verdict import CounterOffer, Finding
 
 # The same text as `model.json.canonical` (a test compares them) in a third of the time: `to_json` is called only for
@@ -84,6 +85,7 @@ def claim_to_row(claim: Claim) -> dict[str, SqlValue]:
         "end": None,
         "ended_by": None,
         "proof": canonical_text(claim.proof),
+        "undone": "",
         "motivation": motivation_of(claim.motive),
     }
 
@@ -110,7 +112,15 @@ def claim_from_row(row: ClaimRow) -> Claim:
         end=ClaimEnd(row.end) if row.end else None,
         unsettled=bool(row.unsettled) and row.ended_at is None,
         proof=tuple(json.loads(row.proof)),
+        undone=_undone(row.undone),
     )
+
+
+def _undone(text: str) -> Undone | None:
+    if not text:
+        return None
+    form = json.loads(text)
+    return undone_from_json(form, from_text(form["at"]))
 
 
 def reply_digest(status: object, headers: object, body: bytes | None) -> str:

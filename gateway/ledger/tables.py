@@ -122,6 +122,8 @@ class ClaimTable(LedgerTable, table=True):
     """The mutation that superseded it. If that mutation fails, the claim is reopened."""
     proof: str = Field(default="[]", sa_type=TEXT, sa_column_kwargs={"server_default": "[]"})
     """JSON: ids of the signals that prove its motive."""
+    undone: str = Field(default="", sa_type=TEXT, sa_column_kwargs={"server_default": ""})
+    """JSON: since when the live value is another one, which, and who probably did it; empty while the claimed value stands."""
     motivation: str = Field(default="", sa_type=TEXT, sa_column_kwargs={"server_default": ""})
     """That of its motive, to be counted; empty without one."""
 

@@ -7,6 +7,7 @@ from enum import StrEnum
 from gateway.model.caller import ActorKind
 from gateway.model.json import Json
 from gateway.model.motive import Motive
+from gateway.model.undone import Undone
 
 
 class ClaimEnd(StrEnum):
@@ -46,6 +47,8 @@ class Claim:
     """Whether its mutation is in flight or in doubt. Nobody else sets the attribute meanwhile."""
     proof: tuple[str, ...] = field(default=(), compare=False)
     """Ids of the signals that prove its motive; empty if nothing does, or not any more."""
+    undone: Undone | None = field(default=None, compare=False)
+    """Since when the live value is another one; None while it is the claimed one, as far as the reconciler looked."""
 
 
 class Relation(StrEnum):
@@ -57,6 +60,8 @@ class Relation(StrEnum):
     """On another attribute of the same resource."""
     DEPENDANT = "dependant"
     """On a resource that depends on it, directly or indirectly."""
+    DEPENDENCY = "dependency"
+    """On a resource that it depends on, and whose type the policies' data names in a pair with what is set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

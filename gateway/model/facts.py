@@ -111,6 +111,8 @@ class Facts:
     """How often each `address.attribute` changed its holder within the flip window."""
     held_before: frozenset[str] = frozenset()
     """Each `address.attribute` of `flips` that the caller itself held within that window, now or before."""
+    coupled: tuple[tuple[str, str], ...] = ()
+    """(address, attribute) of what belongs together with an attribute that the mutation sets: the other ends of the policies' pairs."""
     open_claims: int = 0
     """How many claims the caller holds, counted up to one more than `ports.MOST_CLAIMS`."""
     proof: MotiveProof = field(default_factory=MotiveProof)

@@ -36,6 +36,8 @@ class Stage(StrEnum):
     """What a source said about a signal, such as an alert."""
     DOWNGRADED = "downgraded"
     """A claim whose motive nothing proves any more."""
+    UNDONE = "undone"
+    """The live value of a claimed attribute is another one, or is the claimed one again: an implicit conflict."""
     RESCHEDULED = "rescheduled"
     """The end of a time-boxed change was moved, or it was let come at once."""
     NOT_PUT_BACK = "not_put_back"

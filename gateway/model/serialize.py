@@ -6,7 +6,7 @@ from gateway.model.verdict import Finding
 
 def finding_to_json(finding: Finding) -> dict[str, Json]:
     """A finding without its counter-offer, which records and replies show in different detail."""
-    return {
+    found: dict[str, Json] = {
         "check": finding.check,
         "verdict": finding.verdict.value,
         "rule": finding.rule,
@@ -16,3 +16,4 @@ def finding_to_json(finding: Finding) -> dict[str, Json]:
         "source": finding.source,
         "title": finding.title,
     }
+    return {**found, "conflict": finding.conflict.value} if finding.conflict else found

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from gateway.model.approval_rule import ApprovalRule
 from gateway.model.binding import Binding
+from gateway.model.coupling import ConflictClass
 from gateway.model.json import Json
 
 
@@ -60,6 +61,8 @@ class Finding:
     """Of a denial: whether it is enforced in observe mode too."""
     title: str = ""
     """What the rule is called; empty where it has no title."""
+    conflict: ConflictClass | None = None
+    """Which class of conflict with a claim it is about; None if it is about none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

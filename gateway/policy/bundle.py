@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gateway.errors import PolicyInvalid
+from gateway.model.coupling import Couplings
 from gateway.model.rule_text import RuleText
 from gateway.policy import data_schema, opa_command
 from gateway.policy.guardrail_sources import check_guardrails
@@ -87,6 +88,11 @@ class Bundle:
         """How far back changes of an attribute's holder are counted (`data/priorities.json`: `oscillation.window_seconds`)."""
         priorities = json.loads(self.data)["data"]["priorities"]
         return timedelta(seconds=priorities["oscillation"]["window_seconds"])
+
+    @property
+    def couplings(self) -> Couplings:
+        """Which attributes belong together (`data/couplings.json`); none where the policies have no such data."""
+        return Couplings.of(json.loads(self.data)["data"].get("couplings", {}).get("pairs", ()))
 
     def built_from(self, sources: Sources) -> bool:
         """Whether this bundle was built from exactly these sources."""

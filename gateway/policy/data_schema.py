@@ -1,9 +1,9 @@
 """Schema of the policies' data, validated when a bundle is loaded rather than when a decision needs a value."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError, model_validator
 
 from gateway.errors import PolicyInvalid
 from gateway.model.caller import ActorKind
@@ -184,6 +184,53 @@ class DriftData(_Strict):
     reverted: list[StrictStr]
 
 
+class CoupledEnd(_Strict):
+    """One end of a pair of attributes that belong together."""
+
+    type: Annotated[StrictStr, Field(pattern="^[a-z][a-z0-9_]*$")]
+    attribute: Annotated[StrictStr, Field(pattern=r"^[a-z_][a-z0-9_]*(\.[A-Za-z0-9_-]+)*$")]
+
+
+class CoupledPair(_Strict):
+    """Two attributes that belong together, whichever of them is set. `why` goes on a sentence after a colon."""
+
+    name: Annotated[StrictStr, Field(pattern="^[a-z0-9][a-z0-9-]{0,62}$")]
+    why: Annotated[StrictStr, Field(min_length=10, max_length=300)]
+    one: CoupledEnd
+    other: CoupledEnd
+
+    @model_validator(mode="after")
+    def _two_attributes(self) -> Self:
+        """Raises ValueError if both ends are the same attribute, or one is a part of the other: that is a direct conflict anyway."""
+        if self.one.type == self.other.type and _nested(self.one.attribute, self.other.attribute):
+            raise ValueError(
+                f"the pair {self.name!r} names one attribute twice, or a part of it; name two different ones"
+            )
+        return self
+
+
+def _nested(one: str, other: str) -> bool:
+    return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
+
+
+class CouplingsData(_Strict):
+    """`policies/data/couplings.json`."""
+
+    pairs: Annotated[list[CoupledPair], Field(max_length=1_000)]
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Self:
+        """Raises ValueError for two pairs with one name or of the same attributes."""
+        names = [pair.name for pair in self.pairs]
+        if repeated := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"two pairs have the name {repeated[0]!r}; give each its own")
+        seen: dict[frozenset[CoupledEnd], str] = {}
+        for pair in self.pairs:
+            if (other := seen.setdefault(frozenset((pair.one, pair.other)), pair.name)) != pair.name:
+                raise ValueError(f"the pairs {other!r} and {pair.name!r} name the same attributes; remove one")
+        return self
+
+
 Roles = Annotated[list[Annotated[StrictStr, Field(min_length=1)]], Field(min_length=1)]
 """Roles of which an approver has one."""
 
@@ -217,6 +264,7 @@ _KNOWN: Mapping[str, type[BaseModel]] = {
     "destinations": DestinationsData,
     "drift": DriftData,
     "approvals": ApprovalsData,
+    "couplings": CouplingsData,
     "budgets": BudgetsData,
 }
 _COMPLETE = (

@@ -12,6 +12,7 @@ import structlog
 import wasmtime
 
 from gateway.errors import PolicyInvalid, PolicyUnavailable
+from gateway.model.coupling import Couplings
 from gateway.model.json import Json, canonical
 from gateway.model.rule_text import RuleText
 from gateway.policy.abi import HEADROOM, PolicyAborted, WasmInstance
@@ -72,6 +73,7 @@ class Embedded:
             raise PolicyInvalid(f"The policy bundle has no {', '.join(sorted(missing))}.")
         self._instances.kept = instance
         self._flip_window = bundle.flip_window
+        self._couplings = bundle.couplings
 
     @property
     def revision(self) -> str:
@@ -82,6 +84,10 @@ class Embedded:
     def flip_window(self) -> timedelta:
         """How far back changes of an attribute's holder are counted, from the data of the bundle in force."""
         return self._flip_window
+
+    def couplings(self) -> Couplings:
+        """Which attributes belong together, from the data of the bundle in force."""
+        return self._couplings
 
     def packages(self) -> frozenset[str]:
         """The guardrail packages of the bundle. Each must be evaluated in every decision."""

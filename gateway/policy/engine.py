@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gateway.errors import SettingsInvalid
+from gateway.model.coupling import Couplings
 from gateway.model.rule_text import RuleText
 from gateway.policy.opa_server import OpaServer
 from gateway.policy.select_bundle import select_bundle
@@ -23,6 +24,10 @@ class RunningEngine(PolicyEngine, Protocol):
 
     def packages(self) -> Collection[str]:
         """The guardrail packages in force. Each must be evaluated in every decision."""
+        ...
+
+    def couplings(self) -> Couplings:
+        """Which attributes belong together, by the data in force."""
         ...
 
     def rules(self) -> Mapping[str, RuleText]:
@@ -64,6 +69,7 @@ async def open_engine(settings: PolicySettings, data: Path) -> RunningEngine:
         packages=lambda: bundle.packages,
         flip_window=bundle.flip_window,
         manifest=bundle.manifest,
+        couplings=bundle.couplings,
     )
     await server.open()
     return server

@@ -12,6 +12,7 @@ import aiohttp
 from opa_client.opa_async import AsyncOpaClient
 
 from gateway.errors import PolicyInvalid, PolicyUnavailable, SettingsInvalid
+from gateway.model.coupling import Couplings
 from gateway.model.json import Json
 from gateway.model.rule_text import RuleText
 from gateway.policy.bundle import ENTRYPOINTS, OPTIONAL, Manifest
@@ -33,9 +34,10 @@ class OpaServer:
         packages: Callable[[], Collection[str]],
         flip_window: timedelta,
         manifest: Manifest | None = None,
+        couplings: Couplings | None = None,
     ) -> None:
-        """`packages` returns the guardrail packages that the server must have; `flip_window` and `manifest` come from the same
-        bundle. Raises `errors.SettingsInvalid` for an invalid URL.
+        """`packages` returns the guardrail packages that the server must have; `flip_window`, `manifest` and `couplings` come from the
+        same bundle. Raises `errors.SettingsInvalid` for an invalid URL.
         """
         host, port, tls = _address(url)
         self._url = url
@@ -43,6 +45,7 @@ class OpaServer:
         self._packages = packages
         self._flip_window = flip_window
         self._manifest = manifest
+        self._couplings = couplings or Couplings()
         client: Callable[..., Any] = AsyncOpaClient
         self._client = client(host=host, port=port, ssl=tls, retries=0, timeout=self._deadline)
         self._revision = "unknown"
@@ -74,6 +77,10 @@ class OpaServer:
     def flip_window(self) -> timedelta:
         """How far back changes of an attribute's holder are counted, from the data of the bundle that the server must have."""
         return self._flip_window
+
+    def couplings(self) -> Couplings:
+        """Which attributes belong together, from the data of the bundle that the server must have."""
+        return self._couplings
 
     def packages(self) -> Collection[str]:
         """The guardrail packages. Each must be evaluated in every decision."""

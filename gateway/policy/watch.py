@@ -9,6 +9,7 @@ from pathlib import Path
 import structlog
 
 from gateway.errors import PolicyInvalid
+from gateway.model.coupling import Couplings
 from gateway.model.json import Json
 from gateway.model.rule_text import RuleText
 from gateway.policy.embedded import Embedded
@@ -52,6 +53,10 @@ class Watched:
     def flip_window(self) -> timedelta:
         """How far back changes of an attribute's holder are counted, from the data in force."""
         return self._engine.flip_window
+
+    def couplings(self) -> Couplings:
+        """Which attributes belong together, from the data in force."""
+        return self._engine.couplings()
 
     def packages(self) -> frozenset[str]:
         """The guardrail packages in force."""

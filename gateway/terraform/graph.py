@@ -25,10 +25,13 @@ class Graph:
         self._instances = _by_block([*(resource.address for resource in resources), *declared])
         self._from_state = _StateEdges(resources)
         self._referring: dict[str, set[str]] = {}
+        self._referred: dict[str, set[str]] = {}
         for source, targets in references.items():
             for target in targets:
                 self._referring.setdefault(_block(target), set()).add(_block(source))
+                self._referred.setdefault(_block(source), set()).add(_block(target))
         self._cache: dict[str, tuple[tuple[str, bool], ...]] = {}
+        self._needed: dict[str, tuple[str, ...]] = {}
 
     def dependants(self, address: str) -> tuple[tuple[str, bool], ...]:
         """Everything that depends on the resource at `address`, nearest first, as (address, whether directly)."""
@@ -36,6 +39,21 @@ class Graph:
         if block not in self._cache:
             self._cache[block] = tuple(self._walk(block))
         return self._cache[block]
+
+    def dependencies(self, address: str) -> tuple[str, ...]:
+        """Everything that the resource at `address` depends on, directly or not, sorted."""
+        block = _block(address)
+        if block not in self._needed:
+            found = {block}
+            queue = deque(found)
+            while queue:
+                current = queue.popleft()
+                new = (self._referred.get(current, set()) | self._from_state.ancestors(current)) - found
+                found |= new
+                queue.extend(new)
+            others = (self._instances.get(each, ()) for each in found - {block})
+            self._needed[block] = tuple(sorted(instance for instances in others for instance in instances))
+        return self._needed[block]
 
     def _walk(self, start: str) -> Iterable[tuple[str, bool]]:
         distance = {start: 0}
@@ -82,6 +100,10 @@ class _StateEdges:
     def dependants(self, block: str) -> set[str]:
         """All blocks that list this one as a dependency, direct or indirect."""
         return self._dependants.get(block, set())
+
+    def ancestors(self, block: str) -> set[str]:
+        """All blocks that this one lists as a dependency, direct or indirect."""
+        return self._ancestors.get(block, set())
 
     def is_direct(self, dependant: str, block: str) -> bool:
         """Whether no other ancestor of the dependant is between the two."""

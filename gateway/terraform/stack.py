@@ -120,6 +120,10 @@ class Stack:
             self._dependants[address] = found
         return found
 
+    def dependencies(self, address: str) -> tuple[str, ...]:
+        """Everything that the resource depends on, directly or not."""
+        return tuple(self.named(other) for other in self.graph.dependencies(self.local(address)))
+
     @property
     def warnings(self) -> tuple[str, ...]:
         """Likely mistakes in the contracts, each with file and line."""

@@ -28,6 +28,9 @@ evaluated if {
 	every id, _ in rivals {
 		outcome[id] in {"wins", "close", "loses", "unsettled"}
 	}
+	every id, _ in indirect {
+		standing(id) in {"wins", "close", "loses"}
+	}
 }
 
 # METADATA
@@ -43,6 +46,7 @@ findings contains {
 	"attribute": claim.attribute,
 	"holder": claim.actor,
 	"retry_after_ns": claim.until_ns,
+	"conflict": "direct",
 } if {
 	some id, claim in rivals
 	outcome[id] == "loses"
@@ -61,6 +65,7 @@ findings contains {
 	"attribute": claim.attribute,
 	"holder": claim.actor,
 	"retry_after_ns": claim.until_ns,
+	"conflict": "direct",
 } if {
 	some id, claim in rivals
 	outcome[id] == "close"
@@ -102,6 +107,7 @@ findings contains {
 	"attribute": "*",
 	"holder": claim.actor,
 	"retry_after_ns": claim.until_ns,
+	"conflict": "indirect",
 } if {
 	some id, claim in guarding
 	standing(id) in {"loses", "close"}
@@ -123,6 +129,7 @@ findings contains {
 	"attribute": claim.attribute,
 	"holder": claim.actor,
 	"retry_after_ns": null,
+	"conflict": "direct",
 } if {
 	some id, claim in rivals
 	outcome[id] == "unsettled"
@@ -180,6 +187,7 @@ findings contains {
 	"attribute": claim.attribute,
 	"holder": claim.actor,
 	"retry_after_ns": claim.until_ns,
+	"conflict": "direct",
 } if {
 	layered.disagree
 	some id, claim in rivals

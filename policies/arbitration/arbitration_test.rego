@@ -12,6 +12,7 @@ delete := fixtures.effect("aws_autoscaling_group", "delete", "*", null)
 claim(id, actor, kind, intent, motivation) := {
 	"id": id,
 	"address": "aws_autoscaling_group.x",
+	"resource_type": "aws_autoscaling_group",
 	"attribute": "desired_capacity",
 	"value": 6,
 	"actor": actor,

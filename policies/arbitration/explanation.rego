@@ -34,17 +34,25 @@ incoming := {
 }
 
 # Every claim of another actor in the way, by id.
-rivals[id] := shown(claim, outcome) if {
+rivals[id] := shown(claim, outcome, "direct") if {
 	some id, claim in arbitration.rivals
 	outcome := arbitration.outcome[id]
 }
 
-rivals[id] := shown(claim, outcome) if {
+rivals[id] := shown(claim, outcome, "indirect") if {
 	some id, claim in arbitration.guarding
 	outcome := arbitration.standing(id)
 }
 
-shown(claim, outcome) := {
+rivals[id] := shown(claim, outcome, "indirect") if {
+	some id, _ in arbitration.indirect
+	not arbitration.guarding[id]
+	claim := arbitration.shown_claims[id]
+	outcome := arbitration.standing(id)
+}
+
+shown(claim, outcome, class) := {
+	"class": class,
 	"address": claim.address,
 	"attribute": claim.attribute,
 	"actor": claim.actor,

@@ -137,8 +137,13 @@ def _sight(effect: Effect, before: Json, live: Refreshed) -> _Sight:
     return _Sight.AS_ASKED if agrees(effect.value, value) else _Sight.NEITHER
 
 
+def may_come_later(resource_type: str) -> bool:
+    """Whether AWS may accept a change of such a resource at once and carry it out later: an old value then shows nothing."""
+    return resource_type.startswith(_LATER)
+
+
 def _carried_out_later(applied: AppliedMutation) -> bool:
-    return any(effect.resource_type.startswith(_LATER) for effect in applied.effects)
+    return any(may_come_later(effect.resource_type) for effect in applied.effects)
 
 
 def _shown(sights: Mapping[tuple[str, str], _Sight]) -> str:

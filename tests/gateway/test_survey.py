@@ -9,6 +9,7 @@ import pytest
 
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim, Relation
+from gateway.model.coupling import Couplings
 from gateway.model.facts import GroupRules
 from gateway.model.json import Json
 from gateway.model.mutation import CallClass, Effect, EffectAction, Mutation
@@ -254,6 +255,25 @@ async def test_the_other_rules_of_a_group_are_known_and_asked_for_only_where_it_
     assert facts.group_rules.groups == {"aws_security_group.kafka_consumer": "sg-0abc1234"}
     assert facts.group_rules.rules == {"sg-0abc1234": (rule,)}
     assert (await survey.of(mutation(effect()))).group_rules == GroupRules()
+
+
+TEMPLATE = "aws_launch_template.kafka_consumer"
+PAIR = {
+    "one": {"type": "aws_autoscaling_group", "attribute": "desired_capacity"},
+    "other": {"type": "aws_launch_template", "attribute": "instance_type"},
+}
+
+
+async def test_claims_on_what_a_pair_names_are_read_with_the_others(stacks: Stacks) -> None:
+    ledger = LedgerDouble(known=LedgerView(claims=(claim(TEMPLATE, "instance_type"),)))
+    survey = Survey(
+        stacks=stacks, ledger=ledger, policy=PolicyDouble(), clock=FixedClock(), couplings=lambda: Couplings.of([PAIR])
+    )
+    facts = await survey.of(mutation(effect()))
+    assert facts.coupled == ((TEMPLATE, "instance_type"),)
+    assert [each.relation for each in facts.claims] == [Relation.DEPENDENCY]
+    beside = await survey.of(mutation(effect(attribute="max_size", value=12)))
+    assert beside.coupled == ()
 
 
 async def test_a_claim_of_before_another_stack_had_its_address_still_stands() -> None:

@@ -21,6 +21,7 @@ from gateway.model.resolution import Resolution, SettledBy
 from gateway.model.signal import MotiveProof, Signal, SignalEvent, SignalScope, SignalState, references_of
 from gateway.model.stop import StopScope
 from gateway.model.time_box import TimeBoxState
+from gateway.model.undone import SeenValue, UndoneBy
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from tests.kit.bindings import BOUND
 from tests.kit.sealed import MASTER
@@ -167,6 +168,12 @@ class History:
         await self.execute(filed, proof=[signal("window", filed=True)])
         await self.ledger.record_signals([event("closed", SignalState.CLOSED, at=NOW + HOUR)], NOW + HOUR)
         self.ids["signal"] = event("open").id
+        by = UndoneBy(actor="bób", mutation_id="mut_9")
+        seen = SeenValue(claim=self.ids["proven claim"], stands=False, live={"é": [1.5, None]}, by=by)
+        await self.ledger.record_seen([seen], NOW + HOUR)
+        back = SeenValue(claim=self.ids["downgraded claim"], stands=False)
+        await self.ledger.record_seen([back], NOW + HOUR)
+        await self.ledger.record_seen([replace(back, stands=True)], NOW + HOUR)
 
     async def _changes_for_a_time(self) -> None:
         """One that stands, one of two on top of each other that is put back, one whose end was moved, and one that is left to a human."""

@@ -62,9 +62,11 @@ class UpstreamStub:
                 return _response("null" if self.behaviour == "null" else "", "application/x-amz-json-1.0", 200)
             case "echo":
                 return _query(operation, "refuse", said=parse_qs(body.decode("latin-1")))
-        if "/s3/aws4_request" in request.headers.get("Authorization", ""):
+        scope = request.headers.get("Authorization", "")
+        if "/s3/aws4_request" in scope:
             return _s3(self.behaviour)
-        return _json(self.behaviour) if target else _query(operation, self.behaviour)
+        in_json = target or "/lambda/aws4_request" in scope
+        return _json(self.behaviour) if in_json else _query(operation, self.behaviour)
 
 
 def _json(behaviour: str) -> web.Response:

@@ -32,7 +32,7 @@ from tests.kit.opa import opa_server
 INPUTS = 700
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 IDS = {
-    *(f"SEN-A00{number}" for number in range(1, 8)),
+    *(f"SEN-A00{number}" for number in (*range(1, 8), 9)),
     *(f"SEN-I{number:03}" for number in range(1, 13)),
     *(f"SEN-X00{number}" for number in range(1, 7)),
     *(f"SEN-D00{number}" for number in range(1, 7)),
@@ -144,7 +144,7 @@ def _claim(dice: random.Random, number: int, subjects: tuple[Subject, ...]) -> S
         id=f"clm_{number}",
         mutation_id="mut_0",
         address=near.address if near else "aws_sqs_queue.other",
-        attribute=dice.choice([near.attribute, "*", "tags", "tags.owner.x"]) if near else "name",
+        attribute=dice.choice([near.attribute, "*", "tags", "tags.owner.x", "max_size"]) if near else "name",
         value={"deep": [1, {"a": None}]},
         actor=dice.choice(["me", "you", "them"]),
         kind=dice.choice(list(ActorKind)),

@@ -17,6 +17,7 @@ from gateway.model.record import Record, Stage
 from gateway.model.stop import StopScope
 from gateway.ports import RecordQuery
 from reconciler.backlog import Backlog
+from reconciler.claimed_values import ClaimedValues
 from reconciler.drift.applied import AppliedMutation
 from reconciler.drift.cloudtrail import Event
 from reconciler.drift.sources import EventSources
@@ -31,7 +32,9 @@ from reconciler.publish.pull_request_text import comments_of
 from reconciler.stories import Stories
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.plan import TerraformPlan, read_plan
+from reconciler.terraform.refreshed import Refreshed
 from reconciler.workflows import Worker, durable
+from tests.reconciler.test_claimed_values import Later
 
 Apply = Callable[..., Awaitable[str]]
 QUEUE = "aws_sqs_queue.a"
@@ -161,6 +164,20 @@ async def test_it_is_recorded_once_with_who_did_it(drifting: Drifting, ledger: S
     assert drifting.sources.acknowledged == 2
     assert [found.seq for found in await ledger.records(RecordQuery(resource=QUEUE))] == [record.seq]
     assert await ledger.verify() == 1
+
+
+async def test_claimed_values_are_compared_with_what_is_live_after_each_look(
+    drifting: Drifting, ledger: SqlLedger, applied: Apply
+) -> None:
+    async def read(targets: list[str]) -> Refreshed:
+        return Refreshed(read=frozenset(targets), objects={QUEUE: {"delay_seconds": 0}})
+
+    drifting.claimed = ClaimedValues(stack="shop", ledger=ledger, queries=ledger, clock=Later(), read_live=read)
+    await applied((QUEUE, "delay_seconds", 0, 5))
+    assert await drifting.scan() == 0, "live is as the code declares it"
+    [claim] = await ledger.claims()
+    assert claim.undone is not None
+    assert claim.undone.live == 0
 
 
 async def test_what_is_right_again_is_gone_and_may_come_again(drifting: Drifting, ledger: SqlLedger) -> None:

@@ -225,6 +225,15 @@ class DowngradedBody(msgspec.Struct, frozen=True):
     claim: str = ""
 
 
+class UndoneBody(msgspec.Struct, frozen=True):
+    """The body of UNDONE."""
+
+    claim: str = ""
+    stands: bool = False
+    live: msgspec.Raw = _NULL
+    by: msgspec.Raw = _NULL
+
+
 class MovedClaimBody(msgspec.Struct, frozen=True):
     """A claim whose end was moved."""
 
@@ -279,6 +288,7 @@ BODIES: Final[dict[str, type[msgspec.Struct]]] = {
     Stage.KEY_REVOKED: KeyRevokedBody,
     Stage.SIGNALLED: SignalledBody,
     Stage.DOWNGRADED: DowngradedBody,
+    Stage.UNDONE: UndoneBody,
     Stage.RESCHEDULED: RescheduledBody,
     Stage.NOT_PUT_BACK: NotPutBackBody,
     Stage.UNNEEDED: ExpiredBody,

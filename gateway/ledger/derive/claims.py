@@ -13,6 +13,7 @@ from gateway.ledger.derive.bodies import (
     ReleasedBody,
     RescheduledBody,
     SettledBody,
+    UndoneBody,
     raw_text,
     text_or_none,
 )
@@ -44,6 +45,7 @@ class ExpectedClaims:
             Stage.EXPIRED: self._expired,
             Stage.RECONCILED: self._reconciled,
             Stage.DOWNGRADED: self._downgraded,
+            Stage.UNDONE: self._undone,
             Stage.RESCHEDULED: self._rescheduled,
             Stage.UNNEEDED: self._unneeded,
         }
@@ -83,6 +85,7 @@ class ExpectedClaims:
                 "end": None,
                 "ended_by": None,
                 "proof": canonical_text(taken.proof),
+                "undone": "",
                 "motivation": motivation,
             }
             self.table.insert((taken.id,), record.seq, row)
@@ -123,6 +126,11 @@ class ExpectedClaims:
     def _downgraded(self, record: DecodedRecord) -> None:
         body: DowngradedBody = record.body
         self.table.change((body.claim,), record.seq, proof="[]")
+
+    def _undone(self, record: DecodedRecord) -> None:
+        body: UndoneBody = record.body
+        seen = f'{{"at":"{record.at}","by":{raw_text(body.by)},"live":{raw_text(body.live)}}}'
+        self.table.change((body.claim,), record.seq, undone="" if body.stands else seen)
 
     def _rescheduled(self, record: DecodedRecord) -> None:
         body: RescheduledBody = record.body

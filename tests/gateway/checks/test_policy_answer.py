@@ -6,6 +6,7 @@ import pytest
 
 from gateway.checks.policy_answer import finding
 from gateway.errors import PolicyUnavailable
+from gateway.model.coupling import ConflictClass
 from gateway.model.json import Json
 from gateway.model.verdict import CounterOffer
 
@@ -36,3 +37,11 @@ def test_invalid_offers_raise(extra: dict[str, Json]) -> None:
 )  # fmt: skip
 def test_a_policys_denial_is_absolute_if_its_id_begins_with_never(rule: str, verdict: str, absolute: bool) -> None:
     assert finding("policy", {**BARE, "id": rule, "verdict": verdict}).absolute is absolute
+
+
+def test_the_class_of_a_conflict_is_one_that_there_is() -> None:
+    assert finding("arbitration", {**BARE, "conflict": "indirect"}).conflict is ConflictClass.INDIRECT
+    assert finding("arbitration", BARE).conflict is None
+    for wrong in ("implicit", "sideways", None, 1):
+        with pytest.raises(PolicyUnavailable):
+            finding("arbitration", {**BARE, "conflict": wrong})

@@ -132,7 +132,7 @@ def test_claims_with_and_without_motive_and_end() -> None:
 
     first, second = made(claims=(standing(MOTIVE, NOW + timedelta(hours=1), 1), standing(None, None, None)))["claims"]
     assert first == {
-        "id": "clm_1", "address": "aws_x.a", "attribute": "v", "value": 1, "actor": "b", "kind": "human", "intent": "cost", "motivation": "budget", "evidence": ["T-1"], "proven": False,
+        "id": "clm_1", "address": "aws_x.a", "resource_type": "aws_x", "attribute": "v", "value": 1, "actor": "b", "kind": "human", "intent": "cost", "motivation": "budget", "evidence": ["T-1"], "proven": False,
         "since_ns": 1772355600123456000, "until_ns": 1772359200123456000, "until": "2026-03-01T10:00:00.123456Z", "unsettled": False,
         "relation": "resource",
     }  # fmt: skip

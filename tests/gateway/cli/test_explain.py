@@ -81,7 +81,7 @@ def test_an_agent_is_told_who_and_until_when_but_not_how_to_win(
     code, told = document("explain", lost)
     (rival,) = told["contest"]["rivals"]
     assert (code, set(told["contest"])) == (0, {"rivals"})
-    assert set(rival) == {"claim", "address", "attribute", "actor", "outcome", "since", "until"}
+    assert set(rival) == {"claim", "address", "attribute", "actor", "outcome", "since", "until", "class"}
     everything = str(told) + str(document("records")) + str(document("explain", lost))
     for hidden in ("incident", "availability", SECRET_EVIDENCE, "winning", "needed", "score"):
         assert hidden not in everything, hidden
@@ -126,10 +126,13 @@ def test_a_policy_rule_names_its_title_and_its_line(gate: Gate, speak_as: Speak,
     assert "findings contains" in source[int(line) - 1]
     assert [check["check"] for check in told["checks"]] == [
         "classes",
+        "stops",
         "bounds",
         "dependencies",
         "quarantine",
+        "time_box",
         "policy",
+        "fairness",
         "arbitration",
     ]
     assert document("explain", mutation)[1]["claims"]
@@ -144,7 +147,7 @@ def test_the_text_says_it_in_plain_english(
         "rival (agent) asked for autoscaling:SetDesiredCapacity for cost/budget at ",
         "Sentinel refused it",
         "Check bounds: nothing against it.",
-        "[SEN-A001, A stronger claim on the attribute, arbitration/arbitration.rego:",
+        "[SEN-A001, A stronger claim on the attribute, direct conflict, arbitration/arbitration.rego:",
         f"  {WHAT}.desired_capacity: asked for 3, before it 6",
         "  It is held for availability/incident and scored ",
         "To win, it needed ",

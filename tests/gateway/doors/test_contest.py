@@ -41,7 +41,7 @@ def test_people_see_scores_and_the_weakest_motives_that_would_have_won() -> None
 def test_agents_see_who_holds_what_and_until_when() -> None:
     found: Any = contest_of(CONTEST, sees_all=False)
     assert set(found) == {"rivals"}
-    assert set(found["rivals"][0]) == {"claim", "address", "attribute", "actor", "outcome", "since", "until"}
+    assert set(found["rivals"][0]) == {"claim", "address", "attribute", "actor", "outcome", "since", "until", "class"}
 
 
 def test_no_contest() -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from gateway.doors.refusal import refusal_text
 from gateway.model.caller import ActorKind, Caller
+from gateway.model.coupling import ConflictClass
 from gateway.model.mutation import Call, CallClass, Mutation
 from gateway.model.verdict import Decision, Finding, Verdict
 
@@ -44,3 +45,8 @@ def test_only_who_may_see_all_is_given_digests() -> None:
     human = replace(MUTATION, caller=Caller(actor="h", kind=ActorKind.HUMAN, key_id="SNTL1"))
     assert "Not hmac_sha256:." in refusal_text(MUTATION, decision)
     assert "Not hmac_sha256:0123456789abcdef." in refusal_text(human, decision)
+
+
+def test_a_conflict_is_named_by_its_class() -> None:
+    against = replace(_finding(Verdict.DENY, "SEN-A009", "It would."), conflict=ConflictClass.INDIRECT)
+    assert "[SEN-A009, indirect conflict] It would." in refusal_text(MUTATION, Decision(findings=(against,)))

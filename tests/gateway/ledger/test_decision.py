@@ -107,3 +107,21 @@ async def test_an_actor_takes_no_more_claims_than_its_limit(scene: Any) -> None:
     restated = scene.mutation(4, "c")
     await scene.execute(restated, obligations=limit)
     await scene.execute(scene.mutation(9, "c", actor="another"), obligations=limit)
+
+
+async def test_a_claim_on_what_belongs_together_that_was_taken_since_the_survey_is_in_the_way(scene: Any) -> None:
+    [claim] = await scene.execute(scene.mutation(9, "other", actor="rival"))
+    change = scene.mutation(7, "delay")
+    coupled = ((claim.address, "other"), (claim.address, "third"))
+    facts = replace(scene.facts(change), coupled=coupled)
+    with pytest.raises(ClaimTaken, match="other is held by rival"):
+        await scene.ledger.record_decision(change, facts, scene.decision())
+    seen = (StandingClaim(claim=claim, relation=Relation.RESOURCE),)
+    await scene.ledger.record_decision(change, replace(facts, claims=seen), scene.decision())
+
+
+async def test_the_own_claim_on_what_belongs_together_is_in_nobodys_way(scene: Any) -> None:
+    [claim] = await scene.execute(scene.mutation(9, "other"))
+    change = scene.mutation(7, "delay")
+    facts = replace(scene.facts(change), coupled=((claim.address, "other"),))
+    assert len(await scene.ledger.record_decision(change, facts, scene.decision())) == 1

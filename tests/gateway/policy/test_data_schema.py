@@ -61,3 +61,29 @@ def test_every_name_needs_an_entry(data: dict[str, Any], table: str) -> None:
 def test_without_priorities_there_is_no_arbitration(data: dict[str, Any]) -> None:
     with pytest.raises(PolicyInvalid):
         check_data(data)
+
+
+PAIR = {
+    "name": "a-and-b",
+    "why": "one depends on the other",
+    "one": {"type": "aws_x", "attribute": "a"},
+    "other": {"type": "aws_x", "attribute": "b"},
+}
+
+
+@pytest.mark.parametrize(
+    ("pairs", "sentence"),
+    [
+        ([{**PAIR, "other": PAIR["one"]}], "the pair 'a-and-b' names one attribute twice"),
+        ([{**PAIR, "other": {"type": "aws_x", "attribute": "a.b"}}], "or a part of it"),
+        ([PAIR, {**PAIR, "other": {"type": "aws_y", "attribute": "b"}}], "two pairs have the name 'a-and-b'"),
+        ([PAIR, {**PAIR, "name": "b-and-a", "one": PAIR["other"], "other": PAIR["one"]}], "'a-and-b' and 'b-and-a' name the same"),
+        ([{**PAIR, "why": ""}], "couplings"),
+        ([{**PAIR, "one": {"type": "AWS", "attribute": "a"}}], "couplings"),
+        ([{**PAIR, "verdict": "deny"}], "couplings"),
+    ],
+)  # fmt: skip
+def test_mistakes_in_pairs_are_sentences(data: dict[str, Any], pairs: list[Any], sentence: str) -> None:
+    data["data"]["couplings"] = {"pairs": pairs}
+    with pytest.raises(PolicyInvalid, match=sentence):
+        check_data(data)

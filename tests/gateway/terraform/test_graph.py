@@ -77,3 +77,11 @@ def test_the_walk_is_linear() -> None:
         return lambda: Graph(recorded, [], {}).dependants("t.hub")
 
     assert_linear(walk, 50)
+
+
+def test_what_a_resource_depends_on_is_found_in_state_and_code() -> None:
+    graph = Graph(CHAIN, ["t.new", "t.other"], {"t.new": {"t.c"}})
+
+    assert graph.dependencies("t.new") == ("t.a", "t.b", "t.c")
+    assert graph.dependencies("t.a") == ()
+    assert Graph([], ["t.a", "t.b"], {"t.a": {"t.b"}, "t.b": {"t.a"}}).dependencies("t.a") == ("t.b",)

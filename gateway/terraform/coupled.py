@@ -1,0 +1,61 @@
+"""Which attributes belong together with those that a mutation sets, on the resource itself and on what is connected with it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from gateway.model.coupling import Couplings
+from gateway.model.facts import Dependant
+from gateway.model.mutation import WHOLE, Effect, EffectAction
+from gateway.terraform.address import parse_address, split_stack
+from gateway.terraform.stack import Stack
+
+_CHANGING = (EffectAction.SET, EffectAction.INVOKE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coupled:
+    """The other ends of the pairs that a mutation is about."""
+
+    attributes: tuple[tuple[str, str], ...] = ()
+    """(address, attribute) pairs."""
+    dependencies: frozenset[str] = frozenset()
+    """Addresses of those that an affected resource depends on. Nothing else asks for them."""
+
+
+NOTHING_COUPLED = Coupled()
+
+
+def coupled_with(
+    effects: Sequence[Effect],
+    stacks: Mapping[str, Stack | None],
+    dependants: Mapping[str, Sequence[Dependant]],
+    couplings: Couplings,
+) -> Coupled:
+    """The other ends, by the stack and the dependants of each address. Without a pair for any effect it costs a look-up for each."""
+    found: dict[tuple[str, str], None] = {}
+    dependencies: set[str] = set()
+    for effect in effects:
+        if effect.action not in _CHANGING or effect.attribute == WHOLE:
+            continue
+        for partner in couplings.with_attribute(effect.resource_type, effect.attribute):
+            if partner.resource_type == effect.resource_type:
+                found[effect.address, partner.attribute] = None
+                continue
+            depending = _of_type(partner.resource_type, (each.address for each in dependants[effect.address]))
+            found |= dict.fromkeys((address, partner.attribute) for address in depending)
+            stack = stacks[effect.address]
+            needed = [*_of_type(partner.resource_type, iter(stack.dependencies(effect.address)))] if stack else []
+            found |= dict.fromkeys((address, partner.attribute) for address in needed)
+            dependencies.update(needed)
+    return Coupled(attributes=tuple(found), dependencies=frozenset(dependencies)) if found else NOTHING_COUPLED
+
+
+def resource_type_of(address: str) -> str:
+    """The type of the resource at an address; what stands before the brace for one that no stack declares."""
+    _, local = split_stack(address)
+    parsed = parse_address(local)
+    return parsed.resource_type if parsed else local.partition("{")[0]
+
+
+def _of_type(resource_type: str, addresses: Iterator[str]) -> Iterator[str]:
+    return (address for address in addresses if resource_type_of(address) == resource_type)
