@@ -29,6 +29,7 @@ from gateway.doors.api.context import Context
 from gateway.doors.api.decoder import ApiDecoder
 from gateway.doors.api.health import Readiness, add_health
 from gateway.doors.api.problems import handle_errors
+from gateway.doors.api.put_back import TimeBoxes
 from gateway.doors.api.routes import routes
 from gateway.doors.api.run_task import HcpRunTask
 from gateway.doors.aws import call_classes, routing_index
@@ -47,6 +48,7 @@ from gateway.effects.resolver import EffectResolver
 from gateway.keyring.keys import SqlKeyRing
 from gateway.keyring.master_key import derived_key
 from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
+from gateway.ledger.time_box_ledger import SqlTimeBoxes
 from gateway.model.masking import Masker
 from gateway.passed_counts import PassedCounts
 from gateway.pipeline import Pipeline
@@ -58,7 +60,7 @@ from gateway.stop_book import StopBook
 from gateway.survey import Survey
 from gateway.terraform.stacks import Stacks
 from gateway.unneeded_claims import UnneededClaims
-from gateway.wiring import Ports, checks, intake, run_task, signal_book
+from gateway.wiring import Ports, checks, intake, run_task, signal_book, time_boxes
 
 log = structlog.get_logger()
 
@@ -201,7 +203,8 @@ def _application(ports: Ports, run_task: HcpRunTask) -> DoorRouter:
     app.state.wakeups = ports.wakeups
     handle_errors(app)
     add_health(app, lambda: _readiness(ports))
-    app.include_router(routes(_context(ports, pipeline, _api_decoder(settings, wire), run_task)))
+    boxes = time_boxes(ports, pipeline, _api_decoder(settings, wire), wire.resolver)
+    app.include_router(routes(_context(ports, boxes, run_task)))
     app.mount("/", door)  # must be last: every path outside the API is an AWS request
     # The router wraps FastAPI and passes AWS requests directly to the door: FastAPI's work for a request costs more than the door's.
     budget = BodyBudget(settings.server.max_buffered_bytes)
@@ -226,6 +229,7 @@ def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
         clock=ports.clock,
         digest_key=ports.digest_key,
         settled=ports.wakeups.wake,
+        time_boxes=SqlTimeBoxes(ports.ledger),
         admission=Admission(FairLimitsOf(ports.engine)),
     )
 
@@ -304,11 +308,12 @@ def _api_decoder(settings: Settings, wire: _Wire) -> ApiDecoder:
     )
 
 
-def _context(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder, run_task: HcpRunTask) -> Context:
+def _context(ports: Ports, boxes: TimeBoxes, run_task: HcpRunTask) -> Context:
     return Context(
-        pipeline=pipeline,
+        pipeline=boxes.pipeline,
         authenticator=Bearer(ports.keys, ports.clock),
-        decoder=decoder,
+        decoder=boxes.decoder,
+        time_boxes=boxes,
         queries=ports.ledger,
         doubts=ports.ledger,
         blamer=ports.ledger,

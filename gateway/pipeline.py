@@ -15,6 +15,7 @@ from gateway.checks.chain import CheckChain
 from gateway.checks.fairness import Admission
 from gateway.decision_log import log_decision
 from gateway.effects.resolver import EffectResolver
+from gateway.effects.time_box import is_time_boxed, time_box_of
 from gateway.errors import (
     ApprovalSpent,
     AttemptInFlight,
@@ -39,11 +40,13 @@ from gateway.model.motive import ceiling_text
 from gateway.model.mutation import Call, CallClass, Effect, Mutation
 from gateway.model.outcome import InDoubt, Outcome, Refused, Sent
 from gateway.model.refusal import Refusal
+from gateway.model.time_box import TimeBox
 from gateway.model.upload import is_bound
 from gateway.model.verdict import Decision, Finding, Verdict
 from gateway.off_loop import apart, off_loop, size_of
 from gateway.ports import Authenticator, Clock, Cloud, Ledger, Prepared, Request, RequestDecoder
 from gateway.survey import Survey, nothing_known
+from gateway.time_box_ports import TimeBoxLedger
 
 log = structlog.get_logger()
 
@@ -77,11 +80,13 @@ class Pipeline:
         digest_key: bytes = b"",
         settled: Callable[[str], None] = lambda _: None,
         admission: Admission | None = None,
+        time_boxes: TimeBoxLedger | None = None,
     ) -> None:
         """`digest_key` keys the digests of calls, which are recorded. `settled` is called with each mutation whose outcome is recorded.
 
-        `admission` turns away those who have used up their share.
+        `admission` turns away those who have used up their share. Without `time_boxes` a change that is wanted for a time only is refused.
         """
+        self._time_boxes = time_boxes
         self._resolver = resolver
         self._survey = survey
         self._checks = checks
@@ -259,10 +264,20 @@ class Pipeline:
         for standing in facts.claims:
             claimed.setdefault((standing.claim.address, standing.claim.attribute), []).append(standing.claim.value)
         effects = self._resolver.effects(mutation.call, known, claimed) if known or claimed else mutation.effects
-        if effects == mutation.effects:
-            return mutation, facts
-        mutation = replace(mutation, effects=effects)
-        return mutation, await self._survey.of(mutation)
+        if effects != mutation.effects:
+            mutation = replace(mutation, effects=effects)
+            facts = await self._survey.of(mutation)
+        return mutation, await self._with_time_box(mutation, facts)
+
+    async def _with_time_box(self, mutation: Mutation, facts: Facts) -> Facts:
+        """The facts with what is put back at the end of a change that is wanted for a time only."""
+        if not is_time_boxed(mutation) or mutation.puts_back is not None:
+            return facts
+        if self._time_boxes is None:
+            return replace(facts, time_box=TimeBox(refusal="Nothing here puts changes back at the end of their time."))
+        addresses = sorted({effect.address for effect in mutation.effects})
+        standing = await self._time_boxes.standing_time_boxes(addresses)
+        return replace(facts, time_box=time_box_of(self._resolver, mutation, facts, standing))
 
     async def _earlier_result(self, mutation: Mutation) -> MutationResult | None:
         """The result of an earlier attempt with the same idempotency key, None if there was none.
@@ -308,6 +323,7 @@ class Pipeline:
             signature=request.signature,
             door=request.door,
             upload=request.upload,
+            puts_back=request.puts_back,
         )
 
 

@@ -15,7 +15,7 @@ from gateway.model.ids import is_session_key
 from gateway.model.inbound import Inbound
 from gateway.model.json import Json
 from gateway.model.motive import Motive
-from gateway.model.mutation import Call, CallClass, Door, Mutation
+from gateway.model.mutation import Call, CallClass, Door, Mutation, PutBack
 from gateway.model.outcome import Outcome, Sent
 from gateway.model.record import Record, Stage
 from gateway.model.refusal import Refusal
@@ -121,6 +121,8 @@ class Request:
     door: Door = Door.AWS
     upload: Upload | None = field(default=None, compare=False, repr=False)
     """The body of the object that the call uploads, still to come."""
+    puts_back: PutBack | None = None
+    """The time-boxed change that the call puts back."""
 
 
 class RequestDecoder(Protocol):

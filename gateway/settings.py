@@ -240,6 +240,8 @@ class ReconcileSettings(BaseModel):
     doubt_settle_seconds: Annotated[float, Field(ge=1)] = 960.0
     """How long after its decision a mutation in doubt that the live values do not show is taken as not carried out, or left to a human.
     AWS accepts a signed request for up to 15 minutes, so less than 900 is unsafe."""
+    put_back_patience_seconds: Annotated[float, Field(ge=0)] = 3600.0
+    """How long after its end a change for a time is tried to be put back, if that is refused, before it is left to a human."""
     cloudtrail: Path | None = None
     """CloudTrail events, a file or a directory of `.json` files: they settle mutations in doubt too. Needs `gateway_identity`."""
     gateway_identity: Annotated[str, Field(pattern=r"^(arn:[a-z-]+:iam::\d{12}:(role|user)/[\w+=,.@/-]+)?$")] = ""

@@ -18,18 +18,24 @@ from gateway.checks.policy import GuardrailsCheck
 from gateway.checks.policy_input import PolicyInputs
 from gateway.checks.quarantine import QuarantineCheck
 from gateway.checks.stops import StopsCheck
+from gateway.checks.time_box import TimeBoxCheck
 from gateway.cloud.http_client import Client
 from gateway.cloud.run_task_host import HcpHost
 from gateway.cloud.sns import SnsEndpoint
+from gateway.doors.api.decoder import ApiDecoder
+from gateway.doors.api.put_back import TimeBoxes
 from gateway.doors.api.run_task import HcpRunTask
 from gateway.doors.api.run_task_request import require_listed
 from gateway.doors.aws.strict_parsers import json_value
 from gateway.drift_watch import DriftWatch
 from gateway.effects.plan_document import LARGEST_PLAN
+from gateway.effects.resolver import EffectResolver
 from gateway.keyring.keys import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
+from gateway.ledger.time_box_ledger import SqlTimeBoxes
 from gateway.model.masking import Masker
 from gateway.passed_counts import PassedCounts
+from gateway.pipeline import Pipeline
 from gateway.plan_check import PlanCheck
 from gateway.policy.engine import RunningEngine
 from gateway.ports import Clock
@@ -53,6 +59,7 @@ def checks(engine: RunningEngine, quarantined: Callable[[str], str] = lambda _: 
             BoundsCheck(),
             DependenciesCheck(),
             QuarantineCheck(quarantined),
+            TimeBoxCheck(),
             GuardrailsCheck(engine, engine.packages, inputs),
             FairnessCheck(FairLimitsOf(engine)),
             # Add new checks above this line: arbitration decides which claims end, so it comes last.
@@ -118,6 +125,19 @@ def plans(ports: Ports) -> PlanCheck:
         clock=ports.clock,
         masker=ports.masker,
         digest_key=ports.digest_key,
+    )
+
+
+def time_boxes(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder, resolver: EffectResolver) -> TimeBoxes:
+    """What puts changes back that were wanted for a time only."""
+    return TimeBoxes(
+        ledger=SqlTimeBoxes(ports.ledger),
+        pipeline=pipeline,
+        decoder=decoder,
+        resolver=resolver,
+        inventory=ports.stacks,
+        policy=ports.engine,
+        clock=ports.clock,
     )
 
 

@@ -16,6 +16,7 @@ from gateway.errors import SentinelError, SettingsInvalid
 from gateway.keyring.keys import SqlKeyRing
 from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.ledger.ledger import SqlLedger
+from gateway.ledger.time_box_ledger import SqlTimeBoxes
 from gateway.settings import Settings, StackSettings
 from gateway.settings_publish import EventSourceKind, EventSourceSettings, GitHubSettings
 from gateway.terraform.config.backend import state_object
@@ -43,6 +44,8 @@ from reconciler.terraform.cli import Terraform
 from reconciler.terraform.code_guard import CodeGuard
 from reconciler.terraform.executable import found_executable
 from reconciler.terraform.passed_environment import passed_environment
+from reconciler.timed.gateway_api import GatewayApi
+from reconciler.timed.putting_back import PuttingBack
 from reconciler.workflows import Worker, serve
 
 log = structlog.get_logger()
@@ -153,7 +156,33 @@ def _worker(
     backlog = Backlog(stack=stack.name)
     pushing = _pushing(settings, line, backlog, ledger)
     drifting = _drifting(settings, line, backlog, ledger) if settings.reconcile.drift_every else None
-    return Worker(line=line, backlog=backlog, read_back=read_back, pushing=pushing, drifting=drifting)
+    putting_back = _putting_back(settings, line, ledger)
+    return Worker(
+        line=line,
+        backlog=backlog,
+        read_back=read_back,
+        pushing=pushing,
+        drifting=drifting,
+        putting_back=putting_back,
+    )
+
+
+def _putting_back(settings: Settings, line: Line, ledger: SqlLedger) -> PuttingBack:
+    """The gateway is asked directly, whatever `reconcile.endpoint` says: nobody else puts changes back."""
+    reconcile, server = settings.reconcile, settings.server
+    gateway = GatewayApi(
+        url=server.public_url or f"http://{server.host}:{server.port}",
+        key_id=reconcile.key_id,
+        key_secret=reconcile.key_secret.get_secret_value(),
+    )
+    return PuttingBack(
+        stack=line.stack,
+        ledger=SqlTimeBoxes(ledger),
+        clock=line.clock,
+        read_live=line.read_live,
+        gateway=gateway,
+        patience=timedelta(seconds=reconcile.put_back_patience_seconds),
+    )
 
 
 def _drifting(settings: Settings, line: Line, backlog: Backlog, ledger: SqlLedger) -> Drifting:

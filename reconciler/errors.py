@@ -30,6 +30,18 @@ class TerraformFailed(SentinelError):
         return cls(f"`terraform {command}` failed, and nothing was written. It said:\n{output}")
 
 
+class GatewayUnreachable(SentinelError):
+    """The gateway, or the live values that it passes on, cannot be reached now. Nothing was sent."""
+
+    code = "gateway_unreachable"
+
+
+class PutBackInterrupted(SentinelError):
+    """A put-back ended before its outcome was known. The ledger says what came of it."""
+
+    code = "put_back_interrupted"
+
+
 class PluginUnavailable(SentinelError):
     """Live resources cannot be read from the provider directly. Terraform itself reads them then; nothing is lost but time."""
 

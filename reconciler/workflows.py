@@ -27,6 +27,8 @@ from reconciler.loop import Line
 from reconciler.proposal import Proposal
 from reconciler.pushing import Pushing
 from reconciler.retry import Retry
+from reconciler.timed.putting_back import PuttingBack
+from reconciler.timed.workflow import PutBackWorkflow
 
 _VERSION = "sentinel-1"
 """DBOS resumes only workflows of the same version. Change it when the JSON that one step stores for the next changes."""
@@ -49,6 +51,8 @@ class Worker:
     """Pushes the stack's branch, if that is wanted."""
     drifting: Drifting | None = None
     """Finds changes from outside, if that is wanted."""
+    putting_back: PuttingBack | None = None
+    """Puts changes back that were wanted for a time."""
     retries: dict[str, Retry] = field(default_factory=dict)
     left_over: LeftOver = field(default_factory=LeftOver)
     looked_at_drift: int = -1
@@ -69,6 +73,8 @@ class Worker:
         await self._look_at_protected(runner)
         await self._settle_doubts(runner)
         await self._heed_drift(runner)
+        if self.putting_back is not None and not terraform_is_applying(self.line.state):
+            await self.putting_back.round(runner.put_backs)
         if done:
             await self.backlog.read(self.line.queries)
         return done
@@ -197,6 +203,8 @@ class Runner:
 
             return await DBOS.run_step_async({"name": "carry_out"}, step)
 
+        timed = {name: worker.putting_back for name, worker in workers.items() if worker.putting_back}
+        self.put_backs = PutBackWorkflow(timed, queue=_queue, poll_seconds=poll_seconds)
         self._doubt_workflow = DBOS.workflow(name="read_back")(read_back)
         self._scan_workflow = DBOS.workflow(name="scan_drift")(scan_drift)
         self._drift_workflow = DBOS.workflow(name="carry_out")(carry_out)

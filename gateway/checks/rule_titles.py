@@ -38,6 +38,8 @@ _BUILT_IN: Mapping[str, str] = {
     "never.survey": "The facts could not be gathered",
     "never.unsendable": "A call that cannot be sent",
     "quarantine.foreign": "A resource that was changed past Sentinel",
+    "time_box.no_way_back": "A change for a time that could not be put back",
+    "time_box.other_effects": "A way back that changes something else",
     "upload.unknown_content": "An upload whose content is not known",
 }
 """Titles of the rules that are built into Sentinel. The rules of policies have theirs in METADATA."""

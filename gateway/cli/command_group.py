@@ -21,6 +21,8 @@ PLACES: Final[Mapping[str, str]] = {
     "reject": "gateway.cli.decide:reject",
     "break-glass": "gateway.cli.break_glass:break_glass",
     "release": "gateway.cli.decide:release",
+    "extend": "gateway.cli.time_box:extend",
+    "end": "gateway.cli.time_box:end",
     "left": "gateway.cli.left:left",
     "settle": "gateway.cli.settle:settle",
     "stop": "gateway.cli.stops:stop",

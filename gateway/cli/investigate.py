@@ -12,6 +12,7 @@ from gateway.cli.client import call_api_as
 from gateway.cli.options import As, Json
 from gateway.cli.output import console, run, safe, show_json, show_pairs, show_table
 from gateway.cli.record_row import COLUMNS, record_row
+from gateway.cli.time_box import show_time_boxes
 from gateway.doors.motive import duration
 from gateway.errors import Malformed
 from gateway.model.motive import Intent, Motivation
@@ -114,6 +115,7 @@ def claims(
         for claim in reply["claims"]
     ]
     show_table("Claims", ["what", "value", "holder", "why", "since", "until", "state"], rows)
+    show_time_boxes(reply["time_boxes"])
 
 
 def _why(claim: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from gateway.cli.output import console, run, show_json, show_table
 
 
 def left(*, who: As = None, as_json: Json = False) -> None:
-    """List what is left to you: values that were not written into the code, and changes whose outcome nothing showed.
+    """List what is left to you: values not written into the code, changes for a time not put back, and outcomes that nothing showed.
 
     A value goes off the list when the code declares it, or when a later change makes it obsolete; an unknown outcome with `sentinel settle`.
     """
@@ -41,4 +41,9 @@ def _row(entry: Mapping[str, Any]) -> list[str]:
 def _what(entry: Mapping[str, Any]) -> str:
     if entry["kind"] == "in_doubt":
         return f"the outcome: look at the resource, then `sentinel settle {entry['mutation_id']}`"
+    if entry["kind"] == "not_put_back":
+        return shortened(
+            f"{entry['address']}.{entry['attribute']} = {json.dumps(entry['value'])}, wanted for a time; before it was "
+            f"{json.dumps(entry['goes_back_to'])}: `sentinel end {entry['mutation_id']}` tries again"
+        )
     return shortened(f"{entry['address']}.{entry['attribute']} = {json.dumps(entry.get('value'))}")

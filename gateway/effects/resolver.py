@@ -39,17 +39,24 @@ class EffectResolver:
         self._schemas = read_schemas(tables.union(IMPLIED_TYPES))
 
     def effects(
-        self, call: Call, current: Mapping[str, Mapping[str, Json]] | None = None, claimed: Claimed | None = None
+        self,
+        call: Call,
+        current: Mapping[str, Mapping[str, Json]] | None = None,
+        claimed: Claimed | None = None,
+        *,
+        quiet: bool = False,
     ) -> tuple[Effect, ...]:
         """The effects of the call in order, at most one per (address, attribute). Empty if the call is not fully understood.
 
         `current` maps addresses to attributes that are fresher than those in the state; `claimed` are the values of standing claims, which
-        an attribute may have or be about to have. Effects that the call only implies come last. Raises `errors.CallTooLarge`, and nothing else.
+        an attribute may have or be about to have. Effects that the call only implies come last. `quiet` logs nothing about a call that is
+        only tried. Raises `errors.CallTooLarge`, and nothing else.
         """
         fields = {"service": call.service, "operation": call.operation}
         operation = self._services.get(call.service, {}).get(call.operation)
         if operation is None:
-            log.info("not_understood", **fields, reason="no table has this operation")
+            if not quiet:
+                log.info("not_understood", **fields, reason="no table has this operation")
             return ()
         inventory = InventoryOverlay(inventory=self._inventory, attributes=current) if current else self._inventory
         try:
@@ -60,10 +67,12 @@ class EffectResolver:
         except CallTooLarge:
             raise
         except (NotUnderstood, Ambiguous) as reason:
-            log.info("not_understood", **fields, reason=str(reason))
+            if not quiet:
+                log.info("not_understood", **fields, reason=str(reason))
         except Exception as error:  # noqa: BLE001  untrusted parameters may break a handler in any way; such a call is not understood
             # No traceback: its frames would carry the call's parameters, secrets among them.
-            log.error("not_understood", **fields, reason=f"interpreting it raised {type(error).__name__}")  # noqa: TRY400
+            if not quiet:
+                log.error("not_understood", **fields, reason=f"interpreting it raised {type(error).__name__}")  # noqa: TRY400
         return ()
 
 

@@ -17,6 +17,7 @@ from gateway.ledger.statements import Among, Query, SqlValue, Statement, columns
 from gateway.ledger.states import ApprovalState, AttemptState
 from gateway.ledger.stops import refuse_stopped
 from gateway.ledger.tables import APPROVALS, ATTEMPTS, CLAIMS, HOLDS, UNUSED
+from gateway.ledger.time_boxes import begin_put_back, begin_time_box
 from gateway.ledger.timestamps import to_text
 from gateway.ledger.transaction import Transaction
 from gateway.ledger.write_set import WriteSet
@@ -82,12 +83,14 @@ def _store(transaction: Transaction, write: WriteSet) -> tuple[Claim, ...]:
     refuse_stopped(transaction, write.reach)
     spend_signature(transaction, write.mutation, write.facts.now)
     confirm_proof(transaction, write.claims, write.facts)
+    begin_put_back(transaction, write)
     _end_replaced(transaction, write)
     _use_approval(transaction, write)
     seq = _append(transaction, write)
     _take_claims(transaction, write.claims)
     _refuse_too_many(transaction, write)
     _insert_attempt(transaction, write, seq)
+    begin_time_box(transaction, write, seq)
     return write.claims
 
 

@@ -18,6 +18,7 @@ from gateway.ledger.serialize import canonical_text, ids, reply_digest
 from gateway.ledger.statements import Query, Statement, columns
 from gateway.ledger.states import AttemptState
 from gateway.ledger.tables import ATTEMPTS, RECORDS, VALUES
+from gateway.ledger.time_box_outcome import follow_outcome
 from gateway.ledger.timestamps import to_text
 from gateway.ledger.transaction import Transaction
 from gateway.model.claim import ClaimEnd
@@ -82,6 +83,8 @@ class Settlement:
     outcome: Sent
     effects: tuple[AppliedEffect, ...] | None = None
     """None: to be read from the DECIDED record."""
+    puts_back: str = ""
+    """The time-boxed change that it puts back; empty if none."""
     harmless: bool = False
     """Whether AWS's reply cannot hold a secret, so that it may be stored."""
 
@@ -107,6 +110,7 @@ def settlement(mutation: Mutation, outcome: Sent, at: datetime) -> Settlement:
             for effect in mutation.effects
             if not effect.implied or effect.address in asked
         ),
+        puts_back=mutation.puts_back.mutation_id if mutation.puts_back else "",
         harmless=harmless and mutation.call_class in (CallClass.MUTATION, CallClass.EXECUTE),
     )
 
@@ -128,14 +132,18 @@ def settle(transaction: Transaction, given: Settlement) -> None:
     match given.outcome:
         case Applied():
             _applied(transaction, given, given.outcome, attempt)
+            follow_outcome(transaction, given.mutation_id, AttemptState.APPLIED, given.puts_back)
         case Failed():
             _failed(transaction, given, given.outcome, attempt)
+            follow_outcome(transaction, given.mutation_id, AttemptState.FAILED, given.puts_back)
         case InDoubt():
             doubt(transaction, given.at, given.outcome.reason, attempt)
 
 
 def settle_resolved(transaction: Transaction, attempt: AttemptRow, given: Resolution, at: datetime) -> None:
     """Store what was found out about a mutation in doubt. AWS's reply stays unknown."""
+    found_out = AttemptState.APPLIED if given.carried_out else AttemptState.FAILED
+    follow_outcome(transaction, attempt.mutation_id, found_out, _puts_back(transaction, attempt))
     found: dict[str, Json] = {
         "request_id": given.request_id,
         "settled_by": {"means": given.by.value, "actor": given.actor},
@@ -265,6 +273,12 @@ def _close(
         "new_reply_body": reply.body if reply else None,
     }
     transaction.change(_CLOSE_ATTEMPT, values)
+
+
+def _puts_back(transaction: Transaction, attempt: AttemptRow) -> str:
+    """The time-boxed change that the mutation puts back; empty if none."""
+    body = json.loads(transaction.scalar(_DECIDED_BODY, {"seq": attempt.seq}))
+    return str(body.get("puts_back", {}).get("mutation", ""))
 
 
 def _effects_decided(transaction: Transaction, attempt: AttemptRow) -> tuple[AppliedEffect, ...]:

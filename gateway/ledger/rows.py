@@ -70,6 +70,33 @@ class SignalRow(NamedTuple):
     scopes: str
 
 
+class TimeBoxRow(NamedTuple):
+    """One attribute of a time-boxed change."""
+
+    mutation_id: str
+    address: str
+    attribute: str
+    value: str
+    base: str
+    root: str
+    actor: str
+    stack: str
+    seq: int
+    since: str
+    until: str
+    state: str
+    ended_by: str
+
+
+class AppliedRow(NamedTuple):
+    """The last applied value of an attribute, and the mutation that set it."""
+
+    attribute: str
+    value: str
+    mutation_id: str
+    seq: int
+
+
 class StopRow(NamedTuple):
     """A stop."""
 

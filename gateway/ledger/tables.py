@@ -8,6 +8,7 @@ from typing import cast
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     ColumnElement,
     Index,
     Integer,
@@ -26,12 +27,15 @@ from gateway.ledger.states import ApprovalState, AttemptState
 TEXT: TypeEngine[str] = String().with_variant(String(collation="C"), "postgresql")
 SEQ: TypeEngine[int] = BigInteger().with_variant(Integer(), "sqlite")
 
+TIME_BOX_LISTED = "state IN ('standing', 'putting_back', 'changed_outside', 'left')"
+"""The states of time-boxed changes in which they are listed: still to be put back, or left to a human."""
 _OPEN = text("ended_at IS NULL")
 _UNUSED = text(f"state = '{ApprovalState.UNUSED}'")
 _PARTIAL = text(f"state = '{ApprovalState.PARTIAL}'")
 _IN_FLIGHT = text(f"state = '{AttemptState.IN_FLIGHT}'")
 _IN_DOUBT = text(f"state = '{AttemptState.IN_DOUBT}'")
 _SUPERSEDED = text("ended_by IS NOT NULL")
+_LISTED = text(TIME_BOX_LISTED)
 _PROVEN = text("ended_at IS NULL AND proof <> '[]'")
 
 
@@ -299,6 +303,37 @@ class SignalTable(LedgerTable, table=True):
     """JSON: what it concerns."""
 
 
+class TimeBoxTable(LedgerTable, table=True):
+    """The attributes of time-boxed changes, which are put back at their end."""
+
+    __tablename__ = "time_boxes"
+    __table_args__ = (
+        Index("time_boxes_by_address", "address", "seq"),
+        Index("time_boxes_listed", "until", sqlite_where=_LISTED, postgresql_where=_LISTED),
+    )
+
+    mutation_id: str = Field(primary_key=True, sa_type=TEXT)
+    address: str = Field(primary_key=True, sa_type=TEXT)
+    attribute: str = Field(primary_key=True, sa_type=TEXT)
+    value: str = Field(sa_type=TEXT)
+    """JSON: what the change set."""
+    base: str = Field(sa_type=TEXT)
+    """JSON: what is put back."""
+    root: str = Field(sa_type=TEXT)
+    """The first of the time-boxed changes on top of each other."""
+    actor: str = Field(sa_type=TEXT)
+    stack: str = Field(sa_type=TEXT)
+    seq: int = Field(sa_type=SEQ)
+    """Seq of its DECIDED record."""
+    since: str = Field(sa_type=TEXT)
+    """When it was decided."""
+    until: str = Field(sa_type=TEXT)
+    state: str = Field(sa_type=TEXT)
+    """A `TimeBoxState`."""
+    ended_by: str = Field(sa_type=TEXT)
+    """The mutation that puts or put it back, or that has the attribute now; empty if none."""
+
+
 class StopTable(LedgerTable, table=True):
     """The stops: what people said that nobody may change."""
 
@@ -355,5 +390,7 @@ APPROVALS = _table(ApprovalTable)
 VALUES = _table(ValueTable)
 KEYS = _table(KeyTable)
 SIGNALS = _table(SignalTable)
+TIME_BOXES = _table(TimeBoxTable)
+LISTED: ColumnElement[bool] = literal_column(f"({TIME_BOX_LISTED})", Boolean())
 STOPS = _table(StopTable)
 BUDGETS = _table(BudgetTable)

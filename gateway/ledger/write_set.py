@@ -9,6 +9,7 @@ from gateway.errors import CallTooLarge, PolicyInvalid
 from gateway.ledger.decided_body import carried_out_body, decided_body
 from gateway.ledger.recorded_facts import recorded_facts
 from gateway.ledger.summary import refused_body
+from gateway.ledger.timestamps import to_text
 from gateway.model.claim import Claim
 from gateway.model.facts import Facts, Subject
 from gateway.model.ids import new_id
@@ -17,6 +18,7 @@ from gateway.model.mutation import WHOLE, Effect, EffectAction, Mutation
 from gateway.model.reach import reach
 from gateway.model.record import Record, Stage
 from gateway.model.stop import Reach
+from gateway.model.time_box import call_to_json
 from gateway.model.verdict import Decision
 
 _LONGEST_CLAIM: Final = 1e12
@@ -74,6 +76,7 @@ def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: st
         **decided_body(mutation, decision, subjects, claims, digest),
         "facts": recorded_facts(facts),
         **_proof(mutation, facts),
+        **(_time_box(mutation, facts) if decision.carried_out else {}),
     }
     record = Record(
         stage=Stage.DECIDED,
@@ -102,6 +105,27 @@ def _proof(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
     return {"evidence": {"proven": proven, "signals": [signal.id for signal in facts.proof.signals]}}
 
 
+def _time_box(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
+    """What is put back at the end of a time-boxed change, by which call; or which one this mutation puts back."""
+    box, puts = facts.time_box, mutation.puts_back
+    if puts is not None:
+        return {"puts_back": {"mutation": puts.mutation_id, "attributes": [list(key) for key in puts.bases]}}
+    if box is None or box.until is None or box.call is None:
+        return {}
+    values = {(effect.address, effect.attribute): effect.value for effect in mutation.effects}
+    attributes: list[Json] = [
+        {
+            "address": key[0],
+            "attribute": key[1],
+            "value": values[key],
+            "base": base,
+            **({"root": box.roots[key]} if key in box.roots else {}),
+        }
+        for key, base in box.bases.items()
+    ]
+    return {"time_box": {"until": to_text(box.until), "call": call_to_json(box.call), "attributes": attributes}}
+
+
 def _check_names(mutation: Mutation) -> None:
     """PostgreSQL refuses an index entry of more than 2,700 bytes, in which address and attribute stand together."""
     if any(len(f"{effect.address}.{effect.attribute}".encode()) > MAX_NAME for effect in mutation.effects):
@@ -125,6 +149,8 @@ def _claims(
             ends = until if subject is None or subject.changes else facts.now
             if subject is not None and _takes_back(mutation, facts, subject):
                 ends = facts.now + _AT_ONCE
+            if mutation.puts_back is not None:
+                ends = facts.now  # nobody wants to hold what was there before: its claim ends with the outcome
             wanted[effect.address, effect.attribute] = effect, ends
     return tuple(
         Claim(

@@ -11,6 +11,7 @@ from gateway.model.json import Json
 from gateway.model.mutation import Effect, EffectAction
 from gateway.model.signal import MotiveProof
 from gateway.model.stop import Stop
+from gateway.model.time_box import TimeBox
 from gateway.model.used import Used
 from gateway.model.verdict import Mode
 
@@ -121,6 +122,8 @@ class Facts:
     """Digest of the code, contracts and state that the facts come from."""
     declared: str = ""
     """Digest of the code and contracts alone; an approval is bound to it."""
+    time_box: TimeBox | None = None
+    """What is put back at the end of a time-boxed change, or why it cannot be; None for a change that is to stay."""
     stacks: tuple[str, ...] = ()
     """Names of all stacks that declare an affected resource."""
     stops: tuple[Stop, ...] = ()

@@ -120,6 +120,16 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PutBack:
+    """What a mutation that puts a time-boxed change back may do."""
+
+    mutation_id: str
+    """The time-boxed change."""
+    bases: Mapping[tuple[str, str], Json]
+    """The values to set, by address and attribute."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Mutation:
     """One requested change."""
 
@@ -140,6 +150,8 @@ class Mutation:
     door: Door = Door.AWS
     upload: Upload | None = field(default=None, compare=False, repr=False)
     """The body of the object that the call uploads, still to come; None for every other call."""
+    puts_back: PutBack | None = None
+    """The time-boxed change that it puts back; None for every other mutation."""
 
     @property
     def understood(self) -> bool:

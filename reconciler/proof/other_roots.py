@@ -9,7 +9,7 @@ from reconciler.errors import TerraformFailed
 from reconciler.model import Proof
 from reconciler.proof.baseline import new_changes
 from reconciler.proof.proofs import Verified, describe
-from reconciler.rewrite.surroundings import Surroundings, reached_directories
+from reconciler.rewrite.surroundings import Surroundings, module_directories, reached_directories
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.plan import TerraformPlan, read_plan
 
@@ -59,7 +59,8 @@ def other_roots(
 
 def using(others: Sequence[OtherRoot], root: Path, files: Iterable[Path]) -> tuple[OtherRoot, ...]:
     """The roots that use the directory of any of the files, which are named relative to `root`."""
-    directories = {Path(os.path.normpath(root.resolve() / file)).parent for file in files}
+    paths = [Path(os.path.normpath(root.resolve() / file)) for file in files]
+    directories = {directory for path in paths for directory in module_directories(path)}
     return tuple(other for other in others if not directories.isdisjoint(reached_directories(other.root)))
 
 

@@ -13,6 +13,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gateway.errors import CodeInvalid
+from gateway.terraform.lang.hcl import file_bytes, parse_template
 from reconciler.errors import TerraformFailed
 from reconciler.model import Edit, Edited, Proof, Wanted, is_gone
 from reconciler.proof.baseline import new_changes
@@ -116,10 +118,10 @@ async def text_proofs(terraform: Terraform, edited: Edited, before: Mapping[Path
     """parses, formatted, untouched and nothing_hidden. Raises `errors.TerraformMissing`."""
     broken, unformatted = [], []
     for path, content in edited.files.items():
-        formatted = await terraform.format(content)
+        formatted = await _formatted(terraform, path, content)
         if formatted is None:
             broken.append(str(path))
-        elif formatted != content and await terraform.format(before[path]) == before[path]:
+        elif formatted != content and await _formatted(terraform, path, before[path]) == before[path]:
             unformatted.append(str(path))
     changed_elsewhere = [
         str(path) for path in edited.files if not _only_edits(before[path], edited.files[path], _edits_of(path, edited))
@@ -142,6 +144,16 @@ async def text_proofs(terraform: Terraform, edited: Edited, before: Mapping[Path
         ),
         _proof("nothing_hidden", with_new_ignores, "no ignore_changes was added", "has a new ignore_changes"),
     )
+
+
+async def _formatted(terraform: Terraform, path: Path, content: bytes) -> bytes | None:
+    """What `terraform fmt` makes of a file; None if it does not parse. A template is only read, since no format is said for one."""
+    if path.name.endswith((".tf", ".tfvars")):
+        return await terraform.format(content)
+    try:
+        return file_bytes(parse_template(path, content))
+    except CodeInvalid:
+        return None
 
 
 def captured(root: Path, wanted: Sequence[Wanted]) -> Proof:

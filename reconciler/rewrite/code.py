@@ -98,13 +98,14 @@ def refuse_side_effects(before: EditedCode, after: EditedCode, may_change: froze
 
 def refuse_unknown_calls(module: Module, path: Path) -> None:
     """Raise `CannotEdit` if a file belongs to a module with a call whose instances are not known: what an edit does there cannot be seen."""
-    directory = posixpath.normpath(path.parent.as_posix())
-    if directory == module.source.directory:
+    directories = {source.directory for source in module.sources.values() if path in source.templates}
+    directories = directories or {posixpath.normpath(path.parent.as_posix())}
+    if directories == {module.source.directory}:
         return
     for each in module.modules():
         for name in each.source.calls:
             called = each.source.called_directory(name)
-            if called is not None and directory in _below(module, called):
+            if called is not None and not directories.isdisjoint(_below(module, called)):
                 try:
                     each.children(name)
                 except Unknown as error:

@@ -14,7 +14,7 @@ from gateway.terraform.config.changed import AllDefinitions, all_definitions, ch
 from gateway.terraform.config.instance import ResourceInstance
 from gateway.terraform.config.module import Module, informed, load_module
 from gateway.terraform.config.policy_document import TYPE as POLICY_DOCUMENT
-from gateway.terraform.lang.hcl import Document, parse
+from gateway.terraform.lang.hcl import Document, file_bytes, parse, parse_template
 from gateway.terraform.lang.values import EvaluationFailed, Unknown
 from reconciler.model import Edit, Edited, Left, Wanted
 from reconciler.rewrite.code import refuse_unknown_calls
@@ -240,7 +240,9 @@ def _places(state: _State, wanted: Wanted) -> Iterator[Place | Lift]:
 
 
 def _is_in_module(state: _State, place: Place) -> bool:
-    return not isinstance(place, NoPlace) and place.document.path not in state.module.source.contents
+    return not isinstance(place, NoPlace) and not any(
+        place.document.path in files for files in (state.module.source.contents, state.module.source.templates)
+    )
 
 
 def _try(
@@ -261,6 +263,8 @@ def _files_after(state: _State, place: EditablePlace | Lift, wanted: Wanted) -> 
     documents = place.documents if isinstance(place, Lift) else (place.document,)
     for document in documents:
         state.around.refuse(state.root, document.path)
+        if any(document.around):
+            state.around.refuse_named_elsewhere(state.root, document.path)
         refuse_unknown_calls(state.module, document.path)
     if isinstance(place, Lift):
         return {document.path: _spliced(document, *splices) for document, splices in place.splices(wanted.value)}
@@ -300,6 +304,8 @@ def _spliced(document: Document, *changes: Splice) -> bytes:
     source = document.source
     for change in sorted(changes, key=lambda each: each.start, reverse=True):
         source = change.apply(source)
+    if any(document.around):
+        return file_bytes(parse_template(document.path, file_bytes(document, source)))
     after = parse(document.path, source)
     return aligned(after) if aligned(document) == document.source else after.source
 

@@ -23,6 +23,7 @@ from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Opaque, Unknown, Value
 from reconciler.rewrite.json_text import document_in
+from reconciler.rewrite.read_files import files_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,9 +221,8 @@ class _Marker:
         self, document: Document, block: Node, scope: EvaluationScope, names: Sequence[str]
     ) -> dict[str, Footprint]:
         """Footprints of the named attributes and nested blocks of a block."""
-        return {
-            name: value for name, value in self.body(document, block, scope, _WITHOUT_VALUES).items() if name in names
-        }
+        whole = self.body(document, block, scope, _WITHOUT_VALUES)
+        return {name: whole[name] for name in whole if name in names}
 
     def of(self, value: Value) -> Footprint:
         """The footprint of a value with opaque parts."""
@@ -256,8 +256,9 @@ class _Marker:
         )
         texts = tuple(part for part in getattr(expression, "parts", ()) if isinstance(part, str))
         steps = tuple(step for step in getattr(expression, "steps", ()) if isinstance(step, str))
-        inner = tuple(_frozen(self.expression(child, scope)) for child in e.children(expression))
-        shape = (type(expression).__name__, own, texts, steps, inner, followed)
+        of = self.mark if e.is_instance(expression) else self.expression
+        inner = tuple(_frozen(of(child, scope)) for child in e.children(expression))
+        shape = (type(expression).__name__, own, texts, steps, inner, followed, files_of(expression, scope))
         # Marks hold marks, and definitions that use each other twice would double them with each.
         return UnknownMark((hashlib.sha256(repr(shape).encode()).hexdigest(),))
 

@@ -16,7 +16,7 @@ from reconciler.model import Wanted
 from reconciler.rewrite.editors import attribute, dynamic
 from reconciler.rewrite.editors.splice import Splice
 from reconciler.rewrite.inverse import unchanged
-from reconciler.rewrite.place import ArgumentPlace, AttributePlace, EntryPlace, ListPlace, LiteralPlace, Place
+from reconciler.rewrite.place import ArgumentPlace, AttributePlace, EntryPlace, ListPlace, LiteralPlace, NoPlace, Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +38,8 @@ class Use:
 
 def uses_of_place(place: Place, instance: ResourceInstance, wanted: Wanted, about: str) -> Iterator[Use]:
     """The variable in place of a literal, beside the entries of a map, or as an attribute that was not there."""
+    if not isinstance(place, NoPlace) and any(place.document.around):
+        return  # a template has no variables of the module
     match place:
         case LiteralPlace(document=document, convert=convert, node=e.LiteralValue() as node, chain=chain) if (
             convert is unchanged and document.source[node.start : node.start + 2] != b"<<"

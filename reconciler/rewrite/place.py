@@ -48,9 +48,9 @@ class _Editable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiteralPlace(_Editable):
-    """A literal, or an object written in place: it is replaced, or its entry is removed."""
+    """A literal, an object written in place, or a calculation or reference that nothing else can change: it is replaced, or its entry is removed."""
 
-    node: e.LiteralValue | e.Object
+    node: e.LiteralValue | e.Object | e.Binary | e.AttributeAccess
     entry: ObjectEntry | None = None
     """The object entry whose value is this literal, if any; a removal deletes the whole entry."""
 
@@ -204,7 +204,7 @@ class Cursor:
         """The cursor with one more line in its chain."""
         return replace(self, chain=(*self.chain, line))
 
-    def literal(self, node: e.LiteralValue | e.Object) -> LiteralPlace:
+    def literal(self, node: e.LiteralValue | e.Object | e.Binary | e.AttributeAccess) -> LiteralPlace:
         """The literal as a place."""
         return LiteralPlace(
             document=self.document,

@@ -62,6 +62,19 @@ class Surroundings:
         if linked:
             raise CannotEdit(f"{path} is reached through a symbolic link, and what else leads there is not known.")
 
+    def refuse_named_elsewhere(self, root: Path, path: Path) -> None:
+        """Raise `CannotEdit` if code outside of the directories above a file, which is no code itself, says its name: what it does with it is not known."""
+        file = _absolute(root.resolve() / path)
+        above = set(file.parents)
+        for directory, _, files in _code_directories(self.top or root.resolve()):
+            if _absolute(Path(directory)) in above:
+                continue
+            for name in files:
+                if name.endswith(_CODE) and file.name.encode() in Path(directory, name).read_bytes():
+                    raise CannotEdit(
+                        f"{path} is named in {name} of another module too ({self._shown(Path(directory))})."
+                    )
+
     def is_frozen(self, directory: str) -> bool:
         """Whether a directory, relative to the repository, or one above it is somebody else's code."""
         parts = posixpath.normpath(directory).split("/")
@@ -83,7 +96,10 @@ class Surroundings:
         Both map paths relative to the stack's root to the bytes of the files that are not as they are on disk.
         """
         changed = {
-            _absolute(root.resolve() / path).parent for path, content in after.items() if before.get(path) != content
+            directory
+            for path, content in after.items()
+            if before.get(path) != content
+            for directory in module_directories(_absolute(root.resolve() / path))
         }
         for other in self.roots:
             reached = reached_directories(other)
@@ -150,6 +166,11 @@ def repository_of(root: Path) -> Path:
     return Path(os.path.commonpath([root, *reached_directories(root)]))
 
 
+def module_directories(path: Path) -> Collection[Path]:
+    """The directories whose module a file may belong to: its own for code, also all those above for a template."""
+    return (path.parent,) if path.name.endswith((*_CODE, ".tfvars", ".tfvars.json")) else path.parents
+
+
 def reached_directories(root: Path) -> frozenset[Path]:
     """The directories of all local modules below a root."""
     return _reached(root, called_directories)
@@ -185,10 +206,16 @@ def _loaded(root: Path, files: Mapping[Path, bytes], known: Module | None) -> Mo
 
 def _calls(top: Path) -> Iterator[tuple[Path, frozenset[Path]]]:
     """Every directory of code below `top`, with the directories of the local modules that it calls."""
-    for directory, names, files in os.walk(top):
-        names[:] = sorted(name for name in names if name not in _SKIPPED)
+    for directory, _, files in _code_directories(top):
         if any(name.endswith(_CODE) for name in files):
             yield Path(directory), called_directories(Path(directory))
+
+
+def _code_directories(top: Path) -> Iterator[tuple[str, list[str], list[str]]]:
+    """The directories below `top`, as `os.walk` gives them, without those that hold no code of the repository."""
+    for directory, names, files in os.walk(top):
+        names[:] = sorted(name for name in names if name not in _SKIPPED)
+        yield directory, names, files
 
 
 def called_directories(directory: Path) -> frozenset[Path]:

@@ -31,6 +31,7 @@ from reconciler.rewrite import (
     trace_lists,
     trace_overrides,
     trace_policies,
+    trace_references,
 )
 from reconciler.rewrite.inverse import negated, then
 from reconciler.rewrite.place import Alias, Cursor, NoPlace, Place, source_of
@@ -271,6 +272,8 @@ def _in_traversal(cursor: Cursor, expression: Expression, path: tuple[str, ...])
         yield cursor.refuse(f"{shown} names the instance and is not a value to edit.", expression)
     else:
         yield cursor.refuse(f"The value comes from another object: {shown}.", expression)
+        if not path:
+            yield from trace_references.reference(cursor, expression)
 
 
 _JSON = ("json", "minified_json")

@@ -15,12 +15,21 @@ from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import SetOf, Unknown
 from reconciler.rewrite.follow import Follow
 from reconciler.rewrite.inverse import Inverse, then
-from reconciler.rewrite.parts import alike, holds, is_unset
+from reconciler.rewrite.made_by import Content
+from reconciler.rewrite.parts import alike
 from reconciler.rewrite.place import Cursor, Place, source_of
 
 
 def all_blocks(cursor: Cursor, block: Node, block_type: str, rows: Sequence[Nested], follow: Follow) -> Iterator[Place]:
     """Places that add or remove blocks: the collection of each dynamic block, then the blocks in place."""
+    yield from collections(cursor, block, block_type, rows, follow)
+    yield cursor.step(f"{cursor.document.at(block)} blocks of {block_type}").blocks(block, block_type)
+
+
+def collections(
+    cursor: Cursor, block: Node, block_type: str, rows: Sequence[Nested], follow: Follow
+) -> Iterator[Place]:
+    """Places in the collection of each dynamic block of a type, as it must be for the blocks to be the wanted ones."""
     for dynamic in cursor.document.blocks(block, "dynamic", block_type):
         source = read_attribute(cursor.document, cursor.document.attributes(dynamic)["for_each"])
         try:
@@ -30,7 +39,6 @@ def all_blocks(cursor: Cursor, block: Node, block_type: str, rows: Sequence[Nest
             continue
         line = f"{cursor.document.at(dynamic)} for_each = {source_of(cursor.document, source)}"
         yield from follow(replace(cursor.step(line), convert=then(convert, cursor.convert), entry=None), source, ())
-    yield cursor.step(f"{cursor.document.at(block)} blocks of {block_type}").blocks(block, block_type)
 
 
 def _collection(cursor: Cursor, dynamic: Node, block_type: str, rows: Sequence[Nested]) -> Inverse:
@@ -41,13 +49,13 @@ def _collection(cursor: Cursor, dynamic: Node, block_type: str, rows: Sequence[N
     arguments = document.attributes(dynamic)
     source = value_of(read_attribute(document, arguments["for_each"]), cursor.scope)
     pairs = iterate(source)
-    item = _Item(cursor, dynamic, block_type)
+    content = _content(cursor, dynamic, block_type)
 
     def convert(value: Json) -> Json:
         rest = [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []
         _take(rest, fixed)
         kept = [pair for pair, row in zip(pairs, own, strict=True) if _taken(rest, row)]
-        new = [item.solved(row) for row in rest]
+        new = [content.item_of(row) for row in rest]
         if isinstance(values.known(source), Mapping):
             table = {values.text(key): values.to_json(each) for key, each in kept}
             for key, each in new:
@@ -81,55 +89,13 @@ def _taken(rest: list[Mapping[str, Json]], row: Mapping[str, Json]) -> bool:
     return True
 
 
-class _Item:
-    """The item of a collection that makes a wanted block."""
-
-    def __init__(self, cursor: Cursor, dynamic: Node, block_type: str) -> None:
-        document = cursor.document
-        given = document.attributes(dynamic)
-        iterator = read_attribute(document, given["iterator"]) if "iterator" in given else None
-        self.name = iterator.name if isinstance(iterator, e.Name) else block_type
-        (content,) = document.blocks(dynamic, "content")
-        if document.blocks(content):
-            raise Unknown("its content has blocks of its own")
-        self.scope = cursor.scope
-        self.written = {name: read_attribute(document, node) for name, node in document.attributes(content).items()}
-
-    def solved(self, row: Mapping[str, Json]) -> tuple[Json, Json]:
-        """Key and value of the item. Raises `Unknown` if no item makes the block."""
-        if extra := [name for name, value in row.items() if name not in self.written and not is_unset(value)]:
-            raise Unknown(f"the content does not set {extra[0]}")
-        key: Json = None
-        item: Json = None
-        for name, written in self.written.items():
-            value, steps = row.get(name), self._steps(written)
-            if steps is None:
-                if not holds(values.to_json(value_of(written, self.scope)), value):
-                    raise Unknown(f"{name} is the same for all items")
-            elif steps[0] == "key":
-                key = _agreed(key, value)
-            else:
-                item = _put(item, steps[1:], value)
-        return key, item
-
-    def _steps(self, written: e.Expression) -> tuple[str, ...] | None:
-        found = e.steps_of(e.bare(written))
-        if found is not None and found[0] == self.name and found[1] and all(isinstance(each, str) for each in found[1]):
-            return tuple(str(each) for each in found[1])
-        if any(isinstance(part, e.Name) and part.name == self.name for part in e.walk(written)):
-            raise Unknown("its content calculates with the item")
-        return None
-
-
-def _agreed(one: Json, other: Json) -> Json:
-    if one is not None and one != other:
-        raise Unknown("two attributes ask for different items")
-    return other
-
-
-def _put(item: Json, steps: tuple[str, ...], value: Json) -> Json:
-    if not steps:
-        return _agreed(item, value)
-    table = dict(item) if isinstance(item, Mapping) else {}
-    table[steps[0]] = _put(table.get(steps[0]), steps[1:], value)
-    return table
+def _content(cursor: Cursor, dynamic: Node, block_type: str) -> Content:
+    """What the blocks of a dynamic block are made of. Raises `Unknown` if not all of it can be solved for the item."""
+    document = cursor.document
+    given = document.attributes(dynamic)
+    iterator = read_attribute(document, given["iterator"]) if "iterator" in given else None
+    (content,) = document.blocks(dynamic, "content")
+    if document.blocks(content):
+        raise Unknown("its content has blocks of its own")
+    written = {name: read_attribute(document, node) for name, node in document.attributes(content).items()}
+    return Content(iterator.name if isinstance(iterator, e.Name) else block_type, written, cursor.scope)

@@ -3,7 +3,7 @@
 `reconciler.rewrite.trace` calls this module and is called back as `follow`, because an argument can be any expression.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from gateway.model.equality import equal
@@ -15,7 +15,7 @@ from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.values import EvaluationFailed, Unknown, Value
 from reconciler.rewrite import trace_lists
 from reconciler.rewrite.follow import Follow
-from reconciler.rewrite.inverse import inverse, then
+from reconciler.rewrite.inverse import Inverse, inverse, then
 from reconciler.rewrite.place import (
     ArgumentPlace,
     Cursor,
@@ -28,8 +28,12 @@ from reconciler.rewrite.place import (
 )
 from reconciler.rewrite.solve import argument_of_call, part_of_template
 from reconciler.rewrite.trace_overrides import constant_of_all
+from reconciler.rewrite.trace_templates import in_template_file
 
 _CONVERSIONS = frozenset({"tolist", "toset", "tomap", "tonumber", "tostring", "tobool", "sensitive", "nonsensitive"})
+
+_OWN_NAMES = frozenset({"var", "local", "each", "count"})
+"""What a calculation may refer to and still be replaced by a number: what another object has, moves by itself."""
 
 
 def call(cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], follow: Follow) -> Iterator[Place]:
@@ -41,6 +45,8 @@ def call(cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], foll
         yield from follow(cursor, arguments[0], path)
     elif expression.name == "jsonencode" and len(arguments) == 1 and path:
         yield from follow(replace(cursor, entry=None), arguments[0], path)
+    elif expression.name == "templatefile" and len(arguments) == 2:  # noqa: PLR2004  file and variables
+        yield from in_template_file(cursor, expression, path, follow)
     elif expression.name == "merge" and path:
         yield from _in_merge(cursor, expression, path, follow)
     elif expression.name == "lookup" and len(arguments) > 1:
@@ -185,25 +191,46 @@ def _is_null_elsewhere(place: Place, argument: Expression) -> bool:
 
 
 def arithmetic(cursor: Cursor, expression: e.Binary, follow: Follow) -> Iterator[Place]:
-    """Places in each operand that is not a literal, with the inverse by the other operand."""
+    """Places in each operand that is not a literal, with the inverse by the other operand; then the calculation itself, if no operand can give it."""
+    if expression.operator not in "+-*/":
+        yield cursor.refuse("The value is not calculated from numbers.", expression)
+        return
+    inverses: list[Inverse] = []
+    certain = True
+    line = f"{cursor.document.at(expression.start)} inverted: {source_of(cursor.document, expression)}"
     sides = ((expression.left, expression.right, True), (expression.right, expression.left, False))
     for side, other, left in sides:
-        if isinstance(e.bare(side), e.LiteralValue) or expression.operator not in "+-*/":
+        if isinstance(e.bare(side), e.LiteralValue):
             continue
         try:
-            constant = value_of(other, cursor.scope)
-            inverted = inverse(expression.operator, constant, left=left)
+            inverses.append(inverse(expression.operator, value_of(other, cursor.scope), left=left))
         except Unknown as error:
+            certain = False
             yield cursor.refuse(f"The calculation cannot be inverted: {error}.", expression)
             continue
-        line = f"{cursor.document.at(expression.start)} inverted: {source_of(cursor.document, expression)}"
-        yield from follow(replace(cursor.step(line), convert=then(inverted, cursor.convert)), side, ())
-    for side, other, left in constant_of_all(cursor, expression) if expression.operator in "+-*/" else ():
+        yield from follow(replace(cursor.step(line), convert=then(inverses[-1], cursor.convert)), side, ())
+    for side, other, left in constant_of_all(cursor, expression):
         try:
             inverted = inverse(expression.operator, value_of(other, cursor.scope), left=left)
         except Unknown:
             continue
-        line = f"{cursor.document.at(expression.start)} inverted: {source_of(cursor.document, expression)}"
         yield from follow(replace(cursor.step(line), convert=then(inverted, cursor.convert)), side, ())
-    if all(isinstance(e.bare(side), e.LiteralValue) for side, _, _ in sides) or expression.operator not in "+-*/":
-        yield cursor.refuse("The value is calculated from numbers in place.", expression)
+    own = _OWN_NAMES | cursor.aliases.keys() | cursor.scope.bound.keys()
+    if certain and all(root in own for root, _ in e.root_references(expression)):
+        line = f"{cursor.document.at(expression.start)} in place of {source_of(cursor.document, expression)}"
+        yield replace(cursor.step(line), convert=then(_not_by(inverses), cursor.convert)).literal(expression)
+
+
+def _not_by(inverses: Sequence[Inverse]) -> Inverse:
+    """The value itself, if no operand gives it: where one does, that the operand is shared is no reason to lose the calculation."""
+
+    def check(value: Json) -> Json:
+        for each in inverses:
+            try:
+                each(value)
+            except Unknown:
+                continue
+            raise Unknown("an operand can give it")
+        return value
+
+    return check

@@ -53,8 +53,15 @@ def in_span(
             yield from follow(replace(cursor, entry=None), part.arguments[0], rest)
         else:
             yield from follow(replace(cursor, entry=None), part, rest)
-    elif found.kind == "text" and inside and not rest:
+    elif found.kind == "text" and inside and not rest and all(_is_plain(cursor, part) for part in inside):
         yield from template(cursor, _inner_template(cursor, found, where[0], inside), follow)
+
+
+def _is_plain(cursor: Cursor, part: Expression) -> bool:
+    """Whether a part stands in `${ }` without markers: what a directive or a marker leaves of the text beside it is not its source."""
+    source = cursor.document.source
+    end = source[part.end : part.end + 200].lstrip(b" \t\n")
+    return source[: part.start].rstrip(b" \t\n").endswith(b"${") and end.startswith(b"}")
 
 
 def _deepest(span: Span, path: tuple[str, ...]) -> tuple[Span, tuple[str, ...]]:

@@ -13,6 +13,7 @@ from gateway.terraform.lang import values
 from gateway.terraform.lang.evaluate import value_of
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.values import Unknown
+from reconciler.rewrite import trace_blocks
 from reconciler.rewrite.follow import Follow
 from reconciler.rewrite.inverse import Inverse, then
 from reconciler.rewrite.json_text import document_in, statement_form, texts
@@ -30,7 +31,7 @@ def in_policy(cursor: Cursor, block: Node, path: tuple[str, ...], follow: Follow
     elif path[:1] != ("Statement",):
         yield cursor.refuse(f"The policy document has no {'.'.join(path)} to edit.", block)
     elif len(path) == 1:
-        yield from _statements(cursor, block)
+        yield from _statements(cursor, block, follow)
     else:
         yield from _statement(cursor, block, path[1:], follow, within)
 
@@ -41,8 +42,8 @@ def _own(cursor: Cursor, block: Node) -> list[tuple[Nested, Json]]:
     return [(row, statement_of(body(cursor.document, row.block, row.scope))) for row in rows]
 
 
-def _statements(cursor: Cursor, block: Node) -> Iterator[Place]:
-    """The statements as blocks. Statements of other documents must stay as they are."""
+def _statements(cursor: Cursor, block: Node, follow: Follow) -> Iterator[Place]:
+    """The statements as items of what dynamic blocks are made from, then as blocks. Statements of other documents must stay as they are."""
     rows = _own(cursor, block)
     own = [statement for _, statement in rows]
     other = [each for each in _rendered(cursor, block) if each not in own]
@@ -53,7 +54,15 @@ def _statements(cursor: Cursor, block: Node) -> Iterator[Place]:
             raise Unknown("a statement comes from another policy document")
         return [_row_of(cursor, rows, each) for each in wanted if not _among(other, each)]
 
-    yield replace(cursor, convert=then(convert, cursor.convert)).blocks(block, "statement")
+    there = replace(cursor, convert=then(convert, cursor.convert))
+    items = replace(cursor, convert=then(_with_effects, there.convert))
+    yield from trace_blocks.collections(items, block, "statement", [row for row, _ in rows], follow)
+    yield there.blocks(block, "statement")
+
+
+def _with_effects(blocks: Json) -> Json:
+    """The blocks of statements, each with its effect: what a dynamic block gives a statement that says none."""
+    return [{"effect": "Allow", **block} if isinstance(block, Mapping) else block for block in texts(blocks)]
 
 
 def _among(statements: Sequence[Json], wanted: Json) -> bool:

@@ -1,13 +1,14 @@
 """Values that are evidently settings, in attributes that may hold secrets: `LOG_LEVEL = "debug"` of a function's environment.
 
-Such an attribute stays out of code unless every value in it is plain: a switch, a short number, or a word under one of the names listed here,
-and its name is not that of a secret. Whatever is not listed is left to a human, and so is what the code itself marks as sensitive.
+Such an attribute stays out of code unless every value in it is plain: a switch, a short number, a time, or a word or sentence under one of the
+names listed here, and its name is not that of a secret. Whatever is not listed is left to a human, and so is what the code itself marks as sensitive.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 
 from gateway.model.json import Json
+from reconciler.terraform.time_text import is_time_text
 
 _SECRET_NAME = re.compile(
     r"pass|pwd|secret|token|key(?!ed)|cred|auth|private|cert|salt|hash|sign|seed|dsn|conn|login|user|pin\b|pin_|otp|mfa|license|code|access|unlock|vault"
@@ -23,6 +24,12 @@ _HARMLESS_NAMES = frozenset({
 """The last words of names under which a word is no secret. Reviewed one by one: each has few values, which anyone may know."""
 _WORD = re.compile(r"[A-Za-z]{1,16}|[A-Za-z]{1,12}[-_./][A-Za-z]{1,12}|[a-z]{2}(-[a-z]+){1,2}-\d")
 """A word, two of them (`Europe/Berlin`), or a region."""
+_PUBLIC_NAMES = frozenset(
+    {"announcement", "banner", "greeting", "headline", "motd", "notice", "slogan", "subtitle", "tagline", "title"}
+)
+"""The last words of names of texts that everyone is shown. Reviewed one by one: nobody keeps a secret under them."""
+_SENTENCE = re.compile(r"(?=.{3,120}\Z)(?:[A-Za-z]{1,16}|\d{1,4})(?:[,;:]? (?:[A-Za-z]{1,16}|\d{1,4}))+[.!?]?")
+"""Two or more words. A single one could be a password, whatever its name."""
 _WORD_OF_A_NAME = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _FUNCTION = "aws_lambda_function"
 """The names of its variables are keys. Other environments list names beside values, so a value does not tell its name."""
@@ -62,7 +69,8 @@ def _plain(name: str, value: Json) -> bool:
     if isinstance(value, Mapping | list) or _SECRET_NAME.search(name):
         return False
     text = str(value)
-    if _SWITCH.fullmatch(text) or _NUMBER.fullmatch(text):
+    if _SWITCH.fullmatch(text) or _NUMBER.fullmatch(text) or is_time_text(text):
         return True
-    words = _WORD_OF_A_NAME.findall(name)
-    return bool(words) and words[-1].lower() in _HARMLESS_NAMES and _WORD.fullmatch(text) is not None
+    last = next(reversed(_WORD_OF_A_NAME.findall(name)), "").lower()
+    form = _WORD if last in _HARMLESS_NAMES else _SENTENCE if last in _PUBLIC_NAMES else None
+    return form is not None and form.fullmatch(text) is not None

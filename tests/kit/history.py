@@ -20,6 +20,7 @@ from gateway.model.refusal import Refusal
 from gateway.model.resolution import Resolution, SettledBy
 from gateway.model.signal import MotiveProof, Signal, SignalEvent, SignalScope, SignalState, references_of
 from gateway.model.stop import StopScope
+from gateway.model.time_box import TimeBoxState
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from tests.kit.bindings import BOUND
 from tests.kit.sealed import MASTER
@@ -57,6 +58,7 @@ class History:
         await self._stops()
         await self._budgets()
         await self._outcomes()
+        await self._changes_for_a_time()
 
     async def _keys(self) -> None:
         ring = SqlKeyRing(self.ledger, master=MASTER, clock=_Noon())
@@ -165,6 +167,20 @@ class History:
         await self.execute(filed, proof=[signal("window", filed=True)])
         await self.ledger.record_signals([event("closed", SignalState.CLOSED, at=NOW + HOUR)], NOW + HOUR)
         self.ids["signal"] = event("open").id
+
+    async def _changes_for_a_time(self) -> None:
+        """One that stands, one of two on top of each other that is put back, one whose end was moved, and one that is left to a human."""
+        from tests.kit.timed import Timed  # noqa: PLC0415  it uses this module
+
+        timed, later = Timed(self.ledger), NOW + 2 * HOUR
+        await timed.change(6, "for a time")
+        await timed.change(6, "put back")
+        await timed.put_back(await timed.change(7, "put back"), at=later)
+        moved = await timed.change(6, "moved")
+        await timed.boxes.extend_time_box(moved.id, later, caller=HUMAN, reason="Longer.", at=NOW)
+        left = await timed.change(6, "to human")
+        parts = await timed.boxes.time_boxes(mutation_id=left.id)
+        await timed.boxes.leave_time_box(left.id, parts, TimeBoxState.LEFT, by="", reason="No.", at=later)
 
     async def _stops(self) -> None:
         """One that stands for an actor that changes nothing here, and one that was ended."""

@@ -9,6 +9,7 @@ from fastapi import Request as HttpRequest
 from gateway.budget_ports import BudgetLedger
 from gateway.checks.fair_limits import FairLimitsOf
 from gateway.doors.api.decoder import ApiDecoder
+from gateway.doors.api.put_back import TimeBoxes
 from gateway.doors.api.response import reply_to_json
 from gateway.doors.api.run_task import HcpRunTask
 from gateway.doors.api.schemas import SessionBody
@@ -76,6 +77,7 @@ class Context:
     doubts: DoubtLedger
     blamer: Blamer
     drift: DriftWatch
+    time_boxes: TimeBoxes
     intake: SignalIntake
     stops: StopBook
     budgets: BudgetLedger

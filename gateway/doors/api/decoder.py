@@ -1,5 +1,6 @@
 """The JSON API's `ports.RequestDecoder`: decodes one proposal strictly, after the caller is authenticated."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -70,6 +71,13 @@ class ApiDecoder:
             dry_run=body.dry_run,
             door=Door.API,
         )
+
+    async def request_of(self, call: Call) -> Request:
+        """The request that makes a recorded call again. Raises `errors.Malformed`, `errors.UnknownOperation`."""
+        shape = await self._models.input_of(call.service, call.operation)
+        again = replace(call, parameters=parameters(shape, dict(call.parameters)))
+        by_operation = self._classes.of(call.service, call.operation)
+        return Request(call=again, call_class=class_of_call(again, by_operation), door=Door.API)
 
     def _operation_name(self, service: str, given: str) -> str:
         """The name of an operation as AWS spells it, from that or from the name of boto3's method. Raises `errors.UnknownOperation`."""

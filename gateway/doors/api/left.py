@@ -1,4 +1,4 @@
-"""What Sentinel left to a human: values that it did not write into the code, and mutations whose outcome nothing showed."""
+"""What Sentinel left to a human: values not written into the code, changes for a time not put back, and outcomes that nothing showed."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,13 +6,17 @@ from typing import Any
 from gateway.doors.serialize import time_to_json
 from gateway.model.json import to_json
 from gateway.model.record import Record, Stage
+from gateway.model.time_box import TO_HUMAN, TimeBoxPart
 from gateway.ports import DoubtLedger, LedgerQueries, RecordQuery
+from gateway.time_box_ports import TimeBoxLedger
 
 MOST_RECORDS = 10_000
 """How many of the newest reports of the reconciler are looked at."""
 
 
-async def left_to_humans(queries: LedgerQueries, doubts: DoubtLedger, *, actor: str = "") -> list[dict[str, Any]]:
+async def left_to_humans(
+    queries: LedgerQueries, doubts: DoubtLedger, boxes: TimeBoxLedger | None = None, *, actor: str = ""
+) -> list[dict[str, Any]]:
     """What is left to humans now, newest first; with `actor`, only of that actor's mutations. Raises `errors.LedgerUnavailable`."""
     query = RecordQuery(stage=Stage.RECONCILED, actor=actor, limit=MOST_RECORDS)
     unwritten = [entry for record in newest_of_each(await queries.records(query)) for entry in _unwritten(record)]
@@ -23,7 +27,43 @@ async def left_to_humans(queries: LedgerQueries, doubts: DoubtLedger, *, actor: 
         and (records := await queries.records(_settled_query(doubt.mutation_id, actor)))
         and records[0].body.get("left_to_human")
     ]
-    return sorted([*unwritten, *unsettled], key=lambda entry: str(entry["since"]), reverse=True)
+    not_put_back = await _not_put_back(queries, boxes, actor) if boxes is not None else []
+    return sorted([*unwritten, *unsettled, *not_put_back], key=lambda entry: str(entry["since"]), reverse=True)
+
+
+async def _not_put_back(queries: LedgerQueries, boxes: TimeBoxLedger, actor: str) -> list[dict[str, Any]]:
+    """The changes for a time that did not go back, and that nobody changed since."""
+    left = [part for part in await boxes.time_boxes() if part.state in TO_HUMAN and actor in ("", part.actor)]
+    reasons = {
+        mutation: await queries.records(RecordQuery(mutation_id=mutation, stage=Stage.NOT_PUT_BACK))
+        for mutation in {part.mutation_id for part in left}
+    }
+    return [_kept(part, _about(reasons[part.mutation_id], part)) for part in left]
+
+
+def _about(records: Sequence[Record], part: TimeBoxPart) -> Record | None:
+    """The newest record about this attribute."""
+    wanted = {"address": part.address, "attribute": part.attribute}
+    for record in records:
+        attributes: Any = record.body.get("attributes", ())
+        if wanted in attributes:
+            return record
+    return None
+
+
+def _kept(part: TimeBoxPart, record: Record | None) -> dict[str, Any]:
+    return {
+        "mutation_id": part.mutation_id,
+        "since": time_to_json(record.at if record else part.until),
+        "actor": part.actor,
+        "stack": part.stack,
+        "kind": "not_put_back",
+        "address": part.address,
+        "attribute": part.attribute,
+        "value": to_json(part.value),
+        "goes_back_to": to_json(part.base),
+        "reason": str(record.body.get("reason", "")) if record else "",
+    }
 
 
 def newest_of_each(records: Sequence[Record]) -> list[Record]:

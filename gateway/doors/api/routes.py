@@ -17,6 +17,7 @@ from gateway.doors.api.glass import add_glass_route
 from gateway.doors.api.left import left_to_humans
 from gateway.doors.api.plans import add_plan_routes
 from gateway.doors.api.problems import problem
+from gateway.doors.api.put_back import with_ends
 from gateway.doors.api.run_task_route import add_run_task_route
 from gateway.doors.api.schemas import (
     IDEMPOTENCY_KEY,
@@ -30,6 +31,7 @@ from gateway.doors.api.schemas import (
 )
 from gateway.doors.api.signals import add_signal_routes
 from gateway.doors.api.stops import add_stop_routes
+from gateway.doors.api.time_box_routes import add_time_box_routes
 from gateway.doors.api.waiting import mutation_when_decided, wait_seconds
 from gateway.doors.in_doubt import in_doubt_text
 from gateway.doors.refusal import refusal_text
@@ -78,6 +80,7 @@ def routes(context: Context) -> APIRouter:
     add_budget_routes(router, context)
     add_plan_routes(router, context)
     add_run_task_route(router, context)
+    add_time_box_routes(router, context, lambda result: _response(context, result))
     _add_not_found_route(router)
     return router
 
@@ -231,7 +234,9 @@ def _add_query_routes(router: APIRouter, context: Context) -> None:
         caller: Annotated[Caller, Depends(context.caller)], address: str = "", actor: str = "", every: bool = False
     ) -> dict[str, Any]:
         found = await context.queries.claims(address=address, actor=actor, open_only=not every)
-        return told(caller, {"claims": [claim_to_json(claim) for claim in found if _may_see(caller, claim.actor)]})
+        boxes = await context.time_boxes.shown(caller, address=address, actor=actor)
+        shown = with_ends([claim_to_json(claim) for claim in found if _may_see(caller, claim.actor)], boxes)
+        return told(caller, {"claims": shown, "time_boxes": boxes})
 
     @router.get(
         "/holds", summary="What waits for a human: the call, what it changes, why it is held, who asks, since when"
@@ -252,11 +257,15 @@ def _add_query_routes(router: APIRouter, context: Context) -> None:
         return told(caller, {"holds": [hold_to_json(hold) for hold in found]})
 
     @router.get(
-        "/left", summary="What Sentinel left to a human: values not written into code, and outcomes that nothing showed"
+        "/left",
+        summary="What Sentinel left to a human: values not written into code or not put back, outcomes that nothing showed",
     )
     async def left(caller: Annotated[Caller, Depends(context.caller)]) -> dict[str, Any]:
         actor = "" if caller.sees_all else caller.actor
-        return told(caller, {"left": await left_to_humans(context.queries, context.doubts, actor=actor)})
+        return told(
+            caller,
+            {"left": await left_to_humans(context.queries, context.doubts, context.time_boxes.ledger, actor=actor)},
+        )
 
     @router.get("/blame", summary="Who set an attribute, for what goal, and why at that time")
     async def blame(caller: Annotated[Caller, Depends(context.caller)], address: str, attribute: str) -> dict[str, Any]:

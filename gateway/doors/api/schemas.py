@@ -143,6 +143,23 @@ class ApproveBody(_Body):
         return min(duration(self.lasts), timedelta(days=1))
 
 
+class ExtendBody(_Body):
+    """For how long, from now on, a change for a time is wanted, and why."""
+
+    lasts: Annotated[str, Field(description="From now on, e.g. `30m`, `1h`.")]
+    reason: Annotated[str, Field(max_length=1000)] = ""
+
+    def duration(self) -> timedelta:
+        """The duration. Raises `errors.Malformed`."""
+        return duration(self.lasts)
+
+
+class EndBody(_Body):
+    """Why a change for a time ends early."""
+
+    reason: Annotated[str, Field(max_length=1000)] = ""
+
+
 class SessionBody(_Body):
     """A temporary key with a motive."""
 

@@ -69,6 +69,30 @@ class AttemptBody(msgspec.Struct, frozen=True):
     signature: str = ""
 
 
+class TimeBoxedBody(msgspec.Struct, frozen=True):
+    """An attribute of a time-boxed change."""
+
+    address: str = ""
+    attribute: str = ""
+    value: msgspec.Raw = _NULL
+    base: msgspec.Raw = _NULL
+    root: str = ""
+
+
+class TimeBoxBody(msgspec.Struct, frozen=True):
+    """What is put back at the end of a time-boxed change."""
+
+    until: str = ""
+    attributes: tuple[TimeBoxedBody, ...] = ()
+
+
+class PutsBackBody(msgspec.Struct, frozen=True):
+    """The time-boxed change that a mutation puts back, and which (address, attribute) pairs of it."""
+
+    mutation: str = ""
+    attributes: tuple[tuple[str, str], ...] = ()
+
+
 class DecidedBody(msgspec.Struct, frozen=True):
     """The body of DECIDED."""
 
@@ -79,6 +103,8 @@ class DecidedBody(msgspec.Struct, frozen=True):
     decision: DecisionBody = DecisionBody()
     claims: tuple[TakenClaimBody, ...] = ()
     attempt: AttemptBody | Absent = ABSENT
+    time_box: TimeBoxBody | Absent = ABSENT
+    puts_back: PutsBackBody | Absent = ABSENT
     refused_in_a_row: int | Absent = ABSENT
 
 
@@ -199,6 +225,29 @@ class DowngradedBody(msgspec.Struct, frozen=True):
     claim: str = ""
 
 
+class MovedClaimBody(msgspec.Struct, frozen=True):
+    """A claim whose end was moved."""
+
+    id: str = ""
+    until: str = ""
+
+
+class RescheduledBody(msgspec.Struct, frozen=True):
+    """The body of RESCHEDULED."""
+
+    until: str = ""
+    claims: tuple[MovedClaimBody, ...] = ()
+    attributes: tuple[TimeBoxedBody, ...] = ()
+
+
+class NotPutBackBody(msgspec.Struct, frozen=True):
+    """The body of NOT_PUT_BACK."""
+
+    state: str = ""
+    by: str = ""
+    attributes: tuple[TimeBoxedBody, ...] = ()
+
+
 class BreakerBody(msgspec.Struct, frozen=True):
     """The body of BREAKER."""
 
@@ -230,6 +279,8 @@ BODIES: Final[dict[str, type[msgspec.Struct]]] = {
     Stage.KEY_REVOKED: KeyRevokedBody,
     Stage.SIGNALLED: SignalledBody,
     Stage.DOWNGRADED: DowngradedBody,
+    Stage.RESCHEDULED: RescheduledBody,
+    Stage.NOT_PUT_BACK: NotPutBackBody,
     Stage.UNNEEDED: ExpiredBody,
     Stage.STOPPED: StoppedBody,
     Stage.RESUMED: StoppedBody,

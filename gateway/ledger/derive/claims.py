@@ -11,6 +11,7 @@ from gateway.ledger.derive.bodies import (
     ExpiredBody,
     ReconciledBody,
     ReleasedBody,
+    RescheduledBody,
     SettledBody,
     raw_text,
     text_or_none,
@@ -43,6 +44,7 @@ class ExpectedClaims:
             Stage.EXPIRED: self._expired,
             Stage.RECONCILED: self._reconciled,
             Stage.DOWNGRADED: self._downgraded,
+            Stage.RESCHEDULED: self._rescheduled,
             Stage.UNNEEDED: self._unneeded,
         }
         self._unsettled: dict[str, list[str]] = {}
@@ -121,6 +123,11 @@ class ExpectedClaims:
     def _downgraded(self, record: DecodedRecord) -> None:
         body: DowngradedBody = record.body
         self.table.change((body.claim,), record.seq, proof="[]")
+
+    def _rescheduled(self, record: DecodedRecord) -> None:
+        body: RescheduledBody = record.body
+        for claim in body.claims:
+            self.table.change((claim.id,), record.seq, until=claim.until)
 
     def _end(self, record: DecodedRecord, claims: Iterable[str], how: ClaimEnd) -> None:
         for claim in claims:

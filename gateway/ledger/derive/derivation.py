@@ -18,6 +18,7 @@ from gateway.ledger.derive.keys import ExpectedKeys
 from gateway.ledger.derive.signals import ExpectedSignals
 from gateway.ledger.derive.signatures import ExpectedSignatures
 from gateway.ledger.derive.stops import ExpectedStops
+from gateway.ledger.derive.time_boxes import ExpectedTimeBoxes
 from gateway.ledger.derive.values import ExpectedValues
 from gateway.ledger.statements import Session
 from gateway.model.record import Stage
@@ -40,6 +41,7 @@ DERIVED: tuple[Callable[[Session], DerivedTable], ...] = (
     ExpectedValues,
     ExpectedSignatures,
     ExpectedSignals,
+    ExpectedTimeBoxes,
     ExpectedStops,
     ExpectedBudgets,
 )

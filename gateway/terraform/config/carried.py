@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gateway.terraform.lang.evaluate import EvaluationScope
 from gateway.terraform.lang.expression import AttributeAccess, Name, Spanned, root_references, walk
-from gateway.terraform.lang.values import Opaque, Unknown, Value
+from gateway.terraform.lang.values import MapOf, Opaque, Unknown, Value
 
 if TYPE_CHECKING:
     from gateway.terraform.config.module import Module
@@ -65,7 +65,12 @@ class Carried:
             case Opaque(), Opaque():
                 return self._same_origin(one, other)
             case Mapping(), Mapping():
-                return list(one) == list(other) and all(self.same(one[key], other[key]) for key in one)
+                scalars = (each.scalar if isinstance(each, MapOf) else "" for each in (one, other))
+                return (
+                    len({*scalars}) == 1
+                    and list(one) == list(other)
+                    and all(self.same(one[key], other[key]) for key in one)
+                )
             case (Sequence(), Sequence()) if not isinstance(one, str):
                 return len(one) == len(other) and all(self.same(a, b) for a, b in zip(one, other, strict=True))
             case _:

@@ -1,6 +1,7 @@
 """The module tree of a stack's code: variables, locals, module calls and every resource instance whose key is known."""
 
 import json
+import posixpath
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from gateway.terraform.config.data_source import data_value
 from gateway.terraform.config.expansion import Expansion, expand
 from gateway.terraform.config.instance import ResourceInstance, attributes, declared
 from gateway.terraform.config.source import Source, load_sources
+from gateway.terraform.config.templates import read_template
 from gateway.terraform.files import FileTree
 from gateway.terraform.lang import types, values
 from gateway.terraform.lang.evaluate import EvaluationScope, Visiting, value_of
@@ -134,6 +136,18 @@ class Module:
         if name != "workspace":
             raise Unknown(f"terraform.{name} is not known here")
         return self.source.workspace
+
+    def template(self, path: str) -> Expression:
+        """The text of a template file of this module. Raises `Unknown`."""
+        return self.template_file(path)[1]
+
+    def template_file(self, path: str) -> tuple[Document, Expression]:
+        """A template file of this module, and the expression of its text. Raises `Unknown`."""
+        name = Path(posixpath.normpath(path))
+        content = self.source.templates.get(name)
+        if content is None:
+            raise Unknown("templatefile() is not evaluated: it reads no template in the module's own directory")
+        return read_template(name, content)
 
     def _once(self, key: str, visiting: Visiting, evaluate_name: Callable[[str, Visiting], Value], name: str) -> Value:
         definition = (id(self), key)

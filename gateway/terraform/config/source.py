@@ -11,6 +11,7 @@ from tree_sitter import Node
 from gateway.errors import CodeInvalid
 from gateway.model.json import Json
 from gateway.terraform.config.downloaded import read_downloaded
+from gateway.terraform.config.templates import read_templates, template_names
 from gateway.terraform.config.workspace import DEFAULT, read_workspace
 from gateway.terraform.files import FileTree, file_tree
 from gateway.terraform.lang.expression import LiteralValue, bare
@@ -57,6 +58,8 @@ class Source:
     """The Terraform workspace."""
     contents: Mapping[Path, bytes] = field(default_factory=dict)
     """The bytes of every Terraform file of the directory, as they were read."""
+    templates: Mapping[Path, bytes] = field(default_factory=dict)
+    """The bytes of the templates that the directory names, by path relative to the root; none if the code is not read from disk."""
 
     def overridden_in(self, header: tuple[str, ...]) -> frozenset[str]:
         """Names of attributes and blocks that an override file sets in the block with this header."""
@@ -96,6 +99,8 @@ def load_sources(
             raise CodeInvalid(f"{directory}: The modules are nested too deeply; nothing was read.")
         read = _load_directory(files, directory)
         source = replace(read, downloaded=downloaded.get(directory, {}), workspace=workspace)
+        if isinstance(root, Path):
+            source = replace(source, templates=read_templates(root, overlay, directory, source.contents))
         loaded[directory] = source
         for name, (document, block) in source.calls.items():
             called = source.called_directory(name)
@@ -112,15 +117,23 @@ def load_sources(
 def changed_source(sources: Mapping[str, Source], path: Path, content: bytes) -> Source | None:
     """The directory of a file after the file was changed or added, its other files as they were read.
 
-    None if no source has the directory, or if its modules are called from other directories now. Raises `CodeInvalid`.
+    None if no source has the directory, or if its modules are called from other directories now, or if templates change. Raises `CodeInvalid`.
     """
+    if any(path in source.templates for source in sources.values()):
+        return None
     directory = posixpath.normpath(path.parent.as_posix())
     before = sources.get(directory)
     if before is None:
         return None
     files = _Files(_Read({**before.contents, path: content}), {}, {**before.documents, **_given_documents(before)})
-    after = replace(_load_directory(files, directory), downloaded=before.downloaded, workspace=before.workspace)
-    return after if _called(after) == _called(before) else None
+    after = replace(
+        _load_directory(files, directory),
+        downloaded=before.downloaded,
+        workspace=before.workspace,
+        templates=before.templates,
+    )
+    same = _called(after) == _called(before) and template_names(after.contents) == template_names(before.contents)
+    return after if same else None
 
 
 def _called(source: Source) -> Mapping[str, str | None]:

@@ -5,70 +5,19 @@ The rules are those of hashicorp/hcl `hclsyntax` and Terraform. The only assumpt
 
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from decimal import Decimal
-from typing import Protocol
 
 from gateway.model.json import Json
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang import functions, values
 from gateway.terraform.lang.expression import Expression
+from gateway.terraform.lang.scope import EvaluationScope, Names, Visiting
 from gateway.terraform.lang.steps import MOST, Steps, take_for
 from gateway.terraform.lang.unify import unified
 from gateway.terraform.lang.values import EvaluationFailed, Opaque, SetOf, Unknown, Value
 
-__all__ = ["EvaluationScope", "Unknown", "evaluate", "find", "value_of"]
-
-Visiting = frozenset[tuple[int, str]]
-
-
-class Names(Protocol):
-    """Looks up the names of a module. Each method raises `Unknown`; `visiting` stops cycles."""
-
-    def variable(self, name: str, visiting: Visiting) -> Value:
-        """The value of `var.name`."""
-
-    def local(self, name: str, visiting: Visiting) -> Value:
-        """The value of `local.name`."""
-
-    def outputs(self, name: str, visiting: Visiting) -> Value:
-        """The value of `module.name`: its outputs, by key if it has `count` or `for_each`."""
-
-    def resource(self, name: str, visiting: Visiting) -> Value:
-        """The instances of the resource `type.name`, each `Opaque`, by key if it has `count` or `for_each`."""
-
-    def recorded(self, name: str, key: Value) -> Value:
-        """The attributes of one instance of the resource `type.name`, if they are known from elsewhere than the code; else None."""
-
-    def data(self, name: str, visiting: Visiting) -> Value:
-        """The value of the data source `type.name`, by key if it has `count` or `for_each`."""
-
-    def path(self, name: str) -> Value:
-        """The value of `path.name`."""
-
-    def terraform(self, name: str) -> Value:
-        """The value of `terraform.name`."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluationScope:
-    """The context of an expression: what its names refer to."""
-
-    module: Names | None = None
-    each: tuple[str, Value] | None = None
-    """Key and value of the instance, if its block has `for_each`."""
-    count: int | None = None
-    """Index of the instance, if its block has `count`."""
-    iterators: Mapping[str, tuple[Value, Value]] = field(default_factory=dict)
-    """Key and value of each enclosing dynamic block, by the iterator's name."""
-    names: Mapping[str, Json] = field(default_factory=dict)
-    """Further roots such as `self` and `before`. They take precedence over all but `bound`."""
-    bound: Mapping[str, Value] = field(default_factory=dict)
-    """Variables of the enclosing `for` expressions."""
-    visiting: Visiting = frozenset()
-    """Definitions that are being evaluated, to detect cycles."""
-    steps: Steps | None = field(default=None, compare=False)
-    """How much more may be evaluated; None where an evaluation begins."""
+__all__ = ["EvaluationScope", "Unknown", "Visiting", "evaluate", "find", "value_of"]
 
 
 def evaluate(expression: Expression, scope: EvaluationScope) -> Json:
@@ -218,17 +167,28 @@ def _known_keys(expression: Expression, scope: EvaluationScope, name: str) -> Va
         raise Unknown(f"{name.partition('.')[0]} is not known here")
     module = scope.module
     found = module.resource(name, scope.visiting)
-    unknown = _unknown(f"{name.partition('.')[0]} is not known here", expression, scope)
 
     def instance(key: Value) -> Value:
         known = module.recorded(name, key)
-        return unknown if known is None else known
+        return (
+            _unknown(f"{name.partition('.')[0]} is not known here", _keyed(expression, key), scope)
+            if known is None
+            else known
+        )
 
     if found is None:
         return instance(None)
     if isinstance(found, Mapping):
         return {key: instance(key) for key in found}
     return [instance(index) for index, _ in enumerate(values.items(found, name))]
+
+
+def _keyed(expression: Expression, key: Value) -> Expression:
+    """One instance of what an expression names."""
+    if not isinstance(key, str | int):
+        return expression
+    start, end = expression.start, expression.end
+    return e.IndexAccess(start, end, expression, e.LiteralValue(start, end, key))
 
 
 def _data_type(expression: Expression, scope: EvaluationScope) -> str:
@@ -278,6 +238,8 @@ def _splat(expression: e.Splat, scope: EvaluationScope) -> Value:
 def _call(expression: e.FunctionCall, scope: EvaluationScope) -> Value:
     if expression.name in ("try", "can") and not expression.expand:
         return _attempt(expression, scope)
+    if expression.name == "templatefile" and len(expression.arguments) == 2 and scope.module is not None:  # noqa: PLR2004  file and variables
+        return _template_file(expression, scope.module, scope)
     arguments = [value_of(argument, scope) for argument in expression.arguments]
     if expression.expand:
         arguments = arguments[:-1] + list(values.items(arguments[-1], "..."))
@@ -285,6 +247,14 @@ def _call(expression: e.FunctionCall, scope: EvaluationScope) -> Value:
     result = functions.call(expression.name, arguments)
     take_for((result,), scope.steps)
     return result
+
+
+def _template_file(expression: e.FunctionCall, module: Names, scope: EvaluationScope) -> Value:
+    """The text of a template with its variables put in; it knows no other names."""
+    path, variables = (value_of(argument, scope) for argument in expression.arguments)
+    written = module.template(values.text(path))
+    bound = values.mapping(variables, "templatefile()")
+    return value_of(written, EvaluationScope(bound=bound, steps=scope.steps))
 
 
 def _attempt(expression: e.FunctionCall, scope: EvaluationScope) -> Value:

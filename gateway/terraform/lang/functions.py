@@ -51,6 +51,8 @@ IMPURE: Mapping[str, str] = {
     "uuid": "it has another value at each run",
 }
 """Functions that are known, but whose value the code alone does not tell, and why."""
+READING = frozenset(name for name, why in IMPURE.items() if why == _FILE)
+"""Functions whose first argument names a file that they read."""
 
 
 def call(name: str, arguments: Sequence[Value]) -> Value:

@@ -43,9 +43,9 @@ def _lookup(source: Value, key: Value, *default: Value) -> Value:
         raise EvaluationFailed(f"lookup() finds no {name}")
     if not isinstance(table, MapOf):
         return default[0]
-    if not table:
+    if not table and not table.scalar:
         raise Unknown("whether lookup() converts its default is not certain")
-    return _as(kinds(table), default[0])
+    return _as(kinds(table) or frozenset({table.scalar}), default[0])
 
 
 def _as(wanted: frozenset[str], value: Value) -> Value:

@@ -16,6 +16,7 @@ from tree_sitter import Node
 from gateway.errors import CodeInvalid
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.expression import Expression
+from gateway.terraform.lang.grammar_templates import TemplateReader, TemplateUnreadable
 from gateway.terraform.lang.hcl import Document, parse
 from gateway.terraform.lang.values import MOST_DIGITS
 
@@ -36,6 +37,7 @@ _PRECEDENCE = {
 }
 _WRAPPERS = frozenset({"literal_value", "collection_value", "template_expr", "for_expr"})
 _ESCAPE = re.compile(r'\\([nrt"\\]|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})|([$%])\2\{|\\')
+_DOUBLED = re.compile(r"([$%])\1\{")
 _PLAIN = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 
 
@@ -304,7 +306,7 @@ def _inner_expressions(node: Node) -> list[Node]:
 def _string(document: Document, node: Node) -> Expression:
     try:
         parts = _heredoc(document, node) if node.type == "heredoc_template" else _quoted(document, node)
-    except (_Unreadable, ValueError) as error:
+    except (_Unreadable, TemplateUnreadable, ValueError) as error:
         return _unsupported(document, [node], str(error))
     heredoc = node.type == "heredoc_template"
     if not heredoc and len(parts) == 1 and not isinstance(parts[0], str):
@@ -337,10 +339,7 @@ def _pieces(document: Document, node: Node, start: int, end: int) -> list[str | 
 def _quoted(document: Document, node: Node) -> list[str | Expression]:
     start = next(child for child in node.children if child.type == "quoted_template_start").end_byte
     end = next(child for child in reversed(node.children) if child.type == "quoted_template_end").start_byte
-    pieces = _pieces(document, node, start, end)
-    if any(isinstance(piece, str) and "\n" in piece for piece in pieces):
-        raise _Unreadable("a quoted string may not span lines")
-    return [unescape(piece) if isinstance(piece, str) else _interpolated(document, piece) for piece in pieces]
+    return TemplateReader(document, read, unescape, by_line=False).parts(node.children, start, end)
 
 
 def _interpolated(document: Document, node: Node) -> Expression:
@@ -351,18 +350,17 @@ def _heredoc(document: Document, node: Node) -> list[str | Expression]:
     """The parts of a heredoc. With `<<-` the smallest indentation is removed from all lines (HCL spec, flush heredoc)."""
     start = document.source.index(b"\n", node.start_byte) + 1
     end = document.source.rindex(b"\n", start - 1, node.end_byte) + 1
-    pieces = _pieces(document, node, start, end)
     if b"\r" in document.source[start:end]:
         raise _Unreadable("a heredoc with carriage returns is not read")
-    if document.source[node.start_byte : node.start_byte + 3] == b"<<-":
-        pieces = _flushed(pieces)
-    plain = re.compile(r"([$%])\1\{")
-    return [
-        unicodedata.normalize("NFC", plain.sub(r"\1{", piece))
-        if isinstance(piece, str)
-        else _interpolated(document, piece)
-        for piece in pieces
-    ]
+    if document.source[node.start_byte : node.start_byte + 3] != b"<<-":
+        return TemplateReader(document, read, _plain).parts(node.children, start, end)
+    pieces = _flushed(_pieces(document, node, start, end))
+    return [_plain(piece) if isinstance(piece, str) else _interpolated(document, piece) for piece in pieces]
+
+
+def _plain(text: str) -> str:
+    """The text of a heredoc, in which a doubled sign stands for one."""
+    return unicodedata.normalize("NFC", _DOUBLED.sub(r"\1{", text))
 
 
 def _flushed(pieces: Sequence[str | Node]) -> list[str | Node]:

@@ -7,7 +7,7 @@ document is immutable.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import tree_sitter_hcl
@@ -34,6 +34,8 @@ class Document:
     """Headers of blocks by node id: a cache."""
     members: dict[int, "Members"] = field(default_factory=dict)
     """Attributes and blocks by the node id of what holds them: a cache."""
+    around: tuple[bytes, bytes] = (b"", b"")
+    """What stands in `source` before and after the bytes of the file: a template is parsed as a heredoc."""
 
     @property
     def root(self) -> Node:
@@ -47,7 +49,8 @@ class Document:
 
     def line(self, node: Node | int) -> int:
         """The line (from 1) of a node, or of a byte offset."""
-        return self.source.count(b"\n", 0, node if isinstance(node, int) else node.start_byte) + 1
+        offset = node if isinstance(node, int) else node.start_byte
+        return self.source.count(b"\n", len(self.around[0]), max(offset, len(self.around[0]))) + 1
 
     def at(self, node: Node | int) -> str:
         """`file:line` of a node, or of a byte offset."""
@@ -125,6 +128,28 @@ def parse(path: Path, source: bytes) -> Document:
     document = Document(path, source, tree)
     _check_bodies(document, tree.root_node)
     return document
+
+
+def parse_template(path: Path, content: bytes) -> Document:
+    """The document of a template file: one attribute whose value is a heredoc with the file's text. Raises `CodeInvalid`."""
+    if b"\r" in content or content.startswith(_BOM):
+        raise CodeInvalid(f"{path}: The template has carriage returns or a byte order mark; it was not read.")
+    mark = "TEMPLATE"
+    while mark.encode() in content:
+        mark += "_"
+    ending = "" if not content or content.endswith(b"\n") else "\n"
+    around = f"template = <<{mark}\n".encode(), f"{ending}{mark}\n".encode()
+    document = parse(path, around[0] + content + around[1])
+    if list(document.attributes(document.root)) != ["template"] or document.root.named_child_count != 1:
+        raise CodeInvalid(f"{path}: The template cannot be read as one text.")
+    return replace(document, around=around)
+
+
+def file_bytes(document: Document, source: bytes | None = None) -> bytes:
+    """The bytes of the file of a document, as they are or with `source` in place of its own."""
+    before, after = document.around
+    source = document.source if source is None else source
+    return source[len(before) : len(source) - len(after)]
 
 
 def _parsable(source: bytes) -> bytes:

@@ -43,7 +43,8 @@ def _collection(name: str, value: Value, inner: Expression) -> Value:
             return values.as_set(_each(values.items(value, "a set"), element))
         case "map":
             table = values.mapping(value, "a map")
-            return values.MapOf(zip(table, _each(list(table.values()), element), strict=True))
+            converted = dict(zip(table, _each(list(table.values()), element), strict=True))
+            return values.MapOf.of(_scalar(element), converted)
         case "tuple" if isinstance(element, e.Tuple):
             row = values.items(value, "a tuple")
             if len(row) != len(element.items):
@@ -52,6 +53,11 @@ def _collection(name: str, value: Value, inner: Expression) -> Value:
         case "object" if isinstance(element, e.Object):
             return _object(values.mapping(value, "an object"), element)
     raise Unknown("the type constraint of a variable is not supported")
+
+
+def _scalar(element: Expression) -> str:
+    """The kind that a type constraint gives to a scalar; empty for any other constraint."""
+    return element.name if isinstance(element, e.Name) and element.name in ("string", "number", "bool") else ""
 
 
 def _each(row: "list[Value] | object", element: Expression) -> list[Value]:

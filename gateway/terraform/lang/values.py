@@ -40,6 +40,16 @@ class ListOf(list["Value"]):
 class MapOf(dict[str, "Value"]):
     """A map, whose values all have one type, unlike an object's. The difference only matters if it is empty: `lookup` converts its default."""
 
+    scalar: str = ""
+    """The kind of its values (`string`, `number` or `bool`), if a type constraint says so; the values themselves do not if there are none."""
+
+    @classmethod
+    def of(cls, scalar: str, table: "Mapping[str, Value]") -> "MapOf":
+        """The map with values of one scalar kind; empty: the kind is not known."""
+        made = cls(table)
+        made.scalar = scalar
+        return made
+
 
 Value: TypeAlias = "bool | int | float | str | Sequence[Value] | Mapping[str, Value] | Opaque | None"
 

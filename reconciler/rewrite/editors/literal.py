@@ -1,4 +1,4 @@
-"""Replaces a literal (a number, bool, null or string) or an empty map."""
+"""Replaces a literal (a number, bool, null or string), an empty map, a calculation, or a reference."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,10 +9,16 @@ from reconciler.rewrite.editors import entry, removal
 from reconciler.rewrite.editors.splice import Splice, indent_at, merged
 from reconciler.rewrite.editors.text import CannotEdit, to_hcl
 from reconciler.rewrite.place import EntryPlace, LiteralPlace, ObjectEntry
+from reconciler.rewrite.trace_references import text_of
 
 
 def edit(place: LiteralPlace, value: Json) -> Splice:
     """The literal's own span replaced; a number that is written as a string stays a string. Raises `CannotEdit`."""
+    if isinstance(place.node, e.AttributeAccess):
+        named = "" if place.module is None else text_of(place.module, place.node, value)
+        return Splice(place.node.start, place.node.end, named or to_hcl(value))
+    if isinstance(place.node, e.Binary):
+        return _number(place.node, value)
     if isinstance(place.node, e.LiteralValue):
         if place.document.source[place.node.start : place.node.start + 2] == b"<<":
             raise CannotEdit("A heredoc is not replaced as a whole.")
@@ -23,6 +29,14 @@ def edit(place: LiteralPlace, value: Json) -> Splice:
     if isinstance(value, Mapping):
         return _entries(place, place.node, value)
     raise CannotEdit("No editor writes a value of this kind at this place.")
+
+
+def _number(node: e.Binary, value: Json) -> Splice:
+    """A number in place of a calculation, which is lost. Only for what its operands cannot give."""
+    number = _like(0, value)
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        raise CannotEdit("A number is calculated here, and the wanted value is none.")
+    return Splice(node.start, node.end, to_hcl(number))
 
 
 def _entries(place: LiteralPlace, node: e.Object, value: Mapping[str, Json]) -> Splice:

@@ -37,6 +37,8 @@ def _interpolation(place: TemplatePlace, part: e.Expression) -> str:
     start = source.rfind(b"${", place.node.start, part.start)
     end = source.find(b"}", part.end) + 1
     text = source[start:end].decode()
-    if start < 0 or "~" in text[2:3] + text[-2:-1]:
+    if start < 0 or source[start + 2 : part.start].strip(b" \t\n~"):
+        raise CannotEdit("A directive stands in the text; a human should look at it.")
+    if "~" in text[2:3] + text[-2:-1]:
         raise CannotEdit("The text strips spaces around an interpolation; a human should look at it.")
     return text

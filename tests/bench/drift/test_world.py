@@ -1,6 +1,7 @@
 """A copy of the simulated AWS has what was applied; what is done to it is seen by nobody else."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,3 +28,18 @@ def test_a_copy_is_forgotten_at_its_end(tmp_path: Path) -> None:
 
 def _groups(endpoint: str) -> list[str]:
     return [group["logGroupName"] for group in client("logs", endpoint).describe_log_groups()["logGroups"]]
+
+
+def test_metadata_options_that_a_call_does_not_name_stay(tmp_path: Path) -> None:
+    with simulated_aws(tmp_path / "log") as world:
+        ec2 = client("ec2", world.endpoint)
+        (made,) = ec2.run_instances(ImageId="ami-12c6146b", MinCount=1, MaxCount=1)["Instances"]
+        before = _options(ec2, made["InstanceId"])
+        ec2.modify_instance_metadata_options(InstanceId=made["InstanceId"], HttpTokens="required")
+        assert before["HttpTokens"] == "optional"
+        assert _options(ec2, made["InstanceId"]) == {**before, "HttpTokens": "required"}
+
+
+def _options(ec2: Any, instance: str) -> dict[str, Any]:
+    (reservation,) = ec2.describe_instances(InstanceIds=[instance])["Reservations"]
+    return dict(reservation["Instances"][0]["MetadataOptions"])

@@ -149,9 +149,11 @@ def _server(application: Any, port: int) -> Any:
 
 def _moto() -> Any:
     """The simulated AWS. As in AWS, an ECS service says that it does not rebalance zones, of which moto says nothing, a queue returns its
-    redrive policy without spaces, since the provider compares it as text, and the tracing of a function can be changed.
+    redrive policy without spaces, since the provider compares it as text, the tracing of a function can be changed, and the metadata options of
+    an instance that a call does not name stay.
     """
     from moto.awslambda.models import LambdaFunction  # noqa: PLC0415  as above
+    from moto.ec2.models.instances import InstanceBackend  # noqa: PLC0415  as above
     from moto.ecs.models import Service  # noqa: PLC0415  as above
     from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app  # noqa: PLC0415
     from moto.sqs.models import Queue  # noqa: PLC0415  as above
@@ -166,7 +168,26 @@ def _moto() -> Any:
     setattr(Service, "__init__", patched)  # noqa: B010  as above
     setattr(Queue, "attributes", property(_with_compact_policy(vars(Queue)["attributes"].fget)))  # noqa: B010  as above
     setattr(LambdaFunction, "update_configuration", _with_tracing(LambdaFunction.update_configuration))  # noqa: B010  as above
+    options = InstanceBackend.modify_instance_metadata_options
+    setattr(InstanceBackend, options.__name__, _with_options_kept(options))
     return DomainDispatcherApplication(create_backend_app)
+
+
+def _with_options_kept(original: Any) -> Callable[..., Any]:
+    def modify(backend: Any, instance_id: str, **asked: Any) -> Any:
+        now = backend.get_instance(instance_id).metadata_options
+        kept = {
+            "http_tokens": now.http_tokens,
+            "hop_limit": now.http_put_response_hop_limit,
+            "http_endpoint": now.http_endpoint,
+            "http_protocol": now.http_protocol_ipv6,
+            "metadata_tags": now.instance_metadata_tags,
+        }
+        return original(
+            backend, instance_id, **kept | {name: value for name, value in asked.items() if value is not None}
+        )
+
+    return modify
 
 
 def _with_tracing(original: Any) -> Callable[[Any, Any], Any]:

@@ -78,3 +78,10 @@ async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
     async with open_ledger(f"sqlite:///{tmp_path / 'scene.db'}", KEYS) as ledger:
         yield Scene(ledger=ledger)
         await ledger.verify()
+
+
+@pytest.fixture
+async def ledger(tmp_path: Path) -> AsyncIterator[SqlLedger]:
+    """A new ledger."""
+    async with open_ledger(f"sqlite:///{tmp_path / 'ledger.db'}", KEYS) as opened:
+        yield opened

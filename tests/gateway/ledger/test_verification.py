@@ -33,6 +33,7 @@ async def test_it_says_what_was_checked(scene: Any, tmp_path: Path) -> None:
         "applied_values",
         "spent_signatures",
         "signals",
+        "time_boxes",
         "stops",
         "budgets",
     }

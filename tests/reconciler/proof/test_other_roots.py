@@ -91,6 +91,7 @@ def test_only_roots_with_a_state_that_use_the_file_are_planned(top: Path) -> Non
     assert (other.name, other.state) == ("live", top / "live/terraform.tfstate")
     assert using([other], top / "test", [Path("main.tf")]) == ()
     assert using([other], top / "test", [Path("../modules/m/main.tf")]) == (other,)
+    assert using([other], top / "test", [Path("../modules/m/t/policy.tftpl")]) == (other,)
     (top / "live/terraform.tfstate").unlink()
     assert other_roots(around, top, terraform) == ()
     (named,) = other_roots(around, top, terraform, {top / "live": top / "modules/m/main.tf"})

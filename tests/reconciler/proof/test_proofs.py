@@ -79,6 +79,15 @@ async def test_a_file_that_was_not_formatted_need_not_become_so(tmp_path: Path) 
     assert all(proof.held for proof in proofs)
 
 
+async def test_a_template_is_read_and_has_no_format(tmp_path: Path) -> None:
+    path = Path("t/policy.json.tftpl")
+    for new, broken in ((b"${a} 6\n\n", set()), (b"${ 6\n", {"parses"})):
+        edit = Edit(path=path, start=0, end=4, old=b"${a}", new=new, wanted=WANTED)
+        edited = Edited(files={path: new}, edits=(edit,))
+        proofs = await text_proofs(_fake(tmp_path), edited, {path: b"${a}"})
+        assert {proof.name for proof in proofs if not proof.held} == broken
+
+
 def test_captured_reads_the_code_itself(tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_bytes(OLD)
     assert not captured(tmp_path, [WANTED]).held

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from reconciler.model import Wanted
-from reconciler.rewrite.code import read_code, refuse_side_effects
+from reconciler.rewrite.code import read_code, refuse_side_effects, refuse_unknown_calls
 from reconciler.rewrite.editors.splice import Splice
 from reconciler.rewrite.editors.text import CannotEdit
 from reconciler.rewrite.surroundings import surroundings
@@ -78,3 +78,14 @@ def test_a_file_beside_the_stack_is_edited_unless_another_root_changes(tmp_path:
     document = alone.document(Path("../m/main.tf"))
     after = alone.after(document, Splice(document.source.index(b"1"), document.source.index(b"1") + 1, "3"), wanted)
     refuse_side_effects(alone, after, frozenset({"module.m.aws_x.y"}))
+
+
+def test_a_template_of_a_module_whose_instances_are_not_known_is_not_edited(tmp_path: Path) -> None:
+    (tmp_path / "m/t").mkdir(parents=True)
+    (tmp_path / "m/t/a.tftpl").write_text("a")
+    (tmp_path / "m/main.tf").write_text('locals {\n  x = templatefile("${path.module}/t/a.tftpl", {})\n}\n')
+    call = 'module "m" {\n  source = "./m"\n}\n'
+    refuse_unknown_calls(read_code(tmp_path, {Path("main.tf"): call.encode()}).module, Path("m/t/a.tftpl"))
+    counted = read_code(tmp_path, {Path("main.tf"): call.replace("}", "  count = aws_a.b.n\n}").encode()})
+    with pytest.raises(CannotEdit, match=r"used by module\.m, whose instances are not known"):
+        refuse_unknown_calls(counted.module, Path("m/t/a.tftpl"))

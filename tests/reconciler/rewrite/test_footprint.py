@@ -79,6 +79,54 @@ def test_what_is_no_known_instance_is_seen_too(block: str, tmp_path: Path) -> No
     assert _changed(tmp_path, before, before.replace("default = 1", "default = 7"))
 
 
+@pytest.mark.parametrize(
+    ("call", "shows"),
+    [
+        ('templatefile("${path.module}/t.tftpl", { id = aws_vpc.x.id })', True),
+        ('templatefile("t.tftpl", { id = aws_vpc.x.id })', True),
+        ('filemd5("t.tftpl")', True),
+        ("file(aws_vpc.x.name)", True),
+        ('file("other.txt")', False),
+        ("upper(aws_vpc.x.id)", False),
+    ],
+)
+def test_an_edit_of_a_template_shows_in_values_that_are_not_known(call: str, shows: bool, tmp_path: Path) -> None:
+    named = 'resource "r" "z" {\n  x = templatefile("${path.module}/t.tftpl", {})\n}\n'
+    code = {Path("main.tf"): (MAIN % call + named).encode()}
+    one, other = ({**footprints(load_module(tmp_path, {**code, Path("t.tftpl"): text}))} for text in (b"a", b"b"))
+    found = {".".join(path) for path in differences({**one}, {**other})}
+    assert found == ({"r.a.x", "r.b.x", "r.z.x"} if shows else {"r.z.x"})
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "r.many[local.key].id",
+        "[r.many[local.key].id]",
+        "r.some[local.number].id",
+        "[for x in [r.many[local.key]] : x.id][0]",
+    ],
+)
+def test_another_key_of_a_reference_shows(expression: str, tmp_path: Path) -> None:
+    code = f"""locals {{
+  key    = "a"
+  number = 0
+}}
+resource "r" "many" {{
+  for_each = toset(["a", "b"])
+}}
+resource "r" "some" {{
+  count = 2
+}}
+resource "r" "user" {{
+  x = {expression}
+}}
+"""
+    after = code.replace('= "a"', '= "b"').replace("= 0", "= 1")
+    assert {path.split(".x")[0] for path in _changed(tmp_path, code, after)} == {"r.user"}
+    assert _changed(tmp_path, code, code.replace("[local.key]", '["a"]').replace("[local.number]", "[0]")) == set()
+
+
 def test_conditions_and_lifecycle_do_not_count(tmp_path: Path) -> None:
     block = 'resource "r" "c" {\n  lifecycle {\n    precondition {\n      condition = var.v > 0\n    }\n  }\n}\n'
     before = MAIN % "2" + block

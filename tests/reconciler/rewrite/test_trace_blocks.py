@@ -49,6 +49,13 @@ resource "r" "a" {{
             [{"name": "a", "port": 1}, {"name": "b", "port": 2}],
             "doors = { a = 1, b = 2 }",
         ),
+        ("[1]", "port = door.value + 1", [{"port": 2}, {"port": 3}], "doors = [1, 2]"),
+        (
+            '[{ p = 1, nets = "a" }]',
+            '      port = lookup(door.value, "p", 80)\n      nets = split(",", lookup(door.value, "nets", "all"))',
+            [{"port": 1, "nets": ["a"]}, {"port": 80, "nets": ["b", "c"]}, {"port": 5, "nets": ["all"]}],
+            'doors = [{ p = 1, nets = "a" }, { nets = "b,c" }, { p = 5 }]',
+        ),
     ],
 )
 def test_the_collection_gets_the_items(
@@ -60,7 +67,7 @@ def test_the_collection_gets_the_items(
 @pytest.mark.parametrize(
     ("collection", "content", "rows"),
     [
-        ("[1]", "      port = door.value + 1", [{"port": 2}, {"port": 3}]),
+        ("[1]", "      port = door.value * 2", [{"port": 2}, {"port": 3}]),
         ("[1]", "port = door.value", [{"port": 1}, {"port": 2, "name": "x"}]),
         ("{ a = 1 }", "port = door.value", [{"port": 1}, {"port": 2}]),
         ("[1]", '      port = door.value\n      kind = "x"', [{"port": 1, "kind": "x"}, {"port": 2, "kind": "y"}]),

@@ -7,6 +7,8 @@ import pytest
 from gateway.model.path import AttributePath
 from gateway.terraform.config.module import load_module
 from gateway.terraform.lang.evaluate import EvaluationScope
+from reconciler.model import Wanted
+from reconciler.rewrite.edit import edit
 from reconciler.rewrite.place import ArgumentPlace, NoPlace, OverridePlace, Place
 from reconciler.rewrite.trace import traces
 from reconciler.rewrite.trace_call import condition_of
@@ -102,3 +104,35 @@ def test_a_default_that_is_not_known_is_refused() -> None:
 )
 def test_the_condition_of_an_instance(scope: EvaluationScope, condition: str) -> None:
     assert condition_of(scope) == condition
+
+
+def test_an_argument_gets_two_new_levels_in_the_map_it_comes_from(tmp_path: Path) -> None:
+    module = """
+variable "settings" {
+  type    = map(number)
+  default = {}
+}
+
+resource "aws_x" "y" {
+  delay = try(var.settings.delay, 0)
+  wait  = lookup(var.settings, "wait", 0)
+}
+"""
+    code = """
+locals {
+  queues = {
+    one = { size = 1 }
+    two = { size = 1, settings = { delay = 2 } }
+  }
+}
+
+module "queue" {
+  source   = "./vendor/m"
+  for_each = local.queues
+  settings = try(each.value.settings, {})
+}
+"""
+    sources = {Path("main.tf"): code.encode(), Path("vendor/m/main.tf"): module.encode()}
+    wanted = Wanted(address='module.queue["one"].aws_x.y', attribute="delay", value=5)
+    result = edit(tmp_path, [wanted], sources)
+    assert [each.new.decode() for each in result.edits] == [", settings = { delay = 5 }"]

@@ -148,3 +148,52 @@ def test_a_document_of_another_index_is_not_there(tmp_path: Path) -> None:
     result = edit(tmp_path, [Wanted(address="r.a", attribute="policy", value=policy)], {Path("main.tf"): code.encode()})
     assert result.left
     assert not result.files
+
+
+DYNAMIC = """variable "statements" {
+  type    = any
+  default = []
+}
+
+data "aws_iam_policy_document" "all" {
+  dynamic "statement" {
+    for_each = var.statements
+
+    content {
+      sid       = try(statement.value.sid, null)
+      effect    = try(statement.value.effect, "Allow")
+      actions   = statement.value.actions
+      resources = try(statement.value.resources, ["*"])
+    }
+  }
+}
+
+resource "r" "a" {
+  policy = data.aws_iam_policy_document.all.json
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "written"),
+    [
+        ({"Sid": "B", "Effect": "Allow", "Action": "b:Get", "Resource": "*"}, ', { sid = "B", actions = ["b:Get"] }'),
+        (
+            {"Effect": "Deny", "Action": ["b:Get"], "Resource": ["x"]},
+            ', { effect = "Deny", actions = ["b:Get"], resources = ["x"] }',
+        ),
+        ({"Effect": "Allow", "Action": "b:Get", "Resource": "*", "Principal": "*"}, "does not set"),
+    ],
+)
+def test_a_statement_is_added_to_what_a_dynamic_block_of_a_vendored_module_is_made_from(
+    more: Json, written: str, tmp_path: Path
+) -> None:
+    call = 'module "m" {\n  source = "./vendor/m"\n  statements = [{ sid = "A", actions = ["a:Get"] }]\n}\n'
+    sources = {Path("main.tf"): call.encode(), Path("vendor/m/main.tf"): DYNAMIC.encode()}
+    first: Json = {"Sid": "A", "Effect": "Allow", "Action": "a:Get", "Resource": "*"}
+    policy = json.dumps({"Version": "2012-10-17", "Statement": [first, more]})
+    result = edit(tmp_path, [Wanted(address="module.m.r.a", attribute="policy", value=policy)], sources)
+    if result.left:
+        assert any(written in each.reason for each in result.left)
+    else:
+        assert [each.new.decode() for each in result.edits] == [written]

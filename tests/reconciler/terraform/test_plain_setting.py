@@ -36,6 +36,15 @@ PARAMETER: dict[str, Json] = {"name": "/shop/limit", "type": "String"}
         ("URL", "postgres://u:p@host/db", False),
         ("CODE", "1234567890", False),
         ("MODE", "", False),
+        ("INTERVAL", "every 8 hours", True),
+        ("SCHEDULE", "cron(0 4 * * ? *)", True),
+        ("TOKEN_TTL", "every 8 hours", False),
+        ("BANNER", "Closed today, open at 9.", True),
+        ("BANNER", "swordfish", False),
+        ("BANNER", "Log in as admin with s3cr3t", False),
+        ("BANNER", "password=swordfish of mine", False),
+        ("MOTTO", "correct horse battery staple", False),
+        ("LOGIN_BANNER", "Closed today", False),
     ],
 )
 def test_a_variable_of_an_environment(name: str, value: Json, *, plain: bool) -> None:
@@ -53,6 +62,11 @@ def test_a_variable_of_an_environment(name: str, value: Json, *, plain: bool) ->
         ({**PARAMETER, "name": "/shop/db-password"}, "250", False),
         ({"type": "String"}, "250", False),
         (PARAMETER, "x9Jk3-20fkaW", False),
+        (PARAMETER, "at 4 and 16", True),
+        ({**PARAMETER, "type": "SecureString"}, "at 4 and 16", False),
+        ({**PARAMETER, "name": "/shop/motd"}, "Closed today", True),
+        ({**PARAMETER, "name": "/shop/motd", "type": "SecureString"}, "Closed today", False),
+        (PARAMETER, "Closed today", False),
     ],
 )
 def test_a_parameter(resource: dict[str, Json], value: Json, *, plain: bool) -> None:

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "v0011"
-down_revision = "v0008"
+down_revision = "v0009"
 
 
 def upgrade() -> None:

@@ -27,6 +27,8 @@ def _module(root: Path, expression: str) -> Module:
         ([1], [1], True),
         ([1], SetOf([1]), False),
         ({"a": 1}, MapOf({"a": 1}), False),
+        (MapOf.of("number", {}), MapOf.of("number", {}), True),
+        (MapOf.of("number", {}), MapOf.of("string", {}), False),
         ({"a": 1, "b": 2}, {"b": 2, "a": 1}, False),
         ({"a": [1]}, {"a": [2]}, False),
         (Opaque("why"), Opaque("why"), False),

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import CodeInvalid
-from gateway.terraform.config.source import load_sources
+from gateway.terraform.config.source import changed_source, load_sources
+from gateway.terraform.files import DiskTree
 
 
 def _write(root: Path, files: Mapping[str, str]) -> None:
@@ -39,6 +40,20 @@ def test_a_known_document_is_taken_only_where_its_bytes_are_the_same(tmp_path: P
     second = load_sources(tmp_path, {Path("b.tf"): b"locals {}\n"}, first)["."].documents
     assert second[Path("main.tf")] is first[Path("main.tf")]
     assert second[Path("b.tf")] is not first[Path("b.tf")]
+
+
+def test_templates_are_read_with_the_code_that_names_them(tmp_path: Path) -> None:
+    call = 'locals {\n  x = templatefile("${path.module}/t.tftpl", {})\n}\n'
+    _write(tmp_path, {"main.tf": call, "t.tftpl": "a", "other.tftpl": "b"})
+    loaded = load_sources(tmp_path, {}, {})
+    assert loaded["."].templates == {Path("t.tftpl"): b"a"}
+    assert load_sources(tmp_path, {Path("t.tftpl"): b"c"}, {})["."].templates == {Path("t.tftpl"): b"c"}
+    assert load_sources(DiskTree(tmp_path), {}, {})["."].templates == {}
+    same = changed_source(loaded, Path("more.tf"), b"")
+    assert same is not None
+    assert same.templates == loaded["."].templates
+    assert changed_source(loaded, Path("t.tftpl"), b"c") is None
+    assert changed_source(loaded, Path("main.tf"), call.replace("/t", "/other").encode()) is None
 
 
 def test_files_that_terraform_ignores_are_ignored(tmp_path: Path) -> None:

@@ -77,3 +77,19 @@ def test_any_other_expression_is_not_a_literal(text: str) -> None:
 )
 def test_references_are_found(text: str, expected: set[tuple[str, str]]) -> None:
     assert set(e.root_references(parse_expression(text))) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "instance"),
+    [
+        ('aws_x.y["a"]', True),
+        ("aws_x.y[0]", True),
+        ("aws_x.y[var.a]", False),
+        ("aws_x.y", False),
+        ('var.y["a"]', False),
+        ('data.y["a"]', False),
+        ('aws_x.y["a"].id', False),
+    ],
+)
+def test_which_expressions_are_one_instance_of_a_resource(text: str, *, instance: bool) -> None:
+    assert e.is_instance(parse_expression(text)) is instance

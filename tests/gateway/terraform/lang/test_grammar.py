@@ -70,8 +70,10 @@ def _shown(expression: Expression | str) -> str:  # noqa: C901  one case for eac
         ("1e3", "1000"),
         ("-0.5", "(-0.5)"),
         ('"$$${a}"', "?a dollar sign before an interpolation is not read"),
-        ('"a ${~ b}"', "?strip markers are not read"),
-        ('"%{ if a }b%{ endif }"', "?template directives are not read"),
+        ('"a ${~ b}"', "'a'+b"),
+        ('"%{ if a }b%{ endif }"', "<(a ? 'b' : '')>"),
+        ("<<-EOT\n  a ${~ b}\n  EOT", "?strip markers are not read"),
+        ("<<-EOT\n  %{ if a }b%{ endif }\n  EOT", "?template directives are not read"),
     ],
 )
 def test_an_expression_is_nested_as_terraform_nests_it(text: str, shown: str) -> None:

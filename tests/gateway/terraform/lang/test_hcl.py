@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.errors import CodeInvalid
-from gateway.terraform.lang.hcl import Document, parse
+from gateway.terraform.lang.hcl import Document, file_bytes, parse, parse_template
 
 SOURCE = b"""# a comment
 resource "aws_sqs_queue" "jobs" {
@@ -81,3 +81,19 @@ def test_any_bytes_are_a_document_or_a_clear_error(source: bytes) -> None:
     except CodeInvalid as error:
         said = str(error)
     assert not said or said.startswith("main.tf:")
+
+
+@pytest.mark.parametrize("content", [b"a\n", b"a", b"", b"TEMPLATE\n", b"a\n\n${x}\n"])
+def test_a_template_keeps_its_bytes_and_its_lines(content: bytes) -> None:
+    document = parse_template(Path("t.tftpl"), content)
+    assert file_bytes(document) == content
+    assert file_bytes(document, document.around[0] + b"new" + document.around[1]) == b"new"
+    start = document.source.index(content, 1) if content else 0
+    assert document.line(start) == 1
+    assert document.line(start + len(content)) == 1 + content.count(b"\n")
+
+
+@pytest.mark.parametrize("content", [b"a\r\n", b"\xef\xbb\xbfa\n", b"${\n", b"\xff\n"])
+def test_a_template_that_terraform_might_read_otherwise_is_refused(content: bytes) -> None:
+    with pytest.raises(CodeInvalid):
+        parse_template(Path("t.tftpl"), content)

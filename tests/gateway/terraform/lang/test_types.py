@@ -36,21 +36,35 @@ CONVERTED: list[tuple[str, str, Json]] = [
     ("list(object({ a = number }))", '[{ a = "1" }]', [{"a": 1}]),
     ("string", "null", None),
 ]
+LOOKED_UP: list[tuple[str, str, Json]] = [
+    ("map(number)", '"5"', 5),
+    ("map(number)", "5", 5),
+    ("map(string)", "5", "5"),
+    ("map(bool)", '"true"', True),
+]
+"""The type of an empty map, the default that `lookup` is given, and what it returns."""
 
 
 def _code() -> str:
+    given = [(kind, given) for kind, given, _ in CONVERTED] + [(kind, "{}") for kind, _, _ in LOOKED_UP]
     return "".join(
-        f'variable "v{n}" {{\n  type = {kind}\n  default = {given}\n}}\n'
-        for n, (kind, given, _) in enumerate(CONVERTED)
+        f'variable "v{n}" {{\n  type = {kind}\n  default = {each}\n}}\n' for n, (kind, each) in enumerate(given)
     )
+
+
+def _expressions() -> dict[str, Json]:
+    """Expressions over the variables, with their values."""
+    first = len(CONVERTED)
+    looked_up = {f'lookup(var.v{first + n}, "x", {each})': value for n, (_, each, value) in enumerate(LOOKED_UP)}
+    return {f"var.v{n}": value for n, (_, _, value) in enumerate(CONVERTED)} | looked_up
 
 
 def test_a_default_is_converted_to_the_type(tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_text(_code())
     module = load_module(tmp_path)
-    for number, (kind, given, value) in enumerate(CONVERTED):
-        found = evaluate(parse_expression(f"var.v{number}"), EvaluationScope(module=module))
-        assert json.dumps(found, sort_keys=True) == json.dumps(value, sort_keys=True), (kind, given)
+    for expression, value in _expressions().items():
+        found = evaluate(parse_expression(expression), EvaluationScope(module=module))
+        assert json.dumps(found, sort_keys=True) == json.dumps(value, sort_keys=True), expression
 
 
 @pytest.mark.parametrize(
@@ -80,7 +94,7 @@ def test_the_default_replaces_null_if_null_is_not_allowed(tmp_path: Path) -> Non
 @pytest.mark.terraform
 def test_terraform_converts_the_same(tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_text(_code())
-    wanted = "base64encode(jsonencode([" + ", ".join(f"var.v{n}" for n in range(len(CONVERTED))) + "]))\n"
+    wanted = "base64encode(jsonencode([" + ", ".join(_expressions()) + "]))\n"
     environment = {key: value for key, value in os.environ.items() if key != "TF_CLI_CONFIG_FILE"}
     console = subprocess.run(
         ["terraform", "console"],
@@ -93,4 +107,4 @@ def test_terraform_converts_the_same(tmp_path: Path) -> None:
     )
     assert console.returncode == 0, console.stderr
     terraform = json.loads(base64.b64decode(console.stdout.strip().strip('"')))
-    assert terraform == [value for _, _, value in CONVERTED]
+    assert terraform == list(_expressions().values())

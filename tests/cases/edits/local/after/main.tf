@@ -1,7 +1,7 @@
 locals {
   hours   = 2
   seconds = local.hours * 3600
-  odd     = 60 * 5
+  odd     = 10
 }
 
 resource "aws_sqs_queue" "a" {

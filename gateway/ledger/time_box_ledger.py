@@ -1,0 +1,61 @@
+"""The port `TimeBoxLedger` on the ledger's database."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from gateway.ledger import time_box_queries, time_boxes
+from gateway.ledger.ledger import SqlLedger
+from gateway.model.caller import Caller
+from gateway.model.mutation import Call
+from gateway.model.time_box import TimeBoxPart, TimeBoxState
+from gateway.time_box_ports import DueChange
+
+
+@dataclass(frozen=True, slots=True)
+class SqlTimeBoxes:
+    """The time-boxed changes of one ledger. Every method may raise `errors.LedgerUnavailable`; nothing of that call was then stored."""
+
+    ledger: SqlLedger
+
+    async def standing_time_boxes(self, addresses: Sequence[str]) -> Sequence[TimeBoxPart]:
+        """The parts whose values the attributes of these resources have now, as far as Sentinel knows, oldest first."""
+        return await self.ledger.read(lambda session: time_box_queries.standing(session, addresses))
+
+    async def time_boxes(self, *, mutation_id: str = "", ended: bool = False) -> Sequence[TimeBoxPart]:
+        """The parts that are still to be put back or left to a human, soonest end first; with `ended` all of a mutation."""
+        return await self.ledger.read(lambda session: time_box_queries.listed(session, mutation_id, ended=ended))
+
+    async def due_changes(self, now: datetime, *, stack: str = "", mutation_id: str = "") -> Sequence[DueChange]:
+        """The time-boxed changes whose end has come, and what is to become of them."""
+        return await self.ledger.read(
+            lambda session: time_box_queries.due(session, now, stack=stack, mutation_id=mutation_id)
+        )
+
+    async def put_back_call(self, mutation_id: str) -> Call:
+        """The call that puts all of a time-boxed change back. Raises `errors.NotFound`."""
+        return await self.ledger.read(lambda session: time_box_queries.put_back_call(session, mutation_id))
+
+    async def extend_time_box(
+        self, mutation_id: str, until: datetime, *, caller: Caller, reason: str, at: datetime
+    ) -> Sequence[TimeBoxPart]:
+        """Move the end of a time-boxed change; its parts. Raises `errors.NotFound`, `errors.NotAllowed`."""
+        return await self.ledger.write(
+            lambda transaction: time_boxes.extend(transaction, mutation_id, until, caller=caller, reason=reason, at=at)
+        )
+
+    async def end_time_box(
+        self, mutation_id: str, *, caller: Caller, reason: str, at: datetime
+    ) -> Sequence[TimeBoxPart]:
+        """Let the end of a time-boxed change come now; its parts. Raises `errors.NotFound`, `errors.NotAllowed`."""
+        return await self.ledger.write(
+            lambda transaction: time_boxes.end(transaction, mutation_id, caller=caller, reason=reason, at=at)
+        )
+
+    async def leave_time_box(
+        self, mutation_id: str, left: Sequence[TimeBoxPart], state: TimeBoxState, *, by: str, reason: str, at: datetime
+    ) -> bool:
+        """Record once that parts of a time-boxed change are not put back, and why; False if none of them stands any more."""
+        return await self.ledger.write(
+            lambda transaction: time_boxes.leave(transaction, mutation_id, left, state, by=by, reason=reason, at=at)
+        )

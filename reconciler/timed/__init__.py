@@ -1,0 +1,1 @@
+"""Puts changes back that were wanted for a time only."""

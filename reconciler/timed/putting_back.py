@@ -1,0 +1,153 @@
+"""Puts the changes of one stack back whose time is up. The gateway does it, by its line; here is decided when, and what is left to a human."""
+
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final, Protocol
+
+import structlog
+
+from gateway.errors import SentinelError
+from gateway.model.json import Json
+from gateway.model.time_box import TimeBoxPart, TimeBoxState
+from gateway.ports import Clock
+from gateway.time_box_ports import DueChange, TimeBoxLedger
+from reconciler.errors import GatewayUnreachable, TerraformFailed
+from reconciler.retry import Retry
+from reconciler.terraform.refreshed import Refreshed
+from reconciler.timed.gateway_api import GatewayAnswer
+from reconciler.timed.look import LeftPart, changed_outside, left_to_others, not_read
+
+log = structlog.get_logger()
+
+_AT_ONCE: Final = 4
+"""Changes that one round puts back, so that many of them do not keep others from being written back."""
+_TRIES: Final = 5
+"""How often it is tried at least before a human is asked."""
+
+
+class LiveValues(Protocol):
+    """Reads live values."""
+
+    async def __call__(self, targets: list[str]) -> Refreshed:
+        """The live attributes of resources. Raises an `errors.SentinelError` if they cannot be read now."""
+        ...
+
+
+class PutBackGateway(Protocol):
+    """The gateway, as far as it puts changes back."""
+
+    async def put_back(self, mutation_id: str) -> GatewayAnswer:
+        """Have a change put back. Raises `errors.GatewayUnreachable`."""
+        ...
+
+
+class PutBackRuns(Protocol):
+    """Runs a put-back durably."""
+
+    def run(self, stack: str, mutation_id: str) -> Awaitable[Mapping[str, Any]]:
+        """Put a change back; what came of it, as `PuttingBack.send` returns it."""
+        ...
+
+
+@dataclass(slots=True, kw_only=True)
+class PuttingBack:
+    """The time-boxed changes of one stack."""
+
+    stack: str
+    ledger: TimeBoxLedger
+    clock: Clock
+    read_live: LiveValues
+    gateway: PutBackGateway
+    patience: timedelta
+    """How long after its end a change that is refused is tried again before it is left to a human."""
+    retries: dict[str, Retry] = field(default_factory=dict)
+
+    async def round(self, runs: PutBackRuns) -> None:
+        """Put back what is due, the earliest end first. A failure does not stop the others. Raises `errors.LedgerUnavailable`."""
+        due = {
+            change.mutation_id: change for change in await self.ledger.due_changes(self.clock.now(), stack=self.stack)
+        }
+        for known in set(self.retries) - set(due):
+            del self.retries[known]
+        ready = [each for each in due.values() if not each.waits and self._retry(each.mutation_id).due]
+        for change in ready[:_AT_ONCE]:
+            await self._try(runs, change)
+
+    async def look(self, mutation_id: str) -> dict[str, Json]:
+        """What is to be left as it is, and whether anything is to be put back. Changes nothing."""
+        change = await self._due(mutation_id)
+        if change is None or change.waits:
+            return {"left": [], "send": False}
+        left = left_to_others(change)
+        if change.back:
+            live = await self.read_live(sorted({part.address for part in change.back}))
+            if missing := not_read(change.back, live):
+                raise TerraformFailed(
+                    f"The live values of {', '.join(missing)} could not be read, so nothing is put back yet."
+                )
+            left += changed_outside(change.back, live)
+        send = len(left) < len(change.back) + len(change.alone)
+        return {"left": [part.to_json() for part in left], "send": send}
+
+    async def leave(self, mutation_id: str, left: Sequence[Mapping[str, Any]]) -> None:
+        """Record what is not put back, and why; once, however often this runs."""
+        change = await self._due(mutation_id)
+        known = {part.key: part for part in _parts(change)}
+        for part in map(LeftPart.from_json, left):
+            found = known.get((part.address, part.attribute))
+            if found is not None:
+                await self._record(mutation_id, [found], part.state, part.by, part.reason)
+
+    async def send(self, mutation_id: str) -> dict[str, Json]:
+        """Have the gateway put it back; what it said. May be repeated: the ledger lets it happen once."""
+        answer = await self.gateway.put_back(mutation_id)
+        return {"status": answer.status, "code": answer.code, "detail": answer.detail}
+
+    async def _try(self, runs: PutBackRuns, change: DueChange) -> None:
+        mutation = change.mutation_id
+        bound = log.bind(stack=self.stack, mutation=mutation)
+        try:
+            said = await runs.run(self.stack, mutation)
+        except (SentinelError, OSError, ValueError, KeyError, TypeError) as error:
+            wait = self._retry(mutation).failed()
+            bound.error("not_put_back", error=str(error), again_in_seconds=wait)
+            if not isinstance(error, GatewayUnreachable):
+                await self._give_up(change, str(error))
+            return
+        if not said or said["status"] == 200:  # noqa: PLR2004  HTTP
+            self.retries.pop(mutation, None)
+            bound.info("put_back" if said else "left_as_it_is")
+            return
+        answer = GatewayAnswer(status=said["status"], code=said["code"], detail=said["detail"])
+        bound.warning(
+            "not_put_back", code=answer.code, reason=answer.detail, again_in_seconds=self._retry(mutation).failed()
+        )
+        if answer.refused:
+            await self._give_up(change, answer.detail)
+
+    async def _give_up(self, change: DueChange, reason: str) -> None:
+        """Leave it to a human if it was tried often and long enough."""
+        overdue = self.clock.now() - change.until
+        if self._retry(change.mutation_id).count < _TRIES or overdue < self.patience:
+            return
+        text = f"It could not be put back, so it is left to a human: {reason}"
+        await self._record(change.mutation_id, change.back, TimeBoxState.LEFT, "", text)
+
+    async def _record(
+        self, mutation_id: str, parts: Sequence[TimeBoxPart], state: TimeBoxState, by: str, reason: str
+    ) -> None:
+        now = self.clock.now()
+        if await self.ledger.leave_time_box(mutation_id, parts, state, by=by, reason=reason, at=now):
+            log.warning("not_put_back", stack=self.stack, mutation=mutation_id, state=state.value, reason=reason)
+
+    async def _due(self, mutation_id: str) -> DueChange | None:
+        found = await self.ledger.due_changes(self.clock.now(), stack=self.stack, mutation_id=mutation_id)
+        return found[0] if found else None
+
+    def _retry(self, mutation_id: str) -> Retry:
+        return self.retries.setdefault(mutation_id, Retry())
+
+
+def _parts(change: DueChange | None) -> list[TimeBoxPart]:
+    return [] if change is None else [*change.back, *(part for part, _, _ in change.alone)]

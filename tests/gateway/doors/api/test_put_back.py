@@ -1,0 +1,94 @@
+"""What a time-boxed change looks like in an answer, and how long it may be extended."""
+
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from gateway.doors.api.put_back import TimeBoxes, part_to_json, with_ends
+from gateway.errors import NotAllowed, PolicyUnavailable
+from gateway.model.caller import ActorKind, Caller
+from gateway.model.motive import Intent, Motivation, Motive
+from gateway.model.time_box import TimeBoxPart
+from tests.kit.history import HOUR
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+PART = TimeBoxPart(
+    mutation_id="mut_1",
+    address="aws_x.y",
+    attribute="size",
+    value=6,
+    base=4,
+    root="mut_1",
+    actor="agent",
+    stack="shop",
+    since=NOW,
+    until=NOW + HOUR,
+)
+CEILING = Motive(intent=Intent.COST, motivation=Motivation.BUDGET, wanted_for=2 * HOUR)
+
+
+class _Ledger:
+    async def time_boxes(self, **_: Any) -> list[TimeBoxPart]:
+        return [PART]
+
+    async def extend_time_box(self, _mutation: str, until: datetime, **_more: Any) -> list[Any]:
+        return [until]
+
+
+class _Policy:
+    def __init__(self, numbers: Any) -> None:
+        self._numbers = numbers
+
+    async def ask(self, _entrypoint: str, _document: Any) -> Any:
+        if self._numbers is None:
+            raise PolicyUnavailable("It does not answer.")
+        return {"layers": "", "numbers": self._numbers, "every": {}}
+
+
+def _boxes(numbers: Any) -> TimeBoxes:
+    unused: Any = None
+    made: Any = TimeBoxes(
+        ledger=_Ledger(),  # type: ignore[arg-type]  # what is asked of it
+        pipeline=unused,
+        decoder=unused,
+        resolver=unused,
+        inventory=unused,
+        policy=_Policy(numbers),  # type: ignore[arg-type]  # what is asked of it
+        clock=SimpleNamespace(now=lambda: NOW),
+    )
+    boxes: TimeBoxes = made
+    return boxes
+
+
+def _agent(**members: Any) -> Caller:
+    return Caller(actor="agent", kind=ActorKind.AGENT, key_id="k", **members)
+
+
+async def test_policy_limits_how_long_a_change_is_wanted_from_its_beginning() -> None:
+    boxes = _boxes({"longest_claim_seconds": {"agent": 3 * 3600}})
+    [until] = await boxes.extend(_agent(), "mut_1", 3 * HOUR, "")
+    assert str(until) == str(NOW + 3 * HOUR)
+    with pytest.raises(NotAllowed, match="3:00:00"):
+        await boxes.extend(_agent(), "mut_1", 4 * HOUR, "")
+
+
+async def test_a_key_with_a_ceiling_extends_no_further() -> None:
+    boxes = _boxes({"longest_claim_seconds": {"agent": 9 * 3600}})
+    caller = _agent(motive=CEILING, motive_only=True)
+    assert await boxes.extend(caller, "mut_1", 2 * HOUR, "")
+    with pytest.raises(NotAllowed):
+        await boxes.extend(caller, "mut_1", 3 * HOUR, "")
+
+
+async def test_nobody_extends_where_the_policies_do_not_say_how_long() -> None:
+    with pytest.raises(NotAllowed, match="do not say"):
+        await _boxes(None).extend(_agent(), "mut_1", HOUR, "")
+
+
+def test_a_claim_shows_when_its_change_goes_back() -> None:
+    box = part_to_json(PART)
+    assert (box["goes_back_to"], box["goes_back_at"], box["ended_by"]) == (4, "2026-03-01T01:00:00Z", None)
+    claims = [{"mutation_id": "mut_1", "address": "aws_x.y", "attribute": name} for name in ("size", "other")]
+    assert [claim["goes_back_at"] for claim in with_ends(claims, [box])] == ["2026-03-01T01:00:00Z", None]

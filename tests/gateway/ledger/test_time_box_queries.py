@@ -1,0 +1,146 @@
+"""What is to become of a change for a time whose end has come, whoever changed the attribute meanwhile."""
+
+from datetime import timedelta
+
+import pytest
+
+from gateway.errors import NotFound
+from gateway.ledger.ledger import SqlLedger
+from gateway.ledger.time_box_queries import overlaps
+from gateway.model.mutation import EffectAction, Mutation
+from gateway.model.time_box import TimeBoxState
+from tests.kit.history import APPLIED, NOW, History, effect
+from tests.kit.timed import BACK, HOUR, Timed
+
+LATER = NOW + 2 * HOUR
+LONG = timedelta(hours=9)
+
+
+@pytest.fixture
+def timed(ledger: SqlLedger) -> Timed:
+    """Changes for a time."""
+    return Timed(ledger)
+
+
+async def _fate(timed: Timed, boxed: Mutation) -> tuple[list[str], list[tuple[TimeBoxState, str]], str]:
+    """What is to be put back, what is left to whom, and why it waits."""
+    due = [each for each in await timed.boxes.due_changes(LATER) if each.mutation_id == boxed.id]
+    if not due:
+        return [], [], "not due"
+    back = [part.attribute for part in due[0].back]
+    return back, [(state, by) for _, state, by in due[0].alone], due[0].waits
+
+
+async def test_what_nobody_touched_is_put_back(timed: Timed) -> None:
+    boxed = await timed.change()
+    assert not await timed.boxes.due_changes(NOW)
+    assert await _fate(timed, boxed) == (["delay"], [], "")
+
+
+async def test_an_unknown_outcome_waits(timed: Timed) -> None:
+    boxed = await timed.change(outcome=None)
+    assert "not known yet" in (await _fate(timed, boxed))[2]
+
+
+async def test_a_later_change_has_it_also_after_its_claim_ended(timed: Timed) -> None:
+    boxed = await timed.change()
+    other = await timed.change(8, lasts=None, obligations={"claim_seconds": 60})
+    await timed.ledger.expire(LATER)
+    assert await _fate(timed, boxed) == ([], [(TimeBoxState.SUPERSEDED, other.id)], "")
+
+
+async def test_the_same_value_for_good_keeps_it(timed: Timed) -> None:
+    boxed = await timed.change()
+    other = await timed.change(6, lasts=None)
+    assert await _fate(timed, boxed) == ([], [(TimeBoxState.SUPERSEDED, other.id)], "")
+
+
+async def test_a_change_under_way_waits(timed: Timed) -> None:
+    boxed = await timed.change()
+    other = await timed.change(8, lasts=None, outcome=None)
+    assert other.id in (await _fate(timed, boxed))[2]
+
+
+async def test_what_is_around_or_inside_it_counts(timed: Timed) -> None:
+    boxed = await timed.change({"a": "b"}, "tags")
+    inside = await timed.change("c", "tags.a", lasts=None)
+    assert await _fate(timed, boxed) == ([], [(TimeBoxState.SUPERSEDED, inside.id)], "")
+
+
+async def test_of_several_attributes_each_has_its_own_fate(timed: Timed) -> None:
+    boxed = await timed.change(6, "delay", "size")
+    other = await timed.change(8, "size", lasts=None)
+    assert await _fate(timed, boxed) == (["delay"], [(TimeBoxState.SUPERSEDED, other.id)], "")
+
+
+async def test_a_chain_goes_back_to_what_was_there_before_the_first(timed: Timed) -> None:
+    first = await timed.change(6)
+    second = await timed.change(8)
+    third = await timed.change(9)
+    assert await _fate(timed, first) == ([], [(TimeBoxState.SUPERSEDED, third.id)], "")
+    assert await _fate(timed, second) == ([], [(TimeBoxState.SUPERSEDED, third.id)], "")
+    assert await _fate(timed, third) == (["delay"], [], "")
+    [part] = [each for each in await timed.boxes.time_boxes() if each.mutation_id == third.id]
+    assert (part.base, part.root) == (4, first.id)
+
+
+async def test_the_latest_of_equal_wishes_puts_it_back(timed: Timed) -> None:
+    first = await timed.change(6)
+    second = await timed.change(6)
+    assert await _fate(timed, first) == ([], [(TimeBoxState.STILL_WANTED, second.id)], "")
+    assert await _fate(timed, second) == (["delay"], [], "")
+
+
+async def test_the_longest_of_equal_wishes_keeps_it(timed: Timed) -> None:
+    first = await timed.change(6, lasts=LONG)
+    second = await timed.change(6, actor="rival")
+    assert await _fate(timed, second) == ([], [(TimeBoxState.STILL_WANTED, first.id)], "")
+    parts = await timed.boxes.time_boxes(mutation_id=second.id)
+    await timed.boxes.leave_time_box(second.id, parts, TimeBoxState.STILL_WANTED, by=first.id, reason="", at=LATER)
+    [due] = await timed.boxes.due_changes(NOW + LONG)
+    assert (due.mutation_id, [part.base for part in due.back]) == (first.id, [4])
+
+
+async def test_a_superseded_change_does_not_prolong_a_later_one_of_the_same_value(timed: Timed) -> None:
+    await timed.change(6, lasts=LONG)
+    await timed.change(8, lasts=None)
+    later = await timed.change(6, base=8)
+    assert await _fate(timed, later) == (["delay"], [], "")
+
+
+async def test_what_was_deleted_or_set_by_aws_is_left(timed: Timed, ledger: SqlLedger) -> None:
+    boxed = await timed.change()
+    history = History(ledger)
+    gone = history.mutation(effect(None, "delay", action=EffectAction.INVOKE))
+    await ledger.record_decision(gone, history.facts(gone), history.decision())
+    await ledger.record_outcome(gone, APPLIED, NOW)
+    assert await _fate(timed, boxed) == ([], [(TimeBoxState.SUPERSEDED, "")], "")
+
+
+async def test_the_call_that_puts_it_back_is_in_the_record(timed: Timed) -> None:
+    boxed = await timed.change()
+    assert await timed.boxes.put_back_call(boxed.id) == BACK
+    with pytest.raises(NotFound):
+        await timed.boxes.put_back_call("mut_none")
+
+
+async def test_what_is_due_is_restricted_to_a_stack_and_a_change(timed: Timed) -> None:
+    boxed = await timed.change()
+    assert await timed.boxes.due_changes(LATER, stack="shop", mutation_id=boxed.id)
+    assert not await timed.boxes.due_changes(LATER, stack="other")
+    assert not await timed.boxes.due_changes(LATER, mutation_id="mut_none")
+
+
+async def test_what_was_left_and_changed_since_is_listed_no_more(timed: Timed) -> None:
+    boxed = await timed.change()
+    parts = await timed.boxes.time_boxes(mutation_id=boxed.id)
+    await timed.boxes.leave_time_box(boxed.id, parts, TimeBoxState.LEFT, by="", reason="", at=LATER)
+    assert await timed.boxes.time_boxes()
+    await timed.change(8, lasts=None)
+    assert not await timed.boxes.time_boxes()
+
+
+def test_attributes_overlap_if_one_is_a_part_of_the_other() -> None:
+    assert overlaps("tags", "tags.a")
+    assert overlaps("*", "x")
+    assert not overlaps("tags.a", "tags.b")

@@ -1,0 +1,136 @@
+"""Templates are read with their module: only its own files, none behind a link, none that is large."""
+
+import base64
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from gateway.model.json import Json
+from gateway.terraform.config.module import load_module
+from gateway.terraform.config.templates import read_template, read_templates, template_names
+from gateway.terraform.files import DiskTree
+from gateway.terraform.lang.evaluate import EvaluationScope, evaluate
+from gateway.terraform.lang.expression import Group, Template
+from gateway.terraform.lang.grammar import parse_expression
+from gateway.terraform.lang.values import Unknown
+
+RENDERED: list[tuple[str, str, Json]] = [
+    ("a ${x}\n", "{ x = 5 }", "a 5\n"),
+    ("a ${x}", "{ x = true }", "a true"),
+    ("${x}", "{ x = [1] }", [1]),
+    ("${x}\n", '{ x = "y" }', "y\n"),
+    ("", "{}", ""),
+    ("plain\n\n", "{}", "plain\n\n"),
+    ("$${x} %%{y} $5\n", "{}", "${x} %{y} $5\n"),
+    ('{"a": ${jsonencode([for e in x : "${e}-${y}"])}}\n', '{ x = ["p", "q"], y = 1 }', '{"a": ["p-1","q-1"]}\n'),
+    ("%{ for e in x ~}\n  - ${e}\n%{ endfor ~}\nend\n", '{ x = ["p", "q"] }', "  - p\n  - q\nend\n"),
+    ("%{ if x }yes%{ else }no%{ endif }", "{ x = false }", "no"),
+    ("a ${~ x ~}\n\n", '{ x = "y" }', "ay\n"),
+    ("TEMPLATE\n${x}\n", "{ x = upper(var.v) }", "TEMPLATE\nV\n"),
+]
+CODE = "".join(
+    f'output "o{n}" {{\n  value = templatefile("${{path.module}}/t/{n}.tftpl", {given})\n}}\n'
+    for n, (_, given, _) in enumerate(RENDERED)
+)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "main.tf").write_text(CODE + 'variable "v" {\n  default = "v"\n}\n')
+    (tmp_path / "t").mkdir()
+    for number, (template, _, _) in enumerate(RENDERED):
+        (tmp_path / f"t/{number}.tftpl").write_text(template)
+    return tmp_path
+
+
+def test_a_template_is_rendered(root: Path) -> None:
+    outputs = load_module(root).own_outputs()
+    for number, (template, _, value) in enumerate(RENDERED):
+        assert outputs[f"o{number}"] == value, template
+
+
+@pytest.mark.terraform
+def test_terraform_renders_the_same(root: Path) -> None:
+    calls = ", ".join(
+        f'templatefile("${{path.module}}/t/{n}.tftpl", {given})' for n, (_, given, _) in enumerate(RENDERED)
+    )
+    environment = {key: value for key, value in os.environ.items() if key != "TF_CLI_CONFIG_FILE"}
+    console = subprocess.run(
+        ["terraform", "console"],
+        input=f"base64encode(jsonencode([{calls}]))\n",
+        cwd=root,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert console.returncode == 0, console.stderr
+    assert json.loads(base64.b64decode(console.stdout.strip().strip('"'))) == [value for _, _, value in RENDERED]
+
+
+@pytest.mark.parametrize(
+    ("written", "names"),
+    [
+        ('templatefile("${path.module}/a/b.tftpl", {})', {"a/b.tftpl"}),
+        ('templatefile(\n  "${path.module}/a/${each.key}.json", {})', {"a/*.json"}),
+        ('templatefile("${path.module}/../b.tftpl", {})', set()),
+        ('templatefile("${path.module}/${var.x}/b.tftpl", {})', set()),
+        ('templatefile("/etc/passwd", {})', set()),
+        ('templatefile("${path.root}/b.tftpl", {})', set()),
+        ("templatefile(var.x, {})", set()),
+        ('file("${path.module}/a/b.tftpl")', set()),
+    ],
+)
+def test_which_files_are_templates(written: str, names: set[str]) -> None:
+    assert template_names({Path("main.tf"): f"x = {written}\n".encode()}) == names
+
+
+def test_what_is_not_a_small_file_of_the_module_is_not_read(tmp_path: Path) -> None:
+    names = ("plain", "large", "linked", "missing", "folder")
+    code = "".join(f'x{name} = templatefile("${{path.module}}/{name}.t", {{}})\n' for name in names).encode()
+    (tmp_path / "plain.t").write_text("a")
+    (tmp_path / "large.t").write_text("a" * 262_145)
+    (tmp_path / "linked.t").symlink_to(tmp_path / "plain.t")
+    (tmp_path / "folder.t").mkdir()
+    contents = {Path("main.tf"): code}
+    assert read_templates(tmp_path, {}, ".", contents) == {Path("plain.t"): b"a"}
+    assert read_templates(tmp_path, {Path("./plain.t"): b"b"}, ".", contents) == {Path("plain.t"): b"b"}
+
+
+def test_a_name_with_an_interpolation_stands_for_the_files_that_it_can_mean(tmp_path: Path) -> None:
+    (tmp_path / "m/p").mkdir(parents=True)
+    for name in ("a.json", "b.json", "c.txt"):
+        (tmp_path / "m/p" / name).write_text(name)
+    contents = {Path("m/main.tf"): b'x = templatefile("${path.module}/p/${each.key}.json", {})\n'}
+    assert set(read_templates(tmp_path, {}, "m", contents)) == {Path("m/p/a.json"), Path("m/p/b.json")}
+    contents = {Path("m/main.tf"): b'x = templatefile("${path.module}/gone/${each.key}.json", {})\n'}
+    assert read_templates(tmp_path, {}, "m", contents) == {}
+
+
+@pytest.mark.parametrize("content", [b"a\r\n", b"\xef\xbb\xbfa\n", b"\xff\n", b"${\n", b"$$${x}\n", b"%{ if x }\n"])
+def test_a_template_that_is_not_certain_is_unknown(content: bytes) -> None:
+    with pytest.raises(Unknown):
+        read_template(Path("t"), content)
+
+
+def test_a_template_is_a_text_or_one_value() -> None:
+    assert isinstance(read_template(Path("t"), b"${x}\n")[1], Template)
+    assert isinstance(read_template(Path("t"), b"${x}")[1], Group)
+
+
+def test_only_code_on_disk_has_templates(root: Path) -> None:
+    written = parse_expression('templatefile("${path.module}/t/0.tftpl", { x = 5 })')
+    assert evaluate(written, EvaluationScope(module=load_module(root))) == "a 5\n"
+    with pytest.raises(Unknown, match="no template in the module's own directory"):
+        evaluate(written, EvaluationScope(module=load_module(DiskTree(root))))
+
+
+def test_a_template_knows_its_variables_only(root: Path) -> None:
+    (root / "t/0.tftpl").write_text("${var.v}\n")
+    with pytest.raises(Unknown):
+        evaluate(
+            parse_expression('templatefile("${path.module}/t/0.tftpl", {})'), EvaluationScope(module=load_module(root))
+        )
