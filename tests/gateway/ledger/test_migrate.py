@@ -49,3 +49,17 @@ def test_holds_and_approvals_of_the_first_schema_are_kept_and_bound_to_nothing(t
         for table in ("holds", "approvals"):
             assert connection.execute(text(f"SELECT binding FROM {table}")).all() == [("",)]  # noqa: S608
     engine.dispose()
+
+
+def test_claims_of_before_know_their_motivation(tmp_path: Path) -> None:
+    engine = create_engine(f"sqlite:///{tmp_path / 'ledger.db'}")
+    columns = "id, mutation_id, address, attribute, value, actor, kind, motive, since, unsettled"
+    with engine.begin() as connection:
+        command.upgrade(configuration(connection), "v0008")
+        for claim, motive in (("clm_1", '{"intent":"cost","motivation":"budget"}'), ("clm_2", None)):
+            values = "(:id, 'mut_1', 'a', :id, '6', 'agent', 'agent', :motive, 'now', 0)"
+            connection.execute(text(f"INSERT INTO claims ({columns}) VALUES {values}"), {"id": claim, "motive": motive})  # noqa: S608
+        migrate(connection)
+        found = connection.execute(text("SELECT id, motivation FROM claims ORDER BY id")).all()
+        assert found == [("clm_1", "budget"), ("clm_2", "")]
+    engine.dispose()
