@@ -1,5 +1,6 @@
 """Puts the changes of one stack back whose time is up. The gateway does it, by its line; here is decided when, and what is left to a human."""
 
+from collections import Counter
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -23,7 +24,7 @@ log = structlog.get_logger()
 _AT_ONCE: Final = 4
 """Changes that one round puts back, so that many of them do not keep others from being written back."""
 _TRIES: Final = 5
-"""How often it is tried at least before a human is asked."""
+"""How often it is refused at least before a human is asked."""
 
 
 class LiveValues(Protocol):
@@ -62,6 +63,8 @@ class PuttingBack:
     patience: timedelta
     """How long after its end a change that is refused is tried again before it is left to a human."""
     retries: dict[str, Retry] = field(default_factory=dict)
+    refusals: Counter[str] = field(default_factory=Counter)
+    """How often each was refused. What met a stop or a spent budget for a while may be refused as often as any other."""
 
     async def round(self, runs: PutBackRuns) -> None:
         """Put back what is due, the earliest end first. A failure does not stop the others. Raises `errors.LedgerUnavailable`."""
@@ -70,6 +73,7 @@ class PuttingBack:
         }
         for known in set(self.retries) - set(due):
             del self.retries[known]
+            del self.refusals[known]
         ready = [each for each in due.values() if not each.waits and self._retry(each.mutation_id).due]
         for change in ready[:_AT_ONCE]:
             await self._try(runs, change)
@@ -127,9 +131,10 @@ class PuttingBack:
             await self._give_up(change, answer.detail)
 
     async def _give_up(self, change: DueChange, reason: str) -> None:
-        """Leave it to a human if it was tried often and long enough."""
+        """Leave it to a human if it was refused often and is overdue for long enough."""
         overdue = self.clock.now() - change.until
-        if self._retry(change.mutation_id).count < _TRIES or overdue < self.patience:
+        self.refusals[change.mutation_id] += 1
+        if self.refusals[change.mutation_id] < _TRIES or overdue < self.patience:
             return
         text = f"It could not be put back, so it is left to a human: {reason}"
         await self._record(change.mutation_id, change.back, TimeBoxState.LEFT, "", text)

@@ -18,6 +18,9 @@ from tests.reconciler.timed.test_look import GROUP, NOW, part
 OK = GatewayAnswer(status=200, code="", detail="")
 REFUSED = GatewayAnswer(status=403, code="refused", detail="A bound.")
 HELD = GatewayAnswer(status=202, code="held", detail="A human.")
+STOPPED = GatewayAnswer(status=403, code="stopped", detail="[never.stopped] ann stopped it.")
+SPENT = GatewayAnswer(status=429, code="budget_spent", detail="The budget is spent.")
+SHUT = GatewayAnswer(status=429, code="breaker_open", detail="The breaker is open.")
 BUSY = GatewayAnswer(status=409, code="claim_taken", detail="Taken.")
 
 
@@ -145,7 +148,7 @@ async def test_what_is_refused_long_enough_is_left_to_a_human(answer: GatewayAns
     assert ("A bound." in reason) or ("No plan." in reason)
 
 
-@pytest.mark.parametrize("answer", [HELD, BUSY, GatewayUnreachable("No answer.")])
+@pytest.mark.parametrize("answer", [HELD, BUSY, STOPPED, SPENT, SHUT, GatewayUnreachable("No answer.")])
 async def test_what_may_still_pass_is_never_left_to_a_human(answer: GatewayAnswer | Exception) -> None:
     world = _World([answer])
     putting_back, ledger, clock = _scene(world, _due())
@@ -162,6 +165,16 @@ async def test_after_a_long_pause_it_is_tried_some_times_before_a_human_is_asked
     assert not ledger.left
     await _rounds(putting_back, world, 1)
     assert ledger.left
+
+
+@pytest.mark.parametrize("not_now", [STOPPED, SPENT, SHUT])
+async def test_one_refusal_after_a_long_stop_is_no_reason_to_ask_a_human(not_now: GatewayAnswer) -> None:
+    world = _World([*[not_now] * 20, REFUSED, OK])
+    putting_back, ledger, clock = _scene(world, _due())
+    clock.at = NOW + timedelta(days=9)
+    await _rounds(putting_back, world, 22)
+    assert len(world.asked) == 22
+    assert not ledger.left
 
 
 async def test_what_was_changed_past_the_gate_and_what_others_have_is_left_and_the_rest_sent() -> None:
@@ -209,3 +222,4 @@ async def test_retries_of_what_is_over_are_forgotten() -> None:
     ledger.due.clear()
     await putting_back.round(world)
     assert not putting_back.retries
+    assert not putting_back.refusals
