@@ -40,8 +40,12 @@ class TimeBoxLedger(Protocol):
         """The parts that are still to be put back or left to a human, soonest end first; with `ended` all. Raises `errors.LedgerUnavailable`."""
         ...
 
-    async def due_changes(self, now: datetime, *, stack: str = "", mutation_id: str = "") -> Sequence[DueChange]:
-        """The time-boxed changes whose end has come, and what is to become of them. Raises `errors.LedgerUnavailable`."""
+    async def due_mutations(self, now: datetime, *, stack: str = "") -> Sequence[str]:
+        """The time-boxed changes whose end has come, the earliest first, and those that wait for an outcome last. Raises `errors.LedgerUnavailable`."""
+        ...
+
+    async def due_change(self, now: datetime, mutation_id: str) -> DueChange | None:
+        """What is to become of a time-boxed change; None if its end has not come, or it is over. Raises `errors.LedgerUnavailable`."""
         ...
 
     async def put_back_call(self, mutation_id: str) -> Call:

@@ -26,11 +26,13 @@ class SqlTimeBoxes:
         """The parts that are still to be put back or left to a human, soonest end first; with `ended` all of a mutation."""
         return await self.ledger.read(lambda session: time_box_queries.listed(session, mutation_id, ended=ended))
 
-    async def due_changes(self, now: datetime, *, stack: str = "", mutation_id: str = "") -> Sequence[DueChange]:
-        """The time-boxed changes whose end has come, and what is to become of them."""
-        return await self.ledger.read(
-            lambda session: time_box_queries.due(session, now, stack=stack, mutation_id=mutation_id)
-        )
+    async def due_mutations(self, now: datetime, *, stack: str = "") -> Sequence[str]:
+        """The time-boxed changes whose end has come, the earliest first, and those that wait for an outcome last."""
+        return await self.ledger.read(lambda session: time_box_queries.due_mutations(session, now, stack=stack))
+
+    async def due_change(self, now: datetime, mutation_id: str) -> DueChange | None:
+        """What is to become of a time-boxed change; None if its end has not come, or it is over."""
+        return await self.ledger.read(lambda session: time_box_queries.due(session, now, mutation_id=mutation_id))
 
     async def put_back_call(self, mutation_id: str) -> Call:
         """The call that puts all of a time-boxed change back. Raises `errors.NotFound`."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import bindparam, exists, or_, select
+from sqlalchemy import and_, bindparam, case, exists, func, or_, select
 
 from gateway.errors import NotFound
 from gateway.ledger.rows import AppliedRow, BodyRow, ClaimRow, TimeBoxRow
@@ -21,6 +21,8 @@ from gateway.time_box_ports import DueChange
 
 MOST_LISTED: Final = 1_000
 """Most attributes in one answer, those with the soonest end."""
+MOST_DUE: Final = 10_000
+"""Most changes that are known to be due at once."""
 _ALL: Final = columns(TIME_BOXES, TimeBoxRow)
 _IS_LIVE = exists().where(
     VALUES.c.address == TIME_BOXES.c.address,
@@ -40,13 +42,21 @@ _LISTING: Final = Query(
     .limit(MOST_LISTED),
     TimeBoxRow,
 )
-_DUE: Final = Query(
-    select(*_ALL)
-    .where(LISTED, TIME_BOXES.c.until <= bindparam("now"), Among(TIME_BOXES.c.state, "open"))
-    .order_by(TIME_BOXES.c.until, TIME_BOXES.c.seq)
-    .limit(MOST_LISTED),
-    TimeBoxRow,
+_IS_DUE = and_(LISTED, TIME_BOXES.c.until <= bindparam("now"), Among(TIME_BOXES.c.state, "open"))
+_DUE: Final = Query(select(*_ALL).where(_IS_DUE, TIME_BOXES.c.mutation_id == bindparam("mutation")), TimeBoxRow)
+_WAS_APPLIED = exists().where(
+    ATTEMPTS.c.mutation_id == TIME_BOXES.c.mutation_id, ATTEMPTS.c.state == AttemptState.APPLIED.value
 )
+_IS_WAITING = case((TIME_BOXES.c.state == TimeBoxState.PUTTING_BACK.value, 1), (_WAS_APPLIED, 0), else_=1)
+_DUE_MUTATIONS = (
+    select(TIME_BOXES.c.mutation_id)
+    .where(_IS_DUE)
+    .group_by(TIME_BOXES.c.mutation_id)
+    .order_by(func.max(_IS_WAITING), func.min(TIME_BOXES.c.until), func.min(TIME_BOXES.c.seq))
+    .limit(MOST_DUE)
+)
+_DUE_OF_ALL: Final = Statement(_DUE_MUTATIONS)
+_DUE_OF_STACK: Final = Statement(_DUE_MUTATIONS.where(TIME_BOXES.c.stack == bindparam("stack")))
 _PART: Final = Query(
     select(*_ALL).where(
         TIME_BOXES.c.mutation_id == bindparam("mutation"),
@@ -113,13 +123,17 @@ def listed(session: Session, mutation_id: str, *, ended: bool) -> Sequence[TimeB
     return [part_of(row) for row in session.rows(_LISTING, {"open": _OPEN_STATES})]
 
 
-def due(session: Session, now: datetime, *, stack: str, mutation_id: str) -> Sequence[DueChange]:
-    """The time-boxed changes whose end has come, and what is to become of each attribute."""
-    groups: dict[str, list[TimeBoxRow]] = {}
-    for row in session.rows(_DUE, {"now": to_text(now), "open": _OPEN_STATES}):
-        if (not stack or row.stack == stack) and (not mutation_id or row.mutation_id == mutation_id):
-            groups.setdefault(row.mutation_id, []).append(row)
-    return [_due_change(session, rows, now) for rows in groups.values()]
+def due_mutations(session: Session, now: datetime, *, stack: str) -> Sequence[str]:
+    """The time-boxed changes whose end has come, the earliest first, and those that wait for an outcome last; of all stacks if none is named."""
+    values = {"now": to_text(now), "open": _OPEN_STATES}
+    found = session.fetch(_DUE_OF_STACK, {**values, "stack": stack}) if stack else session.fetch(_DUE_OF_ALL, values)
+    return [str(mutation) for (mutation,) in found]
+
+
+def due(session: Session, now: datetime, *, mutation_id: str) -> DueChange | None:
+    """What is to become of each attribute of a time-boxed change; None if its end has not come, or all of it is over."""
+    rows = session.rows(_DUE, {"now": to_text(now), "open": _OPEN_STATES, "mutation": mutation_id})
+    return _due_change(session, sorted(rows, key=lambda row: (row.address, row.attribute)), now) if rows else None
 
 
 def put_back_call(session: Session, mutation_id: str) -> Call:

@@ -68,14 +68,11 @@ class PuttingBack:
 
     async def round(self, runs: PutBackRuns) -> None:
         """Put back what is due, the earliest end first. A failure does not stop the others. Raises `errors.LedgerUnavailable`."""
-        due = {
-            change.mutation_id: change for change in await self.ledger.due_changes(self.clock.now(), stack=self.stack)
-        }
-        for known in set(self.retries) - set(due):
+        due = await self.ledger.due_mutations(self.clock.now(), stack=self.stack)
+        for known in set(self.retries).difference(due):
             del self.retries[known]
             del self.refusals[known]
-        ready = [each for each in due.values() if not each.waits and self._retry(each.mutation_id).due]
-        for change in ready[:_AT_ONCE]:
+        for change in await self._ready(due):
             await self._try(runs, change)
 
     async def look(self, mutation_id: str) -> dict[str, Json]:
@@ -107,6 +104,17 @@ class PuttingBack:
         """Have the gateway put it back; what it said. May be repeated: the ledger lets it happen once."""
         answer = await self.gateway.put_back(mutation_id)
         return {"status": answer.status, "code": answer.code, "detail": answer.detail}
+
+    async def _ready(self, due: Sequence[str]) -> list[DueChange]:
+        """The first few that may be tried now: what waits for an outcome, or was tried just before, keeps no other from being put back."""
+        ready: list[DueChange] = []
+        for mutation_id in due:
+            if len(ready) == _AT_ONCE:
+                break
+            if self._may_be_tried(mutation_id):
+                change = await self._due(mutation_id)
+                ready += [change] if change is not None and not change.waits else []
+        return ready
 
     async def _try(self, runs: PutBackRuns, change: DueChange) -> None:
         mutation = change.mutation_id
@@ -147,8 +155,11 @@ class PuttingBack:
             log.warning("not_put_back", stack=self.stack, mutation=mutation_id, state=state.value, reason=reason)
 
     async def _due(self, mutation_id: str) -> DueChange | None:
-        found = await self.ledger.due_changes(self.clock.now(), stack=self.stack, mutation_id=mutation_id)
-        return found[0] if found else None
+        found = await self.ledger.due_change(self.clock.now(), mutation_id)
+        return found if found is not None and found.stack == self.stack else None
+
+    def _may_be_tried(self, mutation_id: str) -> bool:
+        return mutation_id not in self.retries or self.retries[mutation_id].due
 
     def _retry(self, mutation_id: str) -> Retry:
         return self.retries.setdefault(mutation_id, Retry())

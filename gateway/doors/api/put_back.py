@@ -85,7 +85,8 @@ class TimeBoxes:
         ]
 
     async def _due(self, mutation_id: str) -> DueChange:
-        for change in await self.ledger.due_changes(self.clock.now(), mutation_id=mutation_id):
+        change = await self.ledger.due_change(self.clock.now(), mutation_id)
+        if change is not None:
             return change
         parts = await self.ledger.time_boxes(mutation_id=mutation_id, ended=True)
         if not parts:

@@ -24,16 +24,18 @@ def timed(ledger: SqlLedger) -> Timed:
 
 async def _fate(timed: Timed, boxed: Mutation) -> tuple[list[str], list[tuple[TimeBoxState, str]], str]:
     """What is to be put back, what is left to whom, and why it waits."""
-    due = [each for each in await timed.boxes.due_changes(LATER) if each.mutation_id == boxed.id]
-    if not due:
+    due = await timed.boxes.due_change(LATER, boxed.id)
+    assert (due is not None) == (boxed.id in await timed.boxes.due_mutations(LATER))
+    if due is None:
         return [], [], "not due"
-    back = [part.attribute for part in due[0].back]
-    return back, [(state, by) for _, state, by in due[0].alone], due[0].waits
+    back = [part.attribute for part in due.back]
+    return back, [(state, by) for _, state, by in due.alone], due.waits
 
 
 async def test_what_nobody_touched_is_put_back(timed: Timed) -> None:
     boxed = await timed.change()
-    assert not await timed.boxes.due_changes(NOW)
+    assert not await timed.boxes.due_mutations(NOW)
+    assert not await timed.boxes.due_change(NOW, boxed.id)
     assert await _fate(timed, boxed) == (["delay"], [], "")
 
 
@@ -97,7 +99,9 @@ async def test_the_longest_of_equal_wishes_keeps_it(timed: Timed) -> None:
     assert await _fate(timed, second) == ([], [(TimeBoxState.STILL_WANTED, first.id)], "")
     parts = await timed.boxes.time_boxes(mutation_id=second.id)
     await timed.boxes.leave_time_box(second.id, parts, TimeBoxState.STILL_WANTED, by=first.id, reason="", at=LATER)
-    [due] = await timed.boxes.due_changes(NOW + LONG)
+    [remaining] = await timed.boxes.due_mutations(NOW + LONG)
+    due = await timed.boxes.due_change(NOW + LONG, remaining)
+    assert due
     assert (due.mutation_id, [part.base for part in due.back]) == (first.id, [4])
 
 
@@ -126,9 +130,22 @@ async def test_the_call_that_puts_it_back_is_in_the_record(timed: Timed) -> None
 
 async def test_what_is_due_is_restricted_to_a_stack_and_a_change(timed: Timed) -> None:
     boxed = await timed.change()
-    assert await timed.boxes.due_changes(LATER, stack="shop", mutation_id=boxed.id)
-    assert not await timed.boxes.due_changes(LATER, stack="other")
-    assert not await timed.boxes.due_changes(LATER, mutation_id="mut_none")
+    assert await timed.boxes.due_mutations(LATER, stack="shop") == [boxed.id]
+    assert await timed.boxes.due_change(LATER, boxed.id)
+    assert not await timed.boxes.due_mutations(LATER, stack="other")
+    assert not await timed.boxes.due_change(LATER, "mut_none")
+
+
+async def test_many_stuck_changes_hide_none_and_cut_none(timed: Timed) -> None:
+    """An agent whose put-backs wait must not keep those of others from being found, nor have half of one found."""
+    many = [f"a{number}" for number in range(50)]
+    for number in range(21):
+        await timed.change(6, *(f"{name}_{number}" for name in many), outcome=None, actor="flood")
+    last = await timed.change(6, *many, at=NOW + HOUR / 2)
+    assert (await timed.boxes.due_mutations(LATER))[0] == last.id
+    due = await timed.boxes.due_change(LATER, last.id)
+    assert due
+    assert len(due.back) == 50
 
 
 async def test_what_was_left_and_changed_since_is_listed_no_more(timed: Timed) -> None:

@@ -71,7 +71,9 @@ async def test_a_put_back_in_doubt_waits_for_the_truth(timed: Timed, carried_out
     boxed = await timed.change()
     back = await timed.put_back(boxed, at=LATER, outcome=DOUBT)
     assert await timed.states(boxed) == {"delay": TimeBoxState.PUTTING_BACK}
-    [due] = await timed.boxes.due_changes(LATER)
+    [waiting] = await timed.boxes.due_mutations(LATER)
+    due = await timed.boxes.due_change(LATER, waiting)
+    assert due
     assert back.id in due.waits
     await timed.ledger.settle_by_hand(back.id, approver=HUMAN, carried_out=carried_out, reason="Seen.", at=LATER)
     assert await timed.states(boxed) == {"delay": state}

@@ -39,8 +39,11 @@ class _Ledger:
     due: list[DueChange]
     left: list[Any] = field(default_factory=list)
 
-    async def due_changes(self, _now: datetime, *, stack: str = "", mutation_id: str = "") -> Sequence[DueChange]:
-        return [each for each in self.due if mutation_id in ("", each.mutation_id) and stack in ("", each.stack)]
+    async def due_mutations(self, _now: datetime, *, stack: str = "") -> Sequence[str]:
+        return [each.mutation_id for each in self.due if stack in ("", each.stack)]
+
+    async def due_change(self, _now: datetime, mutation_id: str) -> DueChange | None:
+        return next((each for each in self.due if each.mutation_id == mutation_id), None)
 
     async def leave_time_box(
         self, mutation_id: str, left: Sequence[TimeBoxPart], state: TimeBoxState, *, by: str, reason: str, at: datetime
@@ -205,6 +208,22 @@ async def test_a_round_takes_only_some_and_the_earliest_first() -> None:
     putting_back, _, _ = _scene(world, *(_due(f"mut_{number}") for number in range(10)))
     await putting_back.round(world)
     assert world.asked == ["mut_0", "mut_1", "mut_2", "mut_3"]
+
+
+async def test_what_is_stuck_keeps_no_other_from_being_put_back() -> None:
+    world = _World([*[REFUSED] * 8, OK])
+    waiting = [_due(f"mut_waits_{number}", waits="Something is under way.") for number in range(20)]
+    putting_back, _, _ = _scene(world, *waiting, *(_due(f"mut_{number}") for number in range(9)))
+    for _ in range(3):
+        await putting_back.round(world)
+    assert world.asked == [f"mut_{number}" for number in range(9)]
+
+
+async def test_a_change_of_another_stack_is_not_put_back() -> None:
+    putting_back, _, _ = _scene(world := _World([OK]), _due(stack="other"))
+    await putting_back.round(world)
+    assert await putting_back.look("mut_1") == {"left": [], "send": False}
+    assert not world.asked
 
 
 async def test_what_was_not_read_is_not_sent() -> None:
