@@ -17,7 +17,7 @@ from reconciler.errors import GatewayUnreachable, TerraformFailed
 from reconciler.retry import Retry
 from reconciler.terraform.refreshed import Refreshed
 from reconciler.timed.gateway_api import GatewayAnswer
-from reconciler.timed.look import LeftPart, changed_outside, left_to_others, not_read
+from reconciler.timed.look import LeftPart, address_in_stack, changed_outside, left_to_others, not_read
 
 log = structlog.get_logger()
 
@@ -82,7 +82,7 @@ class PuttingBack:
             return {"left": [], "send": False}
         left = left_to_others(change)
         if change.back:
-            live = await self.read_live(sorted({part.address for part in change.back}))
+            live = await self.read_live(sorted({address_in_stack(part) for part in change.back}))
             if missing := not_read(change.back, live):
                 raise TerraformFailed(
                     f"The live values of {', '.join(missing)} could not be read, so nothing is put back yet."

@@ -61,6 +61,7 @@ class _World:
     live: Refreshed | Exception = field(
         default_factory=lambda: Refreshed(read=frozenset({GROUP}), objects={GROUP: {"desired_capacity": 7}})
     )
+    targets: list[list[str]] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     putting_back: PuttingBack | None = None
 
@@ -72,7 +73,7 @@ class _World:
         return answer
 
     async def read(self, targets: list[str]) -> Refreshed:
-        assert targets
+        self.targets.append(targets)
         if isinstance(self.live, Exception):
             raise self.live
         return self.live
@@ -116,6 +117,13 @@ async def test_what_is_due_is_put_back() -> None:
     putting_back, ledger, _ = _scene(world, _due())
     await putting_back.round(world)
     assert (world.asked, ledger.left) == (["mut_1"], [])
+
+
+async def test_terraform_is_asked_for_the_address_in_the_stack() -> None:
+    world = _World([OK])
+    putting_back, ledger, _ = _scene(world, _due(back=(part(address=f"shop:{GROUP}"),)))
+    await putting_back.round(world)
+    assert (world.targets, world.asked, ledger.left) == ([[GROUP]], ["mut_1"], [])
 
 
 async def test_what_waits_for_an_outcome_is_not_touched() -> None:
