@@ -48,6 +48,10 @@ class TimeBoxLedger(Protocol):
         """What is to become of a time-boxed change; None if its end has not come, or it is over. Raises `errors.LedgerUnavailable`."""
         ...
 
+    async def declared_before(self, parts: Sequence[TimeBoxPart]) -> Mapping[tuple[str, str], Json]:
+        """What the code declared before the first of the changes on top of each other. Raises `errors.LedgerUnavailable`."""
+        ...
+
     async def put_back_call(self, mutation_id: str) -> Call:
         """The call that puts all of a time-boxed change back. Raises `errors.NotFound`."""
         ...

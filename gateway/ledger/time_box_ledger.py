@@ -1,12 +1,13 @@
 """The port `TimeBoxLedger` on the ledger's database."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from gateway.ledger import time_box_queries, time_boxes
 from gateway.ledger.ledger import SqlLedger
 from gateway.model.caller import Caller
+from gateway.model.json import Json
 from gateway.model.mutation import Call
 from gateway.model.time_box import TimeBoxPart, TimeBoxState
 from gateway.time_box_ports import DueChange
@@ -33,6 +34,10 @@ class SqlTimeBoxes:
     async def due_change(self, now: datetime, mutation_id: str) -> DueChange | None:
         """What is to become of a time-boxed change; None if its end has not come, or it is over."""
         return await self.ledger.read(lambda session: time_box_queries.due(session, now, mutation_id=mutation_id))
+
+    async def declared_before(self, parts: Sequence[TimeBoxPart]) -> Mapping[tuple[str, str], Json]:
+        """What the code declared before the first of the changes on top of each other, by address and attribute; absent if that is not known."""
+        return await self.ledger.read(lambda session: time_box_queries.declared_before(session, parts))
 
     async def put_back_call(self, mutation_id: str) -> Call:
         """The call that puts all of a time-boxed change back. Raises `errors.NotFound`."""

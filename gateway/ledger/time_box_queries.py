@@ -14,6 +14,7 @@ from gateway.ledger.statements import Among, Query, Session, Statement, columns
 from gateway.ledger.states import AttemptState
 from gateway.ledger.tables import ATTEMPTS, CLAIMS, LISTED, RECORDS, TIME_BOXES, VALUES
 from gateway.ledger.timestamps import from_text, to_text
+from gateway.model.json import Json
 from gateway.model.mutation import WHOLE, Call
 from gateway.model.path import AttributePath
 from gateway.model.time_box import OPEN, TimeBoxPart, TimeBoxState, call_from_json
@@ -142,6 +143,17 @@ def put_back_call(session: Session, mutation_id: str) -> Call:
     if not rows:
         raise NotFound(f"Mutation {mutation_id} is not a change for a time.")
     return call_from_json(_body(session, rows[0].seq)["time_box"]["call"])
+
+
+def declared_before(session: Session, parts: Sequence[TimeBoxPart]) -> dict[tuple[str, str], Json]:
+    """What the code declared when the first of the changes on top of each other was decided, by address and attribute; absent if that is not known."""
+    found: dict[tuple[str, str], Json] = {}
+    for part in parts:
+        rows = rows_of_mutation(session, part.root)
+        for effect in _body(session, rows[0].seq)["effects"] if rows else ():
+            if (effect["address"], effect["attribute"]) == part.key:
+                found[part.key] = effect["declared"]
+    return found
 
 
 def granted_seconds(session: Session, seq: int) -> float | None:

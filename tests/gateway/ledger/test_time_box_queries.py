@@ -1,6 +1,8 @@
 """What is to become of a change for a time whose end has come, whoever changed the attribute meanwhile."""
 
+from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -8,7 +10,9 @@ from gateway.errors import NotFound
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.time_box_queries import overlaps
 from gateway.model.mutation import EffectAction, Mutation
+from gateway.model.record import Stage
 from gateway.model.time_box import TimeBoxState
+from gateway.ports import RecordQuery
 from tests.kit.history import APPLIED, NOW, History, effect
 from tests.kit.timed import BACK, HOUR, Timed
 
@@ -126,6 +130,16 @@ async def test_the_call_that_puts_it_back_is_in_the_record(timed: Timed) -> None
     assert await timed.boxes.put_back_call(boxed.id) == BACK
     with pytest.raises(NotFound):
         await timed.boxes.put_back_call("mut_none")
+
+
+async def test_what_the_code_declared_before_the_first_is_known(timed: Timed) -> None:
+    first = await timed.change(6)
+    second = await timed.change(6, lasts=LONG)
+    parts = await timed.boxes.time_boxes(mutation_id=second.id)
+    [decided] = await timed.ledger.records(RecordQuery(mutation_id=first.id, stage=Stage.DECIDED))
+    effects: Any = decided.body["effects"]
+    assert await timed.boxes.declared_before(parts) == {parts[0].key: effects[0]["declared"]}
+    assert not await timed.boxes.declared_before([replace(parts[0], root="mut_none")])
 
 
 async def test_what_is_due_is_restricted_to_a_stack_and_a_change(timed: Timed) -> None:
