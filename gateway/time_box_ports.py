@@ -36,8 +36,12 @@ class TimeBoxLedger(Protocol):
         """The parts whose values the attributes of these resources have now, as far as Sentinel knows. Raises `errors.LedgerUnavailable`."""
         ...
 
-    async def time_boxes(self, *, mutation_id: str = "", ended: bool = False) -> Sequence[TimeBoxPart]:
-        """The parts that are still to be put back or left to a human, soonest end first; with `ended` all. Raises `errors.LedgerUnavailable`."""
+    async def time_boxes(
+        self, *, mutation_id: str = "", ended: bool = False, actor: str = "", left: bool = False
+    ) -> Sequence[TimeBoxPart]:
+        """The parts that are still to be put back or left to a human, soonest end first; with `ended` all of a mutation, with `actor` those of
+        this actor, with `left` those that are left to a human. Raises `errors.LedgerUnavailable`.
+        """
         ...
 
     async def due_mutations(self, now: datetime, *, stack: str = "") -> Sequence[str]:

@@ -23,9 +23,16 @@ class SqlTimeBoxes:
         """The parts whose values the attributes of these resources have now, as far as Sentinel knows, oldest first."""
         return await self.ledger.read(lambda session: time_box_queries.standing(session, addresses))
 
-    async def time_boxes(self, *, mutation_id: str = "", ended: bool = False) -> Sequence[TimeBoxPart]:
-        """The parts that are still to be put back or left to a human, soonest end first; with `ended` all of a mutation."""
-        return await self.ledger.read(lambda session: time_box_queries.listed(session, mutation_id, ended=ended))
+    async def time_boxes(
+        self, *, mutation_id: str = "", ended: bool = False, actor: str = "", left: bool = False
+    ) -> Sequence[TimeBoxPart]:
+        """The parts that are still to be put back or left to a human, soonest end first; with `ended` all of a mutation.
+
+        With `actor` those of this actor, with `left` those that are left to a human.
+        """
+        return await self.ledger.read(
+            lambda session: time_box_queries.listed(session, mutation_id, ended=ended, actor=actor, left=left)
+        )
 
     async def due_mutations(self, now: datetime, *, stack: str = "") -> Sequence[str]:
         """The time-boxed changes whose end has come, the earliest first, and those that wait for an outcome last."""

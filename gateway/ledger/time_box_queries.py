@@ -17,7 +17,7 @@ from gateway.ledger.timestamps import from_text, to_text
 from gateway.model.json import Json
 from gateway.model.mutation import WHOLE, Call
 from gateway.model.path import AttributePath
-from gateway.model.time_box import OPEN, TimeBoxPart, TimeBoxState, call_from_json
+from gateway.model.time_box import OPEN, TO_HUMAN, TimeBoxPart, TimeBoxState, call_from_json
 from gateway.time_box_ports import DueChange
 
 MOST_LISTED: Final = 1_000
@@ -36,13 +36,14 @@ _STANDING: Final = Query(
     select(*_ALL).where(Among(TIME_BOXES.c.address, "addresses"), LISTED, _IS_LIVE).order_by(TIME_BOXES.c.seq),
     TimeBoxRow,
 )
-_LISTING: Final = Query(
+_LISTED_PARTS = (
     select(*_ALL)
-    .where(LISTED, or_(Among(TIME_BOXES.c.state, "open"), _IS_LIVE))
+    .where(LISTED, Among(TIME_BOXES.c.state, "states"), or_(Among(TIME_BOXES.c.state, "open"), _IS_LIVE))
     .order_by(TIME_BOXES.c.until, TIME_BOXES.c.mutation_id)
-    .limit(MOST_LISTED),
-    TimeBoxRow,
+    .limit(MOST_LISTED)
 )
+_LISTING: Final = Query(_LISTED_PARTS, TimeBoxRow)
+_LISTING_OF_ACTOR: Final = Query(_LISTED_PARTS.where(TIME_BOXES.c.actor == bindparam("who")), TimeBoxRow)
 _IS_DUE = and_(LISTED, TIME_BOXES.c.until <= bindparam("now"), Among(TIME_BOXES.c.state, "open"))
 _DUE: Final = Query(select(*_ALL).where(_IS_DUE, TIME_BOXES.c.mutation_id == bindparam("mutation")), TimeBoxRow)
 _WAS_APPLIED = exists().where(
@@ -116,12 +117,19 @@ def standing(session: Session, addresses: Sequence[str]) -> Sequence[TimeBoxPart
     return [part_of(row) for row in session.rows(_STANDING, {"addresses": canonical_text(addresses)})]
 
 
-def listed(session: Session, mutation_id: str, *, ended: bool) -> Sequence[TimeBoxPart]:
-    """The parts that are still to be put back or left to a human, soonest end first; with `ended` those that ended too."""
+def listed(
+    session: Session, mutation_id: str, *, ended: bool, actor: str = "", left: bool = False
+) -> Sequence[TimeBoxPart]:
+    """The parts that are still to be put back or left to a human, soonest end first; with `ended` those of the mutation that ended too.
+
+    `actor` and `left` restrict them before they are counted, so that no other's many changes hide them.
+    """
     if mutation_id:
         rows = rows_of_mutation(session, mutation_id)
         return [part_of(row) for row in rows if ended or TimeBoxState(row.state) in OPEN]
-    return [part_of(row) for row in session.rows(_LISTING, {"open": _OPEN_STATES})]
+    states = canonical_text(sorted(TO_HUMAN if left else OPEN | TO_HUMAN))
+    query, who = (_LISTING_OF_ACTOR, {"who": actor}) if actor else (_LISTING, {})
+    return [part_of(row) for row in session.rows(query, {"open": _OPEN_STATES, "states": states, **who})]
 
 
 def due_mutations(session: Session, now: datetime, *, stack: str) -> Sequence[str]:

@@ -81,7 +81,7 @@ class TimeBoxes:
         """The time-boxed changes that the caller may see: agents and services their own."""
         return [
             part_to_json(part)
-            for part in await self.ledger.time_boxes()
+            for part in await self.ledger.time_boxes(actor=actor if caller.sees_all else caller.actor)
             if (caller.sees_all or part.actor == caller.actor)
             and (not address or part.address == address)
             and (not actor or part.actor == actor)

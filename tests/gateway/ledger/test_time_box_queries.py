@@ -8,7 +8,7 @@ import pytest
 
 from gateway.errors import NotFound
 from gateway.ledger.ledger import SqlLedger
-from gateway.ledger.time_box_queries import overlaps
+from gateway.ledger.time_box_queries import MOST_LISTED, overlaps
 from gateway.model.mutation import EffectAction, Mutation
 from gateway.model.record import Stage
 from gateway.model.time_box import TimeBoxState
@@ -130,6 +130,21 @@ async def test_the_call_that_puts_it_back_is_in_the_record(timed: Timed) -> None
     assert await timed.boxes.put_back_call(boxed.id) == BACK
     with pytest.raises(NotFound):
         await timed.boxes.put_back_call("mut_none")
+
+
+async def test_the_changes_of_one_actor_hide_none_of_the_others(timed: Timed) -> None:
+    assert MOST_LISTED == 1_000
+    for number in range(20):
+        await timed.change(6, *(f"a{number}_{name}" for name in range(50)), actor="flood", lasts=HOUR / 2)
+    boxed = await timed.change()
+    parts = await timed.boxes.time_boxes(mutation_id=boxed.id)
+    assert boxed.id not in {part.mutation_id for part in await timed.boxes.time_boxes()}
+    assert list(await timed.boxes.time_boxes(actor="agent")) == list(parts)
+    assert not await timed.boxes.time_boxes(left=True)
+    await timed.boxes.leave_time_box(boxed.id, parts, TimeBoxState.LEFT, by="", reason="", at=LATER)
+    for found in (await timed.boxes.time_boxes(left=True), await timed.boxes.time_boxes(left=True, actor="agent")):
+        assert [part.mutation_id for part in found] == [boxed.id]
+    assert not await timed.boxes.time_boxes(left=True, actor="flood")
 
 
 async def test_what_the_code_declared_before_the_first_is_known(timed: Timed) -> None:
