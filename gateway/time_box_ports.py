@@ -36,12 +36,24 @@ class TimeBoxLedger(Protocol):
         """The parts whose values the attributes of these resources have now, as far as Sentinel knows. Raises `errors.LedgerUnavailable`."""
         ...
 
-    async def time_boxes(self, *, mutation_id: str = "", ended: bool = False) -> Sequence[TimeBoxPart]:
-        """The parts that are still to be put back or left to a human, soonest end first; with `ended` all. Raises `errors.LedgerUnavailable`."""
+    async def time_boxes(
+        self, *, mutation_id: str = "", ended: bool = False, actor: str = "", left: bool = False
+    ) -> Sequence[TimeBoxPart]:
+        """The parts that are still to be put back or left to a human, soonest end first; with `ended` all of a mutation, with `actor` those of
+        this actor, with `left` those that are left to a human. Raises `errors.LedgerUnavailable`.
+        """
         ...
 
-    async def due_changes(self, now: datetime, *, stack: str = "", mutation_id: str = "") -> Sequence[DueChange]:
-        """The time-boxed changes whose end has come, and what is to become of them. Raises `errors.LedgerUnavailable`."""
+    async def due_mutations(self, now: datetime, *, stack: str = "") -> Sequence[str]:
+        """The time-boxed changes whose end has come, the earliest first, and those that wait for an outcome last. Raises `errors.LedgerUnavailable`."""
+        ...
+
+    async def due_change(self, now: datetime, mutation_id: str) -> DueChange | None:
+        """What is to become of a time-boxed change; None if its end has not come, or it is over. Raises `errors.LedgerUnavailable`."""
+        ...
+
+    async def declared_before(self, parts: Sequence[TimeBoxPart]) -> Mapping[tuple[str, str], Json]:
+        """What the code declared before the first of the changes on top of each other. Raises `errors.LedgerUnavailable`."""
         ...
 
     async def put_back_call(self, mutation_id: str) -> Call:

@@ -137,6 +137,7 @@ def time_boxes(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder, resolver: 
         decoder=decoder,
         resolver=resolver,
         inventory=ports.stacks,
+        declared=ports.stacks.declared_value,
         policy=ports.engine,
         clock=ports.clock,
     )

@@ -28,6 +28,8 @@ class FairnessCheck:
         Raises `errors.PolicyUnavailable`, which denies.
         """
         limits = await self._limits.of(mutation.caller.kind)
+        if mutation.puts_back is not None:
+            return Opinion(findings=passed(self).findings, obligations=fair_share_to_json(_share_of_put_back(limits)))
         charges = charges_of(limits, mutation, facts)
         denials = (*_too_large(charges), *_too_many_claims(limits, mutation, facts))
         motivation = motivation_of(mutation)
@@ -53,7 +55,7 @@ class Admission:
             limits = await self._limits.of(mutation.caller.kind)
         except PolicyUnavailable:
             return
-        if limits.breaker is not None:
+        if limits.breaker is not None and mutation.puts_back is None:
             refuse_if_shut(facts.used.breaker, mutation, facts.now)
         refuse_if_spent(
             facts.used.levels,
@@ -104,6 +106,13 @@ def charges_of(limits: FairLimits, mutation: Mutation, facts: Facts) -> dict[str
         if size in limits.sizes and (cost := size_added(limits.sizes[size], mutation, facts)) > 0
     }
     return {**limits.of_motivation(motivation_of(mutation)), **added}
+
+
+def _share_of_put_back(limits: FairLimits) -> FairShare:
+    """What a put-back costs the reconciler: one mutation. What comes back is no growth, and whose change it was decides how much comes
+    back and how often that is refused; else anybody could use up what the changes of others need to go back.
+    """
+    return FairShare(charges=limits.mutations)
 
 
 def motivation_of(mutation: Mutation) -> str:

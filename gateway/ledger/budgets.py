@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam, delete, insert, select
 
@@ -77,7 +77,7 @@ def used_by_all(session: Session, at: datetime) -> dict[str, Used]:
 
 
 def account_decision(transaction: Transaction, write: WriteSet) -> Accounted:
-    """Charge a decision to its actor, and count a refusal.
+    """Charge a decision to its actor, and count a refusal; not that of a put-back, which is due to whose change it was.
 
     Raises `errors.BudgetSpent`, `errors.BreakerOpen`; the caller must then roll back.
     """
@@ -92,7 +92,7 @@ def account_decision(transaction: Transaction, write: WriteSet) -> Accounted:
     breaker, members = before.breaker, {}
     if sent and share.breaker is not None and decision.mode is Mode.ENFORCE:
         breaker = breaker.tried_by(write.mutation.id)
-    elif not sent and counts(decision):
+    elif not sent and counts(decision) and write.mutation.puts_back is None:
         breaker = breaker.refused(at, share.breaker)
         members = {COUNTED: breaker.in_a_row}
     after = Used(levels=charged(before.levels, share.charges, at, sent=sent), breaker=breaker)
@@ -103,13 +103,17 @@ def account_decision(transaction: Transaction, write: WriteSet) -> Accounted:
 
 
 def account_outcome(transaction: Transaction, attempt: AttemptRow, body: Mapping[str, Json], at: datetime) -> Accounted:
-    """Count a failure, or a success that ends a row of refusals. What is found out after a doubt is no second failure."""
+    """Count a failure, or a success that ends a row of refusals. What is found out after a doubt is no second failure, and a put-back that
+    fails is none of the reconciler's.
+    """
     before = used_by(transaction, attempt.actor)
     breaker, mutation = before.breaker, attempt.mutation_id
     if body["outcome"] == "applied":
         breaker = breaker.succeeded(mutation)
     elif "settled_by" not in body and not body.get("left_to_human"):
-        breaker = breaker.failed(at, mutation, _share_of(transaction, attempt).breaker)
+        decided = json.loads(transaction.scalar(_DECIDED, {"seq": attempt.seq}))
+        if "puts_back" not in decided:
+            breaker = breaker.failed(at, mutation, _share_of(decided).breaker)
     after = replace(before, breaker=breaker)
     _store(transaction, attempt.actor, before, after)
     counted = breaker.in_a_row != before.breaker.in_a_row
@@ -165,10 +169,9 @@ def levels_text(levels: Levels) -> str:
     return canonical_text({name: to_text(full) for name, full in levels.items()})
 
 
-def _share_of(transaction: Transaction, attempt: AttemptRow) -> FairShare:
-    """The share that the decision of an attempt recorded."""
-    body = json.loads(transaction.scalar(_DECIDED, {"seq": attempt.seq}))
-    return fair_share_from_json(body["decision"].get("obligations") or {})
+def _share_of(decided: Mapping[str, Any]) -> FairShare:
+    """The share that a decision recorded."""
+    return fair_share_from_json(decided["decision"].get("obligations") or {})
 
 
 def _store(transaction: Transaction, actor: str, before: Used, after: Used) -> None:

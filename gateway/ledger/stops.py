@@ -57,6 +57,14 @@ def refuse_stopped(session: Session, reach: Reach, *, consequence: str = "Nothin
         raise Stopped(f"{found[0].sentence} {consequence}")
 
 
+def refuse_stopped_actor(session: Session, caller: Caller, *, consequence: str) -> None:
+    """Raise `errors.Stopped` if a standing stop is about this actor, or on whose behalf it acts. Wider stops are not about who asks."""
+    stops = [stop for stop in standing_stops(session) if stop.scope is StopScope.ACTOR]
+    actors = frozenset({caller.actor, caller.on_behalf_of} - {""})
+    if found := in_the_way(stops, Reach(actors=actors)):
+        raise Stopped(f"{found[0].sentence} {consequence}")
+
+
 def stop(transaction: Transaction, scope: StopScope, name: str, *, by: Caller, reason: str, at: datetime) -> Stop:
     """Stop it; the stop that stands if the same person gave the same reason before.
 

@@ -1,12 +1,13 @@
 """The port `TimeBoxLedger` on the ledger's database."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from gateway.ledger import time_box_queries, time_boxes
 from gateway.ledger.ledger import SqlLedger
 from gateway.model.caller import Caller
+from gateway.model.json import Json
 from gateway.model.mutation import Call
 from gateway.model.time_box import TimeBoxPart, TimeBoxState
 from gateway.time_box_ports import DueChange
@@ -22,15 +23,28 @@ class SqlTimeBoxes:
         """The parts whose values the attributes of these resources have now, as far as Sentinel knows, oldest first."""
         return await self.ledger.read(lambda session: time_box_queries.standing(session, addresses))
 
-    async def time_boxes(self, *, mutation_id: str = "", ended: bool = False) -> Sequence[TimeBoxPart]:
-        """The parts that are still to be put back or left to a human, soonest end first; with `ended` all of a mutation."""
-        return await self.ledger.read(lambda session: time_box_queries.listed(session, mutation_id, ended=ended))
+    async def time_boxes(
+        self, *, mutation_id: str = "", ended: bool = False, actor: str = "", left: bool = False
+    ) -> Sequence[TimeBoxPart]:
+        """The parts that are still to be put back or left to a human, soonest end first; with `ended` all of a mutation.
 
-    async def due_changes(self, now: datetime, *, stack: str = "", mutation_id: str = "") -> Sequence[DueChange]:
-        """The time-boxed changes whose end has come, and what is to become of them."""
+        With `actor` those of this actor, with `left` those that are left to a human.
+        """
         return await self.ledger.read(
-            lambda session: time_box_queries.due(session, now, stack=stack, mutation_id=mutation_id)
+            lambda session: time_box_queries.listed(session, mutation_id, ended=ended, actor=actor, left=left)
         )
+
+    async def due_mutations(self, now: datetime, *, stack: str = "") -> Sequence[str]:
+        """The time-boxed changes whose end has come, the earliest first, and those that wait for an outcome last."""
+        return await self.ledger.read(lambda session: time_box_queries.due_mutations(session, now, stack=stack))
+
+    async def due_change(self, now: datetime, mutation_id: str) -> DueChange | None:
+        """What is to become of a time-boxed change; None if its end has not come, or it is over."""
+        return await self.ledger.read(lambda session: time_box_queries.due(session, now, mutation_id=mutation_id))
+
+    async def declared_before(self, parts: Sequence[TimeBoxPart]) -> Mapping[tuple[str, str], Json]:
+        """What the code declared before the first of the changes on top of each other, by address and attribute; absent if that is not known."""
+        return await self.ledger.read(lambda session: time_box_queries.declared_before(session, parts))
 
     async def put_back_call(self, mutation_id: str) -> Call:
         """The call that puts all of a time-boxed change back. Raises `errors.NotFound`."""

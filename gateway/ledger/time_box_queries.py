@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import bindparam, exists, or_, select
+from sqlalchemy import and_, bindparam, case, exists, func, or_, select
 
 from gateway.errors import NotFound
 from gateway.ledger.rows import AppliedRow, BodyRow, ClaimRow, TimeBoxRow
@@ -14,13 +14,16 @@ from gateway.ledger.statements import Among, Query, Session, Statement, columns
 from gateway.ledger.states import AttemptState
 from gateway.ledger.tables import ATTEMPTS, CLAIMS, LISTED, RECORDS, TIME_BOXES, VALUES
 from gateway.ledger.timestamps import from_text, to_text
+from gateway.model.json import Json
 from gateway.model.mutation import WHOLE, Call
 from gateway.model.path import AttributePath
-from gateway.model.time_box import OPEN, TimeBoxPart, TimeBoxState, call_from_json
+from gateway.model.time_box import OPEN, TO_HUMAN, TimeBoxPart, TimeBoxState, call_from_json
 from gateway.time_box_ports import DueChange
 
 MOST_LISTED: Final = 1_000
 """Most attributes in one answer, those with the soonest end."""
+MOST_DUE: Final = 10_000
+"""Most changes that are known to be due at once."""
 _ALL: Final = columns(TIME_BOXES, TimeBoxRow)
 _IS_LIVE = exists().where(
     VALUES.c.address == TIME_BOXES.c.address,
@@ -33,20 +36,29 @@ _STANDING: Final = Query(
     select(*_ALL).where(Among(TIME_BOXES.c.address, "addresses"), LISTED, _IS_LIVE).order_by(TIME_BOXES.c.seq),
     TimeBoxRow,
 )
-_LISTING: Final = Query(
+_LISTED_PARTS = (
     select(*_ALL)
-    .where(LISTED, or_(Among(TIME_BOXES.c.state, "open"), _IS_LIVE))
+    .where(LISTED, Among(TIME_BOXES.c.state, "states"), or_(Among(TIME_BOXES.c.state, "open"), _IS_LIVE))
     .order_by(TIME_BOXES.c.until, TIME_BOXES.c.mutation_id)
-    .limit(MOST_LISTED),
-    TimeBoxRow,
+    .limit(MOST_LISTED)
 )
-_DUE: Final = Query(
-    select(*_ALL)
-    .where(LISTED, TIME_BOXES.c.until <= bindparam("now"), Among(TIME_BOXES.c.state, "open"))
-    .order_by(TIME_BOXES.c.until, TIME_BOXES.c.seq)
-    .limit(MOST_LISTED),
-    TimeBoxRow,
+_LISTING: Final = Query(_LISTED_PARTS, TimeBoxRow)
+_LISTING_OF_ACTOR: Final = Query(_LISTED_PARTS.where(TIME_BOXES.c.actor == bindparam("who")), TimeBoxRow)
+_IS_DUE = and_(LISTED, TIME_BOXES.c.until <= bindparam("now"), Among(TIME_BOXES.c.state, "open"))
+_DUE: Final = Query(select(*_ALL).where(_IS_DUE, TIME_BOXES.c.mutation_id == bindparam("mutation")), TimeBoxRow)
+_WAS_APPLIED = exists().where(
+    ATTEMPTS.c.mutation_id == TIME_BOXES.c.mutation_id, ATTEMPTS.c.state == AttemptState.APPLIED.value
 )
+_IS_WAITING = case((TIME_BOXES.c.state == TimeBoxState.PUTTING_BACK.value, 1), (_WAS_APPLIED, 0), else_=1)
+_DUE_MUTATIONS = (
+    select(TIME_BOXES.c.mutation_id)
+    .where(_IS_DUE)
+    .group_by(TIME_BOXES.c.mutation_id)
+    .order_by(func.max(_IS_WAITING), func.min(TIME_BOXES.c.until), func.min(TIME_BOXES.c.seq))
+    .limit(MOST_DUE)
+)
+_DUE_OF_ALL: Final = Statement(_DUE_MUTATIONS)
+_DUE_OF_STACK: Final = Statement(_DUE_MUTATIONS.where(TIME_BOXES.c.stack == bindparam("stack")))
 _PART: Final = Query(
     select(*_ALL).where(
         TIME_BOXES.c.mutation_id == bindparam("mutation"),
@@ -105,21 +117,32 @@ def standing(session: Session, addresses: Sequence[str]) -> Sequence[TimeBoxPart
     return [part_of(row) for row in session.rows(_STANDING, {"addresses": canonical_text(addresses)})]
 
 
-def listed(session: Session, mutation_id: str, *, ended: bool) -> Sequence[TimeBoxPart]:
-    """The parts that are still to be put back or left to a human, soonest end first; with `ended` those that ended too."""
+def listed(
+    session: Session, mutation_id: str, *, ended: bool, actor: str = "", left: bool = False
+) -> Sequence[TimeBoxPart]:
+    """The parts that are still to be put back or left to a human, soonest end first; with `ended` those of the mutation that ended too.
+
+    `actor` and `left` restrict them before they are counted, so that no other's many changes hide them.
+    """
     if mutation_id:
         rows = rows_of_mutation(session, mutation_id)
         return [part_of(row) for row in rows if ended or TimeBoxState(row.state) in OPEN]
-    return [part_of(row) for row in session.rows(_LISTING, {"open": _OPEN_STATES})]
+    states = canonical_text(sorted(TO_HUMAN if left else OPEN | TO_HUMAN))
+    query, who = (_LISTING_OF_ACTOR, {"who": actor}) if actor else (_LISTING, {})
+    return [part_of(row) for row in session.rows(query, {"open": _OPEN_STATES, "states": states, **who})]
 
 
-def due(session: Session, now: datetime, *, stack: str, mutation_id: str) -> Sequence[DueChange]:
-    """The time-boxed changes whose end has come, and what is to become of each attribute."""
-    groups: dict[str, list[TimeBoxRow]] = {}
-    for row in session.rows(_DUE, {"now": to_text(now), "open": _OPEN_STATES}):
-        if (not stack or row.stack == stack) and (not mutation_id or row.mutation_id == mutation_id):
-            groups.setdefault(row.mutation_id, []).append(row)
-    return [_due_change(session, rows, now) for rows in groups.values()]
+def due_mutations(session: Session, now: datetime, *, stack: str) -> Sequence[str]:
+    """The time-boxed changes whose end has come, the earliest first, and those that wait for an outcome last; of all stacks if none is named."""
+    values = {"now": to_text(now), "open": _OPEN_STATES}
+    found = session.fetch(_DUE_OF_STACK, {**values, "stack": stack}) if stack else session.fetch(_DUE_OF_ALL, values)
+    return [str(mutation) for (mutation,) in found]
+
+
+def due(session: Session, now: datetime, *, mutation_id: str) -> DueChange | None:
+    """What is to become of each attribute of a time-boxed change; None if its end has not come, or all of it is over."""
+    rows = session.rows(_DUE, {"now": to_text(now), "open": _OPEN_STATES, "mutation": mutation_id})
+    return _due_change(session, sorted(rows, key=lambda row: (row.address, row.attribute)), now) if rows else None
 
 
 def put_back_call(session: Session, mutation_id: str) -> Call:
@@ -128,6 +151,17 @@ def put_back_call(session: Session, mutation_id: str) -> Call:
     if not rows:
         raise NotFound(f"Mutation {mutation_id} is not a change for a time.")
     return call_from_json(_body(session, rows[0].seq)["time_box"]["call"])
+
+
+def declared_before(session: Session, parts: Sequence[TimeBoxPart]) -> dict[tuple[str, str], Json]:
+    """What the code declared when the first of the changes on top of each other was decided, by address and attribute; absent if that is not known."""
+    found: dict[tuple[str, str], Json] = {}
+    for part in parts:
+        rows = rows_of_mutation(session, part.root)
+        for effect in _body(session, rows[0].seq)["effects"] if rows else ():
+            if (effect["address"], effect["attribute"]) == part.key:
+                found[part.key] = effect["declared"]
+    return found
 
 
 def granted_seconds(session: Session, seq: int) -> float | None:

@@ -14,12 +14,13 @@ from gateway.ledger.rows import AttemptRow, TimeBoxRow
 from gateway.ledger.serialize import canonical_text
 from gateway.ledger.statements import Statement
 from gateway.ledger.states import AttemptState
+from gateway.ledger.stops import refuse_stopped_actor
 from gateway.ledger.tables import CLAIMS, RECORDS, TIME_BOXES
 from gateway.ledger.time_box_queries import fate_of, granted_seconds, part_of, rows_of_mutation
 from gateway.ledger.timestamps import from_text, to_text
 from gateway.ledger.transaction import Transaction
 from gateway.ledger.write_set import WriteSet
-from gateway.model.caller import Caller
+from gateway.model.caller import ActorKind, Caller
 from gateway.model.json import Json
 from gateway.model.record import Record, Stage
 from gateway.model.time_box import OPEN, TO_HUMAN, TimeBoxPart, TimeBoxState
@@ -99,8 +100,9 @@ def begin_time_box(transaction: Transaction, write: WriteSet, seq: int) -> None:
 def extend(
     transaction: Transaction, mutation_id: str, until: datetime, *, caller: Caller, reason: str, at: datetime
 ) -> Sequence[TimeBoxPart]:
-    """Move the end; the parts. A claim moves with it, but lasts no longer than policy granted."""
+    """Move the end; the parts. A claim moves with it, but lasts no longer than policy granted. Who is stopped prolongs nothing."""
     attempt, rows = _of_caller(transaction, mutation_id, caller)
+    refuse_stopped_actor(transaction, caller, consequence="The end was not moved.")
     rows = [row for row in rows if row.state == TimeBoxState.STANDING]
     if not rows or rows[0].until <= to_text(at):
         raise NotAllowed(f"The change {mutation_id} is over, so its end cannot be moved. Make the change again.")
@@ -120,17 +122,24 @@ def extend(
 def end(
     transaction: Transaction, mutation_id: str, *, caller: Caller, reason: str, at: datetime
 ) -> Sequence[TimeBoxPart]:
-    """Let the end come now, also once more for what was left to a human; the parts. Its claims end."""
+    """Let the end come now, also once more for what was left to a human, if a human asks; the parts. Its claims end.
+
+    Where the end has come already nothing is moved or recorded: how long it is overdue decides when a human is asked.
+    """
     attempt, rows = _of_caller(transaction, mutation_id, caller)
     if attempt.state in (AttemptState.IN_FLIGHT, AttemptState.IN_DOUBT):
         raise NotAllowed(
             f"The outcome of mutation {mutation_id} is not known yet, so it cannot be ended. Try again then."
         )
-    rows = [row for row in rows if row.state == TimeBoxState.STANDING or row.state in TO_HUMAN]
+    again = TO_HUMAN if caller.kind is ActorKind.HUMAN else frozenset[TimeBoxState]()
+    rows = [row for row in rows if row.state == TimeBoxState.STANDING or row.state in again]
     if not rows:
-        raise NotAllowed(f"The change {mutation_id} is being put back, or is over already.")
+        raise NotAllowed(f"The change {mutation_id} is being put back, is left to a human, or is over already.")
     if open_claims_of(transaction, mutation_id):
         release(transaction, mutation_id, caller=caller, at=at)
+    rows = [row for row in rows if row.state in TO_HUMAN or row.until > to_text(at)]
+    if not rows:
+        return _parts(transaction, mutation_id)
     for row in rows:
         _set(transaction, row, TimeBoxState.STANDING, until=at)
     _record_move(transaction, attempt, rows, at, caller=caller, reason=reason, at=at, claims=[])

@@ -155,6 +155,14 @@ class Stacks:
         stack = self.declaring(address)
         return None if stack is None else stack.recorded(address)
 
+    def declared_value(self, address: str, attribute: str) -> Json:
+        """The value that the code of the one stack with this address declares; None if none does, or it is not known."""
+        try:
+            stack = self.declaring(address)
+        except Ambiguous:
+            return None
+        return None if stack is None else stack.declared(address, attribute)
+
     def place(self, address: str) -> Place:
         """The account and region of the resource at this address. Raises `errors.Ambiguous`."""
         stack = self.declaring(address)

@@ -17,8 +17,6 @@ _REPLY_SECONDS: Final = 960.0
 _LARGEST: Final = 16 * 1024 * 1024
 _APPLIED: Final = 200
 _HELD: Final = 202
-_STOPPED: Final = "never.stopped"
-"""The rule by which a stop denies, as the sentence of a denial names it."""
 _ANSWERS: Final = range(200, 500)
 
 
@@ -43,8 +41,11 @@ class GatewayAnswer:
 
     @property
     def refused(self) -> bool:
-        """Whether a check or AWS said no, as opposed to: not now. A person's stop is a "not now"."""
-        return _STOPPED not in self.detail and self.code in (
+        """Whether a check or AWS said no, as opposed to: not now. A person's stop and a spent budget are a "not now".
+
+        Only the code says it: the sentence holds text that others wrote.
+        """
+        return self.code in (
             "refused",
             "aws_refused",
             "malformed",

@@ -7,6 +7,7 @@ from typing import Any
 from gateway.model.json import Json
 from gateway.model.path import AttributePath
 from gateway.model.time_box import TimeBoxPart, TimeBoxState
+from gateway.terraform.address import split_stack
 from gateway.time_box_ports import DueChange
 from reconciler.terraform.compare import agrees, same
 from reconciler.terraform.refreshed import Refreshed
@@ -63,12 +64,19 @@ def changed_outside(parts: Sequence[TimeBoxPart], live: Refreshed) -> list[LeftP
 
 def not_read(parts: Sequence[TimeBoxPart], live: Refreshed) -> list[str]:
     """The addresses that the look did not show."""
-    return sorted({part.address for part in parts if live.exists(part.address) is None})
+    return sorted({part.address for part in parts if live.exists(address_in_stack(part)) is None})
+
+
+def address_in_stack(part: TimeBoxPart) -> str:
+    """The address in the stack itself. The ledger names the stack too where several have the address."""
+    stack, address = split_stack(part.address)
+    return address if stack == part.stack else part.address
 
 
 def _is_ours(part: TimeBoxPart, live: Refreshed) -> bool:
     """Whether the value is the one that was set. One that is as before may be so only until AWS carries the change out."""
-    if not live.exists(part.address):
+    address = address_in_stack(part)
+    if not live.exists(address):
         return False
-    value = AttributePath(part.attribute).value_at(live.objects[part.address])
+    value = AttributePath(part.attribute).value_at(live.objects[address])
     return agrees(part.value, value) or same(part.base, value)

@@ -1,5 +1,6 @@
 """Puts the changes of one stack back whose time is up. The gateway does it, by its line; here is decided when, and what is left to a human."""
 
+from collections import Counter
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -16,14 +17,14 @@ from reconciler.errors import GatewayUnreachable, TerraformFailed
 from reconciler.retry import Retry
 from reconciler.terraform.refreshed import Refreshed
 from reconciler.timed.gateway_api import GatewayAnswer
-from reconciler.timed.look import LeftPart, changed_outside, left_to_others, not_read
+from reconciler.timed.look import LeftPart, address_in_stack, changed_outside, left_to_others, not_read
 
 log = structlog.get_logger()
 
 _AT_ONCE: Final = 4
 """Changes that one round puts back, so that many of them do not keep others from being written back."""
 _TRIES: Final = 5
-"""How often it is tried at least before a human is asked."""
+"""How often it is refused at least before a human is asked."""
 
 
 class LiveValues(Protocol):
@@ -62,16 +63,16 @@ class PuttingBack:
     patience: timedelta
     """How long after its end a change that is refused is tried again before it is left to a human."""
     retries: dict[str, Retry] = field(default_factory=dict)
+    refusals: Counter[str] = field(default_factory=Counter)
+    """How often each was refused. What met a stop or a spent budget for a while may be refused as often as any other."""
 
     async def round(self, runs: PutBackRuns) -> None:
         """Put back what is due, the earliest end first. A failure does not stop the others. Raises `errors.LedgerUnavailable`."""
-        due = {
-            change.mutation_id: change for change in await self.ledger.due_changes(self.clock.now(), stack=self.stack)
-        }
-        for known in set(self.retries) - set(due):
+        due = await self.ledger.due_mutations(self.clock.now(), stack=self.stack)
+        for known in set(self.retries).difference(due):
             del self.retries[known]
-        ready = [each for each in due.values() if not each.waits and self._retry(each.mutation_id).due]
-        for change in ready[:_AT_ONCE]:
+            del self.refusals[known]
+        for change in await self._ready(due):
             await self._try(runs, change)
 
     async def look(self, mutation_id: str) -> dict[str, Json]:
@@ -81,7 +82,7 @@ class PuttingBack:
             return {"left": [], "send": False}
         left = left_to_others(change)
         if change.back:
-            live = await self.read_live(sorted({part.address for part in change.back}))
+            live = await self.read_live(sorted({address_in_stack(part) for part in change.back}))
             if missing := not_read(change.back, live):
                 raise TerraformFailed(
                     f"The live values of {', '.join(missing)} could not be read, so nothing is put back yet."
@@ -103,6 +104,17 @@ class PuttingBack:
         """Have the gateway put it back; what it said. May be repeated: the ledger lets it happen once."""
         answer = await self.gateway.put_back(mutation_id)
         return {"status": answer.status, "code": answer.code, "detail": answer.detail}
+
+    async def _ready(self, due: Sequence[str]) -> list[DueChange]:
+        """The first few that may be tried now: what waits for an outcome, or was tried just before, keeps no other from being put back."""
+        ready: list[DueChange] = []
+        for mutation_id in due:
+            if len(ready) == _AT_ONCE:
+                break
+            if self._may_be_tried(mutation_id):
+                change = await self._due(mutation_id)
+                ready += [change] if change is not None and not change.waits else []
+        return ready
 
     async def _try(self, runs: PutBackRuns, change: DueChange) -> None:
         mutation = change.mutation_id
@@ -127,9 +139,10 @@ class PuttingBack:
             await self._give_up(change, answer.detail)
 
     async def _give_up(self, change: DueChange, reason: str) -> None:
-        """Leave it to a human if it was tried often and long enough."""
+        """Leave it to a human if it was refused often and is overdue for long enough."""
         overdue = self.clock.now() - change.until
-        if self._retry(change.mutation_id).count < _TRIES or overdue < self.patience:
+        self.refusals[change.mutation_id] += 1
+        if self.refusals[change.mutation_id] < _TRIES or overdue < self.patience:
             return
         text = f"It could not be put back, so it is left to a human: {reason}"
         await self._record(change.mutation_id, change.back, TimeBoxState.LEFT, "", text)
@@ -142,8 +155,11 @@ class PuttingBack:
             log.warning("not_put_back", stack=self.stack, mutation=mutation_id, state=state.value, reason=reason)
 
     async def _due(self, mutation_id: str) -> DueChange | None:
-        found = await self.ledger.due_changes(self.clock.now(), stack=self.stack, mutation_id=mutation_id)
-        return found[0] if found else None
+        found = await self.ledger.due_change(self.clock.now(), mutation_id)
+        return found if found is not None and found.stack == self.stack else None
+
+    def _may_be_tried(self, mutation_id: str) -> bool:
+        return mutation_id not in self.retries or self.retries[mutation_id].due
 
     def _retry(self, mutation_id: str) -> Retry:
         return self.retries.setdefault(mutation_id, Retry())

@@ -6,7 +6,7 @@ from typing import Any
 from gateway.doors.serialize import time_to_json
 from gateway.model.json import to_json
 from gateway.model.record import Record, Stage
-from gateway.model.time_box import TO_HUMAN, TimeBoxPart
+from gateway.model.time_box import TimeBoxPart
 from gateway.ports import DoubtLedger, LedgerQueries, RecordQuery
 from gateway.time_box_ports import TimeBoxLedger
 
@@ -33,7 +33,7 @@ async def left_to_humans(
 
 async def _not_put_back(queries: LedgerQueries, boxes: TimeBoxLedger, actor: str) -> list[dict[str, Any]]:
     """The changes for a time that did not go back, and that nobody changed since."""
-    left = [part for part in await boxes.time_boxes() if part.state in TO_HUMAN and actor in ("", part.actor)]
+    left = await boxes.time_boxes(actor=actor, left=True)
     reasons = {
         mutation: await queries.records(RecordQuery(mutation_id=mutation, stage=Stage.NOT_PUT_BACK))
         for mutation in {part.mutation_id for part in left}

@@ -1,6 +1,6 @@
 """Time-boxed changes at the API: put back at their end, extended or ended early by their holder or a human, and shown."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -17,13 +17,14 @@ from gateway.model.json import Json, to_json
 from gateway.model.motive import Intent, Motivation, Motive
 from gateway.model.mutation import Call, PutBack
 from gateway.model.path import put_all
-from gateway.model.time_box import OPEN, TimeBoxPart
+from gateway.model.time_box import OPEN, TimeBoxPart, TimeBoxState
 from gateway.pipeline import MutationResult, Pipeline
 from gateway.ports import Clock, PolicyEngine
 from gateway.time_box_ports import DueChange, TimeBoxLedger, keys_of
 
 _LONGEST: Final = timedelta(days=365)
 """The longest time for which a change may be wanted, as at every door."""
+_DECLARED: Final = "The code has come to declare the value since, so it is left as it is."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,8 @@ class TimeBoxes:
     decoder: ApiDecoder
     resolver: EffectResolver
     inventory: Inventory
+    declared: Callable[[str, str], Json]
+    """What the code declares now, by address and attribute."""
     policy: PolicyEngine
     clock: Clock
 
@@ -48,7 +51,7 @@ class TimeBoxes:
             raise NotAllowed(
                 "Only Sentinel's own reconciler, which has a key of kind `service`, puts changes back. To end one early, end it."
             )
-        change = await self._due(mutation_id)
+        change = await self._without_declared(await self._due(mutation_id))
         if change.waits:
             raise AttemptInFlight(f"{change.waits} Nothing was sent; ask again later.")
         if not change.back:
@@ -78,14 +81,15 @@ class TimeBoxes:
         """The time-boxed changes that the caller may see: agents and services their own."""
         return [
             part_to_json(part)
-            for part in await self.ledger.time_boxes()
+            for part in await self.ledger.time_boxes(actor=actor if caller.sees_all else caller.actor)
             if (caller.sees_all or part.actor == caller.actor)
             and (not address or part.address == address)
             and (not actor or part.actor == actor)
         ]
 
     async def _due(self, mutation_id: str) -> DueChange:
-        for change in await self.ledger.due_changes(self.clock.now(), mutation_id=mutation_id):
+        change = await self.ledger.due_change(self.clock.now(), mutation_id)
+        if change is not None:
             return change
         parts = await self.ledger.time_boxes(mutation_id=mutation_id, ended=True)
         if not parts:
@@ -95,6 +99,19 @@ class TimeBoxes:
             raise NotAllowed(f"The end of {mutation_id} comes at {time_to_json(standing[0].until)}. Nothing was sent.")
         states = ", ".join(sorted({part.state.value for part in parts}))
         raise NotAllowed(f"The change {mutation_id} is over ({states}). Nothing was sent.")
+
+    async def _without_declared(self, change: DueChange) -> DueChange:
+        """The change without what the code has come to declare since: who merged that wants it to stay. It is recorded as left alone."""
+        declared = {part.key: self.declared(*part.key) for part in change.back}
+        live = [part for part in change.back if part.value is not None and declared[part.key] == part.value]
+        before = await self.ledger.declared_before(live) if live and not change.waits else {}
+        stays = [part for part in live if part.key in before and before[part.key] != part.value]
+        if not stays:
+            return change
+        await self.ledger.leave_time_box(
+            change.mutation_id, stays, TimeBoxState.SUPERSEDED, by="", reason=_DECLARED, at=self.clock.now()
+        )
+        return await self._due(change.mutation_id)
 
     async def _call(self, change: DueChange) -> Call:
         """The call that puts back what nobody else has. Raises `errors.NotAllowed` if no call does only that."""

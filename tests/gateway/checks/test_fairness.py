@@ -14,7 +14,7 @@ from gateway.model.claim import Claim, Relation, StandingClaim
 from gateway.model.contract import Contract
 from gateway.model.facts import Facts, Subject
 from gateway.model.motive import Intent, Motivation, Motive
-from gateway.model.mutation import EffectAction, Mutation
+from gateway.model.mutation import EffectAction, Mutation, PutBack
 from gateway.model.used import Used
 from gateway.model.verdict import Mode, Verdict
 from tests.gateway.checks.test_fair_limits import ANSWER, LIMITS, Engine, limits_of
@@ -65,6 +65,23 @@ async def test_more_than_the_whole_budget_is_denied_since_it_never_fits() -> Non
     [finding] = (await examined(*scaling(8))).findings
     assert (finding.verdict, finding.rule) == (Verdict.DENY, "fairness.size")
     assert finding.reason.startswith("This adds 6 instances, and the whole budget is 5 a day.")
+
+
+def putting_back(mutation: Mutation) -> Mutation:
+    return replace(mutation, puts_back=PutBack(mutation_id="mut_0", bases={}))
+
+
+async def test_a_put_back_costs_one_mutation_whatever_comes_back_and_however_often_it_was_refused() -> None:
+    mutation, facts = scaling(50)  # ten times what the whole budget would let grow
+    opinion = await examined(putting_back(mutation), facts)
+    assert [each.verdict for each in opinion.findings] == [Verdict.ALLOW]
+    assert list(opinion.obligations["budgets"]) == ["minute", "hour"]
+    assert "breaker" not in opinion.obligations
+    until = facts.now + timedelta(seconds=12)
+    shut = replace(facts, used=Used(breaker=Breaker(state=BreakerState.OPEN, in_a_row=4, until=until)))
+    await admitted(putting_back(mutation), shut)
+    with pytest.raises(BreakerOpen):
+        await admitted(mutation, shut)
 
 
 def held(count: int, *own: str) -> dict[str, Any]:

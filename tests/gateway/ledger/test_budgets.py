@@ -10,6 +10,7 @@ from gateway.errors import BreakerOpen, BudgetSpent, ClaimTaken, NotAllowed, Not
 from gateway.ledger.budgets import counts
 from gateway.model.breaker import Breaker, BreakerState
 from gateway.model.caller import ActorKind, Caller
+from gateway.model.mutation import PutBack
 from gateway.model.outcome import Failed, InDoubt
 from gateway.model.record import Stage
 from gateway.model.resolution import Resolution, SettledBy
@@ -17,6 +18,7 @@ from gateway.model.used import Used
 from gateway.model.verdict import CounterOffer, Decision, Finding, Mode, Verdict
 from gateway.ports import RecordQuery
 from tests.kit.history import NOW
+from tests.kit.timed import HOUR, Timed
 
 SECOND = timedelta(seconds=1)
 CHIEF = Caller(actor="chief", kind=ActorKind.HUMAN, key_id="SNTLC", roles=("operator",))
@@ -117,6 +119,20 @@ async def test_a_success_begins_a_new_row(scene: Any) -> None:
     await scene.ledger.record_outcome(change, scene.applied, NOW)
     assert (await used(scene)).breaker == Breaker()
     await decide(scene, DENY, budgets={})
+    assert await transitions(scene) == []
+
+
+async def test_put_backs_that_are_refused_or_fail_do_not_open_the_breaker_of_who_sends_them(scene: Any) -> None:
+    timed = Timed(scene.ledger)
+    boxed = await timed.change()
+    deny = scene.decision(DENY, obligations={"breaker": RULE, "budgets": {}})
+    for _ in range(5):
+        made = scene.mutation(actor="reconciler")
+        change = replace(made, puts_back=PutBack(mutation_id=boxed.id, bases={}))
+        await scene.ledger.record_decision(change, scene.facts(change), deny)
+    for _ in range(5):
+        await timed.put_back(boxed, at=NOW + 2 * HOUR, outcome=FAILED)
+    assert await used(scene, "reconciler") == Used()
     assert await transitions(scene) == []
 
 

@@ -1,14 +1,18 @@
 """What is to become of a change for a time whose end has come, whoever changed the attribute meanwhile."""
 
+from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from gateway.errors import NotFound
 from gateway.ledger.ledger import SqlLedger
-from gateway.ledger.time_box_queries import overlaps
+from gateway.ledger.time_box_queries import MOST_LISTED, overlaps
 from gateway.model.mutation import EffectAction, Mutation
+from gateway.model.record import Stage
 from gateway.model.time_box import TimeBoxState
+from gateway.ports import RecordQuery
 from tests.kit.history import APPLIED, NOW, History, effect
 from tests.kit.timed import BACK, HOUR, Timed
 
@@ -24,16 +28,18 @@ def timed(ledger: SqlLedger) -> Timed:
 
 async def _fate(timed: Timed, boxed: Mutation) -> tuple[list[str], list[tuple[TimeBoxState, str]], str]:
     """What is to be put back, what is left to whom, and why it waits."""
-    due = [each for each in await timed.boxes.due_changes(LATER) if each.mutation_id == boxed.id]
-    if not due:
+    due = await timed.boxes.due_change(LATER, boxed.id)
+    assert (due is not None) == (boxed.id in await timed.boxes.due_mutations(LATER))
+    if due is None:
         return [], [], "not due"
-    back = [part.attribute for part in due[0].back]
-    return back, [(state, by) for _, state, by in due[0].alone], due[0].waits
+    back = [part.attribute for part in due.back]
+    return back, [(state, by) for _, state, by in due.alone], due.waits
 
 
 async def test_what_nobody_touched_is_put_back(timed: Timed) -> None:
     boxed = await timed.change()
-    assert not await timed.boxes.due_changes(NOW)
+    assert not await timed.boxes.due_mutations(NOW)
+    assert not await timed.boxes.due_change(NOW, boxed.id)
     assert await _fate(timed, boxed) == (["delay"], [], "")
 
 
@@ -97,7 +103,9 @@ async def test_the_longest_of_equal_wishes_keeps_it(timed: Timed) -> None:
     assert await _fate(timed, second) == ([], [(TimeBoxState.STILL_WANTED, first.id)], "")
     parts = await timed.boxes.time_boxes(mutation_id=second.id)
     await timed.boxes.leave_time_box(second.id, parts, TimeBoxState.STILL_WANTED, by=first.id, reason="", at=LATER)
-    [due] = await timed.boxes.due_changes(NOW + LONG)
+    [remaining] = await timed.boxes.due_mutations(NOW + LONG)
+    due = await timed.boxes.due_change(NOW + LONG, remaining)
+    assert due
     assert (due.mutation_id, [part.base for part in due.back]) == (first.id, [4])
 
 
@@ -124,11 +132,49 @@ async def test_the_call_that_puts_it_back_is_in_the_record(timed: Timed) -> None
         await timed.boxes.put_back_call("mut_none")
 
 
+async def test_the_changes_of_one_actor_hide_none_of_the_others(timed: Timed) -> None:
+    assert MOST_LISTED == 1_000
+    for number in range(20):
+        await timed.change(6, *(f"a{number}_{name}" for name in range(50)), actor="flood", lasts=HOUR / 2)
+    boxed = await timed.change()
+    parts = await timed.boxes.time_boxes(mutation_id=boxed.id)
+    assert boxed.id not in {part.mutation_id for part in await timed.boxes.time_boxes()}
+    assert list(await timed.boxes.time_boxes(actor="agent")) == list(parts)
+    assert not await timed.boxes.time_boxes(left=True)
+    await timed.boxes.leave_time_box(boxed.id, parts, TimeBoxState.LEFT, by="", reason="", at=LATER)
+    for found in (await timed.boxes.time_boxes(left=True), await timed.boxes.time_boxes(left=True, actor="agent")):
+        assert [part.mutation_id for part in found] == [boxed.id]
+    assert not await timed.boxes.time_boxes(left=True, actor="flood")
+
+
+async def test_what_the_code_declared_before_the_first_is_known(timed: Timed) -> None:
+    first = await timed.change(6)
+    second = await timed.change(6, lasts=LONG)
+    parts = await timed.boxes.time_boxes(mutation_id=second.id)
+    [decided] = await timed.ledger.records(RecordQuery(mutation_id=first.id, stage=Stage.DECIDED))
+    effects: Any = decided.body["effects"]
+    assert await timed.boxes.declared_before(parts) == {parts[0].key: effects[0]["declared"]}
+    assert not await timed.boxes.declared_before([replace(parts[0], root="mut_none")])
+
+
 async def test_what_is_due_is_restricted_to_a_stack_and_a_change(timed: Timed) -> None:
     boxed = await timed.change()
-    assert await timed.boxes.due_changes(LATER, stack="shop", mutation_id=boxed.id)
-    assert not await timed.boxes.due_changes(LATER, stack="other")
-    assert not await timed.boxes.due_changes(LATER, mutation_id="mut_none")
+    assert await timed.boxes.due_mutations(LATER, stack="shop") == [boxed.id]
+    assert await timed.boxes.due_change(LATER, boxed.id)
+    assert not await timed.boxes.due_mutations(LATER, stack="other")
+    assert not await timed.boxes.due_change(LATER, "mut_none")
+
+
+async def test_many_stuck_changes_hide_none_and_cut_none(timed: Timed) -> None:
+    """An agent whose put-backs wait must not keep those of others from being found, nor have half of one found."""
+    many = [f"a{number}" for number in range(50)]
+    for number in range(21):
+        await timed.change(6, *(f"{name}_{number}" for name in many), outcome=None, actor="flood")
+    last = await timed.change(6, *many, at=NOW + HOUR / 2)
+    assert (await timed.boxes.due_mutations(LATER))[0] == last.id
+    due = await timed.boxes.due_change(LATER, last.id)
+    assert due
+    assert len(due.back) == 50
 
 
 async def test_what_was_left_and_changed_since_is_listed_no_more(timed: Timed) -> None:

@@ -1,16 +1,18 @@
 """What decisions, outcomes and people do to changes for a time, and that it follows from the records."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from gateway.errors import ClaimTaken, NotAllowed, NotFound
+from gateway.errors import ClaimTaken, NotAllowed, NotFound, Stopped
 from gateway.ledger.ledger import SqlLedger
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import ClaimEnd
 from gateway.model.record import Stage
+from gateway.model.stop import StopScope
 from gateway.model.time_box import TimeBoxState
 from gateway.ports import RecordQuery
 from gateway.time_box_ports import MOST_MOVES
@@ -71,7 +73,9 @@ async def test_a_put_back_in_doubt_waits_for_the_truth(timed: Timed, carried_out
     boxed = await timed.change()
     back = await timed.put_back(boxed, at=LATER, outcome=DOUBT)
     assert await timed.states(boxed) == {"delay": TimeBoxState.PUTTING_BACK}
-    [due] = await timed.boxes.due_changes(LATER)
+    [waiting] = await timed.boxes.due_mutations(LATER)
+    due = await timed.boxes.due_change(LATER, waiting)
+    assert due
     assert back.id in due.waits
     await timed.ledger.settle_by_hand(back.id, approver=HUMAN, carried_out=carried_out, reason="Seen.", at=LATER)
     assert await timed.states(boxed) == {"delay": state}
@@ -134,6 +138,40 @@ async def test_it_is_ended_early_with_its_claims(timed: Timed) -> None:
     assert await timed.states(boxed) == {"delay": TimeBoxState.PUT_BACK}
     with pytest.raises(NotAllowed, match="over already"):
         await timed.boxes.end_time_box(boxed.id, caller=AGENT, reason="", at=NOW)
+
+
+async def test_who_is_stopped_prolongs_nothing(timed: Timed) -> None:
+    boxed = await timed.change()
+    chief = Caller(actor="chief", kind=ActorKind.HUMAN, key_id="SNTLC", roles=("operator",))
+    stop = await timed.ledger.stop(StopScope.ACTOR, "agent", by=chief, reason="Amok.", at=NOW)
+    session = replace(AGENT, actor="other", on_behalf_of="agent")
+    with pytest.raises(Stopped, match="was not moved"):
+        await timed.boxes.extend_time_box(boxed.id, LATER, caller=AGENT, reason="", at=NOW)
+    with pytest.raises(NotFound):
+        await timed.boxes.extend_time_box(boxed.id, LATER, caller=session, reason="", at=NOW)
+    assert await timed.boxes.extend_time_box(boxed.id, LATER, caller=HUMAN, reason="", at=NOW)
+    await timed.ledger.resume(stop.id, by=chief, reason="", at=NOW)
+    assert await timed.boxes.extend_time_box(boxed.id, LATER, caller=AGENT, reason="", at=NOW)
+    await timed.ledger.stop(StopScope.ALL, "", by=chief, reason="Freeze.", at=NOW)
+    assert await timed.boxes.extend_time_box(boxed.id, LATER, caller=AGENT, reason="", at=NOW)
+
+
+async def test_ending_it_again_and_again_is_recorded_once_and_keeps_no_human_from_being_asked(timed: Timed) -> None:
+    boxed = await timed.change()
+    for minutes in range(5):
+        at = NOW + timedelta(minutes=minutes)
+        [part] = await timed.boxes.end_time_box(boxed.id, caller=AGENT, reason="done", at=at)
+        assert part.until == NOW
+    assert len(await timed.ledger.records(RecordQuery(stage=Stage.RESCHEDULED))) == 1
+
+
+async def test_only_a_human_tries_again_what_is_left_to_humans(timed: Timed) -> None:
+    boxed = await timed.change()
+    parts = await timed.boxes.time_boxes(mutation_id=boxed.id)
+    await timed.boxes.leave_time_box(boxed.id, parts, TimeBoxState.LEFT, by="", reason="No.", at=LATER)
+    with pytest.raises(NotAllowed, match="left to a human"):
+        await timed.boxes.end_time_box(boxed.id, caller=AGENT, reason="", at=LATER)
+    assert await timed.states(boxed) == {"delay": TimeBoxState.LEFT}
 
 
 async def test_it_is_not_ended_before_its_outcome_is_known(timed: Timed) -> None:

@@ -123,6 +123,14 @@ def test_without_its_stack_such_an_address_is_ambiguous(twins: Stacks) -> None:
     assert twins.declaring(f"three:{GROUP}") is None
 
 
+def test_the_declared_value_of_an_ambiguous_address_is_not_known(twins: Stacks) -> None:
+    declared = twins.declared_value(f"two:{GROUP}", "max_size")
+    assert declared is not None
+    assert declared == twins.all[1].declared(GROUP, "max_size")
+    assert twins.declared_value(GROUP, "max_size") is None
+    assert twins.declared_value("aws_sqs_queue.nobody", "name") is None
+
+
 def test_an_address_is_named_with_its_stack_only_while_another_has_it(twins: Stacks, copy: Path) -> None:
     path = copy / "main.tf"
     touch(path, path.read_text() + 'resource "aws_sqs_queue" "new" {\n  name = "new"\n}\n')

@@ -57,6 +57,10 @@ async def test_it_asks_once_with_the_reconcilers_key(api: GatewayApi) -> None:
         (202, "held", False, True),
         (409, "outcome_unknown", False, False),
         (409, "claim_taken", False, False),
+        (403, "stopped", False, False),
+        (429, "budget_spent", False, False),
+        (429, "breaker_open", False, False),
+        (404, "not_found", True, False),
     ],
 )
 async def test_a_refusal_is_told_from_not_now(
@@ -91,7 +95,12 @@ async def test_without_a_key_nothing_is_asked(api: GatewayApi) -> None:
 
 def test_a_stop_is_no_refusal() -> None:
     detail = "Sentinel refused it. [never.stopped] All changes are stopped."
-    assert not GatewayAnswer(status=403, code="refused", detail=detail).refused
+    assert not GatewayAnswer(status=403, code="stopped", detail=detail).refused
+
+
+def test_the_sentence_of_a_refusal_does_not_make_it_a_stop() -> None:
+    detail = "[bound] aws_sqs_queue.never.stopped is not to be changed."
+    assert GatewayAnswer(status=403, code="refused", detail=detail).refused
 
 
 def test_an_answer_is_applied_only_by_its_status() -> None:

@@ -9,7 +9,7 @@ from gateway.model.json import Json
 from gateway.model.time_box import TimeBoxPart, TimeBoxState
 from gateway.time_box_ports import DueChange
 from reconciler.terraform.refreshed import Refreshed
-from reconciler.timed.look import LeftPart, changed_outside, left_to_others, not_read
+from reconciler.timed.look import LeftPart, address_in_stack, changed_outside, left_to_others, not_read
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 GROUP = "aws_autoscaling_group.web"
@@ -48,6 +48,15 @@ def test_what_is_gone_was_changed_outside() -> None:
 
 def test_what_was_not_read_is_named() -> None:
     assert not_read([part(), part(address="aws_x.y")], _live(7)) == ["aws_x.y"]
+
+
+def test_an_address_that_several_stacks_have_is_read_in_its_own() -> None:
+    named = part(address=f"shop:{GROUP}")
+    assert address_in_stack(named) == address_in_stack(part()) == GROUP
+    assert not_read([named], _live(7)) == []
+    assert changed_outside([named], _live(7)) == []
+    assert [each.address for each in changed_outside([named], _live(9))] == [f"shop:{GROUP}"]
+    assert not_read([part(address=f"other:{GROUP}")], _live(7)) == [f"other:{GROUP}"]
 
 
 def test_what_others_have_is_left_with_who_has_it() -> None:

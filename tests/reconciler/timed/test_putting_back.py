@@ -18,6 +18,9 @@ from tests.reconciler.timed.test_look import GROUP, NOW, part
 OK = GatewayAnswer(status=200, code="", detail="")
 REFUSED = GatewayAnswer(status=403, code="refused", detail="A bound.")
 HELD = GatewayAnswer(status=202, code="held", detail="A human.")
+STOPPED = GatewayAnswer(status=403, code="stopped", detail="[never.stopped] ann stopped it.")
+SPENT = GatewayAnswer(status=429, code="budget_spent", detail="The budget is spent.")
+SHUT = GatewayAnswer(status=429, code="breaker_open", detail="The breaker is open.")
 BUSY = GatewayAnswer(status=409, code="claim_taken", detail="Taken.")
 
 
@@ -36,8 +39,11 @@ class _Ledger:
     due: list[DueChange]
     left: list[Any] = field(default_factory=list)
 
-    async def due_changes(self, _now: datetime, *, stack: str = "", mutation_id: str = "") -> Sequence[DueChange]:
-        return [each for each in self.due if mutation_id in ("", each.mutation_id) and stack in ("", each.stack)]
+    async def due_mutations(self, _now: datetime, *, stack: str = "") -> Sequence[str]:
+        return [each.mutation_id for each in self.due if stack in ("", each.stack)]
+
+    async def due_change(self, _now: datetime, mutation_id: str) -> DueChange | None:
+        return next((each for each in self.due if each.mutation_id == mutation_id), None)
 
     async def leave_time_box(
         self, mutation_id: str, left: Sequence[TimeBoxPart], state: TimeBoxState, *, by: str, reason: str, at: datetime
@@ -55,6 +61,7 @@ class _World:
     live: Refreshed | Exception = field(
         default_factory=lambda: Refreshed(read=frozenset({GROUP}), objects={GROUP: {"desired_capacity": 7}})
     )
+    targets: list[list[str]] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     putting_back: PuttingBack | None = None
 
@@ -66,7 +73,7 @@ class _World:
         return answer
 
     async def read(self, targets: list[str]) -> Refreshed:
-        assert targets
+        self.targets.append(targets)
         if isinstance(self.live, Exception):
             raise self.live
         return self.live
@@ -112,6 +119,13 @@ async def test_what_is_due_is_put_back() -> None:
     assert (world.asked, ledger.left) == (["mut_1"], [])
 
 
+async def test_terraform_is_asked_for_the_address_in_the_stack() -> None:
+    world = _World([OK])
+    putting_back, ledger, _ = _scene(world, _due(back=(part(address=f"shop:{GROUP}"),)))
+    await putting_back.round(world)
+    assert (world.targets, world.asked, ledger.left) == ([[GROUP]], ["mut_1"], [])
+
+
 async def test_what_waits_for_an_outcome_is_not_touched() -> None:
     world = _World([OK])
     putting_back, ledger, _ = _scene(world, _due(waits="Something is under way."))
@@ -145,7 +159,7 @@ async def test_what_is_refused_long_enough_is_left_to_a_human(answer: GatewayAns
     assert ("A bound." in reason) or ("No plan." in reason)
 
 
-@pytest.mark.parametrize("answer", [HELD, BUSY, GatewayUnreachable("No answer.")])
+@pytest.mark.parametrize("answer", [HELD, BUSY, STOPPED, SPENT, SHUT, GatewayUnreachable("No answer.")])
 async def test_what_may_still_pass_is_never_left_to_a_human(answer: GatewayAnswer | Exception) -> None:
     world = _World([answer])
     putting_back, ledger, clock = _scene(world, _due())
@@ -162,6 +176,16 @@ async def test_after_a_long_pause_it_is_tried_some_times_before_a_human_is_asked
     assert not ledger.left
     await _rounds(putting_back, world, 1)
     assert ledger.left
+
+
+@pytest.mark.parametrize("not_now", [STOPPED, SPENT, SHUT])
+async def test_one_refusal_after_a_long_stop_is_no_reason_to_ask_a_human(not_now: GatewayAnswer) -> None:
+    world = _World([*[not_now] * 20, REFUSED, OK])
+    putting_back, ledger, clock = _scene(world, _due())
+    clock.at = NOW + timedelta(days=9)
+    await _rounds(putting_back, world, 22)
+    assert len(world.asked) == 22
+    assert not ledger.left
 
 
 async def test_what_was_changed_past_the_gate_and_what_others_have_is_left_and_the_rest_sent() -> None:
@@ -194,6 +218,22 @@ async def test_a_round_takes_only_some_and_the_earliest_first() -> None:
     assert world.asked == ["mut_0", "mut_1", "mut_2", "mut_3"]
 
 
+async def test_what_is_stuck_keeps_no_other_from_being_put_back() -> None:
+    world = _World([*[REFUSED] * 8, OK])
+    waiting = [_due(f"mut_waits_{number}", waits="Something is under way.") for number in range(20)]
+    putting_back, _, _ = _scene(world, *waiting, *(_due(f"mut_{number}") for number in range(9)))
+    for _ in range(3):
+        await putting_back.round(world)
+    assert world.asked == [f"mut_{number}" for number in range(9)]
+
+
+async def test_a_change_of_another_stack_is_not_put_back() -> None:
+    putting_back, _, _ = _scene(world := _World([OK]), _due(stack="other"))
+    await putting_back.round(world)
+    assert await putting_back.look("mut_1") == {"left": [], "send": False}
+    assert not world.asked
+
+
 async def test_what_was_not_read_is_not_sent() -> None:
     world = _World([OK], live=Refreshed(read=frozenset(), objects={}))
     putting_back, _, _ = _scene(world, _due())
@@ -209,3 +249,4 @@ async def test_retries_of_what_is_over_are_forgotten() -> None:
     ledger.due.clear()
     await putting_back.round(world)
     assert not putting_back.retries
+    assert not putting_back.refusals

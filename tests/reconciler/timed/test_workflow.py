@@ -108,7 +108,7 @@ class Scene:
 
     def _is_due(self, mutation: str) -> bool:
         now = SystemClock().now()
-        return bool(self.gate.ledger(lambda ledger: SqlTimeBoxes(ledger).due_changes(now, mutation_id=mutation)))
+        return bool(self.gate.ledger(lambda ledger: SqlTimeBoxes(ledger).due_change(now, mutation)))
 
 
 @pytest.fixture

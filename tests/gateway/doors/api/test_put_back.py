@@ -1,5 +1,7 @@
 """What a time-boxed change looks like in an answer, and how long it may be extended."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +12,8 @@ from gateway.doors.api.put_back import TimeBoxes, part_to_json, with_ends
 from gateway.errors import NotAllowed, PolicyUnavailable
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.motive import Intent, Motivation, Motive
-from gateway.model.time_box import TimeBoxPart
+from gateway.model.time_box import TimeBoxPart, TimeBoxState
+from gateway.time_box_ports import DueChange
 from tests.kit.history import HOUR
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -36,6 +39,23 @@ class _Ledger:
     async def extend_time_box(self, _mutation: str, until: datetime, **_more: Any) -> list[Any]:
         return [until]
 
+    def __init__(self, before: Any = None) -> None:
+        self.before = before
+        self.left: list[Any] = []
+
+    async def due_change(self, _now: datetime, mutation_id: str) -> DueChange | None:
+        back = () if self.left else (PART,)
+        return DueChange(mutation_id=mutation_id, stack="shop", until=NOW, back=back)
+
+    async def declared_before(self, parts: Sequence[TimeBoxPart]) -> dict[tuple[str, str], Any]:
+        return {part.key: self.before for part in parts}
+
+    async def leave_time_box(
+        self, mutation_id: str, left: Sequence[TimeBoxPart], state: TimeBoxState, **more: Any
+    ) -> bool:
+        self.left += [(mutation_id, [part.attribute for part in left], state, more["by"])]
+        return True
+
 
 class _Policy:
     def __init__(self, numbers: Any) -> None:
@@ -55,6 +75,7 @@ def _boxes(numbers: Any) -> TimeBoxes:
         decoder=unused,
         resolver=unused,
         inventory=unused,
+        declared=lambda _address, _attribute: 6,
         policy=_Policy(numbers),  # type: ignore[arg-type]  # what is asked of it
         clock=SimpleNamespace(now=lambda: NOW),
     )
@@ -72,6 +93,23 @@ async def test_policy_limits_how_long_a_change_is_wanted_from_its_beginning() ->
     assert str(until) == str(NOW + 3 * HOUR)
     with pytest.raises(NotAllowed, match="3:00:00"):
         await boxes.extend(_agent(), "mut_1", 4 * HOUR, "")
+
+
+async def test_what_the_code_has_come_to_declare_stays() -> None:
+    boxes = replace(_boxes({}), ledger=(ledger := _Ledger(before=4)))  # type: ignore[arg-type]  # what is asked of it
+    service = replace(_agent(), kind=ActorKind.SERVICE)
+    with pytest.raises(NotAllowed, match="nothing is put back"):
+        await boxes.put_back(service, "mut_1")
+    assert ledger.left == [("mut_1", ["size"], TimeBoxState.SUPERSEDED, "")]
+
+
+@pytest.mark.parametrize(("before", "declared"), [(6, 6), (4, 4), (4, None)])
+async def test_what_the_code_declared_already_or_does_not_is_put_back(before: Any, declared: Any) -> None:
+    ledger: Any = _Ledger(before=before)
+    boxes = replace(_boxes({}), ledger=ledger, declared=lambda _address, _attribute: declared)
+    with pytest.raises(AttributeError):  # it goes on to ask for the call
+        await boxes.put_back(replace(_agent(), kind=ActorKind.SERVICE), "mut_1")
+    assert not ledger.left
 
 
 async def test_a_key_with_a_ceiling_extends_no_further() -> None:

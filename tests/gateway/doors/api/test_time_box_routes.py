@@ -9,6 +9,7 @@ import httpx
 import pytest
 from botocore.exceptions import ClientError
 
+from gateway.model.caller import ActorKind
 from gateway.model.record import Record, Stage
 from tests.kit.gate import ASG, Gate
 
@@ -91,6 +92,37 @@ def test_it_is_put_back_once_by_two_at_a_time(gate: Gate) -> None:
     assert min(reply.status_code for reply in replies) == 200
     assert [reply.status_code for reply in replies].count(200) == 1
     assert len(_sent(gate)) == sent + 1
+
+
+def test_a_stop_holds_for_a_put_back_which_passes_once_it_is_over(gate: Gate) -> None:
+    gate.issue("chief", kind=ActorKind.HUMAN, roles=("operator",))
+    chief = gate.bearer("chief")
+    mutation = _capacity(gate, 6, _for("1s"))
+    body = {"scope": "service", "name": "autoscaling", "reason": "It runs amok."}
+    stop = httpx.post(f"{gate.url}/v1/stops", json=body, headers=chief, timeout=300).json()["id"]
+    try:
+        asked = len(gate.upstream.asked)
+        reply = _put_back(gate, mutation)
+        assert (reply.status_code, reply.json()["code"]) == (403, "stopped")
+        assert len(gate.upstream.asked) == asked
+        assert {box["state"] for box in _boxes(gate, mutation)} == {"standing"}
+    finally:
+        httpx.delete(f"{gate.url}/v1/stops/{stop}", headers=chief, timeout=300).raise_for_status()
+    assert _put_back(gate, mutation).status_code == 200
+
+
+def test_who_is_stopped_extends_nothing(gate: Gate) -> None:
+    gate.issue("chief", kind=ActorKind.HUMAN, roles=("operator",))
+    chief = gate.bearer("chief")
+    mutation = _capacity(gate, 6, _for("1h"))
+    body = {"scope": "actor", "name": "agent", "reason": "It runs amok."}
+    stop = httpx.post(f"{gate.url}/v1/stops", json=body, headers=chief, timeout=300).json()["id"]
+    try:
+        reply = _post(gate, "agent", mutation, "extend", lasts="2h")
+        assert (reply.status_code, reply.json()["code"]) == (403, "stopped")
+    finally:
+        httpx.delete(f"{gate.url}/v1/stops/{stop}", headers=chief, timeout=300).raise_for_status()
+    assert _post(gate, "agent", mutation, "extend", lasts="2h").status_code == 200
 
 
 def test_it_is_shown_with_its_end(gate: Gate) -> None:
