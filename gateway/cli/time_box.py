@@ -15,6 +15,7 @@ _COLUMNS = ["what", "value", "goes back to", "at", "holder", "state", "mutation"
 _STATES = {
     "standing": "waits",
     "putting_back": "is being put back",
+    "superseded": "a later change has it: stays",
     "changed_outside": "changed past Sentinel: left to you",
     "left": "could not be put back: left to you",
 }

@@ -17,7 +17,7 @@ from gateway.model.json import Json, to_json
 from gateway.model.motive import Intent, Motivation, Motive
 from gateway.model.mutation import Call, PutBack
 from gateway.model.path import put_all
-from gateway.model.time_box import OPEN, TimeBoxPart
+from gateway.model.time_box import OPEN, TimeBoxPart, TimeBoxState
 from gateway.pipeline import MutationResult, Pipeline
 from gateway.ports import Clock, PolicyEngine
 from gateway.time_box_ports import DueChange, TimeBoxLedger, keys_of
@@ -149,7 +149,11 @@ def part_to_json(part: TimeBoxPart) -> dict[str, Any]:
 
 def with_ends(claims: list[dict[str, Any]], boxes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The claims, each with the time at which its change goes back; null if it stays."""
-    ends = {(box["mutation_id"], box["address"], box["attribute"]): box["goes_back_at"] for box in boxes}
+    ends = {
+        (box["mutation_id"], box["address"], box["attribute"]): box["goes_back_at"]
+        for box in boxes
+        if box["state"] != TimeBoxState.SUPERSEDED
+    }
     return [
         {**claim, "goes_back_at": ends.get((claim["mutation_id"], claim["address"], claim["attribute"]))}
         for claim in claims
