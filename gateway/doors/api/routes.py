@@ -16,7 +16,7 @@ from gateway.doors.api.explain import add_explanation_route
 from gateway.doors.api.glass import add_glass_route
 from gateway.doors.api.left import left_to_humans
 from gateway.doors.api.plans import add_plan_routes
-from gateway.doors.api.problems import problem
+from gateway.doors.api.problems import ANSWER, problem
 from gateway.doors.api.put_back import with_ends
 from gateway.doors.api.run_task_route import add_run_task_route
 from gateway.doors.api.schemas import (
@@ -67,7 +67,7 @@ _MAX_INTEGER = 2**63 - 1
 
 def routes(context: Context) -> APIRouter:
     """Every API route. Any other path under `/v1` is a 404."""
-    router = APIRouter(prefix="/v1", dependencies=[Security(_BEARER)])
+    router = APIRouter(prefix="/v1", dependencies=[Security(_BEARER)], responses=dict(ANSWER))
     _add_mutation_routes(router, context)
     _add_approval_routes(router, context)
     _add_record_route(router, context)
