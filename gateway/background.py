@@ -1,6 +1,7 @@
 """What a running gateway does beside answering: reloads code, records expired claims and counts, and keeps its lease."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 import structlog
@@ -51,24 +52,12 @@ async def reload_stacks(stacks: Stacks) -> None:
 
 async def expire_claims(ledger: SqlLedger, clock: Clock) -> None:
     """Record the end of expired claims, for ever. A claim has no effect after its `until`, even before this is recorded."""
-    while True:
-        await asyncio.sleep(_EXPIRE_SECONDS)
-        try:
-            await ledger.expire(clock.now())
-        except SentinelError as error:
-            log.error("claims_not_ended", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
+    await _repeat(lambda: ledger.expire(clock.now()), _EXPIRE_SECONDS, failed="claims_not_ended")
 
 
 async def end_unneeded_claims(unneeded: UnneededClaims) -> None:
     """End the claims whose value the code came to declare, for ever."""
-    while True:
-        try:
-            await unneeded.end()
-        except SentinelError as error:
-            log.error("claims_not_ended", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
-        except Exception:
-            log.exception("unneeded_claims_broke")
-        await asyncio.sleep(_EXPIRE_SECONDS)
+    await _repeat(unneeded.end, _EXPIRE_SECONDS, failed="claims_not_ended")
 
 
 async def record_counts(counts: PassedCounts) -> None:
@@ -80,49 +69,39 @@ async def record_counts(counts: PassedCounts) -> None:
 
 async def decide_drift(watch: DriftWatch) -> None:
     """Have policy decide about changes from outside, for ever."""
-    while True:
-        await asyncio.sleep(_DRIFT_SECONDS)
-        try:
-            await watch.follow()
-        except SentinelError as error:
-            log.error("drift_not_followed", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
-        except Exception:
-            log.exception("drift_watch_broke")
+    await _repeat(watch.follow, _DRIFT_SECONDS, failed="drift_not_followed")
 
 
 async def follow_signals(book: SignalBook) -> None:
     """Read which signals are open, as other gateways may have recorded them, for ever."""
-    while True:
-        await asyncio.sleep(_SIGNALS_SECONDS)
-        try:
-            await book.refresh()
-        except SentinelError as error:
-            log.error("signals_not_followed", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
-        except Exception:
-            log.exception("signals_broke")
+    await _repeat(book.refresh, _SIGNALS_SECONDS, failed="signals_not_followed")
 
 
 async def follow_stops(book: StopBook) -> None:
     """Read which actors are stopped, as other gateways may have recorded it, for ever."""
-    while True:
-        await asyncio.sleep(_STOPS_SECONDS)
-        try:
-            await book.refresh()
-        except SentinelError as error:
-            log.error("stops_not_followed", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
-        except Exception:
-            log.exception("stops_broke")
+    await _repeat(book.refresh, _STOPS_SECONDS, failed="stops_not_followed")
 
 
 async def keep_lease(ledger: SqlLedger, clock: Clock, lasts: timedelta) -> None:
     """Renew this gateway's lease three times while it lasts, and take over what gateways without a lease left, for ever."""
+
+    async def renew() -> None:
+        await ledger.renew_lease(clock.now(), lasts)
+        await recover(ledger, clock)
+
+    await _repeat(renew, lasts.total_seconds() / 3, failed="lease_not_renewed")
+
+
+async def _repeat(work: Callable[[], Awaitable[object]], seconds: float, *, failed: str) -> None:
+    """Do the work every so many seconds, for ever. `failed` is what is logged when it fails; the next round tries again."""
     while True:
-        await asyncio.sleep(lasts.total_seconds() / 3)
+        await asyncio.sleep(seconds)
         try:
-            await ledger.renew_lease(clock.now(), lasts)
-            await recover(ledger, clock)
+            await work()
         except SentinelError as error:
-            log.error("lease_not_renewed", reason=str(error))  # noqa: TRY400  the message says enough; the next round tries again
+            log.error(failed, reason=str(error))  # noqa: TRY400  the message says enough
+        except Exception:
+            log.exception(failed)
 
 
 async def recover(ledger: SqlLedger, clock: Clock) -> None:

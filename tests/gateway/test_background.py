@@ -29,10 +29,12 @@ class Failing:
         return self._called("refresh", OSError("disk"))
 
     async def expire(self, at: datetime) -> int:
-        return self._called("expire", LedgerUnavailable("away"))
+        broken = KeyError("at") if "expire" in self.calls else LedgerUnavailable("away")
+        return self._called("expire", broken)
 
     async def renew_lease(self, at: datetime, lasts: timedelta) -> None:
-        self._called("renew", LedgerUnavailable("away"))
+        broken = KeyError("at") if "renew" in self.calls else LedgerUnavailable("away")
+        self._called("renew", broken)
 
     async def recover(self, at: datetime) -> int:
         self.calls.append("recover")

@@ -29,7 +29,7 @@ from gateway.doors.api.schemas import (
     body_of,
     openapi_body,
 )
-from gateway.doors.api.signals import add_signal_routes
+from gateway.doors.api.signals import add_message_route, add_signal_routes
 from gateway.doors.api.stops import add_stop_routes
 from gateway.doors.api.time_box_routes import add_time_box_routes
 from gateway.doors.api.waiting import mutation_when_decided, wait_seconds
@@ -67,7 +67,9 @@ _MAX_INTEGER = 2**63 - 1
 
 def routes(context: Context) -> APIRouter:
     """Every API route. Any other path under `/v1` is a 404."""
-    router = APIRouter(prefix="/v1", dependencies=[Security(_BEARER)], responses=dict(ANSWER))
+    router, unkeyed = APIRouter(dependencies=[Security(_BEARER)]), APIRouter()
+    add_message_route(unkeyed, context)
+    add_run_task_route(unkeyed, context)
     _add_mutation_routes(router, context)
     _add_approval_routes(router, context)
     _add_record_route(router, context)
@@ -79,10 +81,12 @@ def routes(context: Context) -> APIRouter:
     add_stop_routes(router, context)
     add_budget_routes(router, context)
     add_plan_routes(router, context)
-    add_run_task_route(router, context)
     add_time_box_routes(router, context, lambda result: _response(context, result))
-    _add_not_found_route(router)
-    return router
+    every = APIRouter(prefix="/v1", responses=dict(ANSWER))
+    for part in (unkeyed, router):
+        every.include_router(part)
+    _add_not_found_route(every)
+    return every
 
 
 def _add_mutation_routes(router: APIRouter, context: Context) -> None:

@@ -16,10 +16,8 @@ MAX_MESSAGE_BYTES = 1024 * 1024
 """Largest message of a source."""
 
 
-def add_signal_routes(router: APIRouter, context: Context) -> None:
-    """Add the routes. A source has no key: its message proves where it comes from. Only people and pipelines see all signals: one that an
-    agent does not know of is not why it acts.
-    """
+def add_message_route(router: APIRouter, context: Context) -> None:
+    """Add the route for sources. They have no key: a message proves where it comes from."""
 
     @router.post("/signals/{source}", summary="What a monitoring system says about its alerts, in its own form")
     async def receive(request: Request, source: str) -> dict[str, Any]:
@@ -31,6 +29,10 @@ def add_signal_routes(router: APIRouter, context: Context) -> None:
             await context.pipeline.turn_away(inbound, error)
             raise
         return {"received": receipt.received, "changed": receipt.changed, "unmapped": receipt.unmapped}
+
+
+def add_signal_routes(router: APIRouter, context: Context) -> None:
+    """Add the query. Only people and pipelines see all signals: one that an agent does not know of is not why it acts."""
 
     @router.get("/signals", summary="Open signals such as alerts, with what they concern; with every, closed ones too")
     async def signals(
