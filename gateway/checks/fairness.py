@@ -93,7 +93,7 @@ def refuse_if_spent(levels: Levels, charges: Mapping[str, Charge], actor: str, a
     charge = charges[name]
     raise BudgetSpent(
         f"{actor} has used its budget of {charge.most} {budget_text(name)}, and this would take {charge.cost} more. Nothing was sent; try "
-        f"again at {_moment(again)}, or ask for less.",
+        f"again at {_moment(again)}{', or ask for less' if charge.cost > 1 else ''}.",
         seconds=(again - at).total_seconds(),
     )
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from gateway.cli.client import call_api_as, mutation_path
+from gateway.cli.client import act_on_mutation
 from gateway.cli.options import As, Json
 from gateway.cli.output import console, run, safe, show_json
 
@@ -20,8 +20,8 @@ def break_glass(
 
     The identical call then passes once within an hour. A record of its own says who did it and why; denials stay denials.
     """
-    path, body = mutation_path(mutation_id, "break-glass"), {"reason": reason}
-    reply = run(call_api_as(actor, "POST", path, member="passed_by", body=body), as_json=as_json)
+    body = {"reason": reason}
+    reply = run(act_on_mutation(actor, mutation_id, "break-glass", member="passed_by", body=body), as_json=as_json)
     if as_json:
         show_json(reply)
         return

@@ -11,6 +11,9 @@ from gateway.cli.options import As, Json
 from gateway.cli.output import console, fail, run, safe, show_json, show_table
 from gateway.errors import Malformed
 
+_WITHOUT_MOTIVE = "none"
+"""As the data calls the budget of what is done without a motive."""
+
 
 def budgets(
     *,
@@ -54,7 +57,8 @@ def _reset(name: str, reason: str, actor: str | None, *, as_json: bool) -> None:
 
 def _rows(share: Mapping[str, Any]) -> Iterable[list[str]]:
     for each in share["mutations"]:
-        what = " ".join(part for part in (each["motivation"], "mutations a", each["per"]) if part)
+        span = "an hour" if each["per"] == "hour" else f"a {each['per']}"
+        what = f"{_for_motivation('mutations', each['motivation'])} {span}"
         yield [share["actor"], what, str(each["left"]), str(each["most"]), _moment(each["full_at"])]
     for each in share["added"]:
         yield [
@@ -66,8 +70,16 @@ def _rows(share: Mapping[str, Any]) -> Iterable[list[str]]:
         ]
     for each in share["claims"]:
         most = each["most"]
-        left = "" if most is None else str(max(0, most - each["held"]))
-        yield [share["actor"], f"{each['motivation']} claims", left, "" if most is None else str(most), ""]
+        left = "no limit" if most is None else str(max(0, most - each["held"]))
+        of = f"({each['held']} held)" if most is None else str(most)
+        yield [share["actor"], _for_motivation("claims", each["motivation"]), left, of, ""]
+
+
+def _for_motivation(what: str, motivation: str | None) -> str:
+    """Budgets by motivation name it; `none` is that of what is done without a motive."""
+    if motivation == _WITHOUT_MOTIVE:
+        return f"{what} without a motive"
+    return f"{motivation} {what}" if motivation else what
 
 
 def _breaker(share: Mapping[str, Any]) -> str:

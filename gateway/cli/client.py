@@ -143,3 +143,10 @@ async def call_api_as(
     return await call_api(
         identity(actor, default=default), method, path, member=member, body=body, query=query, headers=headers
     )
+
+
+async def act_on_mutation(
+    actor: str | None, mutation_id: str, action: str, *, member: str, body: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The reply to an action on a mutation. Raises `errors.Malformed` unless the id has the right form, else as `call_api_as`."""
+    return await call_api_as(actor, "POST", mutation_path(mutation_id, action), member=member, body=body)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gateway.cli.client import HELD, ApiRefused, call_api_as, mutation_path
+from gateway.cli.client import HELD, ApiRefused, act_on_mutation, call_api_as
 from gateway.cli.holds import request_hold, show_hold
 from gateway.cli.options import As, Json
 from gateway.cli.output import console, fail, run, safe, show_json
@@ -117,7 +117,7 @@ def approve(
         if _at_a_terminal() and not yes and not typer.confirm("Approve exactly this call?"):
             console.print("Not approved. Nothing was changed.")
             raise typer.Exit(1)
-    reply = run(_post_action(actor, mutation_id, "approve", "until", body={"lasts": lasts}), as_json=as_json)
+    reply = run(act_on_mutation(actor, mutation_id, "approve", member="until", body={"lasts": lasts}), as_json=as_json)
     if as_json:
         show_json(reply)
     elif reply["missing"]:
@@ -142,7 +142,9 @@ def reject(
     as_json: Json = False,
 ) -> None:
     """Reject a held call. It cannot be approved afterwards."""
-    reply = run(_post_action(actor, mutation_id, "reject", "rejected_by", body={"reason": reason}), as_json=as_json)
+    reply = run(
+        act_on_mutation(actor, mutation_id, "reject", member="rejected_by", body={"reason": reason}), as_json=as_json
+    )
     if as_json:
         show_json(reply)
     else:
@@ -156,14 +158,8 @@ def release(
     as_json: Json = False,
 ) -> None:
     """End a mutation's claims early, so that other actors may change the claimed attributes."""
-    reply = run(_post_action(actor, mutation_id, "release", "released"), as_json=as_json)
+    reply = run(act_on_mutation(actor, mutation_id, "release", member="released"), as_json=as_json)
     if as_json:
         show_json(reply)
     else:
         console.print(f"Released {len(reply['released'])} claim(s) of {mutation_id}.")
-
-
-async def _post_action(
-    actor: str | None, mutation_id: str, action: str, member: str, body: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
-    return await call_api_as(actor, "POST", mutation_path(mutation_id, action), member=member, body=body)

@@ -87,7 +87,7 @@ def _approvers(rule: Mapping[str, Any] | None) -> str:
     """Which people may approve it, and how many must; empty for a hold of an older version."""
     if rule is None:
         return ""
-    return f"{', and '.join(' or '.join(wanted) for wanted in rule['roles'])}. {rule['reason']}"
+    return f"people with the role {', and '.join(' or '.join(wanted) for wanted in rule['roles'])}. {rule['reason']}"
 
 
 def _row(hold: Mapping[str, Any]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from gateway.cli.changes import shortened
 from gateway.cli.client import call_api_as
 from gateway.cli.options import As, Json
 from gateway.cli.output import console, run, safe, show_json, show_pairs, show_table
@@ -89,13 +90,16 @@ def _iso_time(text: str) -> str:
 
 def claims(
     *,
-    address: Annotated[str, typer.Option(help="Only for this Terraform address.")] = "",
+    address: Annotated[
+        str,
+        typer.Option(help="Only for this Terraform address, as the list shows it: with its stack where two have it."),
+    ] = "",
     holder: Annotated[str, typer.Option("--actor", help="Only by this actor.")] = "",
     every: Annotated[bool, typer.Option("--all", help="Include claims that have ended.")] = False,
     who: As = None,
     as_json: Json = False,
 ) -> None:
-    """List which actor holds which attribute, why, and until when."""
+    """List which actor holds which attribute, why, and until when, and what goes back at the end of a change for a time."""
     query = {"address": address, "actor": holder, "every": "true" if every else ""}
     given = {name: value for name, value in query.items() if value}
     reply = run(call_api_as(who, "GET", "/claims", member="claims", query=given), as_json=as_json)
@@ -105,16 +109,17 @@ def claims(
     rows = [
         [
             f"{claim['address']}.{claim['attribute']}",
-            json.dumps(claim["value"]),
+            shortened(json.dumps(claim["value"])),
             claim["actor"],
             _why(claim),
             claim["since"][:19].replace("T", " "),
             (claim["until"] or "until superseded")[:19].replace("T", " "),
             claim["end"] or ("undone" if claim["undone"] else "open"),
+            claim["mutation_id"],
         ]
         for claim in reply["claims"]
     ]
-    show_table("Claims", ["what", "value", "holder", "why", "since", "until", "state"], rows)
+    show_table("Claims", ["what", "value", "holder", "why", "since", "until", "state", "mutation"], rows)
     show_time_boxes(reply["time_boxes"])
 
 
@@ -125,7 +130,12 @@ def _why(claim: Mapping[str, Any]) -> str:
 
 
 def blame(
-    what: Annotated[str, typer.Argument(help="Address and attribute, e.g. aws_autoscaling_group.web.desired_capacity")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            help="Address and attribute, e.g. aws_autoscaling_group.web.desired_capacity; as the records name it, with its stack where two have it."
+        ),
+    ],
     *,
     who: As = None,
     as_json: Json = False,
@@ -159,7 +169,10 @@ def _text(value: object) -> str:
     return "" if value is None else value if isinstance(value, str) else json.dumps(value)
 
 
-_ADDRESS = re.compile(r"((?:module\.[\w-]+(?:\[[^\]]+\])?\.)*(?:data\.)?[\w-]+\.[\w-]+(?:\[[^\]]+\])?)\.(.+)")
+_ADDRESS = re.compile(
+    r"((?:[\w-]+:)?(?:[\w-]+\{[^{}]*\}|(?:module\.[\w-]+(?:\[[^\]]+\])?\.)*(?:data\.)?[\w-]+\.[\w-]+(?:\[[^\]]+\])?))\.(.+)"
+)
+"""As lists show it: with the stack where two stacks have the address, and by its id (`aws_sqs_queue{id=…}`) what no code declares."""
 
 
 def _split(what: str) -> tuple[str, str]:
@@ -167,6 +180,6 @@ def _split(what: str) -> tuple[str, str]:
     match = _ADDRESS.fullmatch(what)
     if not match:
         raise Malformed(
-            f"{what[:200]!r} is not an address and an attribute; give e.g. aws_autoscaling_group.web.desired_capacity."
+            f"{what[:200]!r} is not an address and an attribute; give e.g. aws_autoscaling_group.web.desired_capacity, or prod:aws_autoscaling_group.web.desired_capacity of the stack prod."
         )
     return match[1], match[2]

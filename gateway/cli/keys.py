@@ -36,7 +36,9 @@ def create(
     kind: Annotated[ActorKind, typer.Option(help="Kind of actor.")] = ActorKind.AGENT,
     role: Annotated[
         list[str] | None,
-        typer.Option(help="A role for policies; `approver` may approve held calls. May be repeated."),
+        typer.Option(
+            help="A role: `approver` may approve held calls, `operator` stop and resume changes, `break-glass` pass a hold at once; others are for your policies. May be repeated."
+        ),
     ] = None,
     on_behalf_of: Annotated[str, typer.Option(help="The actor this one acts for.")] = "",
     intent: Annotated[

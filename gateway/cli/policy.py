@@ -55,17 +55,20 @@ def build_command(path: Directory = None, *, as_json: Json = False) -> None:
 
 @policy_app.command("test")
 def run_tests_command(path: Directory = None, *, as_json: Json = False) -> None:
-    """Run the policies' tests (`*_test.rego`) with opa. Exit code 1 if one fails."""
+    """Check the policies' data (`data/*.json`) and run their tests (`*_test.rego`) with opa. Exit code 1 if one fails."""
     from gateway.policy import opa_command
-    from gateway.policy.sources import shipped
+    from gateway.policy.data_files import check_data_files
+    from gateway.policy.sources import read_sources, shipped
 
+    directory = path or shipped()
     try:
+        check_data_files(read_sources(directory).files)
         # --verbose traces every test, which takes seven times as long; failures are shown without it.
         output_format = ["--format", "json"] if as_json else []
         done = opa_command.run_opa(
             _require_opa(),
             ["test", "--timeout", opa_command.OPA_TEST_TIMEOUT, *output_format, "."],
-            cwd=path or shipped(),
+            cwd=directory,
         )
     except SentinelError as error:
         fail(error, as_json=as_json)

@@ -22,7 +22,7 @@ def record_row(record: Mapping[str, Any]) -> list[str]:
         record["stage"],
         record["actor"],
         " ".join(part for part in (_operation(body), _changes(body)) if part),
-        str(decision.get("verdict", "") or body.get("outcome", "") or _times(body)),
+        str(decision.get("verdict", "") or body.get("outcome", "") or _times(body) or _until(body)),
         shortened(
             "; ".join(dict.fromkeys(f"{each['rule']}: {each['reason']}" for each in objections)) or _reason(body)
         ),
@@ -35,6 +35,12 @@ def _times(body: Mapping[str, Any]) -> str:
     """How many calls a record counts, and how many of them AWS answered with an error; empty if it counts none."""
     count, errors = body.get("count"), body.get("errors")
     return "" if count is None else f"{count} times" + (f", {errors} errors" if errors else "")
+
+
+def _until(body: Mapping[str, Any]) -> str:
+    """Until when an approval is valid, or a change for a time now lasts; empty if neither."""
+    until = body.get("until")
+    return f"until {until[:19].replace('T', ' ')}" if isinstance(until, str) and until else ""
 
 
 def _operation(body: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gateway.cli.client import call_api_as, mutation_path
+from gateway.cli.client import act_on_mutation
 from gateway.cli.options import As, Json
 from gateway.cli.output import console, fail, run, show_json
 from gateway.errors import Malformed
@@ -33,4 +33,4 @@ def settle(
 
 async def _settle(actor: str | None, mutation_id: str, outcome: str, reason: str) -> dict[str, Any]:
     body = {"outcome": outcome, "reason": reason}
-    return await call_api_as(actor, "POST", mutation_path(mutation_id, "settle"), member="outcome", body=body)
+    return await act_on_mutation(actor, mutation_id, "settle", member="outcome", body=body)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from gateway.cli.changes import shortened
-from gateway.cli.client import call_api_as, mutation_path
+from gateway.cli.client import act_on_mutation
 from gateway.cli.options import As, Json
 from gateway.cli.output import console, run, safe, show_json, show_table
 
@@ -15,6 +15,7 @@ _COLUMNS = ["what", "value", "goes back to", "at", "holder", "state", "mutation"
 _STATES = {
     "standing": "waits",
     "putting_back": "is being put back",
+    "superseded": "a later change has it: stays",
     "changed_outside": "changed past Sentinel: left to you",
     "left": "could not be put back: left to you",
 }
@@ -29,8 +30,8 @@ def extend(
     as_json: Json = False,
 ) -> None:
     """Have a change for a time last for this long from now on. Its holder may do that, and a human with the role `approver`."""
-    path, body = mutation_path(mutation_id, "extend"), {"lasts": lasts, "reason": reason}
-    reply = run(call_api_as(actor, "POST", path, member="time_boxes", body=body), as_json=as_json)
+    body = {"lasts": lasts, "reason": reason}
+    reply = run(act_on_mutation(actor, mutation_id, "extend", member="time_boxes", body=body), as_json=as_json)
     if as_json:
         show_json(reply)
         return
@@ -49,8 +50,8 @@ def end(
 
     The reconciler carries it out: `sentinel claims` shows when that is done.
     """
-    path, body = mutation_path(mutation_id, "end"), {"reason": reason}
-    reply = run(call_api_as(actor, "POST", path, member="time_boxes", body=body), as_json=as_json)
+    body = {"reason": reason}
+    reply = run(act_on_mutation(actor, mutation_id, "end", member="time_boxes", body=body), as_json=as_json)
     if as_json:
         show_json(reply)
     else:

@@ -58,7 +58,8 @@ def _facts(document: Mapping[str, Any]) -> Iterator[str]:
     for attribute, times in facts["flips"].items():
         yield f"  {attribute} changed hands {times} times lately."
     if facts["open_claims"]:
-        yield f"  {document['actor']} held {facts['open_claims']} claims."
+        number = facts["open_claims"]
+        yield f"  {document['actor']} held {number} claim{'' if number == 1 else 's'}."
     yield f"  Code {facts['code'][:12] or 'unknown'}, policies {facts['policies'][:12] or 'unknown'}."
 
 

@@ -16,11 +16,10 @@ from gateway.model.mutation import WHOLE
 from gateway.model.path import AttributePath
 from gateway.model.record import Stage
 
-_SETTERS: Final = (
-    select(RECORDS, ATTEMPTS.c.state)
-    .select_from(
-        RESOURCES.join(ATTEMPTS, ATTEMPTS.c.seq == RESOURCES.c.seq).join(RECORDS, RECORDS.c.seq == RESOURCES.c.seq)
-    )
+_LAST: Final = (
+    select(RESOURCES.c.seq, ATTEMPTS.c.state)
+    .distinct()
+    .select_from(RESOURCES.join(ATTEMPTS, ATTEMPTS.c.seq == RESOURCES.c.seq))
     .where(
         RESOURCES.c.address == bindparam("where"),
         RESOURCES.c.attribute.in_(bindparam("attributes", expanding=True)),
@@ -28,6 +27,13 @@ _SETTERS: Final = (
     )
     .order_by(RESOURCES.c.seq.desc())
     .limit(2)
+    .subquery()
+)
+"""The last two changes. One that touches the attribute and also what is around it, as a creation does, counts once."""
+_SETTERS: Final = (
+    select(RECORDS, _LAST.c.state)
+    .select_from(_LAST.join(RECORDS, RECORDS.c.seq == _LAST.c.seq))
+    .order_by(_LAST.c.seq.desc())
 )
 _APPROVER: Final = select(APPROVALS.c.approver).where(APPROVALS.c.id == bindparam("approval"))
 _RECONCILED: Final = (

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -123,13 +124,27 @@ def listed(
     """The parts that are still to be put back or left to a human, soonest end first; with `ended` those of the mutation that ended too.
 
     `actor` and `left` restrict them before they are counted, so that no other's many changes hide them.
+    Without a mutation, one that a later change has by now is SUPERSEDED already, though its end has not come.
     """
     if mutation_id:
         rows = rows_of_mutation(session, mutation_id)
         return [part_of(row) for row in rows if ended or TimeBoxState(row.state) in OPEN]
     states = canonical_text(sorted(TO_HUMAN if left else OPEN | TO_HUMAN))
     query, who = (_LISTING_OF_ACTOR, {"who": actor}) if actor else (_LISTING, {})
-    return [part_of(row) for row in session.rows(query, {"open": _OPEN_STATES, "states": states, **who})]
+    return [_foreseen(session, row) for row in session.rows(query, {"open": _OPEN_STATES, "states": states, **who})]
+
+
+def _foreseen(session: Session, row: TimeBoxRow) -> TimeBoxPart:
+    """The part as it would be at its end if nothing happened until then."""
+    part = part_of(row)
+    if part.state is not TimeBoxState.STANDING or not _is_carried_out(session, row.mutation_id):
+        return part
+    fate, by = fate_of(session, row, part.until)
+    return replace(part, state=fate, ended_by=by) if fate is TimeBoxState.SUPERSEDED else part
+
+
+def _is_carried_out(session: Session, mutation_id: str) -> bool:
+    return bool(session.scalar(_ATTEMPT_STATE, {"mutation": mutation_id}) == AttemptState.APPLIED)
 
 
 def due_mutations(session: Session, now: datetime, *, stack: str) -> Sequence[str]:
@@ -173,7 +188,7 @@ def granted_seconds(session: Session, seq: int) -> float | None:
 def _due_change(session: Session, rows: Sequence[TimeBoxRow], now: datetime) -> DueChange:
     first = rows[0]
     waits = ""
-    if session.scalar(_ATTEMPT_STATE, {"mutation": first.mutation_id}) != AttemptState.APPLIED:
+    if not _is_carried_out(session, first.mutation_id):
         waits = f"Whether {first.mutation_id} was carried out is not known yet."
     back: list[TimeBoxPart] = []
     alone: list[tuple[TimeBoxPart, TimeBoxState, str]] = []

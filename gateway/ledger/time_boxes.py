@@ -106,6 +106,11 @@ def extend(
     rows = [row for row in rows if row.state == TimeBoxState.STANDING]
     if not rows or rows[0].until <= to_text(at):
         raise NotAllowed(f"The change {mutation_id} is over, so its end cannot be moved. Make the change again.")
+    fates = [fate_of(transaction, row, at) for row in rows]
+    if all(fate is TimeBoxState.SUPERSEDED for fate, _ in fates):
+        raise NotAllowed(
+            f"{fates[0][1] or 'A later change'} has what {mutation_id} changed, so its end changes nothing. Make the change again."
+        )
     if until <= at:
         raise NotAllowed("The new end has passed already. To let it end now, end it.")
     if int(transaction.scalar(_MOVES, {"mutation": mutation_id})) >= MOST_MOVES:

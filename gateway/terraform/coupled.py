@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from gateway.model.coupling import Couplings
 from gateway.model.facts import Dependant
 from gateway.model.mutation import WHOLE, Effect, EffectAction
 from gateway.terraform.address import parse_address, split_stack
-from gateway.terraform.stack import Stack
+
+if TYPE_CHECKING:
+    from gateway.terraform.stack import Stack  # needs the parser of HCL, which commands on the ledger do without
 
 _CHANGING = (EffectAction.SET, EffectAction.INVOKE)
 
@@ -27,7 +30,7 @@ NOTHING_COUPLED = Coupled()
 
 def coupled_with(
     effects: Sequence[Effect],
-    stacks: Mapping[str, Stack | None],
+    stacks: "Mapping[str, Stack | None]",
     dependants: Mapping[str, Sequence[Dependant]],
     couplings: Couplings,
 ) -> Coupled:

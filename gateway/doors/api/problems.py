@@ -54,6 +54,30 @@ RETRY_SAFE = {
 """Errors after which the client can safely send the same request again."""
 
 
+ANSWER: Mapping[int | str, dict[str, Any]] = {
+    "default": {
+        "description": "A problem document (RFC 9457). `code` is for programs, `detail` is a sentence: what happened and what to do.",
+        "content": {
+            "application/problem+json": {
+                "schema": {
+                    "type": "object",
+                    "required": ["type", "title", "status", "code", "detail"],
+                    "properties": {
+                        "type": {"type": "string", "examples": ["urn:sentinel:refused"]},
+                        "title": {"type": "string"},
+                        "status": {"type": "integer", "enum": sorted({*STATUS.values(), 405, 422, 500})},
+                        "code": {"type": "string", "examples": ["refused", "held", "not_found", "outcome_unknown"]},
+                        "detail": {"type": "string"},
+                        "retry_safe": {"type": "boolean", "description": "Whether the same request may be sent again."},
+                    },
+                }
+            }
+        },
+    }
+}
+"""What every route may answer instead of its own answer, for the OpenAPI description."""
+
+
 def status_of(error: errors.SentinelError) -> int:
     """The HTTP status of an error; 500 if its class is not in the table."""
     return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)

@@ -166,7 +166,11 @@ def part_to_json(part: TimeBoxPart) -> dict[str, Any]:
 
 def with_ends(claims: list[dict[str, Any]], boxes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The claims, each with the time at which its change goes back; null if it stays."""
-    ends = {(box["mutation_id"], box["address"], box["attribute"]): box["goes_back_at"] for box in boxes}
+    ends = {
+        (box["mutation_id"], box["address"], box["attribute"]): box["goes_back_at"]
+        for box in boxes
+        if box["state"] != TimeBoxState.SUPERSEDED
+    }
     return [
         {**claim, "goes_back_at": ends.get((claim["mutation_id"], claim["address"], claim["attribute"]))}
         for claim in claims

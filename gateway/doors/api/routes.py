@@ -16,7 +16,7 @@ from gateway.doors.api.explain import add_explanation_route
 from gateway.doors.api.glass import add_glass_route
 from gateway.doors.api.left import left_to_humans
 from gateway.doors.api.plans import add_plan_routes
-from gateway.doors.api.problems import problem
+from gateway.doors.api.problems import ANSWER, problem
 from gateway.doors.api.put_back import with_ends
 from gateway.doors.api.run_task_route import add_run_task_route
 from gateway.doors.api.schemas import (
@@ -82,7 +82,7 @@ def routes(context: Context) -> APIRouter:
     add_budget_routes(router, context)
     add_plan_routes(router, context)
     add_time_box_routes(router, context, lambda result: _response(context, result))
-    every = APIRouter(prefix="/v1")
+    every = APIRouter(prefix="/v1", responses=dict(ANSWER))
     for part in (unkeyed, router):
         every.include_router(part)
     _add_not_found_route(every)

@@ -128,7 +128,7 @@ async def test_a_spent_budget_turns_away_with_the_time_to_come_back() -> None:
     with pytest.raises(BudgetSpent, match="bot has used its budget of 1 experiment mutations a minute") as error:
         await admitted(mutation, spent)
     assert error.value.retry_after == 40
-    assert "try again at 2026-03-01T00:00:40Z" in str(error.value)
+    assert "try again at 2026-03-01T00:00:40Z." in str(error.value), "one call cannot ask for less"
     await admitted(replace(mutation, motive=None), spent)
     await admitted(mutation, replace(spent, mode=Mode.OBSERVE))
 

@@ -30,7 +30,8 @@ def test_what_is_left_is_shown(
     [added] = reply["budgets"][0]["added"]
     assert added["left"] < added["most"], "the group grew"
     shown = sentinel("budgets").stdout
-    assert all(part in shown for part in ("mutations a minute", "instances added a day", "incident claims"))
+    assert all(part in shown for part in ("mutations a minute", "mutations an hour", "instances added a day"))
+    assert all(part in shown for part in ("incident claims", "no limit", "(1 held)", "claims without a motive"))
     speak_as(gate, "human")
     assert "rival" in sentinel("budgets").stdout
     assert "rival" not in sentinel("budgets", "--actor", "agent").stdout

@@ -34,6 +34,32 @@ def test_a_usage_error_is_printed_on_standard_error(typed: tuple[str, ...], sent
     assert "Error" in done.stderr
 
 
+ON_A_MUTATION = {
+    "approve": ("--yes",),
+    "break-glass": ("--reason", "Orders are lost"),
+    "end": (),
+    "explain": (),
+    "extend": ("--for", "1h"),
+    "holds": (),
+    "reject": ("--reason", "No"),
+    "release": (),
+    "settle": ("--applied", "--reason", "I looked"),
+}
+"""The commands on one mutation, with the options that each needs."""
+
+
+@pytest.mark.parametrize("command", ON_A_MUTATION)
+def test_a_wrong_id_of_a_mutation_ends_with_a_sentence(
+    command: str, monkeypatch: pytest.MonkeyPatch, sentinel: Callable[..., Any], document: Callable[..., Any]
+) -> None:
+    monkeypatch.setenv("SENTINEL_TOKEN", "SNTL00000000000000.secret")
+    done = sentinel(command, "mut_nosuch", *ON_A_MUTATION[command])
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "'mut_nosuch' is not a mutation id." in done.stderr
+    code, reply = document(command, "mut_nosuch", *ON_A_MUTATION[command])
+    assert (code, reply["code"]) == (1, "malformed")
+
+
 @pytest.mark.parametrize("typed", MISTYPED.values(), ids=MISTYPED)
 def test_with_json_it_is_one_document(typed: tuple[str, ...], document: Callable[..., Any]) -> None:
     code, reply = document(*typed)

@@ -91,6 +91,7 @@ def test_claims(sentinel: Callable[..., Any], document: Document) -> None:
     line = sentinel("claims").stdout.splitlines()[2]
     assert WHAT in line
     assert "open" in line
+    assert reply["claims"][0]["mutation_id"] in line, "what `sentinel release` takes"
     assert sentinel("claims", "--actor", "rival").stdout == "No claims.\n"
     assert sentinel("claims", "--all").exit_code == 0
 
@@ -125,6 +126,15 @@ def test_modules_and_instances_are_addresses(document: Document) -> None:
     code, reply = document("blame", 'module.a["x.y"].aws_sqs_queue.q["k.1"].tags.Name')
     assert (code, reply["code"]) == (1, "not_found")
     assert 'aws_sqs_queue.q["k.1"].tags.Name' in reply["detail"]
+
+
+@pytest.mark.parametrize(
+    "address", ["prod:aws_sqs_queue.q", 'prod:module.a["x.y"].aws_sqs_queue.q[0]', "aws_security_group{id=sg-1}"]
+)
+def test_an_address_is_taken_as_lists_show_it(address: str, document: Document) -> None:
+    code, reply = document("blame", f"{address}.tags.Name")
+    assert (code, reply["code"]) == (1, "not_found")
+    assert f"{address}.tags.Name" in reply["detail"]
 
 
 def test_calls_that_passed_are_shown_with_their_number(gate: Gate, sentinel: Callable[..., Any]) -> None:

@@ -65,6 +65,19 @@ def test_the_exit_code_of_test_is_that_of_opa(policies: Path) -> None:
     assert "test_it: FAIL" in failed.output
 
 
+@pytest.mark.opa
+def test_test_refuses_numbers_that_no_gateway_would_take(policies: Path) -> None:
+    path = policies / "data" / "budgets.json"
+    data = json.loads(path.read_text())
+    data["budgets"]["mutations"]["agent"]["minute"] = "many"
+    path.write_text(json.dumps(data))
+    done = RUN.invoke(policy_app, ["test", "--path", str(policies)])
+    assert done.exit_code == 1
+    assert "data/budgets.json: mutations.agent.minute: Input should be a valid integer" in done.output
+    path.write_text("{\n,}")
+    assert "data/budgets.json:2:1: not JSON" in RUN.invoke(policy_app, ["test", "--path", str(policies)]).output
+
+
 def test_eval_prints_the_result_for_a_document(tmp_path: Path) -> None:
     path = tmp_path / "document.json"
     path.write_text(json.dumps({"caller": {"kind": "agent"}, "motive": None}))

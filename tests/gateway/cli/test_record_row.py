@@ -32,6 +32,12 @@ def test_stops_and_breakers_say_what_they_are_about(stage: str, body: dict[str, 
     assert cells(stage, **body)["what"] == what
 
 
+@pytest.mark.parametrize("stage", ["rescheduled", "approved", "broke_glass"])
+def test_what_ends_later_says_when(stage: str) -> None:
+    row = cells(stage, until="2026-11-21T12:09:08.5Z", reason="It still burns.")
+    assert (row["verdict"], row["rule: reason"]) == ("until 2026-11-21 12:09:08", "It still burns.")
+
+
 def test_a_decision_names_operation_value_rule_and_reason() -> None:
     row = cells(
         "decided",

@@ -43,6 +43,19 @@ def test_it_is_shown_extended_ended_and_left(
     assert "left to you" in sentinel("claims").stdout
 
 
+def test_what_a_later_change_has_is_not_shown_to_go_back(
+    gate: Gate, speak_as: Callable[..., None], sentinel: Callable[..., Any], document: Callable[..., tuple[int, Any]]
+) -> None:
+    agent = gate.client("autoscaling", motive=("availability", "incident; evidence=A-1; for=1h"))
+    agent.set_desired_capacity(AutoScalingGroupName=ASG, DesiredCapacity=6)
+    boxed = gate.records(stage=Stage.DECIDED)[-1].mutation_id
+    kept = gate.client("autoscaling", motive=("availability", "incident; evidence=A-1"))
+    kept.set_desired_capacity(AutoScalingGroupName=ASG, DesiredCapacity=6)
+    speak_as(gate, "human")
+    assert "a later change has it: stays" in sentinel("claims").stdout
+    assert document("extend", boxed, "--for", "2h")[1]["code"] == "not_allowed"
+
+
 def test_without_any_nothing_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     show_time_boxes([])
     assert capsys.readouterr().out == ""

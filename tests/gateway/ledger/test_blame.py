@@ -1,5 +1,6 @@
 """Blame names the last change that covers the attribute, and no mutation that failed."""
 
+from dataclasses import replace
 from typing import Any
 
 from gateway.ledger.blame import _covering
@@ -19,6 +20,15 @@ async def test_a_failed_mutation_is_skipped(scene: Any) -> None:
     found = await scene.ledger.blame("aws_sqs_queue.orders", "delay")
     assert found is not None
     assert (found.actor, found.value, found.previous_actor, found.approver) == ("first", 5, "", "")
+
+
+async def test_a_change_of_an_attribute_and_of_the_whole_replaces_nothing_of_its_own(scene: Any) -> None:
+    whole = scene.mutation(None, "*", action=EffectAction.CREATE)
+    effects = (*whole.effects, *scene.mutation(5).effects)
+    await scene.execute(replace(whole, effects=effects))
+    found = await scene.ledger.blame("aws_sqs_queue.orders", "delay")
+    assert found is not None
+    assert (found.value, found.previous_actor, found.previous_mutation_id, found.previous_at) == (5, "", "", None)
 
 
 async def test_the_outcome_may_be_in_doubt(scene: Any) -> None:

@@ -186,6 +186,19 @@ async def test_what_was_left_and_changed_since_is_listed_no_more(timed: Timed) -
     assert not await timed.boxes.time_boxes()
 
 
+async def test_the_list_foresees_that_a_later_change_has_it(timed: Timed) -> None:
+    boxed = await timed.change()
+    other = await timed.change(8, lasts=None)
+    [part] = await timed.boxes.time_boxes()
+    assert (part.mutation_id, part.state, part.ended_by) == (boxed.id, TimeBoxState.SUPERSEDED, other.id)
+
+
+async def test_the_list_foresees_nothing_of_an_unknown_outcome(timed: Timed) -> None:
+    await timed.change(outcome=None)
+    [part] = await timed.boxes.time_boxes()
+    assert part.state is TimeBoxState.STANDING
+
+
 def test_attributes_overlap_if_one_is_a_part_of_the_other() -> None:
     assert overlaps("tags", "tags.a")
     assert overlaps("*", "x")

@@ -121,6 +121,16 @@ async def test_an_end_lies_in_the_future_and_is_moved_only_before_it_came(timed:
         await timed.boxes.extend_time_box(boxed.id, LATER + HOUR, caller=AGENT, reason="", at=LATER)
 
 
+async def test_the_end_of_what_a_later_change_has_is_not_moved(timed: Timed) -> None:
+    boxed = await timed.change()
+    other = await timed.change(8, lasts=None)
+    with pytest.raises(
+        NotAllowed, match=rf"^{other.id} has what {boxed.id} changed, so its end changes nothing\. Make"
+    ):
+        await timed.boxes.extend_time_box(boxed.id, LATER, caller=AGENT, reason="", at=NOW)
+    assert not await timed.ledger.records(RecordQuery(stage=Stage.RESCHEDULED))
+
+
 async def test_an_end_is_not_moved_for_ever(timed: Timed) -> None:
     boxed = await timed.change()
     for _ in range(MOST_MOVES):

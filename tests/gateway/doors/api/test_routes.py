@@ -213,3 +213,19 @@ def test_failures_and_doubts_are_problems(gate: Gate, behaviour: str, status: in
 def test_aws_own_paths_under_v1_reach_the_aws_door(gate: Gate) -> None:
     gate.client("batch", "human", motive=None).describe_job_queues()
     assert gate.upstream.asked == ["POST /v1/describejobqueues"]
+
+
+def test_the_description_says_of_every_route_how_it_refuses(gate: Gate) -> None:
+    paths = httpx.get(f"{gate.url}/v1/openapi.json").json()["paths"]
+    routes = {
+        f"{method} {path}": route for path, each in paths.items() if path != "/readyz" for method, route in each.items()
+    }
+    assert {"post /v1/mutations", "get /v1/claims", "post /v1/stops", "post /v1/mutations/{mutation_id}/end"} <= set(
+        routes
+    )
+    for name, route in routes.items():
+        assert "422" not in route["responses"], (
+            f"{name}: FastAPI's own form of mistakes is not what the gateway answers"
+        )
+        schema = route["responses"]["default"]["content"]["application/problem+json"]["schema"]
+        assert {"code", "detail", "status"} <= set(schema["required"]), name
