@@ -1,5 +1,6 @@
 """Counts the work of a call, so that a test can say how it grows without measuring time."""
 
+import gc
 import sys
 from collections.abc import Callable, Coroutine
 from types import FrameType
@@ -27,6 +28,8 @@ def work(call: Callable[[], object]) -> int:
         count += event == "c_call"
 
     before_trace, before_profile = sys.gettrace(), sys.getprofile()
+    collects = gc.isenabled()
+    gc.disable()  # what other tests left behind is not finalized here, where it would be counted
     sys.settrace(line)
     sys.setprofile(profile)
     try:
@@ -34,6 +37,8 @@ def work(call: Callable[[], object]) -> int:
     finally:
         sys.setprofile(before_profile)
         sys.settrace(before_trace)
+        if collects:
+            gc.enable()
     return count
 
 

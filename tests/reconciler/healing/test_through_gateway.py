@@ -85,7 +85,9 @@ def _drift(drift_id: str) -> ForeignDrift:
 
 
 def _topic(client: Any) -> str:
-    return str(client.list_topics()["Topics"][0]["TopicArn"])
+    # Moto's state is that of this process, so other tests may have left topics of theirs.
+    every = [str(topic["TopicArn"]) for topic in client.list_topics()["Topics"]]
+    return next(topic for topic in every if topic.endswith(":orders"))
 
 
 def _name(gate: Gate) -> str:
