@@ -83,6 +83,7 @@ WRITES: tuple[tuple[str, str, EffectAction, tuple[Json, ...]], ...] = (
     ("aws_lambda_function", "source_code_hash", EffectAction.SET, ("x",)),
     ("aws_security_group", "ingress", EffectAction.SET, ([{"prefix_list_ids": ["pl-1"]}], [{"prefix_list_ids": "pl-1"}], [{**OPEN, "cidr_blocks": ["8.0.0.0/8", "9.0.0.0/8"]}])),
     ("aws_lambda_function", "reserved_concurrent_executions", EffectAction.SET, (0, 5)),
+    ("aws_lambda_function", "timeout", EffectAction.SET, (3, 900)),
 )  # fmt: skip
 CALLS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("ec2", "DoSomething", {}),
@@ -144,7 +145,9 @@ def _claim(dice: random.Random, number: int, subjects: tuple[Subject, ...]) -> S
         id=f"clm_{number}",
         mutation_id="mut_0",
         address=near.address if near else "aws_sqs_queue.other",
-        attribute=dice.choice([near.attribute, "*", "tags", "tags.owner.x", "max_size"]) if near else "name",
+        attribute=dice.choice([near.attribute, "*", "tags", "tags.owner.x", "max_size", "memory_size"])
+        if near
+        else "name",
         value={"deep": [1, {"a": None}]},
         actor=dice.choice(["me", "you", "them"]),
         kind=dice.choice(list(ActorKind)),
