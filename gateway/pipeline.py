@@ -277,7 +277,9 @@ class Pipeline:
             return replace(facts, time_box=TimeBox(refusal="Nothing here puts changes back at the end of their time."))
         addresses = sorted({effect.address for effect in mutation.effects})
         standing = await self._time_boxes.standing_time_boxes(addresses)
-        return replace(facts, time_box=time_box_of(self._resolver, mutation, facts, standing))
+        # In a thread: the search for the call tries many calls. Not in a thread of the pool of large work, which may be waiting for this.
+        time_box = await asyncio.to_thread(time_box_of, self._resolver, mutation, facts, standing)
+        return replace(facts, time_box=time_box)
 
     async def _earlier_result(self, mutation: Mutation) -> MutationResult | None:
         """The result of an earlier attempt with the same idempotency key, None if there was none.

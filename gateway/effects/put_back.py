@@ -22,7 +22,9 @@ _Path: TypeAlias = tuple[str | int, ...]
 """The steps to a member of the parameters."""
 
 MOST_WORK: Final = 3_000
-"""Effects that are looked at for one change, over all calls that are tried."""
+"""What may be looked at for one change, over all calls that are tried: effects, and the text of the calls."""
+_TEXT_PER_WORK: Final = 1_024
+"""Characters of a call that count as one effect."""
 MOST_ATTRIBUTES: Final = 50
 """Attributes that one call sets back."""
 _ABSENT: Final = object()
@@ -57,9 +59,10 @@ class _Search:
     def effects(self, call: Call) -> tuple[Effect, ...]:
         """What the call would do. Raises `_Exhausted` once too many were tried."""
         text = repr((call.operation, call.parameters))
+        self.work += len(text) // _TEXT_PER_WORK
+        if self.work >= MOST_WORK:
+            raise _Exhausted
         if text not in self.seen:
-            if self.work >= MOST_WORK:
-                raise _Exhausted
             self.seen[text] = self._resolved(call)
             self.work += 1 + len(self.seen[text])
         return self.seen[text]

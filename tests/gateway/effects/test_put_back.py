@@ -180,6 +180,22 @@ def test_the_search_ends(resolver: EffectResolver, monkeypatch: pytest.MonkeyPat
     assert sum(work) <= 2 * put_back.MOST_WORK
 
 
+def test_a_large_call_is_tried_only_a_few_times(resolver: EffectResolver, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+    real = EffectResolver.effects
+
+    def counted(self: EffectResolver, call: Call, *args: Any, **more: Any) -> Any:
+        tried.append(len(str(call.parameters)))
+        return real(self, call, *args, **more)
+
+    monkeypatch.setattr(EffectResolver, "effects", counted)
+    tags = {f"tag{index}": "x" * 20_000 for index in range(put_back.MOST_ATTRIBUTES)}
+    call = _call("sqs", "TagQueue", {"QueueUrl": QUEUE_URL, "Tags": tags})
+    wanted: dict[tuple[str, str], Json] = {("aws_sqs_queue.q", f"tags.{key}"): key for key in tags}
+    assert put_back_call(resolver, call, wanted, dict(STATE)) is None
+    assert sum(tried) <= 1_024 * put_back.MOST_WORK
+
+
 def test_more_attributes_than_one_call_sets_back_are_not_searched_for(resolver: EffectResolver) -> None:
     tags = {f"tag{index}": "new" for index in range(put_back.MOST_ATTRIBUTES + 1)}
     call = _call("sqs", "TagQueue", {"QueueUrl": QUEUE_URL, "Tags": tags})
