@@ -11,7 +11,7 @@ from gateway.ports import KeyRing
 from gateway.settings import Settings
 
 _HOW = (
-    "Issue one with `sentinel key create reconciler --kind service`, and set it as `key_id` and `key_secret` in [reconcile] "
+    "Issue one with `sentinel key create reconciler --kind service --role reconciler`, and set it as `key_id` and `key_secret` in [reconcile] "
     "(SENTINEL_RECONCILE__KEY_ID, SENTINEL_RECONCILE__KEY_SECRET)."
 )
 _SOURCES = (

@@ -53,6 +53,7 @@ KEYS: dict[str, tuple[ActorKind, tuple[str, ...]]] = {
     "human": (ActorKind.HUMAN, ("approver",)),
     "pipeline": (ActorKind.PIPELINE, ()),
     "service": (ActorKind.SERVICE, ()),
+    "reconciler": (ActorKind.SERVICE, ("reconciler",)),
 }
 
 

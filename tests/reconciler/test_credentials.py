@@ -38,7 +38,7 @@ def settings(key_id: str = "", secret: str = "", endpoint: str = "") -> Settings
 async def refused(keys: SqlKeyRing, given: Settings, environ: dict[str, str], days: int = 0) -> str:
     with pytest.raises(SettingsInvalid) as error:
         await check_credentials(given, keys, environ, NOW + timedelta(days=days))
-    assert "`sentinel key create reconciler --kind service`" in str(error.value)
+    assert "`sentinel key create reconciler --kind service --role reconciler`" in str(error.value)
     return str(error.value)
 
 

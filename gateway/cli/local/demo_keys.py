@@ -16,7 +16,7 @@ _KEYS: dict[str, tuple[str, ActorKind, tuple[str, ...], Motive | None]] = {
     "human": ("you", ActorKind.HUMAN, ("approver", "operator"), None),
     "pipeline": ("terraform", ActorKind.PIPELINE, (), Motive(intent=Intent.CONSISTENCY, motivation=Motivation.ROUTINE)),
     "optimizer": ("agent-optimizer", ActorKind.AGENT, (), None),  # the other agent of the tour
-    "reconciler": ("reconciler", ActorKind.SERVICE, (), None),
+    "reconciler": ("reconciler", ActorKind.SERVICE, ("reconciler",), None),
 }
 
 

@@ -1,5 +1,6 @@
 """Time-boxed changes at the API: put back at their end, extended or ended early by their holder or a human, and shown."""
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -24,6 +25,8 @@ from gateway.time_box_ports import DueChange, TimeBoxLedger, keys_of
 
 _LONGEST: Final = timedelta(days=365)
 """The longest time for which a change may be wanted, as at every door."""
+RECONCILER: Final = "reconciler"
+"""The role of the key that asks for put-backs: it has looked at the live values before."""
 _DECLARED: Final = "The code has come to declare the value since, so it is left as it is."
 
 
@@ -44,12 +47,13 @@ class TimeBoxes:
     async def put_back(self, caller: Caller, mutation_id: str) -> MutationResult:
         """Put a change back whose end has come, by the same line as any other change; the result of that mutation.
 
-        Raises `errors.NotAllowed` if the caller is no service, the end has not come, or others have all of it; `errors.AttemptInFlight`
+        Raises `errors.NotAllowed` if the caller is not the reconciler, the end has not come, or others have all of it; `errors.AttemptInFlight`
         while an outcome is not known; `errors.NotFound`; and what the pipeline raises. Nothing was sent then.
         """
-        if caller.kind is not ActorKind.SERVICE:
+        if caller.kind is not ActorKind.SERVICE or RECONCILER not in caller.roles:
             raise NotAllowed(
-                "Only Sentinel's own reconciler, which has a key of kind `service`, puts changes back. To end one early, end it."
+                f"Only Sentinel's own reconciler, whose key has the kind `service` and the role `{RECONCILER}`, puts changes back. To end one "
+                "early, end it."
             )
         change = await self._without_declared(await self._due(mutation_id))
         if change.waits:
@@ -122,7 +126,7 @@ class TimeBoxes:
         if not others:
             return call
         current = {part.address: put_all(self._recorded(part.address), _values(every, part.address)) for part in every}
-        found = put_back_call(self.resolver, call, back, current, others)
+        found = await asyncio.to_thread(put_back_call, self.resolver, call, back, current, others)
         if found is None:
             raise NotAllowed(
                 f"Others have a part of what {change.mutation_id} changed, and no call is known that puts only the rest back."

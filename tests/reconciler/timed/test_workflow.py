@@ -78,7 +78,7 @@ class Scene:
 
     def reconcile(self, dies: str = "never", *, rounds: int = 1_000) -> int:
         """Run a reconciler; its exit code, or the signal that ended it as a negative number."""
-        key = self.gate.keys["service"]
+        key = self.gate.keys["reconciler"]
         places = {
             "data": str(self.gate.data),
             "database": self._database,

@@ -97,7 +97,7 @@ async def test_policy_limits_how_long_a_change_is_wanted_from_its_beginning() ->
 
 async def test_what_the_code_has_come_to_declare_stays() -> None:
     boxes = replace(_boxes({}), ledger=(ledger := _Ledger(before=4)))  # type: ignore[arg-type]  # what is asked of it
-    service = replace(_agent(), kind=ActorKind.SERVICE)
+    service = replace(_agent(), kind=ActorKind.SERVICE, roles=("reconciler",))
     with pytest.raises(NotAllowed, match="nothing is put back"):
         await boxes.put_back(service, "mut_1")
     assert ledger.left == [("mut_1", ["size"], TimeBoxState.SUPERSEDED, "")]
@@ -108,7 +108,7 @@ async def test_what_the_code_declared_already_or_does_not_is_put_back(before: An
     ledger: Any = _Ledger(before=before)
     boxes = replace(_boxes({}), ledger=ledger, declared=lambda _address, _attribute: declared)
     with pytest.raises(AttributeError):  # it goes on to ask for the call
-        await boxes.put_back(replace(_agent(), kind=ActorKind.SERVICE), "mut_1")
+        await boxes.put_back(replace(_agent(), kind=ActorKind.SERVICE, roles=("reconciler",)), "mut_1")
     assert not ledger.left
 
 

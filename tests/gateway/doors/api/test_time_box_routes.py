@@ -46,7 +46,7 @@ def _post(gate: Gate, actor: str, mutation: str, action: str, **body: str) -> ht
 def _put_back(gate: Gate, mutation: str) -> httpx.Response:
     """The reply to a put-back once the end has come."""
     end = time.time() + 300
-    while (reply := _post(gate, "service", mutation, "put-back")).status_code == 403 and "The end of" in reply.text:
+    while (reply := _post(gate, "reconciler", mutation, "put-back")).status_code == 403 and "The end of" in reply.text:
         assert time.time() < end, reply.text
         time.sleep(0.1)
     return reply
@@ -71,13 +71,13 @@ def test_a_change_goes_back_at_its_end_once_and_by_the_whole_line(gate: Gate) ->
     assert reply.status_code == 200, reply.text
     decided = _last(gate, Stage.DECIDED)
     body: Any = decided.body
-    assert decided.actor == "service"
+    assert decided.actor == "reconciler"
     assert body["puts_back"]["mutation"] == mutation
     assert body["motive"]["evidence"] == [mutation]
     assert {each["check"] for each in body["decision"]["findings"]} >= {"bounds", "policy", "arbitration", "time_box"}
     [effect] = body["effects"]
     assert (effect["attribute"], effect["value"], effect["before"]) == ("desired_capacity", 4, 6)
-    again = _post(gate, "service", mutation, "put-back")
+    again = _post(gate, "reconciler", mutation, "put-back")
     assert (again.status_code, "put_back" in again.text) == (403, True)
     assert not _boxes(gate, mutation)
     assert not gate.run(gate.ledger.claims())
@@ -246,7 +246,8 @@ def test_only_a_service_puts_back(gate: Gate) -> None:
     mutation = _capacity(gate, 6, _for("1s"))
     for actor in ("agent", "human", "pipeline"):
         assert _post(gate, actor, mutation, "put-back").status_code == 403
-    assert _post(gate, "service", "mut_nosuch", "put-back").status_code == 404
+    assert _post(gate, "reconciler", "mut_nosuch", "put-back").status_code == 404
+    assert _post(gate, "service", "mut_nosuch", "put-back").status_code == 403, "an application is no reconciler"
 
 
 def test_holder_and_approver_extend_it_and_end_it_early(gate: Gate) -> None:
