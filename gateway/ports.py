@@ -20,6 +20,7 @@ from gateway.model.outcome import Outcome, Sent
 from gateway.model.record import Record, Stage
 from gateway.model.refusal import Refusal
 from gateway.model.resolution import Resolution
+from gateway.model.sender import UNKNOWN, Sender
 from gateway.model.stop import Stop
 from gateway.model.upload import Upload
 from gateway.model.used import Used
@@ -123,6 +124,7 @@ class Request:
     """The body of the object that the call uploads, still to come."""
     puts_back: PutBack | None = None
     """The time-boxed change that the call puts back."""
+    sender: Sender = UNKNOWN
 
 
 class RequestDecoder(Protocol):

@@ -192,6 +192,18 @@ def test_a_session_key_makes_no_further_keys(gate: Gate) -> None:
     assert httpx.get(f"{gate.url}/v1/records", headers=token).status_code == 200
 
 
+def test_a_record_tells_where_the_request_came_from(gate: Gate) -> None:
+    client = gate.client("autoscaling", user_agent_extra="tool/1")
+    client.set_desired_capacity(AutoScalingGroupName=ASG, DesiredCapacity=5)
+    ask(gate, "POST", "/v1/mutations", "agent", PROPOSAL)
+    bodies: Any = [record.body for record in gate.records(stage=Stage.DECIDED)[-2:]]
+    aws, api = bodies
+    assert (aws["door"], aws["sender"]["peer"]) == ("aws", "127.0.0.1")
+    assert aws["sender"]["user_agent"].startswith("Boto3/")
+    assert aws["sender"]["user_agent"].endswith("tool/1")
+    assert (api["door"], api["sender"]["user_agent"].split("/")[0]) == ("api", "python-httpx")
+
+
 def test_a_held_call_is_202_and_its_rejection_is_for_good(gate: Gate) -> None:
     held = ask(gate, "POST", "/v1/mutations", "agent", _held())
     assert (held.status_code, held.json()["code"]) == (202, "held")
