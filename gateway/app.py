@@ -25,6 +25,7 @@ from gateway.cloud.reads import AwsReads
 from gateway.cloud.signer import RequestSigner
 from gateway.cloud.state_objects import BucketStates
 from gateway.context.reader import ContextReader
+from gateway.console_wiring import console_doors
 from gateway.data_plane import DataPlane
 from gateway.doors.api.context import Context
 from gateway.doors.api.decoder import ApiDecoder
@@ -112,6 +113,7 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             counts=counts,
             masker=masker,
             digest_key=derived_key(master, "call digest"),
+            console_key=derived_key(master, "console"),
             drift=DriftWatch(queries=ledger, events=ledger, stacks=stacks, policy=engine, clock=clock),
             signals=await signal_book(settings, ledger, clock),
             stops=StopBook(ledger, clock),
@@ -212,7 +214,15 @@ def _application(ports: Ports, run_task: HcpRunTask) -> DoorRouter:
     # The router wraps FastAPI and passes AWS requests directly to the door: FastAPI's work for a request costs more than the door's.
     budget = BodyBudget(settings.server.max_buffered_bytes)
     return DoorRouter(
-        app, aws=door, pipeline=pipeline, clock=ports.clock, budget=budget, public_url=settings.server.public_url
+        app,
+        aws=door,
+        pipeline=pipeline,
+        clock=ports.clock,
+        budget=budget,
+        public_url=settings.server.public_url,
+        doors={
+            **console_doors(ports, app, pipeline),
+        },
     )
 
 
