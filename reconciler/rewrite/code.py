@@ -14,7 +14,8 @@ from reconciler.model import Edit, Wanted
 from reconciler.rewrite.editors.align import aligned
 from reconciler.rewrite.editors.splice import Splice
 from reconciler.rewrite.editors.text import CannotEdit
-from reconciler.rewrite.footprint import Footprint, differences, footprint_changes
+from reconciler.rewrite.footprint import Footprint, differences
+from reconciler.rewrite.footprint_changes import footprint_changes
 from reconciler.rewrite.surroundings import Surroundings
 
 _NONE: tuple[Footprint, ...] = (None, [])

@@ -33,14 +33,8 @@ from reconciler.rewrite.editors import (
 from reconciler.rewrite.editors.align import aligned
 from reconciler.rewrite.editors.splice import Splice, common_start
 from reconciler.rewrite.editors.text import CannotEdit
-from reconciler.rewrite.footprint import (
-    Footprint,
-    FootprintChange,
-    differences,
-    footprint_changes,
-    footprint_of,
-    locate,
-)
+from reconciler.rewrite.footprint import Footprint, differences, footprint_of, locate
+from reconciler.rewrite.footprint_changes import FootprintChange, footprint_changes
 from reconciler.rewrite.inside import declared_inside, declares
 from reconciler.rewrite.inverse import unchanged
 from reconciler.rewrite.json_text import document_in

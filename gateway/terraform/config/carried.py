@@ -31,6 +31,10 @@ class Carried:
         """Whether the edit may have changed any of these keys in a module instance."""
         return not self.outdated.get(address, _NOTHING).isdisjoint(keys)
 
+    def reached_names(self, address: str) -> frozenset[str]:
+        """The names, as definitions of a module instance say them, behind which the edit may have changed something."""
+        return frozenset(name for key in self.outdated.get(address, _NOTHING) if (name := _name_of(key)))
+
     def earlier(self, address: str, scope: EvaluationScope, directory: str) -> "Module | None":
         """The earlier version of a module instance, if its key and `each.value` are as they were."""
         found = self.modules.get(address)
@@ -86,6 +90,17 @@ class Carried:
                     and not self.is_outdated(getattr(scope.module, "address", ""), *_reached(written))
                 )
         return False
+
+
+def _name_of(key: str) -> str:
+    """The name by which other definitions refer to a key; empty if none can."""
+    kind, _, name = key.partition(".")
+    match kind:
+        case "var" | "local" | "module":
+            return key
+        case "keys" | "body" | "data":
+            return name
+    return ""
 
 
 def carried_over(edits: "Sequence[Carried | None]") -> Carried | None:

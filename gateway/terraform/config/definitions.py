@@ -1,7 +1,7 @@
 """What a directory of Terraform code defines, each definition with its text and the names in it: which edit can reach what."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
@@ -78,7 +78,7 @@ class _Reader:
             self.found[key] = before
         else:
             spans = (document.source[part.start_byte : part.end_byte] for part in parts)
-            self.found[key] = Defined(written, frozenset(name for span in spans for name in _names(span)))
+            self.found[key] = Defined(written, frozenset().union(*(names_in(span) for span in spans)))
 
 
 def _add_blocks(source: Source, reader: _Reader) -> None:
@@ -119,8 +119,8 @@ def _add_values(source: Source, reader: _Reader) -> None:
         reader.add(f"output.{name}", document, block)
 
 
-def _names(text: bytes) -> Iterator[str]:
-    """Every name in a text, and what only looks like one, in strings and comments: more names are evaluated again, never fewer.
+def names_in(text: bytes) -> Keys:
+    """Every name in the text of a definition or of a part of one, and what only looks like one, in strings and comments: more names are evaluated again, never fewer.
 
     Reading the text as it stands costs a tenth of parsing it. A comment in the middle of a name hides it, so there the comments are
     removed first; what they leave of a string still has its names.
@@ -128,5 +128,4 @@ def _names(text: bytes) -> Iterator[str]:
     source = text.decode()
     if _INTERRUPTED.search(source):
         source = f"{source}\n{_COMMENT.sub(' ', source)}"
-    for match in _NAME.finditer(source):
-        yield f"{match[1]}.{match[2]}"
+    return frozenset(f"{match[1]}.{match[2]}" for match in _NAME.finditer(source))

@@ -10,7 +10,9 @@ import pytest
 from gateway.errors import CodeInvalid
 from gateway.terraform.config.changed import AllDefinitions, all_definitions, changed_module
 from gateway.terraform.config.module import Module, load_module
-from reconciler.rewrite.footprint import differences, footprint_changes, footprints
+from reconciler.rewrite.footprint import differences
+from reconciler.rewrite.footprint_changes import footprint_changes
+from reconciler.rewrite.footprint_parts import footprints
 from tests.kit.growth import work
 
 FILES = {
