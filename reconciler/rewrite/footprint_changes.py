@@ -114,7 +114,9 @@ def _unreached_names(one: FootprintPart, other: FootprintPart, reached: frozense
 
 def _texts(document: Document, block: Node) -> Mapping[str, bytes]:
     """The text of each name directly in a block; that of several blocks of one type together."""
-    found = {name: document.source[node.start_byte : node.end_byte] for name, node in document.attributes(block).items()}
+    found = {
+        name: document.source[node.start_byte : node.end_byte] for name, node in document.attributes(block).items()
+    }
     for each in document.blocks(block):
         name = block_type(document, each)
         found[name] = found.get(name, b"") + b"\0" + document.source[each.start_byte : each.end_byte]

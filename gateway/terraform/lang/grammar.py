@@ -101,7 +101,8 @@ def unescape(text: str) -> str:
             raise ValueError(f"{match.group()} is not an escape sequence")
         return _PLAIN[code] if code in _PLAIN else chr(int(code[1:], 16))
 
-    return unicodedata.normalize("NFC", _ESCAPE.sub(replace, text))
+    escaped = "\\" in text or "$$" in text or "%%" in text
+    return unicodedata.normalize("NFC", _ESCAPE.sub(replace, text) if escaped else text)
 
 
 # ------------------------------------------------------------------------------------------------ operators

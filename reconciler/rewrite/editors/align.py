@@ -8,10 +8,12 @@ Comments and empty lines end a run. Trailing comments share a column over direct
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from tree_sitter import Node
 
-from gateway.terraform.lang.hcl import Document
+from gateway.terraform.lang.hcl import Document, parse
+from reconciler.rewrite.editors.splice import common_start
 
 _COMMENT = re.compile(rb"(\s*,)?\s*((?:#|//|/\*).*)?$")
 
@@ -29,10 +31,10 @@ class _Row:
     """The line on which its value ends: a later line for a heredoc."""
 
 
-def aligned(document: Document) -> bytes:
-    """The source of a document with every run aligned."""
+def aligned(document: Document, among: Sequence[Node] | None = None) -> bytes:
+    """The source of a document with every run aligned, or only those in some of its nodes."""
     source = document.source
-    rows = {row.line: row for row in _rows(document)}
+    rows = {row.line: row for row in _rows(document, [document.tree.root_node] if among is None else among)}
     result = bytearray(source)
     for run in reversed(list(_runs(rows))):
         texts = _aligned_run(source, run)
@@ -41,14 +43,44 @@ def aligned(document: Document) -> bytes:
     return bytes(result)
 
 
+def realigned(before: Document, after: Document) -> Document:
+    """The later version of a document, realigned if the earlier was aligned. Raises `CodeInvalid`."""
+    if not _is_aligned(before):
+        return after
+    start = common_start(before.source, after.source)
+    same = common_start(before.source[start:][::-1], after.source[start:][::-1])
+    source = aligned(after, _touched(after, start, len(after.source) - same))
+    result = after if source == after.source else parse(after.path, source)
+    _ALIGNED[result] = True
+    return result
+
+
+_ALIGNED: WeakKeyDictionary[Document, bool] = WeakKeyDictionary()
+"""Whether a document is aligned, as far as that was asked: each is looked at once, however many edits are tried in it."""
+
+
+def _is_aligned(document: Document) -> bool:
+    if document not in _ALIGNED:
+        _ALIGNED[document] = aligned(document) == document.source
+    return _ALIGNED[document]
+
+
+def _touched(document: Document, start: int, end: int) -> Sequence[Node]:
+    """The top-level blocks at a span. A run never leaves a block; where attributes stand at the top, it is everything."""
+    top = document.root.children
+    if any(node.type == "attribute" for node in top):
+        return top
+    return [node for node in top if node.start_byte <= end and start <= node.end_byte]
+
+
 def _line_end(source: bytes, offset: int) -> int:
     end = source.find(b"\n", offset)
     return len(source) if end < 0 else end
 
 
-def _rows(document: Document) -> Iterator[_Row]:
-    """Every attribute or object element with `=` that comes first on its line and is aligned by the rules above."""
-    todo = [document.tree.root_node]
+def _rows(document: Document, among: Sequence[Node]) -> Iterator[_Row]:
+    """Every attribute or object element in some nodes with `=` that comes first on its line and is aligned by the rules above."""
+    todo = list(among)
     while todo:
         node = todo.pop()
         todo.extend(node.children)

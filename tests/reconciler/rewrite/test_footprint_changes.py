@@ -10,6 +10,7 @@ import pytest
 from gateway.errors import CodeInvalid
 from gateway.terraform.config.changed import AllDefinitions, all_definitions, changed_module
 from gateway.terraform.config.module import Module, load_module
+from gateway.terraform.lang.hcl import parse
 from reconciler.rewrite.footprint import differences
 from reconciler.rewrite.footprint_changes import footprint_changes
 from reconciler.rewrite.footprint_parts import footprints
@@ -213,7 +214,7 @@ def test_the_guard_sees_what_evaluating_everything_shows(seed: int, tmp_path: Pa
             whole = load_module(tmp_path, {**sources, path: content})
         except CodeInvalid:
             continue
-        changed = changed_module(before, known, path, content)
+        changed = changed_module(before, known, {path: parse(path, content)})
         if changed is None:
             continue
         after, definitions = changed
@@ -238,7 +239,9 @@ def test_an_edit_costs_what_it_reaches(tmp_path: Path) -> None:
         text = f'variable "v" {{\n  default = 1\n}}\n{blocks}'
         before = load_module(tmp_path, {Path("main.tf"): text.encode()})
         changed = changed_module(
-            before, all_definitions(before), Path("main.tf"), text.replace("x = 3\n", "x = 9\n").encode()
+            before,
+            all_definitions(before),
+            {Path("main.tf"): parse(Path("main.tf"), text.replace("x = 3\n", "x = 9\n").encode())},
         )
         assert changed is not None
         return work(lambda: list(footprint_changes(before, changed[0])))
@@ -254,7 +257,9 @@ def _growing(root: Path, size: int) -> Iterator[str]:
     text = f"locals {{\n  l = aws_vpc.x.id\n}}\n{blocks}"
     before = load_module(root, {Path("main.tf"): text.encode()})
     after = changed_module(
-        before, all_definitions(before), Path("main.tf"), text.replace("x = 7\n", "x = 9\n").encode()
+        before,
+        all_definitions(before),
+        {Path("main.tf"): parse(Path("main.tf"), text.replace("x = 7\n", "x = 9\n").encode())},
     )
     assert after is not None
     for change in footprint_changes(before, after[0]):
@@ -275,7 +280,9 @@ def test_one_entry_of_a_map_reaches_one_instance(tmp_path: Path) -> None:
     }
     before = load_module(tmp_path, sources)
     after = changed_module(
-        before, all_definitions(before), Path("main.tf"), text.replace("size = 7,", "size = 70,").encode()
+        before,
+        all_definitions(before),
+        {Path("main.tf"): parse(Path("main.tf"), text.replace("size = 7,", "size = 70,").encode())},
     )
     assert after is not None
     found = {each.address for each in footprint_changes(before, after[0]) if not each.address.startswith("?")}
