@@ -16,7 +16,7 @@ from gateway.terraform.config.workspace import DEFAULT, read_workspace
 from gateway.terraform.files import FileTree, file_tree
 from gateway.terraform.lang.expression import LiteralValue, bare
 from gateway.terraform.lang.grammar import read_attribute
-from gateway.terraform.lang.hcl import Document, parse
+from gateway.terraform.lang.hcl import Document, file_bytes, parse
 
 _DEPTH = 40
 _LABELS = {"variable": 2, "output": 2, "module": 2, "provider": 2, "resource": 3, "data": 3}
@@ -134,7 +134,7 @@ def changed_sources(sources: Mapping[str, Source], files: Mapping[Path, Document
 
 
 def _changed_source(before: Source, changed: Mapping[Path, Document]) -> Source | None:
-    contents = {**before.contents, **{path: document.source for path, document in changed.items()}}
+    contents = {**before.contents, **{path: file_bytes(document) for path, document in changed.items()}}
     known = {**before.documents, **_given_documents(before), **changed}
     after = replace(
         _load_directory(_Files(_Read(contents), {}, known), before.directory),

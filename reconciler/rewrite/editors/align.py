@@ -33,14 +33,17 @@ class _Row:
 
 def aligned(document: Document, among: Sequence[Node] | None = None) -> bytes:
     """The source of a document with every run aligned, or only those in some of its nodes."""
-    source = document.source
-    rows = {row.line: row for row in _rows(document, [document.tree.root_node] if among is None else among)}
-    result = bytearray(source)
-    for run in reversed(list(_runs(rows))):
-        texts = _aligned_run(source, run)
-        for row, text in reversed(list(zip(run, texts, strict=True))):
-            result[row.start : _line_end(source, row.value_end)] = text
+    result = bytearray(document.source)
+    for row, text in reversed(list(_texts(document, [document.tree.root_node] if among is None else among))):
+        result[row.start : _line_end(document.source, row.value_end)] = text
     return bytes(result)
+
+
+def _texts(document: Document, among: Sequence[Node]) -> Iterator[tuple[_Row, bytes]]:
+    """Each row in some nodes, in order, with the text that it has if its run is aligned."""
+    rows = {row.line: row for row in _rows(document, among)}
+    for run in _runs(rows):
+        yield from zip(run, _aligned_run(document.source, run), strict=True)
 
 
 def realigned(before: Document, after: Document) -> Document:
@@ -61,16 +64,28 @@ _ALIGNED: WeakKeyDictionary[Document, bool] = WeakKeyDictionary()
 
 def _is_aligned(document: Document) -> bool:
     if document not in _ALIGNED:
-        _ALIGNED[document] = aligned(document) == document.source
+        _ALIGNED[document] = all(_is_aligned_in(document, nodes) for nodes in _apart(document))
     return _ALIGNED[document]
 
 
-def _touched(document: Document, start: int, end: int) -> Sequence[Node]:
-    """The top-level blocks at a span. A run never leaves a block; where attributes stand at the top, it is everything."""
+def _is_aligned_in(document: Document, nodes: Sequence[Node]) -> bool:
+    source = document.source
+    return all(source[row.start : _line_end(source, row.value_end)] == text for row, text in _texts(document, nodes))
+
+
+def _apart(document: Document) -> Iterator[Sequence[Node]]:
+    """The top-level nodes in groups that no run leaves: each block, or everything where attributes stand at the top."""
     top = document.root.children
     if any(node.type == "attribute" for node in top):
-        return top
-    return [node for node in top if node.start_byte <= end and start <= node.end_byte]
+        yield top
+    else:
+        yield from ([node] for node in top)
+
+
+def _touched(document: Document, start: int, end: int) -> Sequence[Node]:
+    """The groups of top-level nodes at a span."""
+    found = (nodes for nodes in _apart(document) if nodes[0].start_byte <= end and start <= nodes[-1].end_byte)
+    return [node for nodes in found for node in nodes]
 
 
 def _line_end(source: bytes, offset: int) -> int:
@@ -83,11 +98,11 @@ def _rows(document: Document, among: Sequence[Node]) -> Iterator[_Row]:
     todo = list(among)
     while todo:
         node = todo.pop()
-        todo.extend(node.children)
-        if node.type in ("attribute", "object_elem"):
-            row = _row(document, node)
-            if row is not None:
-                yield row
+        is_item = node.type in ("attribute", "object_elem")
+        if is_item and (row := _row(document, node)) is not None:
+            yield row
+        if not is_item or node.start_point.row != node.end_point.row:  # what is within a line does not begin one
+            todo.extend(node.children)
 
 
 def _row(document: Document, node: Node) -> _Row | None:
