@@ -287,3 +287,49 @@ def test_one_entry_of_a_map_reaches_one_instance(tmp_path: Path) -> None:
     assert after is not None
     found = {each.address for each in footprint_changes(before, after[0]) if not each.address.startswith("?")}
     assert found == {'a.r["k7"]', 'module.m["k7"].a.b'}
+
+
+def test_an_edit_of_one_argument_does_not_evaluate_the_others(tmp_path: Path) -> None:
+    def evaluated(arguments: int) -> int:
+        others = "".join(f'  x{n} = "${{var.v}}-{n}-${{each.key}}"\n' for n in range(arguments))
+        block = f'resource "a" "r" {{\n  for_each = toset([for n in range(30) : "k${{n}}"])\n{others}  size = 7\n}}\n'
+        text = f'variable "v" {{\n  default = 1\n}}\n{block}'
+        before = load_module(tmp_path, {Path("main.tf"): text.encode()})
+        now = parse(Path("main.tf"), text.replace("size = 7", "size = 9").encode())
+        changed = changed_module(before, all_definitions(before), {now.path: now})
+        assert changed is not None
+        found = [each for each in footprint_changes(before, changed[0]) if not each.address.startswith("?")]
+        assert {(each.before or {}).get("size") for each in found} == {7}
+        assert len(found) == 30
+        changed = changed_module(before, all_definitions(before), {now.path: now})
+        assert changed is not None
+        return work(lambda: list(footprint_changes(before, changed[0])))
+
+    assert evaluated(40) < 1.5 * evaluated(2)
+
+
+def test_what_each_value_of_a_call_reaches_is_seen_after_a_later_edit(tmp_path: Path) -> None:
+    """The first edit changes `each.value` of one call, which no name inside the module tells; the second edit reaches nothing of it."""
+    sources = {
+        Path("main.tf"): b"locals {\n  m = { a = 1, b = 2 }\n  z = 1\n}\n"
+        b'module "m" {\n  source = "./m"\n  for_each = local.m\n  size = each.value\n}\n',
+        Path("m/main.tf"): b'variable "size" {}\nmodule "n" {\n  source = "../n"\n  size = var.size\n}\n',
+        Path("n/main.tf"): b'variable "size" {}\nresource "a" "b" {\n  x = var.size\n}\n',
+    }
+    first = load_module(tmp_path, sources)
+    known = all_definitions(first)
+    edits = []
+    text, here = sources[Path("main.tf")], first
+    for old, new in ((b"b = 2", b"b = 3"), (b"z = 1", b"z = 2")):
+        text = text.replace(old, new)
+        changed = changed_module(here, known, {Path("main.tf"): parse(Path("main.tf"), text)})
+        assert changed is not None
+        here, known = changed
+        list(here.modules())
+        edits.append(here.carried)
+    found = {
+        each.address: (each.before, each.after)
+        for each in footprint_changes(first, here, edits)
+        if each.before != each.after
+    }
+    assert found == {'module.m["b"].module.n.a.b': ({"x": 2}, {"x": 3})}
