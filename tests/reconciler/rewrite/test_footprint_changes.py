@@ -165,29 +165,28 @@ def _sources() -> dict[Path, bytes]:
     return {Path(name): text.encode() for name, text in FILES.items()}
 
 
-def _edits(sources: Mapping[Path, bytes], chance: random.Random) -> Iterator[tuple[Path, bytes]]:
-    """Random edits of one file: another literal or name, a line more, a line less, a comment."""
+def _edits(sources: Mapping[Path, bytes], chance: random.Random) -> Iterator[dict[Path, bytes]]:
+    """Random edits of one file, or of several at once."""
     while True:
-        path = chance.choice(sorted(sources))
-        text = sources[path].decode()
-        match chance.randrange(6):
-            case 0 | 1 | 2:
-                token = chance.choice(list(TOKEN.finditer(text)))
-                other = chance.choice(["1", "4", "8", '"x"', '"prod"', "null", "var.env", "var.size", "local.prefix"])
-                yield path, (text[: token.start()] + other + text[token.end() :]).encode()
-            case 3:
-                lines = text.split("\n")
-                del lines[chance.randrange(len(lines))]
-                yield path, "\n".join(lines).encode()
-            case 4:
-                lines = text.split("\n")
-                at = chance.randrange(len(lines))
-                new = chance.choice(
-                    ["size = 3", "owner = var.env", "# note", "  d = { size = 9 }", "id = local.prefix"]
-                )
-                yield path, "\n".join([*lines[:at], new, *lines[at:]]).encode()
-            case _:
-                yield path, b"# a first line\n" + sources[path]
+        paths = chance.sample(sorted(sources), chance.choice([1, 1, 1, 2, 3]))
+        yield {path: _edited(sources[path].decode(), chance).encode() for path in paths}
+
+
+def _edited(text: str, chance: random.Random) -> str:
+    """The text with another literal or name, a line more, a line less, or a comment."""
+    lines = text.split("\n")
+    at = chance.randrange(len(lines))
+    match chance.randrange(6):
+        case 0 | 1 | 2:
+            token = chance.choice(list(TOKEN.finditer(text)))
+            other = chance.choice(["1", "4", "8", '"x"', '"prod"', "null", "var.env", "var.size", "local.prefix"])
+            return text[: token.start()] + other + text[token.end() :]
+        case 3:
+            return "\n".join([*lines[:at], *lines[at + 1 :]])
+        case 4:
+            new = chance.choice(["size = 3", "owner = var.env", "# note", "  d = { size = 9 }", "id = local.prefix"])
+            return "\n".join([*lines[:at], new, *lines[at:]])
+    return f"# a first line\n{text}"
 
 
 def _seen(before: Module, after: Module) -> set[tuple[str, ...]]:
@@ -209,23 +208,23 @@ def test_the_guard_sees_what_evaluating_everything_shows(seed: int, tmp_path: Pa
     before = load_module(tmp_path, sources)
     known: AllDefinitions = all_definitions(before)
     done = seen = 0
-    for path, content in _edits(sources, chance):
+    for files in _edits(sources, chance):
         try:
-            whole = load_module(tmp_path, {**sources, path: content})
+            whole = load_module(tmp_path, {**sources, **files})
         except CodeInvalid:
             continue
-        changed = changed_module(before, known, {path: parse(path, content)})
+        changed = changed_module(before, known, {path: parse(path, content) for path, content in files.items()})
         if changed is None:
             continue
         after, definitions = changed
         expected = _seen(load_module(tmp_path, sources), whole)
         found = _seen(before, after)
-        assert found == expected, (path, content.decode())
+        assert found == expected, files
         if chance.random() < 0.5:  # an edit that is made: later ones start from it, with what it carried over
             assert after.carried is not None
             after.carried.release()
             assert footprints(after) == footprints(whole)
-            before, known, sources = after, definitions, {**sources, path: content}
+            before, known, sources = after, definitions, {**sources, **files}
         seen += bool(found)
         done += 1
         if done == ROUNDS:
