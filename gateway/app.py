@@ -24,8 +24,8 @@ from gateway.cloud.http_client import Client
 from gateway.cloud.reads import AwsReads
 from gateway.cloud.signer import RequestSigner
 from gateway.cloud.state_objects import BucketStates
-from gateway.context.reader import ContextReader
 from gateway.console_wiring import console_doors
+from gateway.context.reader import ContextReader
 from gateway.data_plane import DataPlane
 from gateway.doors.api.context import Context
 from gateway.doors.api.decoder import ApiDecoder

@@ -22,8 +22,8 @@ from gateway.errors import SettingsInvalid
 from gateway.model.caller import ActorKind
 from gateway.model.data_plane import DEFAULT_TREATMENTS, DataTreatment
 from gateway.model.verdict import Mode
-from gateway.settings_context import ContextSettings
 from gateway.settings_console import ConsoleSettings
+from gateway.settings_context import ContextSettings
 from gateway.settings_mistakes import mistake_text
 from gateway.settings_notices import ChatSettings, WebhookSettings, distinct_webhooks
 from gateway.settings_publish import EventSourceSettings, GitHubSettings
