@@ -19,6 +19,7 @@ def console_doors(ports: Ports, api: App, pipeline: Pipeline) -> Mapping[str, Ap
         pipeline=pipeline,
         authenticator=Bearer(ports.keys, ports.clock),
         keys=ports.keys,
+        changes=ports.ledger,
         clock=ports.clock,
         cookie_key=ports.console_key,
         public_url=ports.settings.server.public_url,

@@ -6,6 +6,7 @@ from gateway.doors.router import App
 from gateway.pipeline import Pipeline
 from gateway.ports import Authenticator, Clock, KeyRing
 from gateway.settings_console import ConsoleSettings
+from gateway.wakeups import ChangedMutations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +17,7 @@ class ConsoleParts:
     pipeline: Pipeline
     authenticator: Authenticator
     keys: KeyRing
+    changes: ChangedMutations
     clock: Clock
     cookie_key: bytes = field(repr=False)
     public_url: str

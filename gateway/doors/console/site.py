@@ -15,9 +15,11 @@ from gateway.doors.api.problems import status_of
 from gateway.doors.asgi import Receive, Scope, Send
 from gateway.doors.console.api_client import ApiClient, ApiProblem
 from gateway.doors.console.approvals import approvals, ask_rejection, reject_all
+from gateway.doors.console.feed import Feed
 from gateway.doors.console.guard import Guard
 from gateway.doors.console.mutation import act, mutation
 from gateway.doors.console.parts import ConsoleParts
+from gateway.doors.console.pulse import Pulse
 from gateway.doors.console.rendering import environment
 from gateway.doors.console.session import SessionCookies
 from gateway.doors.console.sign_in import SignIn
@@ -62,13 +64,15 @@ class Site:
             templates=self._templates,
             hours=parts.settings.session_hours,
         )
+        feed = Feed(Pulse(parts.changes))
+        pages = (*PAGES, ("/feed", feed.page), ("/feed/stream", feed.stream))
         routes = [
             Route("/console/static/{name}", _static),
             Route("/console/sign-in", self._whole(doors.ask)),
             Route("/console/sign-in", self._whole(doors.take), methods=["POST"]),
             Route("/console/sign-out", self._whole(doors.leave), methods=["POST"]),
             Route("/console", self._whole(_first)),
-            *(Route(f"/console{path}", self._whole(self._signed_in(page))) for path, page in PAGES),
+            *(Route(f"/console{path}", self._whole(self._signed_in(page))) for path, page in pages),
             *(Route(f"/console{path}", self._whole(self._signed_in(page)), methods=["POST"]) for path, page in ACTS),
             Route("/console/{rest:path}", self._nothing, methods=["GET", "POST"]),
         ]
@@ -86,13 +90,23 @@ class Site:
             if visitor is None:
                 return _to_sign_in(request)
             api = ApiClient(self._parts.api, request.scope, visitor.key)
-            visit = Visit(request=request, visitor=visitor, api=api, templates=self._templates, clock=self._parts.clock)
+            visit = Visit(
+                request=request,
+                visitor=visitor,
+                api=api,
+                templates=self._templates,
+                clock=self._parts.clock,
+                still_in=lambda: self._is_in(request),
+            )
             try:
                 return await page(visit)
             except SentinelError as error:
                 return visit.page("error.html", problem=str(error), status=_status(error))
 
         return endpoint
+
+    async def _is_in(self, request: Request) -> bool:
+        return await self._visitors.visitor(request.scope) is not None
 
     def _whole(self, endpoint: Endpoint) -> Endpoint:
         """The endpoint, whose unexpected errors tell nothing."""
@@ -124,7 +138,7 @@ class Site:
 
 
 async def _first(_request: Request) -> Response:
-    return go("/approvals")
+    return go("/feed")
 
 
 def _to_sign_in(request: Request) -> Response:

@@ -60,6 +60,8 @@ class Visit:
     api: ApiClient
     templates: Templates
     clock: Clock
+    still_in: Callable[[], Awaitable[bool]]
+    """Whether the sign-in still holds: asked by what lasts longer than a page."""
 
     @property
     def caller(self) -> Caller:
