@@ -24,7 +24,7 @@ from gateway.cloud.http_client import Client
 from gateway.cloud.reads import AwsReads
 from gateway.cloud.signer import RequestSigner
 from gateway.cloud.state_objects import BucketStates
-from gateway.console_wiring import console_doors
+from gateway.context.reader import ContextReader
 from gateway.data_plane import DataPlane
 from gateway.doors.api.context import Context
 from gateway.doors.api.decoder import ApiDecoder
@@ -62,6 +62,8 @@ from gateway.survey import Survey
 from gateway.terraform.stacks import Stacks
 from gateway.unneeded_claims import UnneededClaims
 from gateway.wiring import Ports, checks, intake, run_task, signal_book, time_boxes
+from gateway.wiring_console import console_doors
+from gateway.wiring_context import context_reader
 
 log = structlog.get_logger()
 
@@ -206,7 +208,8 @@ def _application(ports: Ports, run_task: HcpRunTask) -> DoorRouter:
     handle_errors(app)
     add_health(app, lambda: _readiness(ports))
     boxes = time_boxes(ports, pipeline, _api_decoder(settings, wire), wire.resolver)
-    app.include_router(routes(_context(ports, boxes, run_task)))
+    context = _context(ports, boxes, run_task, context_reader(ports, _aws(ports, wire), models))
+    app.include_router(routes(context))
     app.mount("/", door)  # must be last: every path outside the API is an AWS request
     # The router wraps FastAPI and passes AWS requests directly to the door: FastAPI's work for a request costs more than the door's.
     budget = BodyBudget(settings.server.max_buffered_bytes)
@@ -319,7 +322,7 @@ def _api_decoder(settings: Settings, wire: _Wire) -> ApiDecoder:
     )
 
 
-def _context(ports: Ports, boxes: TimeBoxes, run_task: HcpRunTask) -> Context:
+def _context(ports: Ports, boxes: TimeBoxes, run_task: HcpRunTask, readers: ContextReader) -> Context:
     return Context(
         pipeline=boxes.pipeline,
         authenticator=Bearer(ports.keys, ports.clock),
@@ -330,6 +333,7 @@ def _context(ports: Ports, boxes: TimeBoxes, run_task: HcpRunTask) -> Context:
         blamer=ports.ledger,
         commands=ports.ledger,
         drift=ports.drift,
+        readers=readers,
         intake=intake(ports),
         stops=ports.stops,
         budgets=ports.ledger,

@@ -130,6 +130,10 @@ class SqlLedger:
         """Run a query on the connection that every mutation waits for, so it must be fast. For the ledger's own modules and the keyring."""
         return await self._hot_reader.read(lambda connection: query(Session(connection)))
 
+    async def query(self, query: Callable[[Session], T]) -> T:
+        """Run a query on the connection that no mutation waits for. For the ledger's own modules."""
+        return await self._query_reader.read(lambda connection: query(Session(connection)))
+
     # The port `Ledger`: what a mutation waits for ---------------------------------------------------------------
 
     async def view(

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, sync_playwright
 
 from tests.browser.install import axe, chromium
 from tests.kit.console import key_of
@@ -41,9 +41,18 @@ def a_page(browser: Browser, gate: Gate, actor: str | None = None, **options: An
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
     wrong: list[str] = []
+
+    def note(message: ConsoleMessage) -> None:
+        if _is_wrong(message.type, message.text):
+            wrong.append(message.text)
+
+    def refuse(dialog: Dialog) -> None:
+        wrong.append(f"a dialog: {dialog.message}")
+        dialog.dismiss()
+
     page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("console", lambda message: wrong.append(message.text) if _is_wrong(message.type, message.text) else None)
-    page.on("dialog", lambda dialog: (wrong.append(f"a dialog: {dialog.message}"), dialog.dismiss()))
+    page.on("console", note)
+    page.on("dialog", refuse)
     try:
         if actor is not None:
             page.goto("/console/sign-in")

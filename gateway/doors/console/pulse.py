@@ -1,7 +1,7 @@
 """Tells the open feeds when there are new records: one small query four times a second for all of them, and none while nobody looks."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
 from typing import Final
 
@@ -42,7 +42,7 @@ class Pulse:
         if len(self._streams) >= MOST_STREAMS or list(self._streams.values()).count(actor) >= MOST_OF_A_VISITOR:
             raise Overloaded("Too many live feeds are open already. Close one, or read the feed without it.")
 
-    async def beats(self, actor: str, after: int) -> AsyncIterator[int]:
+    async def beats(self, actor: str, after: int) -> AsyncGenerator[int, None]:
         """The number of the newest record whenever there are new ones after that of the argument; 0 after each long silence."""
         with self._stream(actor) as event:
             seen = after

@@ -74,6 +74,9 @@ MATRIX: list[tuple[str, str, Any, tuple[Any, ...]]] = [
     ("DELETE", "/v1/stops/stp_none", None, (401, 403, 403, 403)),
     ("GET", "/v1/budgets", None, (401, 200, 200, 200)),
     ("POST", "/v1/budgets/actor_none/reset", {"reason": "Mended."}, (401, 403, 403, 403)),
+    ("GET", "/v1/resources?q=kafka", None, (401, 200, 200, 200)),
+    ("GET", f"/v1/context?address={ADDRESS}", None, (401, 200, 200, 200)),
+    ("GET", f"/v1/history?address={ADDRESS}", None, (401, 200, 200, 200)),
     ("GET", f"/v1/blame?address={ADDRESS}&attribute=desired_capacity", None, (401, 200, 200, 200)),
 ]
 
@@ -135,7 +138,8 @@ def test_an_agent_sees_its_own_records_and_claims_only(gate: Gate) -> None:
     assert {record["actor"] for record in everyone} > {record["actor"] for record in own}
     assert {record["actor"] for record in own} <= {"rival"}
     assert ask(gate, "GET", "/v1/records?actor=agent", "rival").json() == {"records": []}
-    assert ask(gate, "GET", "/v1/claims", "rival").json() == {"claims": [], "time_boxes": []}
+    others = ask(gate, "GET", "/v1/claims", "rival").json()
+    assert (others["claims"], others["time_boxes"]) == ([], [])
     assert [claim["actor"] for claim in ask(gate, "GET", "/v1/claims", "agent").json()["claims"]] == ["agent"]
     assert ask(gate, "GET", "/v1/claims", "human").json()["claims"]
 

@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -73,7 +73,7 @@ def stream_of(page: httpx.Response) -> str:
     return found[1].replace("&amp;", "&")
 
 
-def messages(person: Person, path: str) -> Iterator[str]:
+def messages(person: Person, path: str) -> Generator[str, None, None]:
     """The messages of a stream, until the reader stops."""
     with (
         httpx.Client(base_url=person.url, cookies=person.cookies, timeout=300) as client,
