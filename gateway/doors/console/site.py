@@ -13,14 +13,20 @@ from starlette.routing import Route
 
 from gateway.doors.api.problems import status_of
 from gateway.doors.asgi import Receive, Scope, Send
+from gateway.doors.console.actors import ACTS as ACTOR_ACTS
+from gateway.doors.console.actors import PAGES as ACTOR_PAGES
 from gateway.doors.console.api_client import ApiClient, ApiProblem
 from gateway.doors.console.approvals import approvals, ask_rejection, reject_all
+from gateway.doors.console.claims import ask_release, claims, release_all
+from gateway.doors.console.drift import decide, drift, write_back
 from gateway.doors.console.feed import Feed
 from gateway.doors.console.guard import Guard
 from gateway.doors.console.mutation import act, mutation
 from gateway.doors.console.parts import ConsoleParts
+from gateway.doors.console.policy import PolicyPage
 from gateway.doors.console.pulse import Pulse
 from gateway.doors.console.rendering import environment
+from gateway.doors.console.resource import resource, resources
 from gateway.doors.console.session import SessionCookies
 from gateway.doors.console.sign_in import SignIn
 from gateway.doors.console.static_files import static_files
@@ -36,11 +42,21 @@ PAGES: Final[tuple[tuple[str, Page], ...]] = (
     ("/approvals", approvals),
     ("/approvals/reject", ask_rejection),
     ("/mutations/{mutation_id}", mutation),
+    ("/claims", claims),
+    ("/claims/release", ask_release),
+    ("/resources", resources),
+    ("/resource", resource),
+    ("/drift", drift),
+    ("/write-back", write_back),
+    *ACTOR_PAGES,
 )
 """What is read, by its address below `/console`. Add a page here and, if people go there first, in `templates/base.html`."""
 ACTS: Final[tuple[tuple[str, Page], ...]] = (
     ("/approvals/reject", reject_all),
     ("/mutations/{mutation_id}/{action}", act),
+    ("/claims/release", release_all),
+    ("/drift/{drift_id}/decide", decide),
+    *ACTOR_ACTS,
 )
 """What forms are sent to. Each ends with the address of a page."""
 _BROKE: Final = "Sentinel had an internal error; its log says more. Look at the records before you do it again."
@@ -65,7 +81,8 @@ class Site:
             hours=parts.settings.session_hours,
         )
         feed = Feed(Pulse(parts.changes))
-        pages = (*PAGES, ("/feed", feed.page), ("/feed/stream", feed.stream))
+        policy = PolicyPage(parts.rules, parts.revision)
+        pages = (*PAGES, ("/feed", feed.page), ("/feed/stream", feed.stream), ("/policy", policy.page))
         routes = [
             Route("/console/static/{name}", _static),
             Route("/console/sign-in", self._whole(doors.ask)),
@@ -96,6 +113,7 @@ class Site:
                 api=api,
                 templates=self._templates,
                 clock=self._parts.clock,
+                checkouts=self._parts.checkouts,
                 still_in=lambda: self._is_in(request),
             )
             try:
