@@ -18,7 +18,7 @@ WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 # Your own policies: make policy POLICIES=../policies
 POLICIES ?=
 
-.PHONY: help up tour test checks lint unit policy tools clients opa bench bench-drift bench-arbitration peers clean
+.PHONY: help up tour test checks lint unit policy tools clients browser opa bench bench-drift bench-arbitration peers clean
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
@@ -28,7 +28,7 @@ up: .venv/.run ## run everything on this machine: gateway, reconciler, simulated
 tour: .venv/.run ## play the story against a running `make up`
 	@$(SENTINEL) tour $(ARGS)
 
-test: .venv/.ready tools clients opa ## set up and pass everything; lint and policy beside the tests, so that no processor is idle
+test: .venv/.ready tools clients browser opa ## set up and pass everything; lint and policy beside the tests, so that no processor is idle
 	@$(MAKE) --no-print-directory --jobs=2 checks unit
 
 checks: # lint and policy, told in one piece when they have ended
@@ -43,7 +43,7 @@ lint: .venv/.ready ## types, style, who may import whom
 policy: .venv/.ready opa ## opa test, check, fmt, and the bundle is the one its sources build (POLICIES=… for your own)
 	$(PY) -m gateway.policy.ci $(POLICIES)
 
-unit: .venv/.ready tools clients opa ## all tests, in several processes (PYTEST=… narrows them, to one process)
+unit: .venv/.ready tools clients browser opa ## all tests, in several processes (PYTEST=… narrows them, to one process)
 	$(PY) -m pytest $(if $(PYTEST),$(PYTEST),--numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder)
 
 bench: .venv/.ready peers ## print the figures, one JSON object each
@@ -70,6 +70,9 @@ tools:
 
 clients: .venv/.ready ## the AWS clients that tests/clients plays with, installed once into .tools
 	@$(PY) -m tests.clients.install
+
+browser: .venv/.ready ## the Chromium and the accessibility checks that tests/browser plays the console with, installed once
+	@$(PY) -m tests.browser.install
 
 opa: ## OPA on PATH, or the pinned version built once with Go
 	@command -v opa >/dev/null || { command -v go >/dev/null || { echo 'Neither opa nor Go is on PATH. Install one of them: policies are tested with OPA.' >&2; exit 1; }; \

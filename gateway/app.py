@@ -24,7 +24,6 @@ from gateway.cloud.http_client import Client
 from gateway.cloud.reads import AwsReads
 from gateway.cloud.signer import RequestSigner
 from gateway.cloud.state_objects import BucketStates
-from gateway.console_wiring import console_doors
 from gateway.context.reader import ContextReader
 from gateway.data_plane import DataPlane
 from gateway.doors.api.context import Context
@@ -64,6 +63,7 @@ from gateway.survey import Survey
 from gateway.terraform.stacks import Stacks
 from gateway.unneeded_claims import UnneededClaims
 from gateway.wiring import Ports, checks, intake, run_task, signal_book, time_boxes
+from gateway.wiring_console import console_doors
 from gateway.wiring_context import context_reader
 
 log = structlog.get_logger()

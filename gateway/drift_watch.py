@@ -10,8 +10,9 @@ from gateway.checks.policy_answer import member, only
 from gateway.checks.policy_input import claim_input
 from gateway.drift_book import DriftAction, DriftBook, ForeignDrift
 from gateway.errors import NotAllowed, NotFound, PolicyUnavailable
-from gateway.model.caller import ActorKind, Caller
+from gateway.model.caller import Caller
 from gateway.model.claim import Claim, Relation, StandingClaim
+from gateway.model.deciding import drift_objection
 from gateway.model.json import Json, to_json
 from gateway.model.mutation import WHOLE
 from gateway.model.path import AttributePath
@@ -65,8 +66,8 @@ class DriftWatch:
 
     async def decide(self, drift_id: str, action: DriftAction, *, caller: Caller, reason: str) -> ForeignDrift:
         """Record what an approver decides; it replaces what was decided before. Raises `errors.NotAllowed`, `errors.NotFound`."""
-        if caller.kind is not ActorKind.HUMAN or "approver" not in caller.roles:
-            raise NotAllowed("Only a human with the role `approver` may decide about a change from outside.")
+        if refused := drift_objection(caller):
+            raise NotAllowed(refused)
         await self.book.read(self.queries)
         drift = self.book.open.get(drift_id)
         if drift is None:

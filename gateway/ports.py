@@ -302,8 +302,10 @@ class LedgerQueries(Protocol):
         """The matching records, with `seq`, `previous` and `hash`."""
         ...
 
-    async def claims(self, *, address: str = "", actor: str = "", open_only: bool = True) -> Sequence[Claim]:
-        """Claims, newest first."""
+    async def claims(
+        self, *, address: str = "", actor: str = "", open_only: bool = True, before: str = "", limit: int = 10_000
+    ) -> Sequence[Claim]:
+        """Claims, newest first; `before` lists those taken before this claim."""
         ...
 
     async def holds(

@@ -45,6 +45,11 @@ _BUILT_IN: Mapping[str, str] = {
 """Titles of the rules that are built into Sentinel. The rules of policies have theirs in METADATA."""
 
 
+def built_in_rules() -> Mapping[str, RuleText]:
+    """The rules that are built into Sentinel, by id."""
+    return {rule: RuleText(title) for rule, title in _BUILT_IN.items()}
+
+
 def titled(findings: tuple[Finding, ...], rules: Mapping[str, RuleText]) -> tuple[Finding, ...]:
     """The findings with title and place, as far as they are known. A place that a finding has already stays."""
     return tuple(_titled(finding, rules) for finding in findings)

@@ -3,12 +3,15 @@
 import asyncio
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 _RESPONSE_408 = (
     b"HTTP/1.1 408 Request Timeout\r\ncontent-type: text/plain; charset=utf-8\r\nconnection: close\r\n"
     b"content-length: 36\r\n\r\nThe request took too long to arrive."
 )
+
+STREAM = "sentinel.stream"
+"""Set in the scope of a request whose response goes on until one side ends it."""
 
 
 class TimeoutProtocol(HttpToolsProtocol):
@@ -76,6 +79,13 @@ class TimeoutProtocol(HttpToolsProtocol):
         self._set_timeout(None)
         self._in_body = False
         super().on_message_complete()
+
+    def shutdown(self) -> None:
+        """The server stops: end what would go on for ever, and let everything else be finished."""
+        cycle: RequestResponseCycle | None = self.cycle  # None before the first request
+        if cycle is not None and not cycle.response_complete and cycle.scope.get(STREAM):
+            self.transport.close()
+        super().shutdown()
 
     def _end_stall(self) -> None:
         if self._stalled is not None:

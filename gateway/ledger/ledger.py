@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -230,12 +231,19 @@ class SqlLedger:
         """The number of the last record looked at, and the mutations of those after `seq`; for -1 only the number of the last record."""
         return await self._query_reader.read(lambda connection: queries.changed_since(connection, seq))
 
-    async def claims(self, *, address: str = "", actor: str = "", open_only: bool = True) -> Sequence[Claim]:
+    async def claims(
+        self,
+        *,
+        address: str = "",
+        actor: str = "",
+        open_only: bool = True,
+        before: str = "",
+        limit: int = queries.MAX_PAGE,
+    ) -> Sequence[Claim]:
         """Claims, newest first; at most `queries.MAX_PAGE`."""
+        query = partial(queries.claims, address=address, actor=actor, open_only=open_only, before=before, limit=limit)
         now = datetime.now(UTC)
-        return await self._query_reader.read(
-            lambda connection: queries.claims(connection, address=address, actor=actor, open_only=open_only, now=now)
-        )
+        return await self._query_reader.read(lambda connection: query(connection, now=now))
 
     async def holds(
         self,

@@ -93,11 +93,24 @@ def _about(connection: Connection, prefix: str) -> ColumnElement[bool]:
     return exists().where(RESOURCES.c.seq == RECORDS.c.seq, within)
 
 
-def claims(connection: Connection, *, address: str, actor: str, open_only: bool, now: datetime) -> tuple[Claim, ...]:
-    """Claims, newest first."""
+def claims(
+    connection: Connection,
+    *,
+    address: str,
+    actor: str,
+    open_only: bool,
+    now: datetime,
+    before: str = "",
+    limit: int = MAX_PAGE,
+) -> tuple[Claim, ...]:
+    """Claims, newest first; with `before`, those taken before this claim."""
     statement: Select[Any] = (
-        select(*columns(CLAIMS, ClaimRow)).order_by(CLAIMS.c.since.desc(), CLAIMS.c.id.desc()).limit(MAX_PAGE)
+        select(*columns(CLAIMS, ClaimRow)).order_by(CLAIMS.c.since.desc(), CLAIMS.c.id.desc()).limit(_page(limit))
     )
+    if before:
+        since = connection.execute(select(CLAIMS.c.since).where(CLAIMS.c.id == before)).scalar()
+        earlier = and_(CLAIMS.c.since == since, CLAIMS.c.id < before)
+        statement = statement.where(or_(CLAIMS.c.since < since, earlier) if since else false())
     if address:
         statement = statement.where(CLAIMS.c.address == address)
     if actor:

@@ -11,14 +11,13 @@ from gateway.ledger.statements import Query, Session, Statement, columns
 from gateway.ledger.tables import STOPS
 from gateway.ledger.timestamps import from_text, to_text
 from gateway.ledger.transaction import Transaction
-from gateway.model.caller import ActorKind, Caller
+from gateway.model.caller import Caller
+from gateway.model.deciding import operator_objection
 from gateway.model.ids import new_id
 from gateway.model.record import Record, Stage
 from gateway.model.stop import Reach, Stop, StopScope, in_the_way
 from gateway.stop_ports import MOST_STOPS
 
-OPERATOR: Final = "operator"
-"""The role of people who may stop and resume."""
 _MOST_LISTED: Final = 1_000
 
 _STANDING: Final = Query(
@@ -106,8 +105,8 @@ def resume(transaction: Transaction, stop_id: str, *, by: Caller, reason: str, a
 
 def require_operator(caller: Caller, act: str) -> None:
     """Raise `errors.NotAllowed` unless the caller is a person with the role."""
-    if caller.kind is not ActorKind.HUMAN or OPERATOR not in caller.roles:
-        raise NotAllowed(f"Only a human with the role `{OPERATOR}` may {act}. Nothing was changed.")
+    if refused := operator_objection(caller, act):
+        raise NotAllowed(refused)
 
 
 def _record(stage: Stage, about: Stop, *, actor: str, reason: str, at: datetime) -> Record:

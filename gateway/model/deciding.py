@@ -8,6 +8,8 @@ from gateway.model.caller import ActorKind, Caller
 
 BREAK_GLASS: Final = "break-glass"
 """The role of people who may pass a hold at once in an emergency."""
+OPERATOR: Final = "operator"
+"""The role of people who may stop and resume."""
 
 
 def objection(person: Caller, rule: ApprovalRule) -> str:
@@ -31,3 +33,17 @@ def glass_objection(person: Caller) -> str:
     if person.kind is ActorKind.HUMAN and BREAK_GLASS in person.roles:
         return ""
     return f"Only a human with the role `{BREAK_GLASS}` may pass a hold at once. Nothing was changed."
+
+
+def operator_objection(person: Caller, act: str) -> str:
+    """Why this caller may not do what only operators may, as a sentence; empty if they may."""
+    if person.kind is ActorKind.HUMAN and OPERATOR in person.roles:
+        return ""
+    return f"Only a human with the role `{OPERATOR}` may {act}. Nothing was changed."
+
+
+def drift_objection(person: Caller) -> str:
+    """Why this caller may not decide about a change from outside, as a sentence; empty if they may."""
+    if person.kind is ActorKind.HUMAN and "approver" in person.roles:
+        return ""
+    return "Only a human with the role `approver` may decide about a change from outside."

@@ -32,20 +32,31 @@ async def history_answer(context: Context, caller: Caller, address: str, query: 
 
 
 async def claims_answer(
-    context: Context, caller: Caller, *, address: str = "", actor: str = "", every: bool = False
+    context: Context,
+    caller: Caller,
+    *,
+    address: str = "",
+    actor: str = "",
+    every: bool = False,
+    before: str = "",
+    limit: int = LONGEST_LIST,
 ) -> dict[str, Any]:
     """Who holds which attribute. Agents see their own claims, and of the resource that they name everybody's, without texts and evidence."""
-    found = await context.queries.claims(address=address, actor=actor, open_only=not every)
+    # Without an address, agents see only their own: they are asked for as such, so that a page of them is full.
+    asked = actor if caller.sees_all or address or actor else caller.actor
+    found = await context.queries.claims(address=address, actor=asked, open_only=not every, before=before, limit=limit)
     seen = [claim for claim in found if address or _may_see(caller, claim.actor)]
     boxes = await context.time_boxes.shown(caller, address=address, actor=actor)
     shown = [claim_to_json(claim) | _outline(caller, claim) for claim in seen]
-    cut = len(found) >= LONGEST_LIST
+    cut = len(found) >= limit
     return told(
         caller,
         {
             "claims": with_ends(shown, boxes),
             "time_boxes": boxes,
-            "left_off": "The newest claims are shown; ask for one address or actor." if cut else "",
+            "left_off": "There may be more; ask again with before=<the last id>, or for one address or actor."
+            if cut
+            else "",
             "data_health": context.readers.ledger_health(),
         },
     )

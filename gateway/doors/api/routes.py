@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
 
 from gateway.checks.stops import RULE as STOPPED
-from gateway.doors.api.answers import claims_answer
+from gateway.doors.api.answers import LONGEST_LIST, claims_answer
 from gateway.doors.api.budgets import add_budget_routes
 from gateway.doors.api.context import Context, told
 from gateway.doors.api.drift import add_drift_routes
@@ -239,9 +239,17 @@ def _add_record_route(router: APIRouter, context: Context) -> None:
 def _add_query_routes(router: APIRouter, context: Context) -> None:
     @router.get("/claims", summary="Who holds which attribute, why and until when")
     async def claims(
-        caller: Annotated[Caller, Depends(context.caller)], address: str = "", actor: str = "", every: bool = False
+        caller: Annotated[Caller, Depends(context.caller)],
+        *,
+        address: str = "",
+        actor: str = "",
+        every: bool = False,
+        before: str = "",
+        limit: Annotated[int, Query(ge=1, le=LONGEST_LIST)] = LONGEST_LIST,
     ) -> dict[str, Any]:
-        return await claims_answer(context, caller, address=address, actor=actor, every=every)
+        return await claims_answer(
+            context, caller, address=address, actor=actor, every=every, before=before, limit=limit
+        )
 
     @router.get(
         "/holds", summary="What waits for a human: the call, what it changes, why it is held, who asks, since when"

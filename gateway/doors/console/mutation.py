@@ -1,5 +1,6 @@
 """The page of one mutation, its whole life, and the acts on it: approve, reject, pass in an emergency, release, settle."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -8,6 +9,7 @@ from starlette.responses import Response
 from gateway.doors.api.problems import status_of
 from gateway.doors.console.api_client import ApiProblem, segment
 from gateway.doors.console.cards import MutationCard, card_of
+from gateway.doors.console.code_diff import FileDifference, code_diff
 from gateway.doors.console.forms import reason_in
 from gateway.doors.console.visit import Visit, go
 from gateway.errors import Malformed, SentinelError
@@ -62,9 +64,22 @@ async def _page(visit: Visit, problem: str, status: int) -> Response:
         "records": records,
         "card": await _card(visit, mutation_id, records),
         "lasts": _LASTS,
+        "code": await _code(visit, records),
         "claims": await _open_claims(visit, mutation_id, records),
     }
     return visit.page("mutation.html", problem=problem, status=status, **values)
+
+
+async def _code(visit: Visit, records: Sequence[Mapping[str, Any]]) -> tuple[str, tuple[FileDifference, ...]]:
+    """The newest commit that wrote the mutation into code, and what it changes. For those who see everybody's changes: it may hold several."""
+    written = [record for record in records if record["stage"] == "reconciled" and record["body"].get("commit")]
+    if not written:
+        return "", ()
+    commit = str(written[-1]["body"]["commit"])
+    stack = visit.checkouts.get(written[-1]["stack"])
+    if stack is None or not visit.caller.sees_all:
+        return commit, ()
+    return commit, await asyncio.to_thread(code_diff, stack, commit)
 
 
 async def _card(visit: Visit, mutation_id: str, records: Sequence[Mapping[str, Any]]) -> MutationCard | None:

@@ -13,12 +13,20 @@ from starlette.routing import Route
 
 from gateway.doors.api.problems import status_of
 from gateway.doors.asgi import Receive, Scope, Send
+from gateway.doors.console.actors import ACTS as ACTOR_ACTS
+from gateway.doors.console.actors import PAGES as ACTOR_PAGES
 from gateway.doors.console.api_client import ApiClient, ApiProblem
 from gateway.doors.console.approvals import approvals, ask_rejection, reject_all
+from gateway.doors.console.claims import ask_release, claims, release_all
+from gateway.doors.console.drift import decide, drift, write_back
+from gateway.doors.console.feed import Feed
 from gateway.doors.console.guard import Guard
 from gateway.doors.console.mutation import act, mutation
 from gateway.doors.console.parts import ConsoleParts
+from gateway.doors.console.policy import PolicyPage
+from gateway.doors.console.pulse import Pulse
 from gateway.doors.console.rendering import environment
+from gateway.doors.console.resource import resource, resources
 from gateway.doors.console.session import SessionCookies
 from gateway.doors.console.sign_in import SignIn
 from gateway.doors.console.static_files import static_files
@@ -34,11 +42,21 @@ PAGES: Final[tuple[tuple[str, Page], ...]] = (
     ("/approvals", approvals),
     ("/approvals/reject", ask_rejection),
     ("/mutations/{mutation_id}", mutation),
+    ("/claims", claims),
+    ("/claims/release", ask_release),
+    ("/resources", resources),
+    ("/resource", resource),
+    ("/drift", drift),
+    ("/write-back", write_back),
+    *ACTOR_PAGES,
 )
 """What is read, by its address below `/console`. Add a page here and, if people go there first, in `templates/base.html`."""
 ACTS: Final[tuple[tuple[str, Page], ...]] = (
     ("/approvals/reject", reject_all),
     ("/mutations/{mutation_id}/{action}", act),
+    ("/claims/release", release_all),
+    ("/drift/{drift_id}/decide", decide),
+    *ACTOR_ACTS,
 )
 """What forms are sent to. Each ends with the address of a page."""
 _BROKE: Final = "Sentinel had an internal error; its log says more. Look at the records before you do it again."
@@ -62,13 +80,16 @@ class Site:
             templates=self._templates,
             hours=parts.settings.session_hours,
         )
+        feed = Feed(Pulse(parts.changes))
+        policy = PolicyPage(parts.rules, parts.revision)
+        pages = (*PAGES, ("/feed", feed.page), ("/feed/stream", feed.stream), ("/policy", policy.page))
         routes = [
             Route("/console/static/{name}", _static),
             Route("/console/sign-in", self._whole(doors.ask)),
             Route("/console/sign-in", self._whole(doors.take), methods=["POST"]),
             Route("/console/sign-out", self._whole(doors.leave), methods=["POST"]),
             Route("/console", self._whole(_first)),
-            *(Route(f"/console{path}", self._whole(self._signed_in(page))) for path, page in PAGES),
+            *(Route(f"/console{path}", self._whole(self._signed_in(page))) for path, page in pages),
             *(Route(f"/console{path}", self._whole(self._signed_in(page)), methods=["POST"]) for path, page in ACTS),
             Route("/console/{rest:path}", self._nothing, methods=["GET", "POST"]),
         ]
@@ -86,13 +107,24 @@ class Site:
             if visitor is None:
                 return _to_sign_in(request)
             api = ApiClient(self._parts.api, request.scope, visitor.key)
-            visit = Visit(request=request, visitor=visitor, api=api, templates=self._templates, clock=self._parts.clock)
+            visit = Visit(
+                request=request,
+                visitor=visitor,
+                api=api,
+                templates=self._templates,
+                clock=self._parts.clock,
+                checkouts=self._parts.checkouts,
+                still_in=lambda: self._is_in(request),
+            )
             try:
                 return await page(visit)
             except SentinelError as error:
                 return visit.page("error.html", problem=str(error), status=_status(error))
 
         return endpoint
+
+    async def _is_in(self, request: Request) -> bool:
+        return await self._visitors.visitor(request.scope) is not None
 
     def _whole(self, endpoint: Endpoint) -> Endpoint:
         """The endpoint, whose unexpected errors tell nothing."""
@@ -124,7 +156,7 @@ class Site:
 
 
 async def _first(_request: Request) -> Response:
-    return go("/approvals")
+    return go("/feed")
 
 
 def _to_sign_in(request: Request) -> Response:

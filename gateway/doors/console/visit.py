@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, TypeAlias
 from urllib.parse import urlencode
 
@@ -60,6 +61,10 @@ class Visit:
     api: ApiClient
     templates: Templates
     clock: Clock
+    checkouts: Mapping[str, Path]
+    """Where the code of each stack is, by its name."""
+    still_in: Callable[[], Awaitable[bool]]
+    """Whether the sign-in still holds: asked by what lasts longer than a page."""
 
     @property
     def caller(self) -> Caller:

@@ -11,7 +11,7 @@ import pytest
 import uvicorn
 
 from gateway.doors.asgi import RequestBody, send_response
-from gateway.doors.timeouts import TimeoutProtocol
+from gateway.doors.timeouts import STREAM, TimeoutProtocol
 from gateway.errors import Malformed
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
@@ -206,3 +206,39 @@ async def test_a_response_that_is_taken_slowly_does_not(port: int) -> None:
             taken += len(await reader.read(1024 * 1024))
         await Hasty.let_go.wait()
     writer.close()
+
+
+@pytest.mark.parametrize("endless", [True, False])
+async def test_the_end_of_the_server_ends_streams_and_lets_answers_be_finished(endless: bool) -> None:
+    asked, go_on = asyncio.Event(), asyncio.Event()
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        scope[STREAM] = endless
+        await receive()
+        asked.set()
+        if endless:
+            await receive()  # returns when the connection ends
+            return
+        await go_on.wait()
+        await send_response(send, 200, [("content-length", "2")], b"ok")
+
+    config = uvicorn.Config(application, port=0, http=TimeoutProtocol, log_level="error", lifespan="off")
+    server = uvicorn.Server(config)
+    config.load()
+    listening = config.bind_socket()
+    serving = asyncio.ensure_future(server.serve(sockets=[listening]))
+    async with asyncio.timeout(300):
+        while not server.started:  # noqa: ASYNC110  uvicorn has no event for it
+            await asyncio.sleep(0.01)
+        reader, writer = await asyncio.open_connection("127.0.0.1", listening.getsockname()[1])
+        writer.write(GET + b"\r\n")
+        await asked.wait()
+        server.should_exit = True
+        if endless:
+            assert await reader.read(-1) == b""
+        else:
+            go_on.set()
+            assert (await reader.read(-1)).endswith(b"ok")
+        await serving
+    writer.close()
+    listening.close()

@@ -32,6 +32,18 @@
     const button = event.target.closest("button[data-copy]");
     if (button) navigator.clipboard.writeText(button.previousElementSibling.textContent).then(() => { button.textContent = "Copied"; });
   });
+  // The live list stands still while somebody points at it or is in it with the keyboard, and catches up afterwards.
+  const live = () => document.getElementById("rows");
+  const held = (list) => list && (list.matches(":hover") || list.contains(document.activeElement));
+  let missed = false;
+  document.addEventListener("htmx:sse:before:message", (event) => {
+    if (held(live())) { missed = true; event.preventDefault(); }
+  });
+  const catchUp = () => setTimeout(() => {
+    if (missed && !held(live())) { missed = false; document.getElementById("again").click(); }
+  }, 50);
+  document.addEventListener("mouseout", catchUp);
+  document.addEventListener("focusout", catchUp);
   document.addEventListener("DOMContentLoaded", () => {
     for (const command of document.querySelectorAll("pre.command")) {
       const button = document.createElement("button");

@@ -4,9 +4,9 @@ from typing import Any, cast
 
 import pytest
 
-from gateway.console_wiring import console_doors
 from gateway.settings import Settings
 from gateway.settings_console import ConsoleSettings
+from gateway.wiring_console import console_doors
 from tests.kit.gate import Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])

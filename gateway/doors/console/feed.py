@@ -1,0 +1,113 @@
+"""The live feed: the newest records, filtered by the address, in pages by record number; new ones come by a stream."""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import urlencode
+
+from fastapi.sse import format_sse_event
+from starlette.responses import Response, StreamingResponse
+
+from gateway.doors.console.feed_rows import feed_row
+from gateway.doors.console.pulse import Pulse
+from gateway.doors.console.visit import Visit
+from gateway.doors.timeouts import STREAM
+from gateway.errors import SentinelError
+from gateway.model.motive import Intent, Motivation
+from gateway.model.record import Stage
+from gateway.model.verdict import Verdict
+
+ROWS: Final = 50
+"""Records on a page, and in each message of the stream."""
+_FREE: Final = ("actor", "resource", "key")
+CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+    "stage": tuple(Stage),
+    "verdict": tuple(Verdict),
+    "intent": tuple(Intent),
+    "motivation": tuple(Motivation),
+}
+"""Filters with a list of words, and these words."""
+
+
+@dataclass(slots=True)
+class Feed:
+    """The page and its stream."""
+
+    pulse: Pulse
+    _drawn: dict[tuple[str, str], tuple[int, int, str]] = field(default_factory=dict)
+    """What was last sent, by who sees it and its filter: those who look at the same feed share the work."""
+
+    async def page(self, visit: Visit) -> Response:
+        """The records of the filter, newest first."""
+        chosen = filter_of(visit.query)
+        before = visit.query.get("before", "")
+        found = await visit.api.get(
+            "/records", **chosen, limit=ROWS + 1, before_seq=before if before.isdecimal() else ""
+        )
+        rows = [feed_row(record) for record in found["records"]]
+        newest = rows[0].seq if rows else 0
+        live = not before and "pause" not in visit.query
+        return visit.page(
+            "feed.html",
+            rows=rows[:ROWS],
+            chosen=chosen,
+            choices=CHOICES,
+            here=urlencode(chosen),
+            older=rows[ROWS - 1].seq if len(rows) > ROWS else 0,
+            stream=urlencode({**chosen, "after": newest}) if live else "",
+            live=live,
+        )
+
+    async def stream(self, visit: Visit) -> Response:
+        """The same, again whenever there are new records, four times a second at most."""
+        self.pulse.require_room(visit.caller.actor)
+        visit.request.scope[STREAM] = True
+        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        return StreamingResponse(self._messages(visit), media_type="text/event-stream", headers=headers)
+
+    async def _messages(self, visit: Visit) -> AsyncIterator[bytes]:
+        chosen = filter_of(visit.query)
+        given = visit.query.get("after", "")
+        start = int(given) if given.isdecimal() and len(given) < 19 else 0  # noqa: PLR2004  digits of the largest number
+        shown = start
+        yield b": open\n\n"
+        async for last in self.pulse.beats(visit.caller.actor, start):
+            if not await visit.still_in():
+                return
+            if not last:
+                yield b": ping\n\n"
+                continue
+            try:
+                newest, rows = await self._rows(visit, chosen, last)
+            except SentinelError:
+                return  # the browser asks again, and is told then
+            values = {
+                "rows": rows if newest > shown else "",
+                "told": visit.caller.sees_all,
+                "last": last,
+                "more": last - start,
+            }
+            shown = max(shown, newest)
+            yield format_sse_event(data_str=visit.templates.text("feed_message.html", **values), id=str(last))
+
+    async def _rows(self, visit: Visit, chosen: Mapping[str, str], last: int) -> tuple[int, str]:
+        """The number of the newest record that the filter lets through, and the rows."""
+        whose = "" if visit.caller.sees_all else visit.caller.actor
+        name = (whose, urlencode(chosen))
+        kept = self._drawn.get(name)
+        if kept is None or kept[0] < last:
+            found = await visit.api.get("/records", **chosen, limit=ROWS)
+            rows = [feed_row(record) for record in found["records"]]
+            kept = (last, rows[0].seq if rows else 0, visit.templates.text("feed_rows.html", rows=rows))
+            if len(self._drawn) > ROWS:
+                self._drawn.clear()
+            self._drawn[name] = kept
+        return kept[1:]
+
+
+def filter_of(query: Mapping[str, str]) -> dict[str, str]:
+    """The members of the API's query that the address gives; a word outside its list counts as none."""
+    words = {name: query.get(name, "") for name, known in CHOICES.items() if query.get(name, "") in known}
+    free = {name: query[name][:512] for name in _FREE if query.get(name)}
+    only = {name: "true" for name in ("refused", "no_evidence") if query.get(name) == "true"}
+    return {**free, **{name: word for name, word in words.items() if word}, **only}

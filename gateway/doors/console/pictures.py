@@ -1,0 +1,161 @@
+"""Pictures drawn here, as shapes whose positions are numbers: the history of one attribute with its holders, and what depends on a resource."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from gateway.doors.console.rendering import short, value_text
+from gateway.model.json import Json
+
+WIDTH: Final = 1_000
+_LEFT, _RIGHT, _TOP, _BOTTOM = 90, 980, 20, 150
+_LEAST_HOLDER: Final = 60
+"""Width of a holder's bar from which its name fits into it."""
+_MOST_VALUES: Final = 8
+MOST_NODES: Final = 24
+"""Resources in one column of the graph."""
+_ROW: Final = 34
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimelineStep:
+    """One change of the attribute: from `x` to `end` it had this value."""
+
+    x: float
+    end: float
+    y: float
+    value: str
+    actor: str
+    told: str
+    """All of it in a sentence, which a pointer and a screen reader show."""
+    named: bool
+    """Whether the name of the actor fits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """The history of one attribute."""
+
+    path: str
+    steps: tuple[TimelineStep, ...]
+    ticks: tuple[tuple[float, str], ...]
+    """Values on the left: height and text."""
+    first: str
+    last: str
+
+
+def timeline(history: Sequence[Mapping[str, Any]], attribute: str, now: datetime) -> Timeline | None:
+    """The picture of an attribute's history, newest entry first as the API lists it; None without a change of it."""
+    points = [
+        (datetime.fromisoformat(entry["at"]), change, entry)
+        for entry in reversed(history)
+        for change in entry["changes"]
+        if change["attribute"] == attribute
+    ]
+    if not points:
+        return None
+    start, span = points[0][0], max((now - points[0][0]).total_seconds(), 1.0)
+    heights, ticks = _scale([change["value"] for _, change, _ in points] + [points[0][1]["before"]])
+    xs = [_LEFT + (_RIGHT - _LEFT) * (at - start).total_seconds() / span for at, _, _ in points]
+    steps = tuple(
+        _step(x, end, heights[value_text(change["value"])], change, entry)
+        for x, end, (_, change, entry) in zip(xs, [*xs[1:], _RIGHT], points, strict=True)
+    )
+    before = heights[value_text(points[0][1]["before"])]
+    lines = "".join(f"V{step.y:.1f}H{step.end:.1f}" for step in steps)
+    times = (f"{at:%Y-%m-%d %H:%M}" for at in (start, now))
+    return Timeline(
+        path=f"M{_LEFT - 10},{before:.1f}H{steps[0].x:.1f}{lines}",
+        steps=steps,
+        ticks=ticks,
+        first=next(times),
+        last=next(times),
+    )
+
+
+def _step(x: float, end: float, y: float, change: Mapping[str, Any], entry: Mapping[str, Any]) -> TimelineStep:
+    motive = entry["motive"] or {}
+    why = f" for {motive['intent']} / {motive['motivation']}" if motive.get("intent") else ""
+    value = short(value_text(change["value"]), 40)
+    told = f"{entry['at'][:19].replace('T', ' ')} UTC: {entry['actor']} set {value}{why} ({entry['outcome']})"
+    return TimelineStep(x=x, end=end, y=y, value=value, actor=entry["actor"], told=told, named=end - x >= _LEAST_HOLDER)
+
+
+def _scale(values: Sequence[Json]) -> tuple[dict[str, float], tuple[tuple[float, str], ...]]:
+    """The height of each value, and what is written on the left. Numbers have a scale; other values a line each."""
+    texts = list(dict.fromkeys(value_text(value) for value in values))
+    numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+    if numbers and all(value is None or value in numbers for value in values):
+        low, high = min(numbers), max(numbers)
+        span = (high - low) or 1
+        heights = {value_text(value): _BOTTOM - (_BOTTOM - _TOP) * (value - low) / span for value in numbers}
+        ends = dict.fromkeys((low, high))
+        return {value_text(None): float(_BOTTOM), **heights}, tuple(
+            (heights[value_text(end)], value_text(end)) for end in ends
+        )
+    lines = min(len(texts), _MOST_VALUES)
+    gap = (_BOTTOM - _TOP) / max(lines - 1, 1)
+    heights = {text: _BOTTOM - gap * min(index, lines - 1) for index, text in enumerate(texts)}
+    return heights, tuple((heights[text], short(text, 10)) for text in texts[:lines])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PictureNode:
+    """A resource in the graph."""
+
+    x: int
+    y: int
+    address: str
+    label: str
+    told: str
+    critical: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DependencyPicture:
+    """A resource and what depends on it, directly in the middle, indirectly on the right."""
+
+    this: PictureNode
+    nodes: tuple[PictureNode, ...]
+    edges: tuple[str, ...]
+    height: int
+    left_out: int
+
+
+def graph(address: str, dependants: Sequence[Mapping[str, Any]]) -> DependencyPicture:
+    """The picture of what depends on a resource."""
+    columns = [[each for each in dependants if each["direct"] is direct] for direct in (True, False)]
+    shown = [column[:MOST_NODES] for column in columns]
+    rows = max(1, *(len(column) for column in shown))
+    nodes = tuple(
+        _node(each, 360 + 330 * place, 10 + _ROW * row)
+        for place, column in enumerate(shown)
+        for row, each in enumerate(column)
+    )
+    height = 20 + _ROW * rows
+    this = PictureNode(
+        x=10, y=height // 2 - 13, address=address, label=short_address(address), told=address, critical=False
+    )
+    direct = nodes[: len(shown[0])]
+    edges = [f"M310,{this.y + 13}C335,{this.y + 13} 335,{node.y + 13} {node.x},{node.y + 13}" for node in direct]
+    middle = direct[len(direct) // 2].y + 13 if direct else this.y + 13
+    edges += [f"M660,{middle}C675,{middle} 675,{node.y + 13} {node.x},{node.y + 13}" for node in nodes[len(direct) :]]
+    return DependencyPicture(
+        this=this, nodes=nodes, edges=tuple(edges), height=height, left_out=len(dependants) - len(nodes)
+    )
+
+
+def _node(each: Mapping[str, Any], x: int, y: int) -> PictureNode:
+    how = "directly" if each["direct"] else "indirectly"
+    critical = bool(each["critical"])
+    told = f"{each['address']} depends on it {how}{', and is critical' if critical else ''}"
+    return PictureNode(
+        x=x, y=y, address=each["address"], label=short_address(each["address"]), told=told, critical=critical
+    )
+
+
+def short_address(address: str) -> str:
+    """The end of an address, which tells resources apart, as much as fits into a box."""
+    most = 40
+    return address if len(address) <= most else f"…{address[-most + 1 :]}"

@@ -1,0 +1,55 @@
+"""The pages of resources: the list to find one in, and of one what is declared, recorded and live, its history and what depends on it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from gateway.doors.console.pictures import graph, timeline
+from gateway.doors.console.visit import Visit
+from gateway.errors import NotFound
+
+_ROWS: Final = 50
+_CHANGES: Final = 100
+_FRESH_SECONDS: Final = 30
+"""How old live values may be that a person asks for."""
+
+
+async def resources(visit: Visit) -> Response:
+    """The resources of the filter."""
+    chosen = {name: visit.query.get(name, "") for name in ("q", "type", "stack")}
+    answer = await visit.api.get("/resources", **chosen, after=visit.query.get("after", ""), limit=_ROWS)
+    return visit.page("resources.html", found=answer, chosen=chosen)
+
+
+async def resource(visit: Visit) -> Response:
+    """One resource. Its live values are read only on demand: each reading is a call to AWS."""
+    address = visit.query.get("address", "")
+    if not address:
+        raise NotFound("The address of this page names no resource. Choose one from the list.")
+    age = _FRESH_SECONDS if "live" in visit.query else None
+    known = await visit.api.get("/context", address=address, max_age_seconds=age)
+    before = visit.query.get("before", "")
+    past = await visit.api.get(
+        "/history", address=address, limit=_CHANGES, before_seq=before if before.isdecimal() else ""
+    )
+    attribute = visit.query.get("attribute", "") or _latest(past["history"])
+    return visit.page(
+        "resource.html",
+        known=known,
+        past=past,
+        attribute=attribute,
+        attributes=_changed(past["history"]),
+        timeline=timeline(past["history"], attribute, visit.clock.now()),
+        graph=graph(known["address"], known["dependants"]),
+    )
+
+
+def _latest(history: Sequence[Mapping[str, Any]]) -> str:
+    """The attribute that was changed last; empty if none was."""
+    return next((str(change["attribute"]) for entry in history for change in entry["changes"]), "")
+
+
+def _changed(history: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Every attribute that was changed, the latest first."""
+    return list(dict.fromkeys(str(change["attribute"]) for entry in history for change in entry["changes"]))
