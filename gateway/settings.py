@@ -22,6 +22,7 @@ from gateway.errors import SettingsInvalid
 from gateway.model.caller import ActorKind
 from gateway.model.data_plane import DEFAULT_TREATMENTS, DataTreatment
 from gateway.model.verdict import Mode
+from gateway.settings_exports import ExportSettings
 from gateway.settings_mistakes import mistake_text
 from gateway.settings_publish import EventSourceSettings, GitHubSettings
 from gateway.settings_run_task import RunTaskSettings
@@ -306,6 +307,8 @@ class Settings(BaseSettings):
     policy: PolicySettings = PolicySettings()
     reconcile: ReconcileSettings = ReconcileSettings()
     run_task: RunTaskSettings = RunTaskSettings()
+    exports: tuple[ExportSettings, ...] = ()
+    """What `sentinel export --follow` keeps up to date."""
     stacks: tuple[StackSettings, ...] = ()
     signals: Annotated[tuple[SignalSourceSettings, ...], AfterValidator(distinct)] = ()
     """Sources of alerts and the like. With any, evidence is checked against what they say."""
