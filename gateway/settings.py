@@ -24,6 +24,7 @@ from gateway.model.data_plane import DEFAULT_TREATMENTS, DataTreatment
 from gateway.model.verdict import Mode
 from gateway.settings_console import ConsoleSettings
 from gateway.settings_context import ContextSettings
+from gateway.settings_exports import ExportSettings
 from gateway.settings_mistakes import mistake_text
 from gateway.settings_notices import ChatSettings, WebhookSettings, distinct_webhooks
 from gateway.settings_publish import EventSourceSettings, GitHubSettings
@@ -314,6 +315,8 @@ class Settings(BaseSettings):
     chat: ChatSettings = ChatSettings()
     webhooks: Annotated[tuple[WebhookSettings, ...], AfterValidator(distinct_webhooks)] = ()
     """Receivers of signed webhooks."""
+    exports: tuple[ExportSettings, ...] = ()
+    """What `sentinel export --follow` keeps up to date."""
     stacks: tuple[StackSettings, ...] = ()
     signals: Annotated[tuple[SignalSourceSettings, ...], AfterValidator(distinct)] = ()
     """Sources of alerts and the like. With any, evidence is checked against what they say."""

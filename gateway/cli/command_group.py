@@ -40,6 +40,8 @@ PLACES: Final[Mapping[str, str]] = {
     "explain": "gateway.cli.explain:explain",
     "blame": "gateway.cli.investigate:blame",
     "claims": "gateway.cli.investigate:claims",
+    "query": "gateway.cli.query:query",
+    "export": "gateway.cli.export:export",
     "verify": "gateway.cli.verify:verify",
     "config": "gateway.cli.verify:config",
     "key": "gateway.cli.keys:key_app",

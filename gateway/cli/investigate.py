@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
@@ -14,7 +13,7 @@ from gateway.cli.options import As, Json
 from gateway.cli.output import console, run, safe, show_json, show_pairs, show_table
 from gateway.cli.record_row import COLUMNS, record_row
 from gateway.cli.time_box import show_time_boxes
-from gateway.doors.motive import duration
+from gateway.cli.times import time_of
 from gateway.errors import Malformed
 from gateway.model.motive import Intent, Motivation
 from gateway.model.record import Stage
@@ -74,18 +73,9 @@ async def _request_records(who: str | None, query: dict[str, str], since: str, u
 
 
 def _iso_time(text: str) -> str:
-    """The time in ISO 8601 with its zone, from a time or an age before now. Raises `errors.Malformed`."""
-    if not text:
-        return ""
-    if re.fullmatch(r"(\d+[smhdw])+", text):
-        return (datetime.now(UTC) - duration(text)).isoformat()
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise Malformed(
-            f"{text[:40]!r} is neither a time (2026-11-21T09:00:00Z) nor an age (90s, 30m, 1h, 2d, 1w)."
-        ) from error
-    return (time if time.tzinfo else time.astimezone()).isoformat()
+    """The time in ISO 8601 with its zone, from a time or an age before now; empty for no text. Raises `errors.Malformed`."""
+    time = time_of(text)
+    return time.isoformat() if time is not None else ""
 
 
 def claims(

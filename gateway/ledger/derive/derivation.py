@@ -20,6 +20,7 @@ from gateway.ledger.derive.signatures import ExpectedSignatures
 from gateway.ledger.derive.stops import ExpectedStops
 from gateway.ledger.derive.time_boxes import ExpectedTimeBoxes
 from gateway.ledger.derive.values import ExpectedValues
+from gateway.ledger.export_positions import EXPORTS
 from gateway.ledger.statements import Session
 from gateway.model.record import Stage
 from gateway.model.verdict import Verdict
@@ -51,6 +52,7 @@ NOT_DERIVED: Final = {
     "records": "hashed",
     "record_resources": "hashed with their records",
     "leases": "renewed every few seconds without a record; they only decide how early an attempt is taken to be in doubt",
+    EXPORTS.name: "how far exports have come; each one verifies that what it writes follows from what it wrote last",
 }
 """The tables that do not follow from records, and why."""
 

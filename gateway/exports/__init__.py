@@ -1,0 +1,1 @@
+"""Writes the ledger's records in the forms that other tools read, each record exactly once."""

@@ -1,0 +1,40 @@
+"""Settings of the exports that `sentinel export` keeps up to date."""
+
+from enum import StrEnum
+from typing import Annotated, Self
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
+
+
+class ExportFormatName(StrEnum):
+    """The formats of an export by name."""
+
+    OCSF = "ocsf"
+    """Events of OCSF 1.8."""
+    CLOUDTRAIL = "cloudtrail"
+    """Calls as events of CloudTrail."""
+    JSONL = "jsonl"
+    """Whole records as they are hashed."""
+    CSV = "csv"
+    PARQUET = "parquet"
+    """Needs the extra `export`."""
+
+
+class ExportSettings(BaseModel):
+    """One export: a format, and where its files go."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: ExportFormatName
+    to: Annotated[str, Field(min_length=1)]
+    """A directory, or `s3://bucket/prefix`."""
+    since: AwareDatetime | None = None
+    """Where it begins when it first runs; default: the first record."""
+    region: str = ""
+    """Region of the bucket; default: that of the AWS environment."""
+
+    @model_validator(mode="after")
+    def _known_place(self) -> Self:
+        if "://" in self.to and not self.to.startswith("s3://"):
+            raise ValueError("`to` is a directory or s3://bucket/prefix.")
+        return self

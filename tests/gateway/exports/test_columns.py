@@ -1,0 +1,63 @@
+"""A record as columns, and as it is hashed."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+
+from gateway.exports.columns import COLUMNS, column_values, csv_head, csv_row, json_line, row_place
+from gateway.ledger.chain import HASHED, VERSION, keyed_hash
+from gateway.ledger.exported import ExportedRecord
+from gateway.model.json import canonical
+from gateway.model.record import Stage
+from tests.kit.exported import record
+from tests.kit.sealed import KEYS
+
+
+def test_csv_is_read_back_with_every_column(records: Sequence[ExportedRecord]) -> None:
+    text = (csv_head() + b"".join(map(csv_row, records))).decode()
+    found = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert [int(row["seq"]) for row in found] == [each.row.seq for each in records]
+    assert set(found[0]) == set(COLUMNS)
+    assert [row["hash"] for row in found] == [each.row.hash for each in records]
+
+
+def test_no_cell_is_a_formula() -> None:
+    sender = {"sender": {"user_agent": "=HYPERLINK(1)"}, "decision": {}}
+    row = csv_row(record(Stage.DECIDED, sender)).decode()
+    assert "'=HYPERLINK(1)" in row
+    assert ",=HYPERLINK" not in row
+
+
+def test_a_json_line_can_be_verified(records: Sequence[ExportedRecord]) -> None:
+    """Who has the key computes each record's hash from its line alone."""
+    for each in records:
+        told = json.loads(json_line(each))
+        assert told["version"] == VERSION
+        pairs = [tuple(pair) for pair in told["resources"]]
+        fields = [told[name] for name in HASHED]
+        assert keyed_hash(KEYS.chain, told["previous"], fields, pairs, canonical(told["body"]).decode()) == told["hash"]
+
+
+def test_columns_say_what_was_asked_and_decided() -> None:
+    body = {
+        "caller": {"kind": "agent", "key_id": "SNTL1"},
+        "call": {"service": "sqs", "operation": "SetQueueAttributes"},
+        "motive": {"intent": "cost", "evidence": ["INC-1", "INC-2"]},
+        "decision": {"verdict": "deny", "findings": [{"verdict": "deny", "rule": "SEN-1", "reason": "No."}]},
+    }
+    values = column_values(record(Stage.DECIDED, body))
+    told = {
+        name: values[name] for name in ("kind", "service", "intent", "evidence", "verdict", "rule", "reason", "outcome")
+    }
+    assert told == {
+        "kind": "agent",
+        "service": "sqs",
+        "intent": "cost",
+        "evidence": "INC-1 INC-2",
+        "verdict": "deny",
+        "rule": "SEN-1",
+        "reason": "No.",
+        "outcome": "denied",
+    }
+    assert row_place(record(Stage.DECIDED, body)) == "region=global/accountId=unknown/eventDay=20261122"

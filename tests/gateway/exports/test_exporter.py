@@ -1,0 +1,107 @@
+"""One export on one ledger: ranges, partitions, a beginning, and a ledger that is not the one that was exported."""
+
+import asyncio
+import gzip
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from gateway.errors import LedgerBroken
+from gateway.exports.destination import DirectoryDestination, ExportFailed
+from gateway.exports.exporter import Exporter
+from gateway.ledger.exported import ExportedRecord
+from gateway.ledger.store import open_store
+from gateway.settings_exports import ExportFormatName
+from tests.kit.exported import write_history
+from tests.kit.history import NOW
+from tests.kit.sealed import KEYS
+
+
+@pytest.fixture
+def exporter(ledger_file: Path, tmp_path: Path) -> Iterator[Exporter]:
+    """An export of a copy of the ledger, fifty records at a time."""
+    shutil.copy(ledger_file, tmp_path / "ledger.db")
+    store = open_store(f"sqlite:///{tmp_path / 'ledger.db'}")
+    yield Exporter(
+        store=store,
+        key=KEYS.chain,
+        format=ExportFormatName.JSONL,
+        destination=DirectoryDestination(tmp_path / "out"),
+        now=lambda: NOW,
+        most=50,
+    )
+    store.close()
+
+
+def _all(exporter: Exporter) -> list[int]:
+    steps = []
+    while count := exporter.step():
+        steps.append(count)
+    return steps
+
+
+def test_ranges_name_their_files_and_hold_every_record(
+    exporter: Exporter, records: Sequence[ExportedRecord], tmp_path: Path
+) -> None:
+    assert _all(exporter) == [50, 50, len(records) - 100]
+    files = sorted((tmp_path / "out").rglob("*.gz"))
+    place = "region=global/accountId=unknown/eventDay=20260301"
+    assert files[0].relative_to(tmp_path / "out").as_posix() == f"{place}/000000000001-000000000050.json.gz"
+    found = [json.loads(line)["seq"] for file in files for line in gzip.decompress(file.read_bytes()).splitlines()]
+    assert sorted(found) == [each.row.seq for each in records]
+
+
+def test_each_sink_has_its_own_position(exporter: Exporter, tmp_path: Path) -> None:
+    other = replace(exporter, format=ExportFormatName.CSV)
+    assert _all(exporter) == _all(other)
+    assert exporter.step() == other.step() == 0
+    assert exporter.sink == f"jsonl {tmp_path / 'out'}"
+
+
+def test_a_new_export_may_begin_later(exporter: Exporter) -> None:
+    assert sum(_all(replace(exporter, since=NOW + timedelta(days=1)))) == 0
+
+
+def test_a_destination_that_fails_keeps_the_range(
+    exporter: Exporter, records: Sequence[ExportedRecord], tmp_path: Path
+) -> None:
+    (tmp_path / "out").write_text("a file where the directory should be")
+    for _ in range(2):
+        with pytest.raises(ExportFailed):
+            exporter.step()
+    (tmp_path / "out").unlink()
+    assert sum(_all(exporter)) == len(records)
+
+
+def test_a_ledger_that_was_cut_off_is_not_exported_further(exporter: Exporter) -> None:
+    _all(exporter)
+    with exporter.store.connect(writes=True) as connection:
+        exporter.store.lock(connection)
+        for (name,) in connection.execute(text("SELECT name FROM sqlite_master WHERE type = 'trigger'")).all():
+            connection.execute(text(f"DROP TRIGGER {name}"))
+        connection.execute(text("DELETE FROM records WHERE seq > 60"))
+        connection.commit()
+    with pytest.raises(LedgerBroken, match="ends at record 60"):
+        exporter.step()
+
+
+def test_another_ledger_in_its_place_is_not_exported(exporter: Exporter, tmp_path: Path) -> None:
+    """The next record must name the hash of the last one that was exported."""
+    assert exporter.step() == 50
+    asyncio.run(write_history(f"sqlite:///{tmp_path / 'other.db'}"))
+    with exporter.store.connect() as connection:
+        position = connection.execute(text("SELECT * FROM exports")).one()
+    other = open_store(f"sqlite:///{tmp_path / 'other.db'}")
+    with other.connect(writes=True) as connection:
+        other.lock(connection)
+        connection.execute(text("INSERT INTO exports VALUES (:sink, :seq, :hash, :planned, :at)"), position._asdict())
+        connection.commit()
+    with pytest.raises(LedgerBroken, match=r"^Record 51 does not follow"):
+        replace(exporter, store=other).step()
+    other.close()
