@@ -69,6 +69,7 @@ def context(store: Store) -> Context:
         run_task=unused,
         chat=unused,
         deliveries=unused,
+        readers=unused,
         time_boxes=unused,
         clock=FixedClock(),
         max_body_bytes=100,
