@@ -44,6 +44,7 @@ from gateway.doors.aws.reply_urls import ReplyUrls
 from gateway.doors.aws.stream import Reads
 from gateway.doors.aws.uploads import Uploads
 from gateway.doors.body_budget import BodyBudget
+from gateway.doors.chat.slack_chat import SlackChat
 from gateway.doors.router import DoorRouter
 from gateway.drift_watch import DriftWatch
 from gateway.effects.resolver import EffectResolver
@@ -65,6 +66,7 @@ from gateway.unneeded_claims import UnneededClaims
 from gateway.wiring import Ports, checks, intake, run_task, signal_book, time_boxes
 from gateway.wiring_console import console_doors
 from gateway.wiring_context import context_reader
+from gateway.wiring_notices import delivery_book, slack_chat
 
 log = structlog.get_logger()
 
@@ -123,7 +125,7 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
         await ports.drift.book.read(ledger)
         for work in _background(ports, lease):
             stack.callback(asyncio.ensure_future(work).cancel)
-        application = _application(ports, run_task(ports, stack))
+        application = _application(ports, run_task(ports, stack), slack_chat(ports, stack))
         _log_start(ports)
         yield application
 
@@ -192,7 +194,7 @@ class _Wire:
     signer: RequestSigner
 
 
-def _application(ports: Ports, run_task: HcpRunTask) -> DoorRouter:
+def _application(ports: Ports, run_task: HcpRunTask, chat: SlackChat) -> DoorRouter:
     settings, models = ports.settings, ServiceModels()
     wire = _Wire(
         routing=routing_index.shipped(),
@@ -210,7 +212,7 @@ def _application(ports: Ports, run_task: HcpRunTask) -> DoorRouter:
     add_health(app, lambda: _readiness(ports))
     add_docs(app)
     boxes = time_boxes(ports, pipeline, _api_decoder(settings, wire), wire.resolver)
-    context = _context(ports, boxes, run_task, context_reader(ports, _aws(ports, wire), models))
+    context = _context(ports, boxes, run_task, context_reader(ports, _aws(ports, wire), models), chat)
     app.include_router(routes(context))
     app.mount("/", door)  # must be last: every path outside the API is an AWS request
     # The router wraps FastAPI and passes AWS requests directly to the door: FastAPI's work for a request costs more than the door's.
@@ -324,7 +326,7 @@ def _api_decoder(settings: Settings, wire: _Wire) -> ApiDecoder:
     )
 
 
-def _context(ports: Ports, boxes: TimeBoxes, run_task: HcpRunTask, readers: ContextReader) -> Context:
+def _context(ports: Ports, boxes: TimeBoxes, run_task: HcpRunTask, readers: ContextReader, chat: SlackChat) -> Context:
     return Context(
         pipeline=boxes.pipeline,
         authenticator=Bearer(ports.keys, ports.clock),
@@ -342,6 +344,8 @@ def _context(ports: Ports, boxes: TimeBoxes, run_task: HcpRunTask, readers: Cont
         limits=FairLimitsOf(ports.engine),
         plans=run_task.plans,
         run_task=run_task,
+        chat=chat,
+        deliveries=delivery_book(ports),
         keys=ports.keys,
         clock=ports.clock,
         max_body_bytes=ports.settings.server.max_body_bytes,

@@ -129,6 +129,8 @@ class SlackSettings(BaseModel):
     """Id of the workspace, `T…`. Requests of other workspaces are refused."""
     host: str = "https://hooks.slack.com"
     """Where cards and answers are sent. Nothing in a request changes it. Over http only on this machine."""
+    private_addresses: tuple[str, ...] = ()
+    """Networks of your own that `host` may be in, as for webhooks."""
     stacks: tuple[Annotated[str, Field(min_length=1, max_length=100)], ...] = ()
     """Only cards of these stacks, with `*`; default: all."""
     longest_grant_hours: Annotated[float, Field(ge=0, le=24)] = 8.0
@@ -154,6 +156,8 @@ class SlackSettings(BaseModel):
             raise ValueError(f"`signing_secret` needs at least {_SHORTEST_SECRET} characters.")
         if secret and not self.team:
             raise ValueError("`signing_secret` needs `team`, the id of the workspace.")
+        for network in self.private_addresses:
+            ipaddress.ip_network(network)
         require_url(self.host, http=urlsplit(self.host).hostname in _LOOPBACK)
         if urlsplit(self.host).path.strip("/"):
             raise ValueError("`host` is a scheme and a host, such as https://hooks.slack.com.")

@@ -32,6 +32,7 @@ from reconciler.drift.sources import open_sources
 from reconciler.drifting import Drifting
 from reconciler.healing.heal import Healer
 from reconciler.loop import Line
+from reconciler.notify.opened import open_receivers
 from reconciler.proof.suggested import AskedOnce
 from reconciler.proof.undeclared import DeclaredCache
 from reconciler.proposing import Proposing
@@ -67,6 +68,7 @@ async def run_reconciler(settings: Settings, stop: asyncio.Event) -> None:
             database=_database(settings),
             poll_seconds=settings.reconcile.poll_seconds,
             stop=stop,
+            receivers=open_receivers(settings, ledger, clock),
             elsewhere=_read_back(settings, ledger, concerns=lambda stack: stack not in workers, read_live=None),
         )
 

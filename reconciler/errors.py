@@ -42,6 +42,12 @@ class PutBackInterrupted(SentinelError):
     code = "put_back_interrupted"
 
 
+class NoticeInterrupted(SentinelError):
+    """A batch of notices ended before its answers were recorded. They are still open, and sent again with the same ids."""
+
+    code = "notice_interrupted"
+
+
 class PluginUnavailable(SentinelError):
     """Live resources cannot be read from the provider directly. Terraform itself reads them then; nothing is lost but time."""
 

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Awaitable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import structlog
@@ -24,15 +23,17 @@ from reconciler.drifting import Drifting
 from reconciler.errors import GitFailed
 from reconciler.left_over import LeftOver
 from reconciler.loop import Line
+from reconciler.notify.delivering import Delivering
+from reconciler.notify.workflow import NoticeWorkflow
 from reconciler.proposal import Proposal
 from reconciler.pushing import Pushing
 from reconciler.retry import Retry
+from reconciler.terraform.applying import terraform_is_applying
 from reconciler.timed.putting_back import PuttingBack
 from reconciler.timed.workflow import PutBackWorkflow
 
 _VERSION = "sentinel-1"
 """DBOS resumes only workflows of the same version. Change it when the JSON that one step stores for the next changes."""
-_STALE_LOCK = 900.0
 _DOUBTS_AT_ONCE = 4
 """Mutations in doubt that one round looks at, so that many of them do not keep others from being written back."""
 
@@ -180,8 +181,11 @@ class Worker:
 class Runner:
     """The DBOS workflow and its three steps. Make only one per process: DBOS itself is a singleton."""
 
-    def __init__(self, workers: Mapping[str, Worker], *, poll_seconds: float) -> None:
+    def __init__(
+        self, workers: Mapping[str, Worker], *, poll_seconds: float, receivers: Mapping[str, Delivering] | None = None
+    ) -> None:
         self._workers = workers
+        self.notices = NoticeWorkflow(receivers or {}, poll_seconds=poll_seconds)
         self._poll_seconds = poll_seconds
 
         # DBOS marks the function it registers, which a bound method does not allow.
@@ -308,7 +312,13 @@ class Runner:
 
 
 @asynccontextmanager
-async def durable(workers: Mapping[str, Worker], *, database: str, poll_seconds: float) -> AsyncIterator[Runner]:
+async def durable(
+    workers: Mapping[str, Worker],
+    *,
+    database: str,
+    poll_seconds: float,
+    receivers: Mapping[str, Delivering] | None = None,
+) -> AsyncIterator[Runner]:
     """Run DBOS with its state in `database` (an SQLAlchemy URL) for the duration of the block. DBOS makes no network calls here."""
     config: DBOSConfig = {
         "name": "sentinel-reconciler",
@@ -323,7 +333,7 @@ async def durable(workers: Mapping[str, Worker], *, database: str, poll_seconds:
     lifecycle = ThreadPoolExecutor(max_workers=1, thread_name_prefix="dbos-lifecycle")
     DBOS(config=config)
     try:
-        runner = Runner(workers, poll_seconds=poll_seconds)
+        runner = Runner(workers, poll_seconds=poll_seconds, receivers=receivers)
         await loop.run_in_executor(lifecycle, DBOS.launch)
         await runner.register()
         yield runner
@@ -341,9 +351,12 @@ async def serve(
     poll_seconds: float,
     stop: asyncio.Event,
     elsewhere: ReadBack | None = None,
+    receivers: Mapping[str, Delivering] | None = None,
 ) -> None:
-    """Write back until `stop` is set. `elsewhere` settles the mutations in doubt that belong to no stack."""
-    async with durable(workers, database=database, poll_seconds=poll_seconds) as runner, asyncio.TaskGroup() as group:
+    """Write back until `stop` is set, and tell the receivers. `elsewhere` settles the mutations in doubt that belong to no stack."""
+    opened = durable(workers, database=database, poll_seconds=poll_seconds, receivers=receivers)
+    async with opened as runner, asyncio.TaskGroup() as group:
+        group.create_task(runner.notices.run(poll_seconds, stop))
         for worker in workers.values():
             group.create_task(_run(worker, runner, poll_seconds, stop))
             if worker.pushing is not None:
@@ -380,20 +393,6 @@ async def _run(worker: Worker, runner: Runner, poll_seconds: float, stop: asynci
             await asyncio.wait_for(stop.wait(), poll_seconds)
         except TimeoutError:
             continue
-
-
-def terraform_is_applying(state: Path | None) -> bool:
-    """Whether a terraform process holds the lock on the state file, so that code, state and live values still change.
-
-    The local backend keeps its lock in `.NAME.lock.info` beside the state; a lock older than 15 minutes was left by a killed process.
-    """
-    if state is None:
-        return False
-    try:
-        age = time.time() - (state.parent / f".{state.name}.lock.info").stat().st_mtime
-    except OSError:
-        return False
-    return age < _STALE_LOCK
 
 
 def _queue(stack: str) -> str:

@@ -1,6 +1,7 @@
 """One line of `sentinel records`: what was asked and changed, what was decided by which rule and why, and what came of it."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -50,10 +51,21 @@ def _operation(body: Mapping[str, Any]) -> str:
 
 
 def _about_actor(body: Mapping[str, Any]) -> str:
-    """What was stopped or resumed, or whose breaker has which state."""
+    """What was stopped or resumed, whose breaker has which state, who was told, or who is who in a chat."""
     if "of" in body:
         return f"breaker of {body['of']}: {body['state']}"
+    if "receiver" in body:
+        return _about_notices(body)
+    if "linked" in body:
+        return f"chat user {body['user']} is {body['actor'] if body['linked'] else 'nobody'} now"
     return f"{body['scope']} {body['name']}".strip() if "scope" in body else ""
+
+
+def _about_notices(body: Mapping[str, Any]) -> str:
+    """Which receiver, and what became of how many notices to it."""
+    states = Counter(str(each["state"]).replace("_", " ") for each in body.get("results", ()))
+    came = ", ".join(f"{count} {state}" for state, count in states.items())
+    return f"{body['receiver']}: {came or body.get('id') or 'read on'}"
 
 
 def _changes(body: Mapping[str, Any]) -> str:

@@ -31,6 +31,12 @@ def change_lines(effects: Sequence[Mapping[str, Any]]) -> ChangeLines:
     )
 
 
+def call_lines(call: Mapping[str, Any]) -> ChangeLines:
+    """The parameters of the call as they are sent, with secrets masked: effects alone do not say what an action does."""
+    text = code_text(json.dumps(call.get("parameters"), ensure_ascii=False, indent=1).split("\n"))
+    return ChangeLines(text=text[:LONGEST_BLOCK], whole=len(text) <= LONGEST_BLOCK)
+
+
 def code_text(lines: Sequence[str]) -> str:
     """The lines as text in a block of code: control characters as escapes, nothing that ends the block or that Slack interprets."""
     plain = (visible(line).replace("`", "'").replace("\n", " ") for line in lines)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
-from gateway.notices.change_lines import change_lines
+from gateway.notices.change_lines import call_lines, change_lines
 
 RIGHTS: Final = (
     "aws_iam_",
@@ -32,7 +32,9 @@ def no_buttons_reason(summary: Mapping[str, Any], longest: timedelta) -> str:
     What has no effect that we know, or is not shown whole, may not either: nobody could see what it is.
     """
     effects: Sequence[Mapping[str, Any]] = summary.get("effects") or ()
-    if "cut" in summary or not (summary.get("call") or {}).get("whole") or not change_lines(effects).whole:
+    call = summary.get("call") or {}
+    shown = call.get("whole") and call_lines(call).whole and change_lines(effects).whole
+    if "cut" in summary or not shown:
         return f"Not all of this call can be shown here. {ELSEWHERE}"
     if not effects:
         return f"What this call changes is not known. {ELSEWHERE}"

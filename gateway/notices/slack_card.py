@@ -10,7 +10,7 @@ from typing import Any, Final
 from gateway.model.json import Json
 from gateway.model.masking import without_digests
 from gateway.model.record import Record
-from gateway.notices.change_lines import LONGEST_BLOCK, change_lines, code_text, visible
+from gateway.notices.change_lines import LONGEST_BLOCK, call_lines, change_lines, code_text, visible
 from gateway.notices.no_buttons import no_buttons_reason
 
 APPROVE: Final = "approve"
@@ -29,8 +29,12 @@ _FIELD: Final = 1_900
 _HEADER: Final = 140
 
 
-def card(record: Record, *, longest_grant: timedelta, public_url: str = "", closing: str = "") -> dict[str, Any]:
-    """The message about the DECIDED record of a held change. With `closing`, how it was decided, it has no buttons any more."""
+def card(
+    record: Record, *, longest_grant: timedelta, public_url: str = "", closing: str = "", note: str = ""
+) -> dict[str, Any]:
+    """The message about the DECIDED record of a held change. With `closing`, how it was decided, it has no buttons any more; a `note` says
+    what has happened so far.
+    """
     body: Any = without_digests(record.body)
     title = f"{body['call']['service']} {body['call']['operation']}"
     blocks = [
@@ -38,10 +42,12 @@ def card(record: Record, *, longest_grant: timedelta, public_url: str = "", clos
         {"type": "section", "fields": _who(record, body)},
         *_requester_says(body.get("motive")),
         *_changes(body["effects"]),
+        _call(body["call"]),
         *_listed("Why it is held", [_why(each) for each in _objections(body["decision"])]),
         *_listed("Depends on it", list((body.get("facts") or {}).get("dependants") or ())),
         *_listed("Ends the claims", list(body["decision"].get("supersedes") or ())),
         {"type": "section", "text": _plain(_who_may(body["decision"].get("needs")), _SECTION)},
+        *([{"type": "section", "text": _plain(note, _SECTION)}] if note else []),
         *_ending(record, no_buttons_reason(body, longest_grant), closing, public_url),
     ]
     return {"text": f"{title} by {record.actor} waits for a person.", "blocks": blocks}
@@ -77,6 +83,11 @@ def _changes(effects: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     made = change_lines(effects)
     of = "" if made.whole else f", the first of {len(effects)}, not all of it shown"
     return [_code(f"What it changes{of}", made.text)] if effects else []
+
+
+def _call(call: Mapping[str, Any]) -> dict[str, Any]:
+    made = call_lines(call)
+    return _code("What is sent" if made.whole else "What is sent, not all of it shown", made.text)
 
 
 def _listed(title: str, lines: Sequence[str]) -> list[dict[str, Any]]:

@@ -38,6 +38,7 @@ from gateway.settings import (
     StackSettings,
     UpstreamSettings,
 )
+from gateway.settings_notices import ChatSettings, WebhookSettings
 from gateway.settings_run_task import RunTaskSettings
 from gateway.settings_signals import SignalSourceSettings
 from tests.kit.upstream import UpstreamStub
@@ -76,6 +77,8 @@ class Gate:
     """Of the stack."""
     signals: tuple[SignalSourceSettings, ...] = ()
     run_task: RunTaskSettings = field(default_factory=RunTaskSettings)
+    chat: ChatSettings = field(default_factory=ChatSettings)
+    webhooks: tuple[WebhookSettings, ...] = ()
     policy: PolicySettings = field(default_factory=PolicySettings)
     more_stacks: tuple[StackSettings, ...] = ()
     """Besides the copy of the case's."""
@@ -189,6 +192,8 @@ class Gate:
                 upstream=UpstreamSettings(simulated=f"http://127.0.0.1:{self.upstream.port}", reply_seconds=300),
                 signals=self.signals,
                 run_task=self.run_task,
+                chat=self.chat,
+                webhooks=self.webhooks,
                 policy=self.policy,
                 stacks=(
                     StackSettings(name="kafka", path=self.stack, mode=self.mode, data_plane=self.data_plane),

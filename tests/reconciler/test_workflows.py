@@ -1,7 +1,6 @@
 """DBOS runs the line once for each mutation, one at a time, and continues after a failure."""
 
 import asyncio
-import os
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,7 +30,7 @@ from reconciler.proof.undeclared import DeclaredCache
 from reconciler.proposal import Proposal
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.refreshed import Refreshed
-from reconciler.workflows import Worker, durable, serve, terraform_is_applying
+from reconciler.workflows import Worker, durable, serve
 from tests.kit.decided import effect, record_mutation
 
 Apply = Callable[..., Awaitable[str]]
@@ -428,12 +427,3 @@ async def test_nothing_is_written_back_while_terraform_applies(worker: Worker, a
         assert await locked.run_once(runner) == 0
         lock.unlink()
         assert await locked.run_once(runner) == 1
-
-
-def test_a_lock_that_a_killed_terraform_left_is_not_waited_for_forever(tmp_path: Path) -> None:
-    lock = tmp_path / ".terraform.tfstate.lock.info"
-    lock.write_text("{}")
-    assert terraform_is_applying(tmp_path / "terraform.tfstate")
-    os.utime(lock, (0, 0))
-    assert not terraform_is_applying(tmp_path / "terraform.tfstate")
-    assert not terraform_is_applying(None)

@@ -15,6 +15,8 @@ from gateway.doors.api.response import reply_to_json
 from gateway.doors.api.run_task import HcpRunTask
 from gateway.doors.api.schemas import SessionBody
 from gateway.doors.asgi import RequestBody, declared_length, inbound_of
+from gateway.doors.chat.slack_chat import SlackChat
+from gateway.doors.deliveries import DeliveryBook
 from gateway.doors.serialize import time_to_json
 from gateway.drift_watch import DriftWatch
 from gateway.errors import NotAllowed, NotFound
@@ -86,6 +88,8 @@ class Context:
     limits: FairLimitsOf
     plans: PlanCheck
     run_task: HcpRunTask
+    chat: SlackChat
+    deliveries: DeliveryBook
     commands: LedgerCommands
     keys: KeyRing
     clock: Clock

@@ -11,7 +11,9 @@ from fastapi.security import HTTPBearer
 from gateway.checks.stops import RULE as STOPPED
 from gateway.doors.api.answers import LONGEST_LIST, claims_answer
 from gateway.doors.api.budgets import add_budget_routes
+from gateway.doors.api.chat import add_chat_routes, add_slack_route
 from gateway.doors.api.context import Context, told
+from gateway.doors.api.deliveries import add_delivery_routes
 from gateway.doors.api.drift import add_drift_routes
 from gateway.doors.api.explain import add_explanation_route
 from gateway.doors.api.glass import add_glass_route
@@ -71,6 +73,7 @@ def routes(context: Context) -> APIRouter:
     router, unkeyed = APIRouter(dependencies=[Security(_BEARER)]), APIRouter()
     add_message_route(unkeyed, context)
     add_run_task_route(unkeyed, context)
+    add_slack_route(unkeyed, context)
     _add_mutation_routes(router, context)
     _add_approval_routes(router, context)
     _add_record_route(router, context)
@@ -83,6 +86,8 @@ def routes(context: Context) -> APIRouter:
     add_stop_routes(router, context)
     add_budget_routes(router, context)
     add_plan_routes(router, context)
+    add_chat_routes(router, context)
+    add_delivery_routes(router, context)
     add_time_box_routes(router, context, lambda result: _response(context, result))
     every = APIRouter(prefix="/v1", responses=dict(ANSWER))
     for part in (unkeyed, router):

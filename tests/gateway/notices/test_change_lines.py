@@ -1,6 +1,6 @@
 """The lines of a change."""
 
-from gateway.notices.change_lines import LONGEST_BLOCK, change_lines, code_text, visible
+from gateway.notices.change_lines import LONGEST_BLOCK, call_lines, change_lines, code_text, visible
 from tests.kit.held import effect
 
 
@@ -27,3 +27,10 @@ def test_what_is_left_out_is_not_whole() -> None:
 def test_nothing_in_a_line_ends_the_block_or_means_something() -> None:
     assert code_text(["a`b\n<!here>&"]) == "a'b &lt;!here&gt;&amp;"
     assert visible("a\u202eb\x1bc\nd") == "a\\u202eb\\x1bc\nd"
+
+
+def test_the_call_is_shown_as_it_is_sent() -> None:
+    made = call_lines({"parameters": {"commands": ["rm -rf `x`"]}})
+    assert made.text.split("\n") == ["{", ' "commands": [', "  \"rm -rf 'x'\"", " ]", "}"]
+    assert made.whole
+    assert not call_lines({"parameters": ["x" * LONGEST_BLOCK]}).whole

@@ -46,4 +46,5 @@ def test_what_nobody_can_see_has_no_buttons() -> None:
     assert "Not all of this call" in _reason(effect(value="x" * 301))
     assert "Not all of this call" in _reason(effect(value="x" * 250), *[effect("a" * 300, value="&" * 90)] * 9)
     assert "Not all of this call" in _reason(call={"service": "sqs", "whole": False})
+    assert "Not all of this call" in _reason(call={"parameters": {"Document": "x" * 3_000}, "whole": True})
     assert "not known" in no_buttons_reason({"call": {"whole": True}, "effects": []}, LONGEST)

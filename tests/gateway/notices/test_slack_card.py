@@ -36,6 +36,7 @@ def test_a_card_shows_the_exact_change_and_who_asks_in_whose_words() -> None:
     text = json.dumps(message, ensure_ascii=False)
     for shown in (
         "aws_sqs_queue.jobs.delay_seconds: 0 → 9",
+        "QueueUrl",
         "agent-1 (agent) on behalf of alice",
         "The requester says: “lag grows” Evidence named: A-1",
         "guardrail.wide: A person must see it.",

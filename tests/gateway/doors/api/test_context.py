@@ -67,6 +67,8 @@ def context(store: Store) -> Context:
         commands=unused,
         plans=unused,
         run_task=unused,
+        chat=unused,
+        deliveries=unused,
         readers=unused,
         time_boxes=unused,
         clock=FixedClock(),

@@ -20,6 +20,9 @@ def test_only_what_was_not_decided_changes_no_table() -> None:
         Stage.PASSED,
         Stage.PROPOSED,
         Stage.PLAN_CHECKED,
+        Stage.NOTIFIED,
+        Stage.RESEND_ASKED,
+        Stage.CHAT_LINKED,
         *from_outside,
     }
 

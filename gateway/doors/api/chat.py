@@ -1,0 +1,79 @@
+"""The API's routes about the chat: where it sends what people do there, and who is who."""
+
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from gateway.doors.api.context import Context
+from gateway.doors.api.schemas import body_of, openapi_body
+from gateway.doors.asgi import RequestBody, declared_length, inbound_of
+from gateway.doors.chat.slack_request import LARGEST_REQUEST, is_user
+from gateway.errors import Malformed, NotAllowed, NotAuthenticated
+from gateway.model.caller import Caller
+
+_SIGNED: Final = {
+    "name": "X-Slack-Signature",
+    "in": "header",
+    "required": True,
+    "description": "HMAC-SHA256 of `v0:time:body` with the app's signing secret; it stands for the bearer key of the other routes.",
+    "schema": {"type": "string"},
+}
+
+
+class LinkBody(BaseModel):
+    """Which user of the chat the caller is."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    user: Annotated[str, Field(max_length=32, description="The id of your own user in the chat, `U…`.")]
+
+
+def add_slack_route(router: APIRouter, context: Context) -> None:
+    """Add the route for the chat. A request that is refused is recorded, as any stranger's."""
+
+    @router.post(
+        "/chat/slack",
+        openapi_extra={"parameters": [_SIGNED]},
+        summary="What people click and type in Slack: signed with the app's signing secret",
+    )
+    async def slack(request: Request) -> Response:
+        body = RequestBody(request.receive, LARGEST_REQUEST, declared=declared_length(request.scope))
+        inbound = inbound_of(request.scope, body, context.clock)
+        try:
+            said = await context.chat.take(inbound)
+        except (NotAuthenticated, Malformed, NotAllowed) as error:
+            await context.pipeline.turn_away(inbound, error)
+            raise
+        return JSONResponse({"response_type": "ephemeral", "text": said}) if said else Response()
+
+
+def add_chat_routes(router: APIRouter, context: Context) -> None:
+    """Add the routes by which people link themselves."""
+
+    @router.get("/chat/links", summary="Which user of the chat is which person")
+    async def links(caller: Annotated[Caller, Depends(context.caller)]) -> dict[str, Any]:
+        context.chat.require_on()
+        if not caller.sees_all:
+            raise NotAllowed("Only people and pipelines may list who is who in the chat.")
+        return {"team": context.chat.links.team, "links": await context.chat.links.all()}
+
+    @router.post(
+        "/chat/links", openapi_extra=openapi_body(LinkBody), summary="Link your own user of the chat to your key"
+    )
+    async def link(request: Request, caller: Annotated[Caller, Depends(context.caller)]) -> dict[str, Any]:
+        context.chat.require_on()
+        body = await body_of(context.inbound(request), LinkBody)
+        return await context.chat.links.link(caller, _user(body.user))
+
+    @router.delete("/chat/links/{user}", summary="End a link")
+    async def unlink(caller: Annotated[Caller, Depends(context.caller)], user: str) -> dict[str, Any]:
+        context.chat.require_on()
+        return await context.chat.links.unlink(caller, _user(user))
+
+
+def _user(text: str) -> str:
+    if not is_user(text):
+        raise Malformed(f"{text[:40]!r} is not the id of a user of the chat, which looks like U0123ABCD.")
+    return text

@@ -1,0 +1,1 @@
+"""Tells others what was recorded: signed webhooks, and cards in a chat."""

@@ -1,0 +1,185 @@
+"""Tells one receiver what was recorded, in the order of the records: reads on, sends what is due, records what came of it."""
+
+import asyncio
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Final, Protocol
+
+import structlog
+
+from gateway.errors import SentinelError
+from gateway.model.ids import digest_id
+from gateway.model.json import Json
+from gateway.model.record import Record, Stage
+from gateway.notices.content import notice_of
+from gateway.ports import Clock, RecordQuery
+from reconciler.notify.outbox import Attempted, OpenNotice, Outbox
+from reconciler.notify.post import Post
+from reconciler.notify.receivers import Receiver
+
+log = structlog.get_logger()
+
+_PAGE: Final = 200
+_QUIET: Final = 10_000
+"""Records that are looked at without a delivery before the position is recorded, so that a start reads no more than this again."""
+_PAUSE: Final = 5.0
+"""Seconds before a round that failed is tried again."""
+
+
+class NoticeLedger(Protocol):
+    """The ledger, as far as notices need it."""
+
+    async def records(self, query: RecordQuery) -> Sequence[Record]:
+        """The matching records."""
+        ...
+
+    async def changed_since(self, seq: int) -> tuple[int, Sequence[str]]:
+        """For -1, the number of the last record."""
+        ...
+
+    async def record_event(
+        self, record: Record, *, resources: Sequence[tuple[str, str]] = (), repeat: bool = False
+    ) -> bool:
+        """Append a record."""
+        ...
+
+
+class NoticeRuns(Protocol):
+    """Runs a batch durably."""
+
+    def deliver(self, name: str, outbox: Mapping[str, Json], keys: Sequence[tuple[int, int]]) -> Awaitable[object]:
+        """Send these notices and record what came of it."""
+        ...
+
+
+@dataclass(slots=True, kw_only=True)
+class Delivering:
+    """The notices of one receiver."""
+
+    receiver: Receiver
+    ledger: NoticeLedger
+    clock: Clock
+    outbox: Outbox = field(default_factory=lambda: Outbox(read=-1))
+    recorded: int = -1
+    """The position in the last record."""
+
+    @property
+    def id(self) -> str:
+        """What its records have as `mutation_id`."""
+        return digest_id("whk", self.receiver.name)
+
+    async def run(self, runs: NoticeRuns, poll_seconds: float, stop: asyncio.Event) -> None:
+        """Deliver until `stop` is set. What fails is logged and tried again."""
+        pause = poll_seconds
+        while not stop.is_set():
+            try:
+                pause = 0.0 if await self.run_once(runs) else poll_seconds
+            except SentinelError as error:
+                log.error("notices_wait", receiver=self.receiver.name, error=str(error))  # noqa: TRY400  the sentence is complete without a traceback
+                pause = _PAUSE
+            except Exception as error:  # noqa: BLE001  a traceback could show a URL; one receiver must not end the others
+                log.error("notices_broke", receiver=self.receiver.name, error=type(error).__name__)  # noqa: TRY400  as above
+                pause = _PAUSE
+            try:
+                await asyncio.wait_for(stop.wait(), pause)
+            except TimeoutError:
+                continue
+
+    async def run_once(self, runs: NoticeRuns) -> int:
+        """Read what is new and try what is due; how many were tried. The ledger's last word counts, never what this process remembers."""
+        await self.resume()
+        await self.read_on()
+        due = self.outbox.due(self.clock.now().timestamp())
+        if due:
+            outbox, self.outbox = self.outbox, Outbox(read=-1)  # what is recorded counts, also if this fails
+            await runs.deliver(self.receiver.name, outbox.to_json(), [notice.key for notice in due])
+        elif self.outbox.read - self.recorded >= _QUIET:
+            outbox, self.outbox = self.outbox, Outbox(read=-1)
+            await self._append(outbox, [])
+        return len(due)
+
+    async def resume(self) -> None:
+        """Go on where the last record says; a receiver that has none begins with what is recorded from now on."""
+        if self.outbox.read >= 0:
+            return
+        last = await self._last()
+        if last is None:
+            end, _ = await self.ledger.changed_since(-1)
+            await self._append(Outbox(read=end), [])
+            last = await self._last()
+        if last is not None:
+            self.outbox = replace(Outbox.from_json(last.body), based_on=last.seq)
+            self.recorded = self.outbox.read
+
+    async def read_on(self) -> None:
+        """Look at the records that are new, as long as there is room."""
+        while not self.outbox.full:
+            query = RecordQuery(after_seq=self.outbox.read, limit=_PAGE, newest_first=False)
+            page = await self.ledger.records(query)
+            for record in page:
+                self.outbox = self.outbox.seen(record.seq, *self._found(record))
+                if self.outbox.full:
+                    return
+            if len(page) < _PAGE:
+                return
+
+    def _found(self, record: Record) -> Sequence[OpenNotice]:
+        """What of a record is to be told to this receiver."""
+        if record.stage is Stage.RESEND_ASKED:
+            seq = record.body.get("seq")
+            mine = record.body.get("receiver") == self.receiver.name and isinstance(seq, int)
+            return [OpenNotice(seq=int(str(seq)), mutation_id="", asked=record.seq)] if mine else []
+        notice = notice_of(record)
+        if notice is None or not self.receiver.fits(notice):
+            return []
+        return [OpenNotice(seq=record.seq, mutation_id=record.mutation_id)]
+
+    async def send(self, keys: Sequence[tuple[int, int]]) -> list[dict[str, Json]]:
+        """Send these notices, each once and all at the same time; what the receiver answered. Raises `errors.LedgerUnavailable`."""
+        found = [await self._record(seq) for seq, _ in keys]
+        post = self.receiver.open()
+        try:
+            made = [self._attempt(post, record, *key) for record, key in zip(found, keys, strict=True)]
+            return [asdict(each) for each in await asyncio.gather(*made)]
+        finally:
+            await post.close()
+
+    async def record(self, outbox: Mapping[str, Json], attempted: Sequence[Mapping[str, Any]]) -> None:
+        """Record what came of a batch, and what still waits. Raises `errors.LedgerUnavailable`."""
+        answers = [Attempted(**each) for each in attempted]
+        now = self.clock.now().timestamp()
+        after, results = Outbox.from_json(outbox).after(answers, now, self.receiver.schedule)
+        await self._append(after, results)
+
+    async def _append(self, outbox: Outbox, results: list[dict[str, Json]]) -> None:
+        """Record, unless something else follows the same record already: a killed process had come so far, or a second one delivers."""
+        last = await self._last()
+        if (last.seq if last else 0) != outbox.based_on:
+            log.warning("notices_recorded_already", receiver=self.receiver.name)
+            return
+        body: dict[str, Json] = {"receiver": self.receiver.name, **outbox.to_json(), "results": results}
+        made = Record(stage=Stage.NOTIFIED, at=self.clock.now(), mutation_id=self.id, body=body)
+        await self.ledger.record_event(made, repeat=True)
+
+    async def _last(self) -> Record | None:
+        """The last record about this receiver."""
+        found = await self.ledger.records(RecordQuery(mutation_id=self.id, stage=Stage.NOTIFIED, limit=1))
+        return found[0] if found else None
+
+    async def _attempt(self, post: Post, record: Record | None, seq: int, asked: int) -> Attempted:
+        notice = notice_of(record) if record else None
+        made = Attempted(seq=seq, asked=asked, id="", type="", mutation_id="")
+        if record is None or notice is None:
+            return replace(made, error="Nobody is told of this record, or there is none.", for_good=True)
+        made = replace(made, id=notice.id, type=notice.type.value, mutation_id=notice.mutation_id)
+        try:
+            body, headers = self.receiver.message(notice, record, self.clock.now())
+        except SentinelError as error:
+            return replace(made, error=str(error))
+        answer = await post.send(body, headers)
+        return replace(made, status=answer.status, error=answer.error, retry_after=answer.retry_after)
+
+    async def _record(self, seq: int) -> Record | None:
+        query = RecordQuery(after_seq=seq - 1, limit=1, newest_first=False)
+        found = await self.ledger.records(query)
+        return found[0] if found and found[0].seq == seq else None

@@ -1,0 +1,94 @@
+"""Who is who in the chat."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from gateway.authn.caller import caller_of
+from gateway.clock import SystemClock
+from gateway.doors.chat.links import ChatLinks
+from gateway.errors import NotAllowed, NotFound
+from gateway.keyring.keys import SqlKeyRing
+from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
+from gateway.model.caller import ActorKind, Caller
+from gateway.model.record import Stage
+from gateway.ports import RecordQuery
+from gateway.settings import Settings
+
+
+@pytest.fixture
+async def links(tmp_path: Path) -> AsyncIterator[ChatLinks]:
+    settings = Settings(data=tmp_path)
+    async with open_sealed_ledger(settings) as ledger:
+        ring = SqlKeyRing(ledger, master=master_key_of(settings), clock=SystemClock())
+        yield ChatLinks(team="T1", ledger=ledger, keys=ring, clock=SystemClock())
+
+
+async def _caller(links: ChatLinks, actor: str, kind: ActorKind = ActorKind.HUMAN, *roles: str) -> Caller:
+    return caller_of(await links.keys.issue(actor=actor, kind=kind, roles=roles, lasts=timedelta(days=1)))
+
+
+async def test_a_person_links_themself_and_is_known_by_it(links: ChatLinks) -> None:
+    alice = await _caller(links, "alice", ActorKind.HUMAN, "approver")
+    made = await links.link(alice, "U1")
+    assert (made["actor"], made["key"], made["team"], made["linked"], made["by"]) == (
+        "alice",
+        alice.key_id,
+        "T1",
+        True,
+        "alice",
+    )
+    assert await links.person("U1") == alice
+    assert [(each["user"], each["actor"]) for each in await links.all()] == [("U1", "alice")]
+    [record] = await links.ledger.records(RecordQuery(stage=Stage.CHAT_LINKED))
+    assert (record.actor, record.body["user"]) == ("alice", "U1")
+
+
+@pytest.mark.parametrize("kind", [ActorKind.AGENT, ActorKind.SERVICE, ActorKind.PIPELINE])
+async def test_only_people_are_linked(links: ChatLinks, kind: ActorKind) -> None:
+    with pytest.raises(NotAllowed, match="Only a person"):
+        await links.link(await _caller(links, "robot", kind), "U1")
+
+
+async def test_a_session_is_not_linked(links: ChatLinks) -> None:
+    alice = await _caller(links, "alice")
+    session = await links.keys.issue(
+        actor="alice", kind=ActorKind.HUMAN, lasts=timedelta(hours=1), session_of=alice.key_id
+    )
+    with pytest.raises(NotAllowed, match="standing key"):
+        await links.link(caller_of(session), "U1")
+
+
+async def test_a_user_of_another_person_stays_theirs(links: ChatLinks) -> None:
+    alice, bob = await _caller(links, "alice"), await _caller(links, "bob")
+    await links.link(alice, "U1")
+    with pytest.raises(NotAllowed, match="another person"):
+        await links.link(bob, "U1")
+    with pytest.raises(NotAllowed, match="role `operator`"):
+        await links.unlink(bob, "U1")
+    assert (await links.person("U1")).actor == "alice"
+    ended = await links.unlink(await _caller(links, "chief", ActorKind.HUMAN, "operator"), "U1")
+    assert (ended["actor"], ended["by"], ended["linked"]) == ("alice", "chief", False)
+    await links.link(bob, "U1")
+    assert (await links.person("U1")).actor == "bob"
+
+
+async def test_a_link_that_was_ended_says_what_to_do(links: ChatLinks) -> None:
+    alice = await _caller(links, "alice")
+    await links.link(alice, "U1")
+    await links.unlink(alice, "U1")
+    with pytest.raises(NotAllowed, match="sentinel chat link U1"):
+        await links.person("U1")
+    with pytest.raises(NotFound, match="not linked"):
+        await links.unlink(alice, "U1")
+    assert await links.all() == []
+
+
+async def test_a_new_key_of_the_same_person_replaces_the_link(links: ChatLinks) -> None:
+    old, new = await _caller(links, "alice"), await _caller(links, "alice")
+    await links.link(old, "U1")
+    await links.link(new, "U1")
+    assert (await links.person("U1")).key_id == new.key_id
+    assert len(await links.all()) == 1

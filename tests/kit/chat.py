@@ -1,0 +1,103 @@
+"""A gateway whose people approve in a chat."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+from botocore.exceptions import ClientError
+
+from gateway.model.caller import ActorKind
+from gateway.settings_notices import ChatSettings
+from tests.kit.gate import Gate
+from tests.kit.hook import HookStub, receiving
+from tests.kit.slack import SECRET, TEAM, SlackStub, signed
+
+USERS = {"alice": "UALICE", "bob": "UBOB", "pipeline": "UPIPE", "nobody": "UNOBODY", "mallory": "UMALLORY"}
+
+
+@dataclass
+class Chat:
+    """The gateway, and the host where its answers arrive."""
+
+    gate: Gate
+    host: HookStub
+    slack: SlackStub
+
+    def post(self, body: bytes, headers: dict[str, str] | None = None) -> httpx.Response:
+        """Send a request to the gateway as Slack does."""
+        return httpx.post(f"{self.gate.url}/v1/chat/slack", content=body, headers=headers or signed(body))
+
+    def click(self, actor: str, action: str, mutation: str, reason: str | None = None) -> dict[str, Any]:
+        """Click a button, and return the answer that arrives at the chat's host."""
+        return self._answered(
+            "actions", lambda url: self.slack.click(USERS[actor], action, mutation, reason, response_url=url)
+        )
+
+    def say(self, actor: str, text: str) -> dict[str, Any]:
+        """Type a command, and return the answer that arrives."""
+        return self._answered("commands", lambda url: self.slack.command(USERS[actor], text, response_url=url))
+
+    def _answered(self, kind: str, make: Callable[[str], bytes]) -> dict[str, Any]:
+        """The answer to one request, which has an address of its own."""
+        path = f"/{kind}/{TEAM}/{uuid4()}"
+        reply = self.post(make(f"{self.slack.origin}{path}"))
+        assert reply.status_code == 200, reply.text
+        return self.arrived(path)
+
+    def arrived(self, path: str) -> dict[str, Any]:
+        """What arrives at a path of the chat's host."""
+
+        async def wait() -> dict[str, Any]:
+            async with asyncio.timeout(300):
+                while not (found := [each for each in list(self.host.received) if each.path == path]):  # noqa: ASYNC110  a stub that only keeps
+                    await asyncio.sleep(0.01)
+            return found[0].document
+
+        return asyncio.run(wait())
+
+    def link(self, actor: str) -> httpx.Response:
+        """Link an actor's user with the actor's own key."""
+        return httpx.post(
+            f"{self.gate.url}/v1/chat/links", json={"user": USERS[actor]}, headers=self.gate.bearer(actor)
+        )
+
+    def held(self, *, days: int | None = None, actor: str = "pipeline") -> str:
+        """A held call: a database is deleted, which one person may approve; with days, its backups are shortened, which two must."""
+        client = self.gate.client("rds", actor)
+        name = "kafka-reports"
+        try:
+            if days is None:
+                client.delete_db_instance(DBInstanceIdentifier=name, FinalDBSnapshotIdentifier=f"s-{uuid4()}")
+            else:
+                client.modify_db_instance(DBInstanceIdentifier=name, BackupRetentionPeriod=days)
+        except ClientError as error:
+            return str(error.response["ResponseMetadata"]["HTTPHeaders"]["x-sentinel-mutation"])
+        raise AssertionError("the call was not held")
+
+    def state(self, mutation: str) -> str:
+        """What people decided about it."""
+        [hold] = self.gate.run(self.gate.ledger.holds(state=None, mutation_id=mutation))
+        return str(hold.state.value)
+
+
+@contextmanager
+def chatting(directory: Path) -> Iterator[Chat]:
+    """One gateway and one chat; alice and bob are linked."""
+    with receiving(HookStub()) as host:
+        origin = f"http://127.0.0.1:{host.port}"
+        settings = ChatSettings.model_validate(
+            {"slack": {"signing_secret": SECRET, "team": TEAM, "host": origin, "webhook_url": f"{origin}/services/x"}}
+        )
+        with Gate(directory=directory, chat=settings) as gate:
+            made = Chat(gate, host, SlackStub(origin))
+            for person in ("alice", "bob"):
+                gate.issue(person, kind=ActorKind.HUMAN, roles=("approver",))
+                assert made.link(person).status_code == 200
+            gate.issue("nobody", kind=ActorKind.HUMAN, roles=())
+            gate.issue("chief", kind=ActorKind.HUMAN, roles=("operator",))
+            yield made

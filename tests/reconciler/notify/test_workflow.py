@@ -1,0 +1,106 @@
+"""Notices survive `kill -9` of the reconciler: none is lost, and what was answered is not sent again once DBOS knows it."""
+
+import asyncio
+import base64
+import signal
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from gateway.keyring.sealed_ledger import open_sealed_ledger
+from gateway.ledger.ledger import SqlLedger
+from gateway.model.ids import new_id
+from gateway.model.record import Stage
+from gateway.ports import RecordQuery
+from gateway.settings import Settings
+from reconciler.notify.workflow import NoticeWorkflow
+from tests.kit.decided import effect, record_mutation
+from tests.kit.forks import Forks
+from tests.kit.hook import HookStub, receiving
+from tests.reconciler.notify.notify_child import POINTS
+
+SECRET = "whsec_" + base64.b64encode(b"s" * 32).decode()
+pytestmark = [pytest.mark.slow, pytest.mark.allow_hosts(["127.0.0.1"])]
+T = TypeVar("T")
+
+
+@pytest.fixture(scope="module")
+def forks() -> Iterator[Forks]:
+    with Forks("tests.reconciler.notify.notify_child") as made:
+        yield made
+
+
+@pytest.fixture
+def stub() -> Iterator[HookStub]:
+    with receiving(HookStub()) as made:
+        yield made
+
+
+class Scene:
+    """One ledger, one receiver, and processes that come and go."""
+
+    def __init__(self, data: Path, stub: HookStub, forks: Forks) -> None:
+        self.data = data
+        self.stub = stub
+        self._forks = forks
+
+    def deliver(self, dies: str = "never", most: int = 1_000) -> int:
+        """Run a process; its exit code, or the signal that ended it as a negative number."""
+        return self._forks.run(str(self.data), self.stub.url, SECRET, dies, most)
+
+    def ledger(self, work: Callable[[SqlLedger], Awaitable[T]]) -> T:
+        """Do something with the ledger."""
+
+        async def run() -> T:
+            async with open_sealed_ledger(Settings(data=self.data)) as ledger:
+                return await work(ledger)
+
+        return asyncio.run(run())
+
+    def change(self, count: int) -> None:
+        """Record changes, each decided and settled."""
+
+        async def record(ledger: SqlLedger) -> None:
+            for _ in range(count):
+                await record_mutation(ledger, [(effect(f"aws_sqs_queue.{new_id('q')}", "delay_seconds", 1), 0)])
+
+        self.ledger(record)
+
+    def delivered(self) -> list[str]:
+        """The ids that the ledger says were delivered."""
+        records = self.ledger(lambda ledger: ledger.records(RecordQuery(stage=Stage.NOTIFIED, newest_first=False)))
+        results: Any = [result for record in records for result in record.body["results"]]  # type: ignore[union-attr]
+        return [result["id"] for result in results if result["state"] == "delivered"]
+
+
+@pytest.fixture
+def scene(tmp_path: Path, stub: HookStub, forks: Forks) -> Scene:
+    made = Scene(tmp_path, stub, forks)
+    assert made.deliver() == 0  # begins
+    made.change(3)
+    return made
+
+
+@pytest.mark.parametrize("point", sorted(POINTS))
+def test_killed_anywhere_everything_arrives_and_is_recorded_once(scene: Scene, point: str) -> None:
+    assert scene.deliver(point) == -signal.SIGKILL
+    assert scene.deliver() == 0
+    assert len(set(scene.stub.ids)) == 6
+    assert sorted(scene.delivered()) == sorted(set(scene.stub.ids))
+    if point in ("reading", "sending", "recording", "recorded"):
+        assert len(scene.stub.ids) == 6  # DBOS had the answers, or nothing was sent
+    assert scene.ledger(lambda ledger: ledger.verify())
+
+
+def test_killed_again_and_again_it_goes_on(scene: Scene) -> None:
+    for point in ("sent", "sending", "sent", "recording", "reading"):
+        assert scene.deliver(point) == -signal.SIGKILL
+    assert scene.deliver() == 0
+    assert sorted(scene.delivered()) == sorted(set(scene.stub.ids))
+    assert len(set(scene.stub.ids)) == 6
+
+
+async def test_without_receivers_nothing_waits() -> None:
+    await NoticeWorkflow({}, poll_seconds=0.05).run(0.05, asyncio.Event())
