@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from reconciler.drift.cloudtrail import Events
     from reconciler.model import Drift
-    from reconciler.standalone import Report
+    from reconciler.report import Report
 
 LEFT = 2
 """Exit code if something is left to a human."""

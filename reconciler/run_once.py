@@ -5,22 +5,18 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pydantic import SecretStr
-
-from gateway.clock import SystemClock
 from gateway.errors import SettingsInvalid
-from gateway.settings import SuggestSettings
 from gateway.terraform.provider_mirror import terraform_environment
 from reconciler.drift.cloudtrail import Event
-from reconciler.standalone import Report, finish, reconcile_copy, write
-from reconciler.suggest.opened import open_suggestions, users_folder
-from reconciler.suggest.suggest import Suggestions
+from reconciler.report import Report, write
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.executable import found_executable
-from reconciler.terraform.live import LiveReads
 from reconciler.terraform.plugin.warm import warm_provider
-from reconciler.unplanned import reconcile_unplanned
+
+if TYPE_CHECKING:
+    from reconciler.suggest.suggest import Suggestions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +77,9 @@ def _check(run: OneRun, environment: Mapping[str, str]) -> None:
 
 
 async def _planned(run: OneRun, terraform: Terraform, environment: Mapping[str, str]) -> Report:
+    # Each of the two ways imports only what it needs: a run without a plan takes no longer than a second.
+    from reconciler.standalone import finish, reconcile_copy  # noqa: PLC0415
+
     report = await reconcile_copy(
         terraform,
         run.path,
@@ -97,6 +96,9 @@ async def _unplanned(run: OneRun, terraform: Terraform, environment: Mapping[str
     state = run.known_state
     if state is None:
         raise SettingsInvalid("Without a plan, the state must be a file: give it with --state.")
+    from reconciler.terraform.live import LiveReads  # noqa: PLC0415  as above
+    from reconciler.unplanned import reconcile_unplanned  # noqa: PLC0415
+
     async with LiveReads.beside(terraform, cache_of(environment)) as reads:
         report = await reconcile_unplanned(
             reads, run.path, run.only, state=state, events=run.events, workdir=terraform.workdir, frozen=run.frozen
@@ -113,8 +115,16 @@ def cache_of(environment: Mapping[str, str]) -> Path | None:
     return base / "sentinel" / "providers" if base.is_absolute() else None
 
 
-def _suggestions(run: OneRun, environment: Mapping[str, str]) -> Suggestions | None:
-    key = environment.get("ANTHROPIC_API_KEY", "") if run.tokens else ""
+def _suggestions(run: OneRun, environment: Mapping[str, str]) -> "Suggestions | None":
+    if not run.tokens:
+        return None
+    from pydantic import SecretStr  # noqa: PLC0415  as above
+
+    from gateway.clock import SystemClock  # noqa: PLC0415
+    from gateway.settings import SuggestSettings  # noqa: PLC0415
+    from reconciler.suggest.opened import open_suggestions, users_folder  # noqa: PLC0415
+
     given = {"endpoint": endpoint} if (endpoint := environment.get("ANTHROPIC_BASE_URL")) else {}
-    settings = SuggestSettings(key=SecretStr(key), tokens_a_day=run.tokens, **given)
+    key = SecretStr(environment.get("ANTHROPIC_API_KEY", ""))
+    settings = SuggestSettings(key=key, tokens_a_day=run.tokens, **given)
     return open_suggestions(settings, users_folder(environment), SystemClock())

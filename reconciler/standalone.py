@@ -1,66 +1,31 @@
 """Writes drift back into any working copy, without a gateway: plan, classify the drift, edit a copy, prove the edits."""
 
-import difflib
-import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from os.path import commonpath
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from gateway.errors import CodeInvalid
+from reconciler.copied import copy_with_surroundings, temporarily_written
 from reconciler.drift.classify import classify_foreign_drift
 from reconciler.drift.cloudtrail import Event, origins
 from reconciler.drift.creations import read_creation
 from reconciler.drift.silent import silent_drift
 from reconciler.errors import StateNotUpdated, TerraformFailed
-from reconciler.model import Drift, Edited, Left, Proof, Wanted, is_new
+from reconciler.model import Drift, Left, Wanted, is_new
 from reconciler.proof.declared import ignored_changes
 from reconciler.proof.other_roots import other_roots
 from reconciler.proof.proofs import Verified, describe
-from reconciler.proof.propose import ProofContext, attempt, temporarily_written
+from reconciler.proof.propose import ProofContext, attempt
 from reconciler.proof.suggested import AskedOnce
+from reconciler.report import Report, write
 from reconciler.rewrite.create import Live, import_id_of, wanted_creations
-from reconciler.rewrite.surroundings import Surroundings, reached_directories, repository_of, surroundings
+from reconciler.rewrite.surroundings import Surroundings
 from reconciler.suggest.suggest import Suggestions
 from reconciler.terraform.cli import SavedPlan, Terraform
-from reconciler.terraform.downloaded import link_downloaded, select_workspace
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
 from reconciler.terraform.refreshed import live_objects
 from reconciler.terraform.state_update import apply_to_state, refresh_state
 
 _ROUNDS = 4
-_NOT_COPIED = (".git", ".terraform", "*.tfstate", "*.tfstate.*", "node_modules", ".venv")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """The result of reconciling a working copy."""
-
-    drifts: tuple[Drift, ...] = ()
-    """The drift that the edits write back; all of it is proved."""
-    edited: Edited = field(default_factory=Edited)
-    before: Mapping[Path, bytes] = field(default_factory=dict)
-    """The previous bytes of the edited files."""
-    left: tuple[Left, ...] = ()
-    proofs: tuple[Proof, ...] = ()
-    pending: str = ""
-    """Why `terraform plan -detailed-exitcode` still exits with 2, although nothing is left: the state is not up to date. A sentence."""
-    planned: bool = True
-    """Whether a plan was made; without one, only the text of the edits is proved."""
-    context: ProofContext | None = field(default=None, repr=False)
-    """The copy that was edited and planned."""
-    saved: SavedPlan | None = field(default=None, repr=False)
-    """The plan file of the code with the edits, if it would change nothing but the state."""
-
-    @property
-    def clean(self) -> bool:
-        """Whether `terraform plan -detailed-exitcode` exits with 0 once the edits are written."""
-        return not self.left and not self.pending
-
-    @property
-    def diff(self) -> str:
-        """The unified diff of all edits."""
-        return "".join(_diff(path, self.before[path], new) for path, new in sorted(self.edited.files.items()))
 
 
 async def reconcile_copy(
@@ -145,55 +110,6 @@ async def _refresh_edited(context: ProofContext, report: Report) -> None:
         )
     else:
         await refresh_state(terraform, root, state=state, targets=edited)
-
-
-def write(path: Path, report: Report) -> None:
-    """Write the edited files into the working copy, each atomically.
-
-    Raises `gateway.errors.CodeInvalid`, and writes nothing, if one of them changed since it was read.
-    """
-    for name, before in report.before.items():
-        if (path / name).read_bytes() != before:
-            message = f"{path / name} was changed while Sentinel worked on it, so nothing was written. Run it again."
-            raise CodeInvalid(message)
-    top = repository_of(path)
-    if outside := [name for name in report.edited.files if not (path / name).resolve().is_relative_to(top)]:
-        message = f"{path / outside[0]} leads out of the repository {top}, so nothing was written."
-        raise CodeInvalid(message)
-    for name, content in report.edited.files.items():
-        target = (path / name).resolve()
-        temporary = target.with_name(f".{target.name}.sentinel")
-        temporary.write_bytes(content)
-        shutil.copymode(target, temporary)
-        temporary.replace(target)
-
-
-def copy_with_surroundings(
-    path: Path, target: Path, frozen: Sequence[str], data: Path | None
-) -> tuple[Path, Path, Surroundings]:
-    """Copy the stack and all roots that use its modules: the root module of the copy, what was copied, and the surroundings there.
-
-    `data` is the plug-in data of the stack (`.terraform`), whose downloaded modules are shown in the copy and whose workspace is selected there.
-    """
-    own = surroundings(path, repository_of(path), frozen)
-    root = copy_code(path, target, own.roots)
-    link_downloaded(root, data)
-    select_workspace(root, data, "")
-    top = common_directory(path, own.roots)
-    return root, top, own.copied(top, target)
-
-
-def copy_code(path: Path, target: Path, others: Sequence[Path] = ()) -> Path:
-    """Copy the stack and other roots, with the local modules they use, without state and plug-ins. Returns the root module of the copy."""
-    top = common_directory(path, others)
-    shutil.copytree(top, target, ignore=shutil.ignore_patterns(*_NOT_COPIED), symlinks=True)
-    return target / path.resolve().relative_to(top)
-
-
-def common_directory(path: Path, others: Sequence[Path] = ()) -> Path:
-    """The directory that holds the stack, other roots, and the local modules they use."""
-    roots = [path.resolve(), *others]
-    return Path(commonpath([*roots, *(each for root in roots for each in reached_directories(root) if each.is_dir())]))
 
 
 async def _prove(
@@ -289,9 +205,3 @@ def _new(entries: Sequence[Left], known: Sequence[Left]) -> list[Left]:
 def _without(drifts: Sequence[Drift], left: Sequence[Left]) -> list[Drift]:
     keys = {entry.wanted.key for entry in left}
     return [drift for drift in drifts if drift.wanted.key not in keys]
-
-
-def _diff(path: Path, old: bytes, new: bytes) -> str:
-    before, after = (content.decode(errors="replace").splitlines(keepends=True) for content in (old, new))
-    lines = difflib.unified_diff(before, after, fromfile=f"a/{path}", tofile=f"b/{path}")
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

@@ -4,20 +4,21 @@ For a person or a script that wants one value in code within a second. What only
 `sentinel reconcile` without `--no-plan` proves it.
 """
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from gateway.model.json import Json
 from gateway.terraform.config.instance import META
 from gateway.terraform.config.module import Module, load_module
+from reconciler.copied import copy_with_surroundings, temporarily_written
 from reconciler.drift.classify import classify_foreign_drift
 from reconciler.drift.cloudtrail import Event, origins
 from reconciler.model import Edited, Left, Proof, Wanted
 from reconciler.proof.proofs import captured, text_proofs
-from reconciler.proof.propose import temporarily_written
-from reconciler.rewrite.whole import edit_all
-from reconciler.standalone import Report, copy_with_surroundings
+from reconciler.report import Report
+from reconciler.rewrite.surroundings import Surroundings
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.live import LiveReads
 from reconciler.terraform.plan import TerraformPlan, read_plan, without_keys
@@ -41,7 +42,10 @@ async def reconcile_unplanned(
     """
     root, _, around = copy_with_surroundings(path, workdir / "copy", frozen, reads.terraform.plugin_data)
     stored = read_stored(state, targets)
-    live = await reads.refresh(path, state=state, targets=targets)
+    # What edits is imported while the provider starts.
+    live, edit_all = await asyncio.gather(
+        reads.refresh(path, state=state, targets=targets), asyncio.to_thread(_editors)
+    )
     plan = planned_by_code(load_module(root), stored, live)
     drifts, left = classify_foreign_drift(plan, origins(events, plan))
     gone = [each for each in stored if live.exists(each.address) is False]
@@ -57,6 +61,12 @@ async def reconcile_unplanned(
     written = {made.wanted.key for made in edited.edits}
     kept = tuple(drift for drift in drifts if drift.wanted.key in written)
     return Report(drifts=kept, edited=edited, before=before, left=left, proofs=proofs)
+
+
+def _editors() -> Callable[[Path, Sequence[Wanted], Surroundings], Edited]:
+    from reconciler.rewrite.whole import edit_all  # noqa: PLC0415  it takes long to import
+
+    return edit_all
 
 
 def planned_by_code(code: Module, stored: Sequence[StoredResource], live: Refreshed) -> TerraformPlan:

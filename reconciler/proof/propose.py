@@ -1,12 +1,12 @@
 """Makes the edits for wanted values and proves them; a value that cannot be written or proved is left, with the reason."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gateway.model.json import Json
 from gateway.model.mutation import WHOLE
+from reconciler.copied import temporarily_written
 from reconciler.model import Edited, Left, Proof, Wanted, is_new
 from reconciler.proof.other_roots import OtherRoot, plans, unsettled, using, with_others
 from reconciler.proof.proofs import CatchUp, Explain, Verified, verify
@@ -124,19 +124,6 @@ async def _verified(
         others = using(context.others, context.root, edited.files) if verified.holds else ()
         after = await plans(others)
     return with_others(verified, after, await plans(unsettled(others, after)))
-
-
-@contextmanager
-def temporarily_written(root: Path, files: Mapping[Path, bytes]) -> Iterator[Mapping[Path, bytes]]:
-    """Write files for the duration of the block, then restore them. Yields their previous bytes."""
-    before = {path: (root / path).read_bytes() for path in files}
-    try:
-        for path, content in files.items():
-            (root / path).write_bytes(content)
-        yield before
-    finally:
-        for path, content in before.items():
-            (root / path).write_bytes(content)
 
 
 def _with_left(explain: Explain, edited: Edited, own_left: Sequence[Left]) -> Explain:

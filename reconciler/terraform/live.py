@@ -5,14 +5,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import structlog
-
 from reconciler.errors import PluginUnavailable
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.plugin.reads import PluginReads
 from reconciler.terraform.refreshed import Refreshed
-
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,5 +39,7 @@ class LiveReads:
         try:
             return await self.plugin.refresh(root, state=state, targets=targets, data=self.terraform.plugin_data)
         except PluginUnavailable as error:
-            log.info("provider_not_read_directly", reason=str(error))
+            import structlog  # noqa: PLC0415  it takes long to import, and is seldom needed here
+
+            structlog.get_logger().info("provider_not_read_directly", reason=str(error))
             return await self.terraform.refresh(root, state=state, targets=targets)

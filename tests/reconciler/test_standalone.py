@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from gateway.errors import CodeInvalid
 from reconciler.__main__ import app
-from reconciler.model import Drift, Edited, Left, Wanted
-from reconciler.standalone import Report, copy_code, whole_or_not, write
+from reconciler.model import Drift, Left, Wanted
+from reconciler.standalone import whole_or_not
 
 
 @pytest.fixture
@@ -155,42 +154,6 @@ def test_without_terraform_it_says_so(tmp_path: Path) -> None:
     code, output = _run(str(tmp_path), "--terraform", "no-terraform-here")
     assert code == 1
     assert output["code"] == "terraform_missing"
-
-
-def test_the_copy_holds_the_modules_beside_the_stack_and_no_state(tmp_path: Path) -> None:
-    stack = tmp_path / "infra" / "shop"
-    stack.mkdir(parents=True)
-    (stack / "main.tf").write_text('module "a" {\n  source = "../modules/a"\n}\n')
-    (stack / "terraform.tfstate").write_text("{}")
-    (stack / ".terraform").mkdir()
-    (tmp_path / "infra/modules/a").mkdir(parents=True)
-    (tmp_path / "infra/modules/a/main.tf").write_text('module "b" {\n  source = "../b"\n}\n')
-    (tmp_path / "infra/modules/b").mkdir()
-    (tmp_path / "infra/modules/b/main.tf").touch()
-    (tmp_path / "other").mkdir()
-
-    root = copy_code(stack, tmp_path / "out")
-
-    assert root == tmp_path / "out" / "shop"
-    assert sorted(
-        str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()
-    ) == [
-        "modules/a/main.tf",
-        "modules/b/main.tf",
-        "shop/main.tf",
-    ]
-
-
-def test_a_file_that_changed_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
-    for name in ("a.tf", "b.tf"):
-        (tmp_path / name).write_text("old\n")
-    files = {Path("a.tf"): b"new\n", Path("b.tf"): b"new\n"}
-    report = Report(edited=Edited(files=files), before=dict.fromkeys(files, b"old\n"))
-    (tmp_path / "b.tf").write_text("mine\n")
-    with pytest.raises(CodeInvalid, match=r"b\.tf was changed"):
-        write(tmp_path, report)
-    assert (tmp_path / "a.tf").read_text() == "old\n"
-    assert report.diff.startswith("--- a/a.tf\n+++ b/a.tf\n@@ -1 +1 @@\n-old\n+new\n")
 
 
 def test_a_new_resource_is_written_whole_or_not_at_all() -> None:

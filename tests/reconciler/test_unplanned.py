@@ -12,7 +12,7 @@ import pytest
 
 from gateway.model.json import Json
 from gateway.terraform.config.module import load_module
-from reconciler.standalone import write
+from reconciler.report import write
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.live import LiveReads
 from reconciler.terraform.plugin.stored import StoredResource, read_stored

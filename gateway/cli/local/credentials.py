@@ -4,9 +4,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gateway.errors import SentinelError
-from gateway.ports import Key
+
+if TYPE_CHECKING:
+    from gateway.ports import Key
 
 FILE_NAME = "credentials.json"
 """Name of the file in the directory of `sentinel up`."""
@@ -48,7 +51,7 @@ class SavedCredentials:
         return self.keys[name]
 
 
-def credentials_text(url: str, region: str, keys: Mapping[str, Key]) -> str:
+def credentials_text(url: str, region: str, keys: "Mapping[str, Key]") -> str:
     """The JSON text that `read_credentials` reads."""
     keys_to_json = {name: {"id": key.id, "secret": key.secret, "actor": key.actor} for name, key in keys.items()}
     return json.dumps({"url": url, "region": region, "keys": keys_to_json}, indent=2) + "\n"

@@ -154,6 +154,6 @@ def names_in(text: bytes) -> Keys:
     removed first; what they leave of a string still has its names.
     """
     source = text.decode()
-    if _INTERRUPTED.search(source):
+    if ("#" in source or "/" in source) and _INTERRUPTED.search(source):
         source = f"{source}\n{_COMMENT.sub(' ', source)}"
     return frozenset(f"{match[1]}.{match[2]}" for match in _NAME.finditer(source))

@@ -10,11 +10,7 @@ import re
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
-
-import yaml
-from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
-from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
-from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_ssh_private_key
+from typing import Any
 
 from gateway.terraform.lang.values import EvaluationFailed, ListOf, Unknown, Value, decimal, number, text
 
@@ -135,6 +131,11 @@ def _uuidv5(namespace: Value, name: Value) -> str:
 
 
 def _rsadecrypt(source: Value, private_key: Value) -> str:
+    # Only few stacks use this or YAML, and a command should not import what it does not need.
+    from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15  # noqa: PLC0415
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey  # noqa: PLC0415
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_ssh_private_key  # noqa: PLC0415
+
     pem = text(private_key).encode()
     try:
         load = load_ssh_private_key if b"OPENSSH" in pem else load_pem_private_key
@@ -163,6 +164,8 @@ _MOST_ALIASES = 10
 
 
 def _yaml_value(source: Value) -> Value:
+    import yaml  # noqa: PLC0415  as for `rsadecrypt`
+
     try:
         events = list(islice(yaml.parse(text(source), Loader=yaml.SafeLoader), _MOST_EVENTS + 1))
         if len(events) > _MOST_EVENTS:
@@ -179,25 +182,26 @@ def _yaml_value(source: Value) -> Value:
     return _yaml_node(node)
 
 
-def _yaml_node(node: "yaml.Node") -> Value:
-    if isinstance(node, yaml.SequenceNode):
-        return [_yaml_node(item) for item in node.value]
-    if isinstance(node, yaml.MappingNode):
-        return {_yaml_key(key): _yaml_node(item) for key, item in node.value}
-    if not isinstance(node, yaml.ScalarNode):
-        raise Unknown("yamldecode() of this document")
-    return _scalar(node)
+def _yaml_node(node: Any) -> Value:
+    match node.id:
+        case "sequence":
+            return [_yaml_node(item) for item in node.value]
+        case "mapping":
+            return {_yaml_key(key): _yaml_node(item) for key, item in node.value}
+        case "scalar":
+            return _scalar(node)
+    raise Unknown("yamldecode() of this document")
 
 
-def _yaml_key(node: "yaml.Node") -> str:
-    if not isinstance(node, yaml.ScalarNode) or node.value == "<<":
+def _yaml_key(node: Any) -> str:
+    if node.id != "scalar" or node.value == "<<":
         raise Unknown("yamldecode() of keys that are not text, or of merged maps")
     return text(_scalar(node))
 
 
-def _scalar(node: "yaml.ScalarNode") -> Value:
+def _scalar(node: Any) -> Value:
     written: str = node.value
-    if node.style is not None:
+    if getattr(node, "style", None) is not None:
         return written
     if _CORE["null"].fullmatch(written):
         return None

@@ -226,9 +226,10 @@ def _expressions(node: Node) -> list[Node]:
 
 def _element(document: Document, node: Node) -> e.Element:
     key_node, value_node = _expressions(node)
-    key = read(document, key_node)
-    if isinstance(key, e.Name):
-        key = e.LiteralValue(key.start, key.end, key.name)
+    if [child.type for child in key_node.children] == ["variable_expr"]:
+        key: Expression = e.LiteralValue(key_node.start_byte, key_node.end_byte, document.text(key_node))
+    else:
+        key = read(document, key_node)
     return e.Element(node.start_byte, node.end_byte, key, read(document, value_node))
 
 

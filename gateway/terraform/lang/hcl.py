@@ -18,6 +18,8 @@ from gateway.terraform.lang.expression import Expression
 
 _LANGUAGE = Language(tree_sitter_hcl.language())
 _EXPONENT = re.compile(rb"(?<![\w.])\d+(?:\.\d+)?[eE][+-]?\d+(?!\w)")
+_PERHAPS_EXPONENT = re.compile(rb"\d[eE][+-]?\d")
+"""Found in a quarter of the time; most files have none."""
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -156,6 +158,8 @@ def _parsable(source: bytes) -> bytes:
     """The source with digits in place of numbers with exponents and spaces in place of a byte order mark; offsets stay the same."""
     if source.startswith(_BOM):
         source = b"   " + source[3:]
+    if not _PERHAPS_EXPONENT.search(source):
+        return source
     return _EXPONENT.sub(lambda match: b"0" * len(match.group()), source)
 
 

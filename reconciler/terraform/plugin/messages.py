@@ -5,25 +5,11 @@ protobuf passes over them.
 """
 
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Final
 
-from google.protobuf import descriptor_pb2 as descriptor
-from google.protobuf import descriptor_pool, message_factory
-
 _PACKAGE: Final = "sentinel_tfplugin5"
-_DESCRIPTOR: Final[Any] = descriptor
-"""Its classes are made when it is imported, so types do not know them."""
-_FIELD: Final = _DESCRIPTOR.FieldDescriptorProto
-_SCALARS: Final = MappingProxyType(
-    {
-        "string": _FIELD.TYPE_STRING,
-        "bytes": _FIELD.TYPE_BYTES,
-        "int32": _FIELD.TYPE_INT32,
-        "int64": _FIELD.TYPE_INT64,
-    }
-)
-
 _MESSAGES: Final[Mapping[str, Mapping[str, tuple[int, str]]]] = MappingProxyType(
     {
         "DynamicValue": {"msgpack": (1, "bytes"), "json": (2, "bytes")},
@@ -48,34 +34,38 @@ _MESSAGES: Final[Mapping[str, Mapping[str, tuple[int, str]]]] = MappingProxyType
 
 def message(name: str, /, **fields: Any) -> Any:
     """A message of this name with these fields. Raises `KeyError` for a name that is not described above."""
-    return _CLASSES[name](**fields)
+    return _classes()[name](**fields)
 
 
 def message_class(name: str) -> Any:
     """The class of a message."""
-    return _CLASSES[name]
+    return _classes()[name]
 
 
+@cache
 def _classes() -> Mapping[str, Any]:
+    # This takes long to import, so it is done where a provider is about to start anyway.
+    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory  # noqa: PLC0415
+
     pool = descriptor_pool.DescriptorPool()
-    pool.Add(_file())
+    pool.Add(_file(descriptor_pb2))
     return {
         name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.{name}")) for name in _MESSAGES
     }
 
 
-def _file() -> Any:
-    file = _DESCRIPTOR.FileDescriptorProto(name=f"{_PACKAGE}.proto", package=_PACKAGE, syntax="proto3")
+def _file(descriptor: Any) -> Any:
+    """The description of the messages. The classes of `descriptor` are made when it is imported, so types do not know them."""
+    of_field = descriptor.FieldDescriptorProto
+    scalars = {name: getattr(of_field, f"TYPE_{name.upper()}") for name in ("string", "bytes", "int32", "int64")}
+    file = descriptor.FileDescriptorProto(name=f"{_PACKAGE}.proto", package=_PACKAGE, syntax="proto3")
     for name, fields in _MESSAGES.items():
         described = file.message_type.add(name=name)
         for field, (number, written) in fields.items():
             kind = written.lstrip("*")
-            label = _FIELD.LABEL_REPEATED if written.startswith("*") else _FIELD.LABEL_OPTIONAL
+            label = of_field.LABEL_REPEATED if written.startswith("*") else of_field.LABEL_OPTIONAL
             added = described.field.add(name=field, number=number, label=label)
-            added.type = _SCALARS.get(kind, _FIELD.TYPE_MESSAGE)
-            if kind not in _SCALARS:
+            added.type = scalars.get(kind, of_field.TYPE_MESSAGE)
+            if kind not in scalars:
                 added.type_name = f".{_PACKAGE}.{kind}"
     return file
-
-
-_CLASSES: Final = _classes()

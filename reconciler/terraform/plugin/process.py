@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import grpc.aio
-
 from reconciler.errors import PluginUnavailable
 from reconciler.terraform.plugin.messages import message_class
 
@@ -64,6 +62,9 @@ class ProviderProcess:
             shutil.rmtree(folder, ignore_errors=True)
             raise PluginUnavailable.because(f"{executable.name} could not be started: {error}.") from error
         try:
+            import grpc.aio  # noqa: PLC0415  imported while the provider starts, which takes longer
+
+            message_class("Empty")
             socket = await _socket(process)
             options = [("grpc.max_receive_message_length", -1), ("grpc.enable_http_proxy", 0)]
             channel = grpc.aio.insecure_channel(f"unix:{socket}", options=options)
@@ -82,6 +83,8 @@ class ProviderProcess:
 
         Raises `errors.PluginUnavailable` if it does not answer, or answers with an error.
         """
+        import grpc.aio  # noqa: PLC0415  as in `start`
+
         kind = message_class(response)
         unary = self.channel.unary_unary(
             f"/tfplugin5.Provider/{method}",

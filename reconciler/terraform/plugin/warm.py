@@ -13,16 +13,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-import structlog
-
 from gateway.errors import CodeInvalid
 from reconciler.errors import PluginUnavailable
 from reconciler.terraform.plugin.locked import LOCK_FILE, check_locked, executable_of
 from reconciler.terraform.plugin.process import ProviderProcess
 from reconciler.terraform.plugin.reads import ProviderAt
 from reconciler.terraform.plugin.single import single_configuration
-
-log = structlog.get_logger()
 
 _OF_AWS: Final = "*/hashicorp/aws"
 
@@ -76,7 +72,9 @@ class WarmProvider:
             wanted = ProviderAt(executable=executable.resolve(), settings=json.dumps(settings, sort_keys=True))
             return _settings(source, await self._started(wanted))
         except (PluginUnavailable, CodeInvalid, OSError) as error:
-            log.info("provider_not_kept", reason=str(error))
+            import structlog  # noqa: PLC0415  it takes long to import, and is seldom needed here
+
+            structlog.get_logger().info("provider_not_kept", reason=str(error))
             return {}
 
     async def _started(self, wanted: ProviderAt) -> ProviderProcess:

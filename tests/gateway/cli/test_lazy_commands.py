@@ -112,6 +112,28 @@ def test_a_command_imports_only_what_it_needs(command: tuple[str, ...], needed: 
     assert needed or len(modules) < MOST_MODULES
 
 
+def test_a_reconcile_without_a_plan_imports_only_what_it_needs(tmp_path: Path) -> None:
+    """It is meant to take a second, with the start of a provider."""
+    (tmp_path / ".terraform").mkdir()
+    (tmp_path / "main.tf").write_text("locals {}\n")
+    (tmp_path / "terraform.tfstate").write_text('{"version": 4, "resources": []}')
+    modules = imported(tmp_path, "reconcile", ".", "--no-plan", "--only", "aws_sqs_queue.jobs")
+    assert "reconciler.rewrite.edit" in modules
+    assert {module.partition(".")[0] for module in modules} & SLOW == {"re2", "tree_sitter"}
+    unneeded = {
+        "attr",
+        "gateway.ports",
+        "gateway.settings",
+        "google",
+        "grpc",
+        "pygments",
+        "reconciler.standalone",
+        "structlog",
+        "yaml",
+    }
+    assert unneeded.isdisjoint(modules)
+
+
 def commands(places: dict[str, str]) -> tuple[LazyCommands, list[str]]:
     asked: list[str] = []
 
