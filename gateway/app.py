@@ -44,6 +44,7 @@ from gateway.doors.aws.stream import Reads
 from gateway.doors.aws.uploads import Uploads
 from gateway.doors.body_budget import BodyBudget
 from gateway.doors.router import DoorRouter
+from gateway.doors.stopping import Stopping
 from gateway.drift_watch import DriftWatch
 from gateway.effects.resolver import EffectResolver
 from gateway.keyring.keys import SqlKeyRing
@@ -63,6 +64,7 @@ from gateway.terraform.stacks import Stacks
 from gateway.unneeded_claims import UnneededClaims
 from gateway.wiring import Ports, checks, intake, run_task, signal_book, time_boxes
 from gateway.wiring_context import context_reader
+from gateway.wiring_mcp import mcp_doors
 
 log = structlog.get_logger()
 
@@ -120,7 +122,7 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
         await ports.drift.book.read(ledger)
         for work in _background(ports, lease):
             stack.callback(asyncio.ensure_future(work).cancel)
-        application = _application(ports, run_task(ports, stack))
+        application = _application(ports, run_task(ports, stack), stack)
         _log_start(ports)
         yield application
 
@@ -189,7 +191,7 @@ class _Wire:
     signer: RequestSigner
 
 
-def _application(ports: Ports, run_task: HcpRunTask) -> DoorRouter:
+def _application(ports: Ports, run_task: HcpRunTask, stack: AsyncExitStack) -> DoorRouter:
     settings, models = ports.settings, ServiceModels()
     wire = _Wire(
         routing=routing_index.shipped(),
@@ -211,8 +213,16 @@ def _application(ports: Ports, run_task: HcpRunTask) -> DoorRouter:
     app.mount("/", door)  # must be last: every path outside the API is an AWS request
     # The router wraps FastAPI and passes AWS requests directly to the door: FastAPI's work for a request costs more than the door's.
     budget = BodyBudget(settings.server.max_buffered_bytes)
+    stopping = Stopping()
     return DoorRouter(
-        app, aws=door, pipeline=pipeline, clock=ports.clock, budget=budget, public_url=settings.server.public_url
+        app,
+        aws=door,
+        pipeline=pipeline,
+        clock=ports.clock,
+        budget=budget,
+        public_url=settings.server.public_url,
+        doors={**mcp_doors(ports, context, stack, stopping)},
+        stopping=stopping,
     )
 
 

@@ -23,6 +23,7 @@ from gateway.model.caller import ActorKind
 from gateway.model.data_plane import DEFAULT_TREATMENTS, DataTreatment
 from gateway.model.verdict import Mode
 from gateway.settings_context import ContextSettings
+from gateway.settings_mcp import McpSettings
 from gateway.settings_mistakes import mistake_text
 from gateway.settings_publish import EventSourceSettings, GitHubSettings
 from gateway.settings_run_task import RunTaskSettings
@@ -308,6 +309,7 @@ class Settings(BaseSettings):
     reconcile: ReconcileSettings = ReconcileSettings()
     run_task: RunTaskSettings = RunTaskSettings()
     context: ContextSettings = ContextSettings()
+    mcp: McpSettings = McpSettings()
     stacks: tuple[StackSettings, ...] = ()
     signals: Annotated[tuple[SignalSourceSettings, ...], AfterValidator(distinct)] = ()
     """Sources of alerts and the like. With any, evidence is checked against what they say."""
