@@ -46,6 +46,7 @@ from gateway.doors.aws.uploads import Uploads
 from gateway.doors.body_budget import BodyBudget
 from gateway.doors.chat.slack_chat import SlackChat
 from gateway.doors.router import DoorRouter
+from gateway.doors.stopping import Stopping
 from gateway.drift_watch import DriftWatch
 from gateway.effects.resolver import EffectResolver
 from gateway.keyring.keys import SqlKeyRing
@@ -66,6 +67,7 @@ from gateway.unneeded_claims import UnneededClaims
 from gateway.wiring import Ports, checks, intake, run_task, signal_book, time_boxes
 from gateway.wiring_console import console_doors
 from gateway.wiring_context import context_reader
+from gateway.wiring_mcp import mcp_doors
 from gateway.wiring_notices import delivery_book, slack_chat
 
 log = structlog.get_logger()
@@ -125,7 +127,7 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
         await ports.drift.book.read(ledger)
         for work in _background(ports, lease):
             stack.callback(asyncio.ensure_future(work).cancel)
-        application = _application(ports, run_task(ports, stack), slack_chat(ports, stack))
+        application = _application(ports, run_task(ports, stack), slack_chat(ports, stack), stack)
         _log_start(ports)
         yield application
 
@@ -194,7 +196,7 @@ class _Wire:
     signer: RequestSigner
 
 
-def _application(ports: Ports, run_task: HcpRunTask, chat: SlackChat) -> DoorRouter:
+def _application(ports: Ports, run_task: HcpRunTask, chat: SlackChat, stack: AsyncExitStack) -> DoorRouter:
     settings, models = ports.settings, ServiceModels()
     wire = _Wire(
         routing=routing_index.shipped(),
@@ -217,6 +219,7 @@ def _application(ports: Ports, run_task: HcpRunTask, chat: SlackChat) -> DoorRou
     app.mount("/", door)  # must be last: every path outside the API is an AWS request
     # The router wraps FastAPI and passes AWS requests directly to the door: FastAPI's work for a request costs more than the door's.
     budget = BodyBudget(settings.server.max_buffered_bytes)
+    stopping = Stopping()
     return DoorRouter(
         app,
         aws=door,
@@ -224,9 +227,8 @@ def _application(ports: Ports, run_task: HcpRunTask, chat: SlackChat) -> DoorRou
         clock=ports.clock,
         budget=budget,
         public_url=settings.server.public_url,
-        doors={
-            **console_doors(ports, app, pipeline),
-        },
+        doors={**mcp_doors(ports, context, stack, stopping), **console_doors(ports, app, pipeline)},
+        stopping=stopping,
     )
 
 

@@ -25,6 +25,7 @@ from gateway.model.verdict import Mode
 from gateway.settings_console import ConsoleSettings
 from gateway.settings_context import ContextSettings
 from gateway.settings_exports import ExportSettings
+from gateway.settings_mcp import McpSettings
 from gateway.settings_mistakes import mistake_text
 from gateway.settings_notices import ChatSettings, WebhookSettings, distinct_webhooks
 from gateway.settings_publish import EventSourceSettings, GitHubSettings
@@ -317,6 +318,7 @@ class Settings(BaseSettings):
     """Receivers of signed webhooks."""
     exports: tuple[ExportSettings, ...] = ()
     """What `sentinel export --follow` keeps up to date."""
+    mcp: McpSettings = McpSettings()
     stacks: tuple[StackSettings, ...] = ()
     signals: Annotated[tuple[SignalSourceSettings, ...], AfterValidator(distinct)] = ()
     """Sources of alerts and the like. With any, evidence is checked against what they say."""

@@ -39,6 +39,7 @@ PLACES: Final[Mapping[str, str]] = {
     "resources": "gateway.cli.context:resources",
     "context": "gateway.cli.context:context",
     "history": "gateway.cli.context:history",
+    "mcp": "gateway.cli.mcp:mcp",
     "records": "gateway.cli.investigate:records",
     "explain": "gateway.cli.explain:explain",
     "blame": "gateway.cli.investigate:blame",

@@ -64,7 +64,7 @@ class Aws:
         self._endpoints = endpoints
         self._signer = signer
         self._client = client
-        self._user_agent = f"sentinel/{_version()}"
+        self._user_agent = f"sentinel/{software_version()}"
 
     async def prepare(self, call: Call, mutation_id: str, upload: Upload | None = None) -> SignedRequest:
         """The call, serialized from its parameters and signed; the body of an `upload` follows when it is sent. Sends nothing.
@@ -147,7 +147,8 @@ async def _sha256(body: bytes) -> str:
     return (await off_loop(len(body), partial(sha256, body))).hexdigest()
 
 
-def _version() -> str:
+def software_version() -> str:
+    """The version of the installed package; 0 if it is not installed."""
     try:
         return version("sentinel-gateway")
     except PackageNotFoundError:

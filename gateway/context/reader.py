@@ -25,11 +25,14 @@ from gateway.model.caller import Caller
 from gateway.model.mutation import WHOLE
 from gateway.model.path import put_all
 from gateway.model.signal import Signal
+from gateway.off_loop import off_loop
 from gateway.ports import Clock, PolicyEngine
 from gateway.terraform.stacks import Stacks
 
 MOST_DEPENDANTS: Final = 50
 """Dependants in one answer, the nearest first."""
+_BYTES_OF_A_RESOURCE: Final = 80
+"""Size that a resource counts as, to decide whether they are looked through in a thread."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,10 +77,13 @@ class ContextReader:
             "data_health": self._health(caller, found, live, attribute, max_age).to_json(),
         }
 
-    def resources(self, query: ResourceQuery) -> dict[str, Any]:
+    async def resources(self, query: ResourceQuery) -> dict[str, Any]:
         """The resources that fit, a page of them. Raises `errors.NotFound` for a stack that there is not."""
         loaded = self.stacks.snapshot()
-        found, more = find_resources(loaded, query)
+        size = _BYTES_OF_A_RESOURCE * sum(
+            len(stack.state.resources) + len(stack.code.instances) for stack in loaded.all
+        )
+        found, more = await off_loop(size, lambda: find_resources(loaded, query))
         next_after = f"{found[-1].stack.name}:{found[-1].address}" if more else ""
         health = DataHealth(
             read_at=self.clock.now(), sources=code_sources(self.stacks, ""), code_revision=loaded.revision

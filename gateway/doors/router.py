@@ -14,6 +14,7 @@ from gateway.doors.aws.request_head import is_form_upload
 from gateway.doors.body_budget import BodyBudget
 from gateway.doors.front_page import is_browser_at_root, send_front_page
 from gateway.doors.request_limits import head_error
+from gateway.doors.stopping import Stopping
 from gateway.errors import LedgerUnavailable, Malformed
 from gateway.pipeline import Pipeline
 from gateway.ports import Clock
@@ -36,11 +37,14 @@ class DoorRouter:
         budget: BodyBudget,
         public_url: str = "",
         doors: Mapping[str, App] | None = None,
+        stopping: Stopping | None = None,
     ) -> None:
         """`app` serves every request without an AWS signature that no other door has. `public_url` is shown to browsers.
 
         `doors` are further doors by the path that leads to them, e.g. `/mcp`: that path itself, and all below it.
         """
+        self.stopping = stopping or Stopping()
+        """What ends the streams that doors hold open; the server's protocol tells it when the server begins to stop."""
         self._public_url = public_url
         self._doors = dict(doors or {})
         self._app = app

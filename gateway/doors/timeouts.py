@@ -5,6 +5,8 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from gateway.doors.stopping import Stopping
+
 _RESPONSE_408 = (
     b"HTTP/1.1 408 Request Timeout\r\ncontent-type: text/plain; charset=utf-8\r\nconnection: close\r\n"
     b"content-length: 36\r\n\r\nThe request took too long to arrive."
@@ -44,6 +46,13 @@ class TimeoutProtocol(HttpToolsProtocol):
         self._set_timeout(None)
         self._end_stall()
         super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """The server begins to stop: have the application end the streams that clients hold open, then end as uvicorn does."""
+        stopping = getattr(self.app, "stopping", None)
+        if isinstance(stopping, Stopping):
+            stopping.stop()
+        super().shutdown()
 
     def pause_writing(self) -> None:
         """Start the timeout for the client to take what is written."""

@@ -208,6 +208,7 @@ class Gate:
                         port=0,
                         http=TimeoutProtocol,
                         log_level="error",
+                        proxy_headers=False,
                         lifespan="off",
                         timeout_graceful_shutdown=20,
                     )

@@ -21,9 +21,9 @@ async def context_answer(
     return told(caller, await context.readers.context(caller, address, attribute, max_age))
 
 
-def resources_answer(context: Context, caller: Caller, query: ResourceQuery) -> dict[str, Any]:
+async def resources_answer(context: Context, caller: Caller, query: ResourceQuery) -> dict[str, Any]:
     """The resources that fit."""
-    return told(caller, context.readers.resources(query))
+    return told(caller, await context.readers.resources(query))
 
 
 async def history_answer(context: Context, caller: Caller, address: str, query: HistoryQuery) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def add_resource_routes(router: APIRouter, context: Context) -> None:
         limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 50,
     ) -> dict[str, Any]:
         query = ResourceQuery(q=q, arn=arn, resource_type=resource_type, stack=stack, after=after, limit=limit)
-        return resources_answer(context, caller, query)
+        return await resources_answer(context, caller, query)
 
     @router.get(
         "/context",

@@ -50,5 +50,6 @@ async def test_an_agent_sees_the_goal_of_another_and_all_of_its_own() -> None:
 
 async def test_the_readers_are_asked_as_the_caller() -> None:
     assert (await context_answer(CONTEXT, AGENT, GROUP, "max_size", None))["signals"] == []
-    assert resources_answer(CONTEXT, AGENT, ResourceQuery(q="consumer-processor"))["resources"][0]["address"] == GROUP
+    found = await resources_answer(CONTEXT, AGENT, ResourceQuery(q="consumer-processor"))
+    assert found["resources"][0]["address"] == GROUP
     assert (await history_answer(CONTEXT, AGENT, GROUP, HistoryQuery()))["history"] == []

@@ -1,0 +1,178 @@
+"""Proposes a change by the same line as every door, and tells what became of it: what was decided, the counter-offer, how to wait."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import structlog
+
+from gateway.doors.api.context import told
+from gateway.doors.api.waiting import mutation_when_decided
+from gateway.doors.in_doubt import in_doubt_text
+from gateway.doors.mcp.arguments import DryRunMutation, ProposeMutation
+from gateway.doors.mcp.desk import Desk, ToolAnswer, ToolRequest
+from gateway.doors.refusal import refusal_text
+from gateway.doors.serialize import decision_to_json, finding_to_json, mutation_to_json, outcome_to_json
+from gateway.errors import SentinelError
+from gateway.model.caller import Caller
+from gateway.model.inbound import Inbound
+from gateway.model.mutation import Door, Mutation
+from gateway.model.outcome import Applied, Failed, InDoubt, Refused
+from gateway.model.verdict import Decision, Verdict
+from gateway.off_loop import off_loop
+from gateway.pipeline import MutationResult
+from gateway.ports import RecordQuery, Request, RequestDecoder
+
+log = structlog.get_logger()
+
+RETRY_AFTER: Final = 30
+"""Seconds after which an agent should ask again about a change that waits for a human."""
+_BYTES_OF_AN_EFFECT: Final = 160
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The authenticator of a request whose caller this door has authenticated."""
+
+    caller: Caller
+
+    async def authenticate(self, inbound: Inbound) -> Caller:  # noqa: ARG002  the protocol's shape
+        """The caller."""
+        return self.caller
+
+
+@dataclass(frozen=True, slots=True)
+class _ToolDecoder:
+    """Decodes a proposal as the API does; the record names this door."""
+
+    decoder: RequestDecoder
+
+    async def read(self, inbound: Inbound, caller: Caller) -> Request:
+        """The request. Raises as the API's decoder."""
+        return replace(await self.decoder.read(inbound, caller), door=Door.MCP)
+
+
+async def dry_run(desk: Desk, request: ToolRequest, given: DryRunMutation) -> ToolAnswer:
+    """The decision that the change would get; nothing changes."""
+    return await _propose(desk, request, given, dry_run=True)
+
+
+async def propose(desk: Desk, request: ToolRequest, given: ProposeMutation) -> ToolAnswer:
+    """What became of the change; with `wait_seconds`, once a human has decided if it is held."""
+    answer = await _propose(desk, request, given, key=given.idempotency_key)
+    held = answer.content.get("held")
+    if held is None or not given.wait_seconds:
+        return answer
+    state = await decided(desk, request.caller, held["mutation_id"], given.wait_seconds)
+    return replace(answer, content={**answer.content, "state": state["state"], "held": {**held, **_next(state)}})
+
+
+async def decided(desk: Desk, caller: Caller, mutation_id: str, seconds: float) -> dict[str, Any]:
+    """The state and records of a mutation, as soon as it is decided. Raises `errors.NotFound`, `errors.Overloaded`."""
+    query = RecordQuery(mutation_id=mutation_id, newest_first=False)
+    found = await mutation_when_decided(
+        desk.context.wakeups, mutation_id, caller.actor, lambda: desk.context.visible_records(caller, query), seconds
+    )
+    return {**told(caller, found), "url": desk.console_url(mutation_id), **_next(found)}
+
+
+def _next(found: Mapping[str, Any]) -> dict[str, str]:
+    """What to do now, as a sentence."""
+    match found["state"]:
+        case "approved":
+            return {"next": "A human approved it. Repeat the identical call: it passes once."}
+        case "rejected":
+            return {"next": "A human rejected it. Do not repeat it; explain_decision says why."}
+        case "held":
+            return {"next": "It waits for a human still. Ask again with wait_for_decision."}
+        case "in_flight" | "in_doubt":
+            return {"next": "Whether AWS carried it out is not known yet. Do not send it again; ask again."}
+        case _:
+            return {"next": "Nothing waits for it."}
+
+
+async def _propose(
+    desk: Desk, request: ToolRequest, given: DryRunMutation, *, dry_run: bool = False, key: str = ""
+) -> ToolAnswer:
+    context, caller = desk.context, request.caller
+    inbound = _inbound(request.inbound, given, dry_run=dry_run, key=key)
+    _, proposal = await context.pipeline.admit(inbound, _Known(caller), _ToolDecoder(context.decoder))
+    try:
+        result = await context.pipeline.execute(caller, proposal)
+        size = _BYTES_OF_AN_EFFECT * len(result.mutation.effects)
+        return await off_loop(size, lambda: _answer(desk, result))
+    except SentinelError:
+        raise
+    except Exception:
+        log.exception("proposal_broke", service=proposal.call.service, operation=proposal.call.operation)
+        detail = "Sentinel had an internal error. Look at the history of the resource before you send the call again."
+        return ToolAnswer(content={"code": "outcome_unknown", "detail": detail, "retry_safe": False}, is_error=True)
+
+
+def _inbound(inbound: Inbound, given: DryRunMutation, *, dry_run: bool, key: str) -> Inbound:
+    """The proposal as a request of the API, from the same sender."""
+    members = given.model_dump(mode="json", include={"service", "operation", "parameters", "region", "motive"})
+    body = json.dumps({**members, "dry_run": dry_run}).encode()
+    kept = [(name, value) for name, value in inbound.headers if name in ("user-agent", "authorization")]
+    own = [("content-type", "application/json"), *([("idempotency-key", key)] if key else [])]
+
+    async def read_body() -> bytes:
+        return body
+
+    return replace(inbound, headers=(*kept, *own), read_body=read_body)
+
+
+def _answer(desk: Desk, result: MutationResult) -> ToolAnswer:
+    mutation, decision, outcome = result.mutation, result.decision, result.outcome
+    verdict = decision.verdict.value if decision else "repeated"
+    members: dict[str, Any] = {
+        "mutation_id": mutation.id,
+        "verdict": verdict,
+        "outcome": "dry_run" if outcome is None else outcome_to_json(outcome)["outcome"],  # type: ignore[index]  # it has one
+        "detail": _detail(result),
+        "mutation": mutation_to_json(mutation),
+        "decision": None if decision is None else decision_to_json(decision),
+        "offers": _offers(decision),
+        "url": desk.console_url(mutation.id),
+    }
+    if isinstance(outcome, Applied):
+        members["response"] = desk.context.response(mutation.call, outcome.reply)
+    if isinstance(outcome, Refused) and outcome.decision.verdict is Verdict.HOLD:
+        members["held"] = {
+            "mutation_id": mutation.id,
+            "url": desk.console_url(mutation.id),
+            "retry_after_seconds": RETRY_AFTER,
+            "next": "A human must decide. Wait with wait_for_decision; once approved, repeat the identical call: it passes once.",
+        }
+    failed = isinstance(outcome, Failed | InDoubt) or (
+        verdict == Verdict.DENY.value and not isinstance(outcome, Applied)
+    )
+    return ToolAnswer(content=told(mutation.caller, members), is_error=failed)
+
+
+def _detail(result: MutationResult) -> str:
+    mutation, decision, outcome = result.mutation, result.decision, result.outcome
+    match outcome:
+        case None if decision is not None and decision.objections:
+            return f"Only judged, nothing was sent. {_objections(mutation, decision)}"
+        case None:
+            return "Only judged, nothing was sent. It would be carried out."
+        case Applied():
+            return "AWS carried it out."
+        case Refused():
+            return refusal_text(mutation, outcome.decision)
+        case Failed():
+            return f"AWS refused the call: {outcome.code}: {outcome.message} Nothing changed."
+        case InDoubt():
+            return in_doubt_text(mutation, outcome)
+
+
+def _objections(mutation: Mutation, decision: Decision) -> str:
+    return refusal_text(mutation, decision)
+
+
+def _offers(decision: Decision | None) -> list[dict[str, Any]]:
+    """Each objection with what would be accepted instead: the nearest value, or who holds it and when to come back."""
+    findings = decision.objections if decision else ()
+    return [{"offer": None, **finding_to_json(finding)} for finding in findings]

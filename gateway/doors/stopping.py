@@ -1,0 +1,20 @@
+"""Tells doors that the server is about to stop, so that they end the streams that clients hold open: it would wait for them."""
+
+from collections.abc import Callable
+
+
+class Stopping:
+    """What is to be done once, when the server begins to stop."""
+
+    def __init__(self) -> None:
+        self._callbacks: list[Callable[[], None]] = []
+
+    def add(self, callback: Callable[[], None]) -> None:
+        """Have `callback` called; it must not wait and not raise."""
+        self._callbacks.append(callback)
+
+    def stop(self) -> None:
+        """Call each of them. Later calls do nothing."""
+        callbacks, self._callbacks = self._callbacks, []
+        for callback in callbacks:
+            callback()

@@ -1,0 +1,92 @@
+"""What became of a proposal, in words and members; whole proposals are played in test_server.py."""
+
+import json
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from gateway.doors.mcp.arguments import DryRunMutation, ProposeMutation
+from gateway.doors.mcp.desk import Desk
+from gateway.doors.mcp.proposals import _answer, _inbound, _next, decided, propose
+from gateway.errors import NotFound
+from gateway.model.mutation import CallClass, Mutation
+from gateway.model.outcome import Failed, InDoubt
+from gateway.model.verdict import Decision, Finding, Verdict
+from gateway.pipeline import MutationResult
+from tests.kit.doubles import AGENT, CALL
+
+MUTATION = Mutation(id="mut_1", caller=AGENT, call=CALL, call_class=CallClass.MUTATION, motive=None, effects=())
+ALLOWED = Decision(findings=(Finding(check="a", verdict=Verdict.ALLOW, rule="a.passed", reason="Fine."),))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "word", "says"),
+    [
+        (Failed(code="Denied", message="No."), "failed", "AWS refused the call: Denied: No. Nothing changed."),
+        (InDoubt(reason="Cut off."), "in_doubt", "is not sent again"),
+    ],
+)
+def test_what_went_wrong_is_an_error_with_a_sentence(desk: Desk, outcome: Any, word: str, says: str) -> None:
+    answer = _answer(desk, MutationResult(mutation=MUTATION, decision=ALLOWED, outcome=outcome))
+    assert (answer.is_error, answer.content["outcome"]) == (True, word)
+    assert says in answer.content["detail"]
+
+
+def test_a_dry_run_that_would_pass(desk: Desk) -> None:
+    answer = _answer(desk, MutationResult(mutation=MUTATION, decision=ALLOWED, outcome=None))
+    assert (answer.is_error, answer.content["verdict"], answer.content["offers"]) == (False, "allow", [])
+    assert "would be carried out" in answer.content["detail"]
+
+
+@pytest.mark.parametrize("state", ["approved", "rejected", "held", "in_flight", "in_doubt", "applied", None])
+def test_each_state_has_a_next_step(state: str | None) -> None:
+    assert _next({"state": state})["next"].endswith(".")
+
+
+async def test_the_proposal_is_a_request_of_the_api_from_the_same_sender(request_by: Any) -> None:
+    inbound = request_by().inbound
+    given = ProposeMutation(service="sqs", operation="PurgeQueue", parameters={"QueueUrl": "u"}, wait_seconds=3)
+    made = _inbound(inbound, given, dry_run=True, key="k-1")
+    body = json.loads(await made.read_body())
+    assert body == {
+        "service": "sqs",
+        "operation": "PurgeQueue",
+        "parameters": {"QueueUrl": "u"},
+        "region": "",
+        "motive": None,
+        "dry_run": True,
+    }
+    assert (made.header("idempotency-key"), made.header("content-type"), made.target) == ("k-1", "application/json", "/mcp")  # fmt: skip
+    assert _inbound(inbound, DryRunMutation(service="s", operation="o", parameters={}), dry_run=True, key="").header("idempotency-key") is None  # fmt: skip
+
+
+async def test_a_proposal_that_breaks_may_have_been_sent(desk: Desk, request_by: Any) -> None:
+    class Broken:
+        """Admits everything and breaks."""
+
+        async def admit(self, inbound: Any, authenticator: Any, decoder: Any) -> Any:
+            assert await authenticator.authenticate(inbound) is AGENT
+            proposal = type("P", (), {"call": CALL})()
+            return AGENT, proposal
+
+        async def execute(self, caller: Any, proposal: Any) -> Any:
+            raise KeyError("hunter2")
+
+    context: Any = desk.context
+    context.pipeline, context.decoder = Broken(), None
+    with capture_logs() as logged:
+        answer = await propose(desk, request_by(), ProposeMutation(service="s", operation="o", parameters={}))
+    assert (answer.is_error, answer.content["code"], answer.content["retry_safe"]) == (True, "outcome_unknown", False)
+    assert "hunter2" not in str(answer.content)
+    assert [each["event"] for each in logged] == ["proposal_broke"]
+
+
+async def test_a_mutation_that_the_caller_may_not_see_is_not_found(desk: Desk) -> None:
+    async def nothing(caller: Any, query: Any) -> list[Any]:
+        return []
+
+    context: Any = desk.context
+    context.visible_records = nothing
+    with pytest.raises(NotFound):
+        await decided(desk, AGENT, "mut_1", 0)

@@ -1,0 +1,53 @@
+"""Each tool answers as the API does; what a caller did wrong is an answer, and what went wrong inside says nothing."""
+
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from gateway.doors.mcp.desk import Desk
+from gateway.doors.mcp.tools import TOOLS, call_tool
+from gateway.errors import NotFound
+from tests.kit.stacks import GROUP
+
+READS = {"find_resources", "get_context", "get_history", "list_claims", "list_drift", "explain_decision", "dry_run_mutation", "wait_for_decision"}  # fmt: skip
+
+
+def test_what_each_tool_may_do_is_said() -> None:
+    assert {name for name, tool in TOOLS.items() if not tool.changes} == READS
+    assert [name for name, tool in TOOLS.items() if tool.destructive] == ["propose_mutation"]
+    for tool in TOOLS.values():
+        assert tool.title
+        assert tool.description.endswith(".")
+        assert tool.output_schema["type"] == "object"
+        assert tool.members.keys() <= tool.output_schema["properties"].keys()
+
+
+async def test_a_tool_answers(desk: Desk, request_by: Any) -> None:
+    found = await call_tool(desk, request_by(), "find_resources", {"q": "consumer-processor"})
+    assert not found.is_error
+    assert [each["address"] for each in found.content["resources"]] == [GROUP]
+    context = await call_tool(desk, request_by(), "get_context", {"address": GROUP})
+    assert context.content["data_health"]
+    history = await call_tool(desk, request_by(), "get_history", {"address": GROUP})
+    assert history.content["history"] == []
+
+
+async def test_a_mistake_is_an_answer(desk: Desk, request_by: Any) -> None:
+    wrong = await call_tool(desk, request_by(), "get_context", {"address": 5})
+    assert (wrong.is_error, wrong.content["code"]) == (True, "malformed")
+    missing = await call_tool(desk, request_by(), "get_context", {"address": "aws_lb.none"})
+    assert (missing.is_error, missing.content["code"]) == (True, "not_found")
+
+
+async def test_what_breaks_inside_is_logged_and_not_told(desk: Desk, request_by: Any) -> None:
+    with capture_logs() as logged:
+        broken = await call_tool(desk, request_by(), "list_claims", {})
+    assert (broken.is_error, broken.content["code"]) == (True, "internal")
+    assert "queries" not in str(broken.content)
+    assert [each["event"] for each in logged] == ["tool_broke"]
+
+
+async def test_an_unknown_tool_is_an_error_of_the_protocol(desk: Desk, request_by: Any) -> None:
+    with pytest.raises(NotFound, match="tools/list"):
+        await call_tool(desk, request_by(), "rm_rf", {})

@@ -1,0 +1,13 @@
+"""Each callback is called once when the server begins to stop."""
+
+from gateway.doors.stopping import Stopping
+
+
+def test_each_is_called_once() -> None:
+    calls: list[int] = []
+    stopping = Stopping()
+    stopping.add(lambda: calls.append(1))
+    stopping.add(lambda: calls.append(2))
+    stopping.stop()
+    stopping.stop()
+    assert calls == [1, 2]
