@@ -52,6 +52,7 @@ from gateway.keyring.keys import SqlKeyRing
 from gateway.keyring.master_key import derived_key
 from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.ledger.time_box_ledger import SqlTimeBoxes
+from gateway.metrics_wiring import metrics_doors
 from gateway.model.masking import Masker
 from gateway.passed_counts import PassedCounts
 from gateway.pipeline import Pipeline
@@ -61,6 +62,7 @@ from gateway.service_models import ServiceModels
 from gateway.settings import Settings, without_password
 from gateway.stop_book import StopBook
 from gateway.survey import Survey
+from gateway.telemetry.telemetry import Telemetry
 from gateway.terraform.stacks import Stacks
 from gateway.unneeded_claims import UnneededClaims
 from gateway.wiring import Ports, checks, intake, run_task, signal_book, time_boxes
@@ -101,6 +103,8 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
         await ledger.renew_lease(clock.now(), lease)
         stack.push_async_callback(background.end_lease, ledger)
         await background.recover(ledger, clock)
+        telemetry = Telemetry(settings.telemetry)
+        stack.push_async_callback(telemetry.close)
         counts = PassedCounts(ledger, clock)
         stack.push_async_callback(counts.flush)
         ports = Ports(
@@ -118,6 +122,7 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             drift=DriftWatch(queries=ledger, events=ledger, stacks=stacks, policy=engine, clock=clock),
             signals=await signal_book(settings, ledger, clock),
             stops=StopBook(ledger, clock),
+            telemetry=telemetry,
         )
         await ports.stops.refresh()
         await ports.drift.book.read(ledger)
@@ -224,12 +229,13 @@ def _application(ports: Ports, run_task: HcpRunTask) -> DoorRouter:
         public_url=settings.server.public_url,
         doors={
             **console_doors(ports, app, pipeline),
+            **metrics_doors(ports, pipeline),
         },
     )
 
 
 def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
-    return Pipeline(
+    return ports.telemetry.pipeline(
         resolver=wire.resolver,
         survey=Survey(
             stacks=ports.stacks,
