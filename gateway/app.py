@@ -53,6 +53,7 @@ from gateway.keyring.keys import SqlKeyRing
 from gateway.keyring.master_key import derived_key
 from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.ledger.time_box_ledger import SqlTimeBoxes
+from gateway.wiring_metrics import metrics_doors
 from gateway.model.masking import Masker
 from gateway.passed_counts import PassedCounts
 from gateway.pipeline import Pipeline
@@ -62,6 +63,7 @@ from gateway.service_models import ServiceModels
 from gateway.settings import Settings, without_password
 from gateway.stop_book import StopBook
 from gateway.survey import Survey
+from gateway.telemetry.telemetry import Telemetry
 from gateway.terraform.stacks import Stacks
 from gateway.unneeded_claims import UnneededClaims
 from gateway.wiring import Ports, checks, intake, run_task, signal_book, time_boxes
@@ -105,6 +107,8 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
         await ledger.renew_lease(clock.now(), lease)
         stack.push_async_callback(background.end_lease, ledger)
         await background.recover(ledger, clock)
+        telemetry = Telemetry(settings.telemetry)
+        stack.push_async_callback(telemetry.close)
         counts = PassedCounts(ledger, clock)
         stack.push_async_callback(counts.flush)
         ports = Ports(
@@ -122,6 +126,7 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             drift=DriftWatch(queries=ledger, events=ledger, stacks=stacks, policy=engine, clock=clock),
             signals=await signal_book(settings, ledger, clock),
             stops=StopBook(ledger, clock),
+            telemetry=telemetry,
         )
         await ports.stops.refresh()
         await ports.drift.book.read(ledger)
@@ -227,13 +232,17 @@ def _application(ports: Ports, run_task: HcpRunTask, chat: SlackChat, stack: Asy
         clock=ports.clock,
         budget=budget,
         public_url=settings.server.public_url,
-        doors={**mcp_doors(ports, context, stack, stopping), **console_doors(ports, app, pipeline)},
+        doors={
+            **mcp_doors(ports, context, stack, stopping),
+            **console_doors(ports, app, pipeline),
+            **metrics_doors(ports, pipeline),
+        },
         stopping=stopping,
     )
 
 
 def _pipeline(ports: Ports, wire: _Wire) -> Pipeline:
-    return Pipeline(
+    return ports.telemetry.pipeline(
         resolver=wire.resolver,
         survey=Survey(
             stacks=ports.stacks,

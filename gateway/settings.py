@@ -31,6 +31,7 @@ from gateway.settings_notices import ChatSettings, WebhookSettings, distinct_web
 from gateway.settings_publish import EventSourceSettings, GitHubSettings
 from gateway.settings_run_task import RunTaskSettings
 from gateway.settings_signals import SignalSourceSettings, check_stacks, distinct
+from gateway.settings_telemetry import TelemetrySettings
 
 CONFIG_FILE = "sentinel.toml"
 
@@ -311,6 +312,7 @@ class Settings(BaseSettings):
     policy: PolicySettings = PolicySettings()
     reconcile: ReconcileSettings = ReconcileSettings()
     run_task: RunTaskSettings = RunTaskSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
     context: ContextSettings = ContextSettings()
     console: ConsoleSettings = ConsoleSettings()
     chat: ChatSettings = ChatSettings()

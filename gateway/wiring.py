@@ -45,6 +45,7 @@ from gateway.signals.files import SignalFiles
 from gateway.signals.intake import SignalIntake
 from gateway.signals.sns import SnsMessages
 from gateway.stop_book import StopBook
+from gateway.telemetry.telemetry import Telemetry
 from gateway.terraform.stacks import Stacks
 from gateway.wakeups import Wakeups
 
@@ -89,6 +90,7 @@ class Ports:
     drift: DriftWatch
     signals: SignalBook
     stops: StopBook
+    telemetry: Telemetry = field(default_factory=Telemetry)
     wakeups: Wakeups = field(default_factory=Wakeups)
 
 

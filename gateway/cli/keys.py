@@ -37,7 +37,7 @@ def create(
     role: Annotated[
         list[str] | None,
         typer.Option(
-            help="A role: `approver` may approve held calls, `operator` stop and resume changes, `break-glass` pass a hold at once; the reconciler's own key has `reconciler`; others are for your policies. May be repeated."
+            help="A role: `approver` may approve held calls, `operator` stop and resume changes, `break-glass` pass a hold at once; the reconciler's own key has `reconciler`; `metrics` may read /metrics; others are for your policies. May be repeated."
         ),
     ] = None,
     on_behalf_of: Annotated[str, typer.Option(help="The actor this one acts for.")] = "",

@@ -1,7 +1,7 @@
 """Doubles of the ports, which record their calls and fail on request, for tests of the pipeline without adapters."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -192,11 +192,16 @@ def inbound(target: str = "/", headers: tuple[tuple[str, str], ...] = (), body: 
 
 
 def line(
-    ledger: LedgerDouble, cloud: CloudDouble, verdict: Verdict = Verdict.ALLOW, mode: Mode = Mode.ENFORCE
+    ledger: LedgerDouble,
+    cloud: CloudDouble,
+    verdict: Verdict = Verdict.ALLOW,
+    mode: Mode = Mode.ENFORCE,
+    *,
+    make: Callable[..., Pipeline] = Pipeline,
 ) -> Pipeline:
     """The real pipeline on the doubles. No stack is guarded, so `mode` applies to every mutation."""
     stacks = Stacks((), default_mode=mode)
-    return Pipeline(
+    return make(
         resolver=EffectResolver(stacks, {}),
         survey=Survey(stacks=stacks, ledger=ledger, policy=PolicyDouble(), clock=FixedClock()),
         checks=CheckChain([Says(verdict)]),

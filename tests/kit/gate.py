@@ -41,6 +41,7 @@ from gateway.settings import (
 from gateway.settings_notices import ChatSettings, WebhookSettings
 from gateway.settings_run_task import RunTaskSettings
 from gateway.settings_signals import SignalSourceSettings
+from gateway.settings_telemetry import TelemetrySettings
 from tests.kit.upstream import UpstreamStub
 
 STACK = Path(__file__).parent.parent / "cases" / "stacks" / "kafka"
@@ -80,6 +81,7 @@ class Gate:
     chat: ChatSettings = field(default_factory=ChatSettings)
     webhooks: tuple[WebhookSettings, ...] = ()
     policy: PolicySettings = field(default_factory=PolicySettings)
+    telemetry: TelemetrySettings = field(default_factory=TelemetrySettings)
     more_stacks: tuple[StackSettings, ...] = ()
     """Besides the copy of the case's."""
     data: Path | None = None
@@ -195,6 +197,7 @@ class Gate:
                 chat=self.chat,
                 webhooks=self.webhooks,
                 policy=self.policy,
+                telemetry=self.telemetry,
                 stacks=(
                     StackSettings(name="kafka", path=self.stack, mode=self.mode, data_plane=self.data_plane),
                     *self.more_stacks,

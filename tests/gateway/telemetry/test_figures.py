@@ -1,0 +1,50 @@
+"""The figures as text: documented names, no series of creation times, and no stale figure of a ledger that does not answer."""
+
+from gateway.ledger.gauges import LedgerGauges
+from gateway.telemetry.figures import Figures
+
+GAUGES = LedgerGauges(seq=9, holds=2, claims=3, in_doubt=1, export_lag={"ocsf /x": 4})
+
+
+def test_the_ledger_s_figures_are_shown() -> None:
+    figures = Figures()
+    figures.show_ledger(GAUGES)
+    figures.show_policy("abc")
+    text, kind = figures.text("")
+    assert kind.startswith("text/plain")
+    lines = text.decode().splitlines()
+    for line in (
+        "sentinel_holds_open 2.0",
+        "sentinel_claims_open 3.0",
+        "sentinel_in_doubt 1.0",
+        "sentinel_ledger_seq 9.0",
+        'sentinel_export_lag_records{sink="ocsf /x"} 4.0',
+        'sentinel_policy_info{revision="abc"} 1.0',
+        "sentinel_ledger_readable 1.0",
+    ):
+        assert line in lines
+    figures.requests.labels("aws", "read", "admitted").inc()
+    assert b"_created" not in figures.text("")[0]
+
+
+def test_a_ledger_that_does_not_answer_has_no_old_figures() -> None:
+    figures = Figures()
+    figures.show_ledger(GAUGES)
+    figures.show_ledger(None)
+    lines = figures.text("")[0].decode().splitlines()
+    assert "sentinel_holds_open NaN" in lines
+    assert "sentinel_ledger_readable 0.0" in lines
+    assert not [line for line in lines if line.startswith("sentinel_export_lag_records{")]
+
+
+def test_only_the_policies_in_force_are_shown() -> None:
+    figures = Figures()
+    figures.show_policy("old")
+    figures.show_policy("new")
+    assert b'revision="old"' not in figures.text("")[0]
+
+
+def test_openmetrics_is_given_to_who_asks_for_it() -> None:
+    text, kind = Figures().text("application/openmetrics-text; version=1.0.0")
+    assert kind.startswith("application/openmetrics-text")
+    assert text.endswith(b"# EOF\n")
