@@ -11,6 +11,7 @@ READMES = (
     "README.md",
     *TABLES,
     "gateway/ledger/README.md",
+    "gateway/notices/README.md",
     "gateway/signals/README.md",
     "policies/README.md",
     "tests/bench/README.md",

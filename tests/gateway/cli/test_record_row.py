@@ -72,6 +72,11 @@ def test_a_decision_names_operation_value_rule_and_reason() -> None:
         ("reconciled", {"nothing_to_do": "In code already."}, "rule: reason", "In code already."),
         ("proposed", {"state": "open", "url": "https://h/pull/1"}, "rule: reason", "open https://h/pull/1"),
         ("key_issued", {"key": "SNTL1"}, "what", "SNTL1"),
+        ("notified", {"receiver": "ops", "results": [{"state": "given_up"}, {"state": "given_up"}]}, "what", "ops: 2 given up"),
+        ("notified", {"receiver": "ops", "results": []}, "what", "ops: read on"),
+        ("resend_asked", {"receiver": "ops", "id": "rec_7_ab"}, "what", "ops: rec_7_ab"),
+        ("chat_linked", {"user": "U1", "actor": "ann", "linked": True}, "what", "chat user U1 is ann now"),
+        ("chat_linked", {"user": "U1", "actor": "ann", "linked": False}, "what", "chat user U1 is nobody now"),
     ],
 )  # fmt: skip
 def test_the_other_stages_say_what_came_of_it(stage: str, body: dict[str, Any], column: str, says: str) -> None:

@@ -74,6 +74,12 @@ MATRIX: list[tuple[str, str, Any, tuple[Any, ...]]] = [
     ("DELETE", "/v1/stops/stp_none", None, (401, 403, 403, 403)),
     ("GET", "/v1/budgets", None, (401, 200, 200, 200)),
     ("POST", "/v1/budgets/actor_none/reset", {"reason": "Mended."}, (401, 403, 403, 403)),
+    # This gateway has no chat.
+    ("GET", "/v1/chat/links", None, (401, 404, 404, 404)),
+    ("POST", "/v1/chat/links", {"user": "U1"}, (401, 404, 404, 404)),
+    ("DELETE", "/v1/chat/links/user_none", None, (401, 404, 404, 404)),
+    ("GET", "/v1/deliveries", None, (401, 403, 403, 200)),
+    ("POST", "/v1/deliveries/resend", {"receiver": "ops", "id": "rec_1_ab"}, (401, 403, 403, 403)),
     ("GET", "/v1/resources?q=kafka", None, (401, 200, 200, 200)),
     ("GET", f"/v1/context?address={ADDRESS}", None, (401, 200, 200, 200)),
     ("GET", f"/v1/history?address={ADDRESS}", None, (401, 200, 200, 200)),
@@ -104,11 +110,12 @@ UNKEYED = {("POST", "/v1/signals/{source}")}
 def test_no_route_is_forgotten(gate: Gate) -> None:
     schema = httpx.get(f"{gate.url}/v1/openapi.json").json()
     routes = {(method.upper(), path) for path, methods in schema["paths"].items() for method in methods}
-    known = {(row[0], row[1].partition("?")[0].replace("held", "mutation_id").replace("applied", "mutation_id").replace("mut_none", "{mutation_id}").replace("drift_none", "{drift_id}").replace("no_source", "{source}").replace("stp_none", "{stop_id}").replace("actor_none", "{actor}")) for row in MATRIX}  # fmt: skip
-    assert routes == known | {("GET", "/readyz"), ("POST", "/v1/run-tasks/hcp")}
-    signed = schema["paths"]["/v1/run-tasks/hcp"]["post"]
-    assert "security" not in signed
-    assert signed["parameters"][0]["name"] == "X-Tfc-Task-Signature"
+    known = {(row[0], row[1].partition("?")[0].replace("held", "mutation_id").replace("applied", "mutation_id").replace("mut_none", "{mutation_id}").replace("drift_none", "{drift_id}").replace("no_source", "{source}").replace("stp_none", "{stop_id}").replace("actor_none", "{actor}").replace("user_none", "{user}")) for row in MATRIX}  # fmt: skip
+    assert routes == known | {("GET", "/readyz"), ("POST", "/v1/run-tasks/hcp"), ("POST", "/v1/chat/slack")}
+    for path, header in {"/v1/run-tasks/hcp": "X-Tfc-Task-Signature", "/v1/chat/slack": "X-Slack-Signature"}.items():
+        signed = schema["paths"][path]["post"]
+        assert "security" not in signed
+        assert signed["parameters"][0]["name"] == header
     for method, path in known:
         operation = schema["paths"][path][method.lower()]
         assert operation.get("security") == (None if (method, path) in UNKEYED else [{"HTTPBearer": []}])
