@@ -13,6 +13,7 @@ from gateway.model.json import Json
 from gateway.model.masking import PER_RUN
 from gateway.model.record import Stage
 from gateway.ports import Clock, LedgerCommands, LedgerQueries, RecordQuery
+from gateway.terraform.config.parsed import parsed_once
 from gateway.terraform.secrets import masked_text
 from reconciler.backlog import Backlog
 from reconciler.commit_message import CodeBefore, commit_message
@@ -108,7 +109,8 @@ class Line:
             tried = {**tried, "branch": await self.tip()}
             return replace(_without_edits(classified, left=left), tried=tried, corrects=applied.corrects)
         try:
-            proposal = await self._propose(branch, applied, backlog, classified)
+            with parsed_once():
+                proposal = await self._propose(branch, applied, backlog, classified)
         except CodeRefused as error:
             proposal = _without_edits(classified, left=all_left(classified.wanted, str(error)))
         return replace(proposal, tried=tried if proposal.left else {}, corrects=applied.corrects)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gateway.errors import SettingsInvalid
+from gateway.terraform.config.parsed import parsed_once
 from gateway.terraform.provider_mirror import terraform_environment
 from reconciler.drift.cloudtrail import Event
 from reconciler.report import Report, write
@@ -62,9 +63,10 @@ async def run_once(run: OneRun, environment: Mapping[str, str] = os.environ) -> 
                 shared_data=shared if shared.is_dir() else None,
                 warm=warm,
             )
-            return await (
-                _planned(run, terraform, environment) if run.planned else _unplanned(run, terraform, environment)
-            )
+            with parsed_once():
+                return await (
+                    _planned(run, terraform, environment) if run.planned else _unplanned(run, terraform, environment)
+                )
 
 
 def _check(run: OneRun, environment: Mapping[str, str]) -> None:

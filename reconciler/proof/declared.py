@@ -44,8 +44,8 @@ def read_declared(root: Path, wanted: Sequence[Wanted], sources: Mapping[Path, b
 
     Raises `gateway.errors.CodeInvalid` if the code cannot be read.
     """
-    instances = {instance.address: instance for instance in load_module(root, sources).instances()}
-    return [_declared(instances.get(want.address), want) for want in wanted]
+    module = load_module(root, sources)
+    return [_declared(module.instance(want.address), want) for want in wanted]
 
 
 def addresses(root: Path) -> Collection[str]:

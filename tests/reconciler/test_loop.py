@@ -21,6 +21,7 @@ from reconciler.loop import Line
 from reconciler.proof.undeclared import DeclaredCache
 from reconciler.publish.git import Branch, open_branch
 from reconciler.terraform.cli import Terraform
+from tests.kit.parses import count_parses
 
 pytestmark = [pytest.mark.terraform, pytest.mark.allow_hosts(["127.0.0.1"])]
 
@@ -80,8 +81,9 @@ def _log(line: Line, form: str = "%s") -> list[str]:
 
 
 async def test_a_change_is_written_to_where_its_value_came_from_and_recorded(
-    line: Line, committed: Any, ledger: SqlLedger, applied: Apply
+    line: Line, committed: Any, ledger: SqlLedger, applied: Apply, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    parses = count_parses(monkeypatch)
     checkout = (committed.path / "terraform.tfvars").read_bytes()
     mutation = await applied((GROUP, "desired_capacity", 2, 6))
     backlog = await _backlog(ledger)
@@ -89,6 +91,7 @@ async def test_a_change_is_written_to_where_its_value_came_from_and_recorded(
     body = await line.reconcile(backlog.decided[mutation], backlog)
 
     assert body["files"] == ["terraform.tfvars"]
+    assert parses[Path("main.tf")] == 1
     assert "-desired = 2\n+desired = 6" in str(body["diff"])
     proofs = body["proofs"]
     assert isinstance(proofs, list)

@@ -7,6 +7,7 @@ import pytest
 from gateway.errors import SettingsInvalid
 from reconciler.run_once import OneRun, _suggestions, cache_of, run_once
 from reconciler.suggest.claude import ClaudeSuggester
+from tests.kit.parses import count_parses
 
 
 @pytest.mark.parametrize(
@@ -21,6 +22,16 @@ from reconciler.suggest.claude import ClaudeSuggester
 async def test_options_that_do_not_go_together_are_refused(run: OneRun, reason: str) -> None:
     with pytest.raises(SettingsInvalid, match=reason):
         await run_once(run, {})
+
+
+async def test_one_run_parses_each_file_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".terraform").mkdir()
+    (tmp_path / "main.tf").write_text("locals {}\n")
+    (tmp_path / "terraform.tfstate").write_text('{"version": 4, "resources": []}')
+    parses = count_parses(monkeypatch)
+    report = await run_once(OneRun(path=tmp_path, planned=False, only=("aws_x.y",)), {})
+    assert "has no resource" in report.left[0].reason
+    assert parses == {Path("main.tf"): 1}
 
 
 @pytest.mark.parametrize(

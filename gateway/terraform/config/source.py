@@ -11,12 +11,13 @@ from tree_sitter import Node
 from gateway.errors import CodeInvalid
 from gateway.model.json import Json
 from gateway.terraform.config.downloaded import read_downloaded
+from gateway.terraform.config.parsed import parsed
 from gateway.terraform.config.templates import read_templates, template_names
 from gateway.terraform.config.workspace import DEFAULT, read_workspace
 from gateway.terraform.files import FileTree, file_tree
 from gateway.terraform.lang.expression import LiteralValue, bare
 from gateway.terraform.lang.grammar import read_attribute
-from gateway.terraform.lang.hcl import Document, file_bytes, parse
+from gateway.terraform.lang.hcl import Document, file_bytes
 
 _DEPTH = 40
 _LABELS = {"variable": 2, "output": 2, "module": 2, "provider": 2, "resource": 3, "data": 3}
@@ -221,7 +222,7 @@ class _Files:
         """The document of a file. Raises `CodeInvalid`."""
         source = self.read(path)
         known = self.known.get(path)
-        return known if known is not None and known.source == source else parse(path, source)
+        return known if known is not None and known.source == source else parsed(path, source)
 
 
 def _load_directory(files: _Files, directory: str) -> Source:
