@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from gateway.checks.rule_titles import titled
+from gateway.checks.rule_titles import built_in_rules, titled
 from gateway.model.rule_text import RuleText
 from gateway.model.verdict import Finding, Verdict
 from gateway.terraform.contracts.bounds import CONDITION, NAMES
@@ -25,3 +25,9 @@ def test_every_bound_has_a_title() -> None:
 
 def test_a_rule_that_nobody_knows_stays_as_it_is() -> None:
     assert titled((FINDING,), {}) == (FINDING,)
+
+
+def test_built_in_rules_have_titles_and_no_file() -> None:
+    found = built_in_rules()
+    assert found["bounds.max"].title == "A value above its maximum"
+    assert {text.source for text in found.values()} == {""}

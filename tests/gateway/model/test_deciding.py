@@ -4,7 +4,7 @@ import pytest
 
 from gateway.model.approval_rule import ApprovalRule
 from gateway.model.caller import ActorKind, Caller
-from gateway.model.deciding import glass_objection, objection, own_objection
+from gateway.model.deciding import drift_objection, glass_objection, objection, operator_objection, own_objection
 
 
 def caller(kind: ActorKind = ActorKind.HUMAN, *roles: str, behalf: str = "") -> Caller:
@@ -36,3 +36,9 @@ def test_only_a_human_with_the_role_breaks_the_glass() -> None:
     assert not glass_objection(caller(ActorKind.HUMAN, "break-glass"))
     assert glass_objection(caller(ActorKind.AGENT, "break-glass"))
     assert glass_objection(caller(ActorKind.HUMAN, "approver"))
+
+
+@pytest.mark.parametrize(("kind", "roles", "may"), [(ActorKind.HUMAN, ("operator", "approver"), True), (ActorKind.AGENT, ("operator", "approver"), False), (ActorKind.HUMAN, (), False)])  # fmt: skip
+def test_operators_and_who_decides_about_drift(kind: ActorKind, roles: tuple[str, ...], may: bool) -> None:
+    assert bool(operator_objection(caller(kind, *roles), "stop")) is not may
+    assert bool(drift_objection(caller(kind, *roles))) is not may

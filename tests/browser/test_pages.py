@@ -1,0 +1,199 @@
+"""Every page in a real browser: accessible in light and dark, without a broken policy, with the keyboard, and without script."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from gateway.doors.console.static_files import static_files
+from tests.browser.conftest import HOSTILE, propose
+from tests.kit.chromium import PATIENCE, a_page, accessibility_problems
+from tests.kit.console import held
+from tests.kit.gate import Gate
+
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.system]
+
+RESOURCE = "resource?address=aws_autoscaling_group.kafka_consumer"
+PAGES = ("feed", "approvals", "approvals/reject", "claims", "claims/release", "resources", RESOURCE, "drift", "write-back", "actors", "actors/agent", "policy")  # fmt: skip
+SHOWN = {"feed", "approvals", RESOURCE}
+"""Pages whose pictures are in the README."""
+FIRST_LOAD = 120 * 1024
+"""Bytes of a first visit."""
+
+
+@pytest.fixture(autouse=True)
+def _patient() -> None:
+    expect.set_options(timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_is_accessible(busy: Gate, browser: Browser, tmp_path: Path, scheme: str) -> None:
+    pictures = Path(os.environ.get("SENTINEL_SCREENSHOTS") or tmp_path)
+    with a_page(browser, busy, "ana", color_scheme=scheme) as page:
+        for path in PAGES:
+            answer = page.goto(f"/console/{path}")
+            assert answer is not None
+            assert answer.ok, path
+            assert accessibility_problems(page) == [], path
+            if path in SHOWN:
+                page.screenshot(path=pictures / f"{path.partition('?')[0]}-{scheme}.png")
+        page.get_by_role("link", name="Approvals").click()
+        page.get_by_role("link", name=re.compile("SetDesiredCapacity by rival")).click()
+        assert accessibility_problems(page) == []
+        page.screenshot(path=pictures / f"mutation-{scheme}.png")
+        page.get_by_role("button", name="Sign out").click()
+        assert accessibility_problems(page) == []
+
+
+def test_new_records_appear_and_the_list_stands_still_under_the_pointer(busy: Gate, browser: Browser) -> None:
+    with a_page(browser, busy, "ana") as page:
+        page.goto("/console/feed?verdict=hold")
+        made = held(busy)
+        expect(page.locator(f'#rows a[href$="{made}"]')).to_be_visible()
+        expect(page.locator("#count")).to_contain_text("new since you opened it")
+        page.locator("#rows tr").first.hover()
+        missed = held(busy)
+        expect(page.locator("#count")).not_to_have_text("")
+        page.wait_for_timeout(700)
+        assert page.locator(f'#rows a[href$="{missed}"]').count() == 0
+        page.mouse.move(5, 5)
+        expect(page.locator(f'#rows a[href$="{missed}"]')).to_be_visible()
+
+
+def test_filter_paging_back_and_deep_link(busy: Gate, browser: Browser) -> None:
+    with a_page(browser, busy, "ana") as page:
+        page.goto("/console/feed")
+        page.get_by_label("Verdict").select_option("deny")
+        page.get_by_role("button", name="Filter").click()
+        expect(page.locator("#rows tr")).to_have_count(1)
+        assert "verdict=deny" in page.url
+        page.go_back()
+        expect(page.locator("#rows tr").nth(5)).to_be_visible()
+        page.goto("/console/feed?verdict=deny&actor=agent")
+        expect(page.get_by_label("Verdict")).to_have_value("deny")
+        expect(page.get_by_label("Actor")).to_have_value("agent")
+
+
+def test_rows_are_walked_with_the_keyboard_and_focus_is_seen(busy: Gate, browser: Browser) -> None:
+    with a_page(browser, busy, "ana") as page:
+        page.goto("/console/claims")
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+        assert _outline(page) >= 2
+        page.goto("/console/feed?pause")
+        page.keyboard.press("j")
+        first = _focused_row(page)
+        page.keyboard.press("j")
+        page.keyboard.press("ArrowDown")
+        assert _focused_row(page) == first + 2
+        page.keyboard.press("k")
+        assert _focused_row(page) == first + 1
+        page.keyboard.press("/")
+        expect(page.get_by_label("Actor")).to_be_focused()
+        page.keyboard.type("jk")
+        expect(page.get_by_label("Actor")).to_have_value("jk")
+
+
+def _focused_row(page: Page) -> int:
+    return int(page.evaluate("() => [...document.querySelectorAll('[data-rows] tr')].findIndex(r => r.contains(document.activeElement))"))  # fmt: skip
+
+
+def _outline(page: Page) -> float:
+    return float(page.evaluate("() => parseFloat(getComputedStyle(document.activeElement).outlineWidth)"))
+
+
+def test_a_person_approves_and_rejects_without_script(busy: Gate, browser: Browser) -> None:
+    first, second = held(busy, "rival"), held(busy, "rival")
+    with a_page(browser, busy, "ana", java_script_enabled=False) as page:
+        page.get_by_role("link", name="Approvals").click()
+        card = page.locator("article", has=page.locator(f'a[href$="{first}"]'))
+        card.get_by_label("Reason to approve").fill("The alarm is real")
+        card.get_by_role("button", name="Approve exactly this").click()
+        expect(page.get_by_role("status")).to_contain_text("Approved.")
+        page.goto(f"/console/mutations/{second}")
+        page.get_by_label("Reason to reject").fill(".")
+        page.get_by_role("button", name="Reject for good").click()
+        expect(page.get_by_role("alert")).to_contain_text("Give a reason in words")
+        page.get_by_label("Reason to reject").fill("Not in a freeze")
+        page.get_by_role("button", name="Reject for good").click()
+        expect(page.get_by_role("status")).to_contain_text("Rejected.")
+        page.goto("/console/feed")
+        expect(page.locator("#rows tr").first).to_be_visible()
+        page.get_by_role("link", name="Refresh").click()
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_role("status")).to_contain_text("Signed out.")
+
+
+def test_hostile_text_does_nothing_on_any_page(busy: Gate, browser: Browser) -> None:
+    propose(busy, "rival", 4, HOSTILE)
+    reply = propose(busy, "agent", 9, HOSTILE)
+    mutation = reply["mutation"]["id"]
+    with a_page(browser, busy, "ana") as page:
+        for path in (
+            *PAGES,
+            f"mutations/{mutation}",
+            f"feed?actor={HOSTILE}",
+            f"approvals?actor={HOSTILE}",
+            f"policy?q={HOSTILE}",
+        ):
+            page.goto(f"/console/{path}")
+            assert page.locator("main img, main script, main [onload], main [onerror]").count() == 0, path
+        page.goto(f"/console/mutations/{mutation}")
+        expect(page.locator("blockquote")).to_have_text(HOSTILE)
+
+
+def test_nothing_is_loaded_from_elsewhere_and_little_at_all(busy: Gate, browser: Browser) -> None:
+    with a_page(browser, busy, "ana") as page:
+        loaded: dict[str, int] = {}
+        page.on(
+            "response",
+            lambda response: loaded.update(
+                {response.url: len(response.body()) if response.ok and "/stream" not in response.url else 0}
+            ),
+        )
+        page.goto("/console/feed")
+        expect(page.locator("#rows tr").first).to_be_visible()
+        assert all(url.startswith(busy.url) for url in loaded)
+        assert sum(loaded.values()) + len(static_files()["icon.svg"].content) <= FIRST_LOAD
+
+
+def test_no_other_page_can_frame_or_post_to_it(busy: Gate, browser: Browser) -> None:
+    mutation = held(busy)
+    before = len(busy.records())
+    with a_page(browser, busy, "ana") as page:
+        session_records = len(busy.records())
+        elsewhere = busy.url.replace("127.0.0.1", "localhost")
+        form = f'<form id="f" method="post" action="{busy.url}/console/mutations/{mutation}/reject"><input name="reason" value="forged by another site"></form>'
+        page.route(
+            f"{elsewhere}/evil",
+            lambda route: route.fulfill(
+                body=f'{form}<iframe src="{busy.url}/console/feed"></iframe>', content_type="text/html"
+            ),
+        )
+        context = page.context
+        evil = context.new_page()
+        evil.route(
+            "**/evil",
+            lambda route: route.fulfill(
+                body=f'{form}<iframe src="{busy.url}/console/feed"></iframe>', content_type="text/html"
+            ),
+        )
+        evil.goto(f"{elsewhere}/evil")
+        evil.wait_for_timeout(300)
+        framed = [frame for frame in evil.frames if frame.parent_frame is not None]
+        assert all("Sentinel" not in (frame.content() if frame.url.startswith("http") else "") for frame in framed)
+        with evil.expect_navigation():
+            evil.evaluate("() => document.getElementById('f').submit()")
+        assert "This form did not come from a page of this console" in evil.content()
+        assert len(busy.records()) == session_records
+    assert before < session_records + 1
+
+
+def test_script_of_a_page_cannot_read_the_cookie(busy: Gate, browser: Browser) -> None:
+    with a_page(browser, busy, "ana") as page:
+        assert page.evaluate("() => document.cookie") == ""
+        [cookie] = page.context.cookies()
+        assert (cookie["httpOnly"], cookie["sameSite"], cookie["path"]) == (True, "Lax", "/console")
+        assert page.evaluate("() => Object.keys(localStorage).length + Object.keys(sessionStorage).length") == 0

@@ -1,0 +1,68 @@
+"""Actors: what each asked, got and was refused, what it has left, and its stop."""
+
+import pytest
+
+from gateway.model.caller import ActorKind
+from gateway.model.record import Stage
+from tests.gateway.doors.console.test_approvals import propose
+from tests.kit.console import held, text_of, visitor
+from tests.kit.gate import Gate
+
+pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+
+
+def test_an_actor_s_page_says_what_it_got(gate: Gate) -> None:
+    held(gate, "agent")
+    assert propose(gate, "agent", 6).status_code == 200
+    assert propose(gate, "agent", 60).status_code == 403
+    shown = text_of(visitor(gate, "human").get("/console/actors/agent"))
+    assert "Of its newest 3 decisions: 1 ×" in shown
+    assert {"1 × allow", "1 × deny", "1 × hold"} <= {shown[at : at + 9].strip() for at in range(len(shown))} | {
+        shown[at : at + 8].strip() for at in range(len(shown))
+    }
+    assert "1 call waits for a human" in shown
+    assert "desired_capacity at 6" in shown
+    assert "a minute" in shown
+    gate.release_all()
+
+
+def test_an_operator_stops_and_resumes_with_a_reason(gate: Gate) -> None:
+    gate.issue("oper", kind=ActorKind.HUMAN, roles=("operator",))
+    client = visitor(gate, "oper")
+    assert client.post("/console/stops", data={"scope": "actor", "name": "rival", "reason": "."}).status_code == 400
+    assert (
+        client.post("/console/stops", data={"scope": "", "name": "rival", "reason": "It runs amok"}).status_code == 400
+    )
+    assert (
+        client.post("/console/stops", data={"scope": "actor", "name": "nobody", "reason": "It runs amok"}).status_code
+        == 404
+    )
+    assert (
+        client.post("/console/stops", data={"scope": "actor", "name": "rival", "reason": "It runs amok"}).status_code
+        == 303
+    )
+    [stop] = gate.records(stage=Stage.STOPPED)
+    assert (stop.actor, stop.body["reason"]) == ("oper", "It runs amok")
+    assert "It runs amok" in client.get("/console/actors").text
+    assert propose(gate, "rival", 5).status_code == 403
+    assert client.post(f"/console/stops/{stop.mutation_id}/resume", data={"reason": "It was mended"}).status_code == 303
+    assert [record.body["reason"] for record in gate.records(stage=Stage.RESUMED)] == ["It was mended"]
+
+
+def test_others_get_no_switch_and_are_refused_all_the_same(gate: Gate) -> None:
+    client = visitor(gate, "human")
+    for path in ("/console/actors", "/console/actors/agent"):
+        page = client.get(path)
+        assert "Only a human with the role `operator`" in text_of(page)
+        assert 'action="/console/stops"' not in page.text
+    reply = client.post("/console/stops", data={"scope": "all", "name": "", "reason": "I want quiet"})
+    assert reply.status_code == 403
+    assert client.post("/console/actors/agent/reset", data={"reason": "I want it so"}).status_code == 403
+    assert client.post("/console/stops/stp_none/resume", data={"reason": "I want it so"}).status_code in {403, 404}
+
+
+def test_an_agent_sees_only_itself(gate: Gate) -> None:
+    shown = text_of(visitor(gate, "rival").get("/console/actors"))
+    assert "rival agent" in shown
+    assert "pipeline" not in shown
+    assert "No key has this name, or you may not see it" in visitor(gate, "rival").get("/console/actors/agent").text
