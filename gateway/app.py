@@ -53,7 +53,6 @@ from gateway.keyring.keys import SqlKeyRing
 from gateway.keyring.master_key import derived_key
 from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.ledger.time_box_ledger import SqlTimeBoxes
-from gateway.wiring_metrics import metrics_doors
 from gateway.model.masking import Masker
 from gateway.passed_counts import PassedCounts
 from gateway.pipeline import Pipeline
@@ -70,6 +69,7 @@ from gateway.wiring import Ports, checks, intake, run_task, signal_book, time_bo
 from gateway.wiring_console import console_doors
 from gateway.wiring_context import context_reader
 from gateway.wiring_mcp import mcp_doors
+from gateway.wiring_metrics import metrics_doors
 from gateway.wiring_notices import delivery_book, slack_chat
 
 log = structlog.get_logger()

@@ -48,10 +48,13 @@ class TimeoutProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def shutdown(self) -> None:
-        """The server begins to stop: have the application end the streams that clients hold open, then end as uvicorn does."""
+        """The server begins to stop: end the streams that clients hold open, and let everything else be finished."""
         stopping = getattr(self.app, "stopping", None)
         if isinstance(stopping, Stopping):
             stopping.stop()
+        cycle: RequestResponseCycle | None = self.cycle  # None before the first request
+        if cycle is not None and not cycle.response_complete and cycle.scope.get(STREAM):
+            self.transport.close()
         super().shutdown()
 
     def pause_writing(self) -> None:
@@ -88,13 +91,6 @@ class TimeoutProtocol(HttpToolsProtocol):
         self._set_timeout(None)
         self._in_body = False
         super().on_message_complete()
-
-    def shutdown(self) -> None:
-        """The server stops: end what would go on for ever, and let everything else be finished."""
-        cycle: RequestResponseCycle | None = self.cycle  # None before the first request
-        if cycle is not None and not cycle.response_complete and cycle.scope.get(STREAM):
-            self.transport.close()
-        super().shutdown()
 
     def _end_stall(self) -> None:
         if self._stalled is not None:

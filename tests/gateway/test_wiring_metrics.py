@@ -3,9 +3,9 @@
 from types import SimpleNamespace
 from typing import Any
 
-from gateway.wiring_metrics import metrics_doors
 from gateway.settings import Settings
 from gateway.settings_telemetry import TelemetrySettings
+from gateway.wiring_metrics import metrics_doors
 
 
 def _ports(**telemetry: Any) -> Any:
