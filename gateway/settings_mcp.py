@@ -6,6 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 LOOPBACK_HOSTS = ("127.0.0.1", "127.0.0.1:*", "localhost", "localhost:*", "[::1]", "[::1]:*")
 """Always accepted: the ways to name this machine."""
+LOOPBACK_ORIGINS = ("http://127.0.0.1:*", "http://localhost:*", "http://[::1]:*")
+"""Always accepted: pages that this machine serves itself, such as a local inspector. They need a key like anyone."""
 
 
 class McpSettings(BaseModel):
