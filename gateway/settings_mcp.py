@@ -16,7 +16,7 @@ class McpSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     enabled: bool = True
-    """Whether there is a `/mcp`. The packages behind it are loaded at the first authenticated request, which takes seconds and 64 MB."""
+    """Whether there is a `/mcp`. The packages behind it are loaded at the first authenticated request, which takes seconds and memory."""
     hosts: tuple[str, ...] = ()
     """Values of the `Host` header that are accepted besides this machine's and that of `server.public_url`; `name:*` is any port."""
     origins: tuple[str, ...] = ()
