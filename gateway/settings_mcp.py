@@ -6,6 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 LOOPBACK_HOSTS = ("127.0.0.1", "127.0.0.1:*", "localhost", "localhost:*", "[::1]", "[::1]:*")
 """Always accepted: the ways to name this machine."""
+LOOPBACK_ORIGINS = ("http://127.0.0.1:*", "http://localhost:*", "http://[::1]:*")
+"""Always accepted: pages that this machine serves itself, such as a local inspector. They need a key like anyone."""
 
 
 class McpSettings(BaseModel):
@@ -14,7 +16,7 @@ class McpSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     enabled: bool = True
-    """Whether there is a `/mcp`. The packages behind it are loaded at the first authenticated request, which takes seconds and 64 MB."""
+    """Whether there is a `/mcp`. The packages behind it are loaded at the first authenticated request, which takes seconds and memory."""
     hosts: tuple[str, ...] = ()
     """Values of the `Host` header that are accepted besides this machine's and that of `server.public_url`; `name:*` is any port."""
     origins: tuple[str, ...] = ()

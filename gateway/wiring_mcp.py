@@ -14,7 +14,7 @@ from gateway.doors.mcp.metadata import PATH, ProtectedResource
 from gateway.doors.router import App
 from gateway.doors.stopping import Stopping
 from gateway.settings import ServerSettings
-from gateway.settings_mcp import LOOPBACK_HOSTS
+from gateway.settings_mcp import LOOPBACK_HOSTS, LOOPBACK_ORIGINS
 from gateway.wiring import Ports
 
 
@@ -30,7 +30,7 @@ def mcp_doors(ports: Ports, context: Context, stack: AsyncExitStack, stopping: S
         Bearer(ports.keys, ports.clock),
         resource,
         hosts=hosts_of(settings.server, settings.mcp.hosts),
-        origins=(base_url, *settings.mcp.origins),
+        origins=(base_url, *settings.mcp.origins, *LOOPBACK_ORIGINS),
         max_body_bytes=settings.server.max_body_bytes,
         most_streams=settings.mcp.most_streams,
         version=software_version(),

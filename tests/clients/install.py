@@ -44,6 +44,16 @@ def golang() -> Path:
     return CLIENTS / f"go-{_digest(HERE / 'go' / 'go.sum', HERE / 'go' / 'main.go')}"
 
 
+def node() -> Path:
+    """The directory of the Node.js that the suite of the Model Context Protocol needs: 22 or later."""
+    return CLIENTS / f"node-{_digest(HERE / 'mcp' / 'node.txt')}"
+
+
+def mcp_suite() -> Path:
+    """The directory of the conformance suite and the inspector of the Model Context Protocol."""
+    return CLIENTS / f"mcp-{_digest(HERE / 'mcp' / 'package-lock.json')}"
+
+
 def installed(directory: Path) -> Path:
     """The directory. Raises `NotInstalled` if it is missing."""
     if not directory.exists():
@@ -79,6 +89,17 @@ def _install_cli2(directory: Path) -> None:
     (directory / "aws").symlink_to(program.relative_to(directory))
 
 
+def _install_node(directory: Path) -> None:
+    uv = TOOLS / "uv" / "bin" / "uv"
+    _run(uv, "pip", "install", "--quiet", "--target", directory, "--python", sys.executable, "-r", HERE / "mcp" / "node.txt")
+
+
+def _install_mcp_suite(directory: Path) -> None:
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(HERE / "mcp" / name, directory)
+    _run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", where=directory)
+
+
 def _install_go(directory: Path) -> None:
     _run("go", "build", "-o", directory / "play", ".", where=HERE / "go", GOFLAGS="-mod=readonly", GOTOOLCHAIN="local")
 
@@ -88,6 +109,8 @@ STEPS: Sequence[tuple[str, Callable[[], Path], Callable[[Path], None]]] = (
     ("the JavaScript SDK", javascript, _install_javascript),
     ("AWS CLI 2", cli2, _install_cli2),
     ("the Go SDK", golang, _install_go),
+    ("Node.js 24", node, _install_node),
+    ("the suite of the Model Context Protocol", mcp_suite, _install_mcp_suite),
 )
 
 
