@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import SpanProcessor
 
 
-class Span(Protocol):
+class TraceSpan(Protocol):
     """A span that is under way."""
 
     def set_attribute(self, key: str, value: Any) -> None:
@@ -62,7 +62,9 @@ class OtelSpans:
         self._parent.set(self._propagator.extract(named) if named else None)
 
     @contextmanager
-    def span(self, name: str, attributes: Mapping[str, Any] | None = None, *, client: bool = False) -> "Iterator[Span]":
+    def span(
+        self, name: str, attributes: Mapping[str, Any] | None = None, *, client: bool = False
+    ) -> "Iterator[TraceSpan]":
         """See `Spans`."""
         from opentelemetry.trace import SpanKind, Status, StatusCode, get_current_span  # noqa: PLC0415  an extra
 
@@ -114,7 +116,7 @@ class NoSpans:
         attributes: Mapping[str, Any] | None = None,  # noqa: ARG002
         *,
         client: bool = False,  # noqa: ARG002
-    ) -> "Iterator[Span]":
+    ) -> "Iterator[TraceSpan]":
         """Nothing."""
         yield _NO_SPAN
 

@@ -10,7 +10,7 @@ from gateway.model.inbound import Inbound
 from gateway.model.mutation import Call, CallClass, Mutation
 from gateway.model.outcome import Applied, Failed, InDoubt, Outcome, Refused
 from gateway.model.verdict import Decision, Verdict
-from gateway.telemetry.spans import NoSpans, Span, Spans
+from gateway.telemetry.spans import NoSpans, Spans, TraceSpan
 
 if TYPE_CHECKING:
     from gateway.telemetry.figures import Figures
@@ -40,7 +40,7 @@ class Watch:
             self._figures.requests.labels(door_of(inbound), "unknown", code).inc()
 
     @contextmanager
-    def mutation(self) -> Iterator[Span]:
+    def mutation(self) -> Iterator[TraceSpan]:
         """The time in which a mutation is decided, recorded and sent."""
         _began.set(time.perf_counter())
         with self.spans.span("sentinel.mutation") as span:
@@ -71,7 +71,7 @@ class Watch:
             yield
 
     @contextmanager
-    def upstream(self, call: Call) -> Iterator[Span]:
+    def upstream(self, call: Call) -> Iterator[TraceSpan]:
         """The time in which AWS answers."""
         attributes = {
             "rpc.system": "aws-api",
@@ -96,7 +96,7 @@ class Watch:
             yield
 
 
-def describe(span: Span, mutation: Mutation, decision: Decision | None) -> None:
+def describe(span: TraceSpan, mutation: Mutation, decision: Decision | None) -> None:
     """Say on a span which mutation it is, why it was wanted and what was decided. No value and no actor is on it."""
     motive = mutation.motive
     members: dict[str, Any] = {"sentinel.mutation.id": mutation.id, "sentinel.class": mutation.call_class.value}

@@ -65,11 +65,11 @@ async def _verify(ledger: SqlLedger, name: str) -> int:
 async def _line(ledger: SqlLedger, *, rounds: int = 500, suffix: str = "") -> None:
     """What one mutation alone waits for."""
     for _ in range(50):
-        await _one(ledger)
+        await one_mutation(ledger)
     times, bare = [], []
     with tempfile.TemporaryDirectory() as directory, BareCommits(Path(directory)) as commits:
         for _ in range(rounds):
-            times.append(await _timed(lambda: _one(ledger)) * 1e3)
+            times.append(await _timed(lambda: one_mutation(ledger)) * 1e3)
             bare.append(commits.two())
     show(f"ledger.mutation{suffix}.p50", quantile(times, 0.5), "ms", floor=quantile(bare, 0.5), n=rounds)
     show(f"ledger.mutation{suffix}.p99", quantile(times, 0.99), "ms", floor=quantile(bare, 0.99), n=rounds)
@@ -78,7 +78,7 @@ async def _line(ledger: SqlLedger, *, rounds: int = 500, suffix: str = "") -> No
 async def _load(ledger: SqlLedger, *, each: int = 100) -> None:
     async def caller() -> None:
         for _ in range(each):
-            await _one(ledger)
+            await one_mutation(ledger)
 
     spent = await _timed(lambda: asyncio.gather(*(caller() for _ in range(CALLERS))))
     show("ledger.mutations_16_callers", CALLERS * each / spent, "mutations/s", n=CALLERS * each)
@@ -122,7 +122,7 @@ async def _timed(act: Callable[[], Awaitable[object]]) -> float:
     return time.perf_counter() - started
 
 
-async def _one(ledger: SqlLedger) -> None:
+async def one_mutation(ledger: SqlLedger) -> None:
     """View, decide, settle."""
     mutation = _mutation()
     address = mutation.effects[0].address
