@@ -18,6 +18,7 @@ log = structlog.get_logger()
 
 _NAME = "notify"
 _UNFINISHED = ["PENDING", "ENQUEUED"]
+_LAST_SECONDS = 5.0
 
 
 class NoticeWorkflow:
@@ -46,8 +47,12 @@ class NoticeWorkflow:
         """Deliver to every receiver until `stop` is set; one that fails does not hold up the others."""
         await self._finish_earlier()
         async with asyncio.TaskGroup() as group:
-            for receiver in self._receivers.values():
-                group.create_task(receiver.run(self, poll_seconds, stop))
+            tasks = [group.create_task(each.run(self, poll_seconds, stop)) for each in self._receivers.values()]
+            await stop.wait()
+            if tasks:
+                _, late = await asyncio.wait(tasks, timeout=_LAST_SECONDS)
+                for task in late:
+                    task.cancel()  # DBOS goes on with the batch at the next start
 
     async def _finish_earlier(self) -> None:
         """Wait for the batches that a killed process left: DBOS goes on with them by itself, and what they record counts."""
