@@ -37,11 +37,16 @@ class NoticeWorkflow:
     async def deliver(self, name: str, outbox: Mapping[str, Json], keys: Sequence[tuple[int, int]]) -> int:
         """Send these notices and record what came of it. Raises `errors.LedgerUnavailable`, `errors.NoticeInterrupted`."""
         with SetWorkflowID(new_id(_NAME)):
-            handle = await DBOS.start_workflow_async(self._workflow, name, dict(outbox), [list(key) for key in keys])
+            handle: WorkflowHandleAsync[int] = await DBOS.start_workflow_async(
+                self._workflow, name, dict(outbox), [list(key) for key in keys]
+            )
         try:
-            return await handle.get_result(polling_interval_sec=self._poll_seconds)
+            sent = await handle.get_result(polling_interval_sec=self._poll_seconds)
+            # The ledger has what came of it. Nothing else would ever end what DBOS keeps of a batch.
+            await DBOS.delete_workflow_async(handle.workflow_id)
         except dbos_error.DBOSException as error:
             raise NoticeInterrupted(f"Notices to {name} were interrupted; they are sent again.") from error
+        return sent
 
     async def run(self, poll_seconds: float, stop: asyncio.Event) -> None:
         """Deliver to every receiver until `stop` is set; one that fails does not hold up the others."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from dbos import DBOS
 
 from gateway.clock import SystemClock
 from gateway.keyring.sealed_ledger import open_sealed_ledger
@@ -131,8 +132,11 @@ async def test_a_receiver_that_never_answers_holds_up_no_other_and_no_stop(ledge
             for name in "ab":
                 await record_mutation(ledger, [(effect(f"aws_sqs_queue.{name}", "delay_seconds", 1), 0)])
             await _until(lambda: len(quick.received) >= 4 and bool(slow.received))
+            await _until(lambda: not receivers["quick"].outbox.open and receivers["quick"].outbox.read > 0)
+            kept = await DBOS.list_workflows_async(name="notify", status="SUCCESS")
             stop.set()
             await serving
+    assert not kept
     assert len(set(quick.ids)) == 4
     assert len(slow.received) <= 2  # the first of each mutation, still unanswered
 
