@@ -16,7 +16,7 @@ from gateway.ports import Clock, RecordQuery
 FAILED: Final = "failed"
 """Stands for those that are tried again and those that were given up."""
 _FAILED: Final = ("retrying", "given_up")
-_MOST: Final = 1_000
+_MOST: Final = 300
 """Records of deliveries that one question reads, newest first."""
 
 

@@ -48,7 +48,7 @@ def card(
         *_listed("Ends the claims", list(body["decision"].get("supersedes") or ())),
         {"type": "section", "text": _plain(_who_may(body["decision"].get("needs")), _SECTION)},
         *([{"type": "section", "text": _plain(note, _SECTION)}] if note else []),
-        *_ending(record, no_buttons_reason(body, longest_grant), closing, public_url),
+        *_ending(record, no_buttons_reason(record.body, longest_grant), closing, public_url),
     ]
     return {"text": f"{title} by {record.actor} waits for a person.", "blocks": blocks}
 

@@ -18,6 +18,7 @@ log = structlog.get_logger()
 
 _NAME = "notify"
 _UNFINISHED = ["PENDING", "ENQUEUED"]
+_LAST_SECONDS = 5.0
 
 
 class NoticeWorkflow:
@@ -36,18 +37,27 @@ class NoticeWorkflow:
     async def deliver(self, name: str, outbox: Mapping[str, Json], keys: Sequence[tuple[int, int]]) -> int:
         """Send these notices and record what came of it. Raises `errors.LedgerUnavailable`, `errors.NoticeInterrupted`."""
         with SetWorkflowID(new_id(_NAME)):
-            handle = await DBOS.start_workflow_async(self._workflow, name, dict(outbox), [list(key) for key in keys])
+            handle: WorkflowHandleAsync[int] = await DBOS.start_workflow_async(
+                self._workflow, name, dict(outbox), [list(key) for key in keys]
+            )
         try:
-            return await handle.get_result(polling_interval_sec=self._poll_seconds)
+            sent = await handle.get_result(polling_interval_sec=self._poll_seconds)
+            # The ledger has what came of it. Nothing else would ever end what DBOS keeps of a batch.
+            await DBOS.delete_workflow_async(handle.workflow_id)
         except dbos_error.DBOSException as error:
             raise NoticeInterrupted(f"Notices to {name} were interrupted; they are sent again.") from error
+        return sent
 
     async def run(self, poll_seconds: float, stop: asyncio.Event) -> None:
         """Deliver to every receiver until `stop` is set; one that fails does not hold up the others."""
         await self._finish_earlier()
         async with asyncio.TaskGroup() as group:
-            for receiver in self._receivers.values():
-                group.create_task(receiver.run(self, poll_seconds, stop))
+            tasks = [group.create_task(each.run(self, poll_seconds, stop)) for each in self._receivers.values()]
+            await stop.wait()
+            if tasks:
+                _, late = await asyncio.wait(tasks, timeout=_LAST_SECONDS)
+                for task in late:
+                    task.cancel()  # DBOS goes on with the batch at the next start
 
     async def _finish_earlier(self) -> None:
         """Wait for the batches that a killed process left: DBOS goes on with them by itself, and what they record counts."""

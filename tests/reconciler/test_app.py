@@ -1,6 +1,7 @@
 """From the settings to what terraform and DBOS are given."""
 
 import asyncio
+import base64
 import json
 import re
 import shutil
@@ -17,10 +18,13 @@ from gateway.ledger.ledger import SqlLedger
 from gateway.model.record import Stage
 from gateway.ports import RecordQuery
 from gateway.settings import ReconcileSettings, ServerSettings, Settings, StackSettings, SuggestSettings
+from gateway.settings_notices import WebhookSettings
 from gateway.settings_publish import GitHubSettings
 from reconciler.app import _database, _pushing, environment, run_reconciler, state_file
 from reconciler.backlog import Backlog
 from reconciler.suggest.replace import SUGGESTED
+from tests.kit.decided import effect, record_mutation
+from tests.kit.hook import HookStub, receiving
 from tests.kit.messages_api import messages_api
 from tests.kit.sealed import MASTER
 
@@ -207,3 +211,28 @@ async def _reconciled(ledger: SqlLedger, mutation: str) -> Any:
             if found:
                 return found[0].body
             await asyncio.sleep(0.2)
+
+
+@pytest.mark.allow_hosts(["127.0.0.1"])
+async def test_the_service_tells_the_receivers_of_the_settings(ledger: SqlLedger, tmp_path: Path) -> None:
+    with receiving(HookStub()) as stub:
+        secret = "whsec_" + base64.b64encode(b"s" * 32).decode()
+        hook = {"name": "ops", "url": stub.url, "secret": secret, "private_addresses": ["127.0.0.0/8"]}
+        settings = Settings(
+            data=tmp_path / "data",
+            ledger=f"sqlite:///{tmp_path / 'ledger.db'}",
+            master_key=SecretStr(MASTER.decode()),
+            reconcile=ReconcileSettings(endpoint="http://127.0.0.1:1", poll_seconds=0.05),
+            webhooks=(WebhookSettings.model_validate(hook),),
+        )
+        stop = asyncio.Event()
+        async with asyncio.TaskGroup() as tasks, asyncio.timeout(300):
+            tasks.create_task(run_reconciler(settings, stop))
+            while not await ledger.records(RecordQuery(stage=Stage.NOTIFIED)):  # noqa: ASYNC110  another connection writes it
+                await asyncio.sleep(0.05)
+            made = await record_mutation(ledger, [(effect("aws_sqs_queue.a", "delay_seconds", 1), 0)])
+            while len(stub.received) < 2:  # noqa: ASYNC110  another thread counts
+                await asyncio.sleep(0.05)
+            stop.set()
+    assert [each.document["data"]["mutation_id"] for each in stub.received] == [made.id, made.id]
+    assert [each.document["type"] for each in stub.received] == ["mutation.decided", "mutation.settled"]

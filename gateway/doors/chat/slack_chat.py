@@ -60,6 +60,8 @@ class SlackChat:
     host: SlackHost
     clock: Clock
     _running: set["asyncio.Task[None]"] = field(default_factory=set)
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Two clicks at the same moment are decided one after the other, so that the first one stays."""
 
     def require_on(self) -> None:
         """Raise `errors.NotFound` if no chat is set."""
@@ -97,7 +99,9 @@ class SlackChat:
     async def _act(self, request: ChatRequest) -> None:
         """Do what is wanted and say what came of it; every error is an answer that only this person sees."""
         try:
-            await self._say(request, await self._done(request))
+            async with self._turn:
+                done = await self._done(request)
+            await self._say(request, done)
         except SentinelError as error:
             await self._say(request, {"response_type": "ephemeral", "replace_original": False, "text": str(error)})
         except Exception as error:  # noqa: BLE001  what it says could show a value

@@ -8,14 +8,19 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from dbos import DBOS
 
+from gateway.clock import SystemClock
 from gateway.keyring.sealed_ledger import open_sealed_ledger
 from gateway.ledger.ledger import SqlLedger
 from gateway.model.ids import new_id
 from gateway.model.record import Stage
 from gateway.ports import RecordQuery
 from gateway.settings import Settings
+from reconciler.notify.delivering import Delivering
+from reconciler.notify.opened import open_receivers
 from reconciler.notify.workflow import NoticeWorkflow
+from reconciler.workflows import durable
 from tests.kit.decided import effect, record_mutation
 from tests.kit.forks import Forks
 from tests.kit.hook import HookStub, receiving
@@ -102,5 +107,41 @@ def test_killed_again_and_again_it_goes_on(scene: Scene) -> None:
     assert len(set(scene.stub.ids)) == 6
 
 
-async def test_without_receivers_nothing_waits() -> None:
-    await NoticeWorkflow({}, poll_seconds=0.05).run(0.05, asyncio.Event())
+async def _until(reached: Callable[[], bool]) -> None:
+    async with asyncio.timeout(300):
+        while not reached():  # noqa: ASYNC110  what other threads do
+            await asyncio.sleep(0.01)
+
+
+def _receivers(ledger: SqlLedger, **urls: str) -> dict[str, Delivering]:
+    hooks = [
+        {"name": name, "url": url, "secret": SECRET, "private_addresses": ["127.0.0.0/8"], "timeout_seconds": 60}
+        for name, url in urls.items()
+    ]
+    return dict(open_receivers(Settings.model_validate({"webhooks": hooks}), ledger, SystemClock()))
+
+
+async def test_a_receiver_that_never_answers_holds_up_no_other_and_no_stop(ledger: SqlLedger, tmp_path: Path) -> None:
+    with receiving(HookStub(behaviour="silent")) as slow, receiving(HookStub()) as quick:
+        receivers = _receivers(ledger, slow=slow.url, quick=quick.url)
+        database = f"sqlite:///{tmp_path / 'workflows.db'}"
+        stop = asyncio.Event()
+        async with durable({}, database=database, poll_seconds=0.05, receivers=receivers) as runner:
+            serving = asyncio.ensure_future(runner.notices.run(0.05, stop))
+            await _until(lambda: all(each.outbox.read >= 0 for each in receivers.values()))
+            for name in "ab":
+                await record_mutation(ledger, [(effect(f"aws_sqs_queue.{name}", "delay_seconds", 1), 0)])
+            await _until(lambda: len(quick.received) >= 4 and bool(slow.received))
+            await _until(lambda: not receivers["quick"].outbox.open and receivers["quick"].outbox.read > 0)
+            kept = await DBOS.list_workflows_async(name="notify", status="SUCCESS")
+            stop.set()
+            await serving
+    assert not kept
+    assert len(set(quick.ids)) == 4
+    assert len(slow.received) <= 2  # the first of each mutation, still unanswered
+
+
+async def test_without_receivers_it_ends_with_the_service() -> None:
+    stop = asyncio.Event()
+    stop.set()
+    await NoticeWorkflow({}, poll_seconds=0.05).run(0.05, stop)
