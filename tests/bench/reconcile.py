@@ -3,7 +3,8 @@
 `name, value, unit, floor, ratio, n`. Real Terraform against a moto server in its own process, on the stack of
 `tests/cases/reconcile/fleet`. `reconcile_own` is the whole minus the time in terraform's processes that plan;
 `reconcile_whole` is held against one bare `terraform plan` of the same stack, alternating with it. `reconcile.no_plan` is one value without a
-plan, the start of the provider included, by a user who ran it before; at most 1,000 ms. `reconcile.beside_traffic` is the
+plan, the start of the provider included, by a user who ran it before; at most 1,000 ms. `reconcile.no_plan.command` is the same as a command,
+with the start of Python. `reconcile.beside_traffic` is the
 time from the record of a change to the record of its commit, by the service, while 50 writes a second of the data plane are recorded.
 Before all that come the figures of `tests.bench.rewrite`: the own work on 300 and 3,000 resources.
 """
@@ -109,6 +110,8 @@ async def _measure(directory: Path, endpoint: str, rounds: int) -> None:
     show("reconcile.own.p50", statistics.median(own) * 1000, "ms", n=rounds)
     show("reconcile.whole.p50", statistics.median(whole) * 1000, "ms", floor=statistics.median(bare) * 1000, n=rounds)
     show("reconcile.no_plan.p50", await _no_plan(directory, terraform, root, group, rounds), "ms", n=rounds)
+    command = _no_plan_command(directory, terraform, root, group, rounds)
+    show("reconcile.no_plan.command.p50", command, "ms", n=rounds)
     group.set_desired_capacity(AutoScalingGroupName="web", DesiredCapacity=2)
     seconds = await _beside_traffic(directory, terraform, root, group)
     show("reconcile.beside_traffic", seconds, "s", floor=statistics.median(bare), n=1)
@@ -126,6 +129,21 @@ async def _no_plan(directory: Path, terraform: Terraform, root: Path, group: Any
         spent.append(time.perf_counter() - began)
         if not report.edited.edits or report.left:
             sys.exit(f"It did not write the change: {report.left}")
+    return statistics.median(spent[1:]) * 1000
+
+
+def _no_plan_command(directory: Path, terraform: Terraform, root: Path, group: Any, rounds: int) -> float:
+    """The milliseconds of the same as a command of its own."""
+    environment = {**terraform.environment, "XDG_CACHE_HOME": str(directory / "cache")}
+    argv = [sys.executable, "-m", "gateway", "reconcile", str(root), "--no-plan", "--only", GROUP]
+    spent: list[float] = []
+    for value in range(3, 4 + rounds):
+        group.set_desired_capacity(AutoScalingGroupName="web", DesiredCapacity=value)
+        began = time.perf_counter()
+        done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=True)
+        spent.append(time.perf_counter() - began)
+        if f"desired = {value}" not in done.stdout:
+            sys.exit(f"It did not write the change: {done.stdout}{done.stderr}")
     return statistics.median(spent[1:]) * 1000
 
 
