@@ -12,8 +12,8 @@ from pathlib import Path
 
 SECTIONS = ("line", "asked", "peers", "policy", "ledger", "wire", "growth", "rewrite", "export")
 """What needs nothing but this repository, and for `peers` what `make peers` installs."""
-MORE = ("reconcile", "start")
-"""What needs Terraform and its AWS provider too: only on demand."""
+MORE = ("reconcile", "start", "console")
+"""What needs Terraform and its AWS provider too, or a browser: only on demand."""
 _ROOT = Path(__file__).parent.parent.parent
 
 
@@ -21,7 +21,9 @@ def main() -> int:
     """Run the sections asked for; 1 where any of them failed."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("sections", nargs="*", metavar="section", help=f"of {', '.join(SECTIONS + MORE)}")
-    parser.add_argument("--all", action="store_true", help=f"also {', '.join(MORE)}, which needs Terraform")
+    parser.add_argument(
+        "--all", action="store_true", help=f"also {', '.join(MORE)}, which needs Terraform and Chromium"
+    )
     arguments = parser.parse_args()
     if unknown := sorted(set(arguments.sections) - {*SECTIONS, *MORE}):
         parser.error(f"there is no section {', '.join(unknown)}")

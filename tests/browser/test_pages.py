@@ -17,6 +17,8 @@ pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.system]
 
 RESOURCE = "resource?address=aws_autoscaling_group.kafka_consumer"
 PAGES = ("feed", "approvals", "approvals/reject", "claims", "claims/release", "resources", RESOURCE, "drift", "write-back", "actors", "actors/agent", "policy")  # fmt: skip
+PICTURES = os.environ.get("CONSOLE_PICTURES", "")
+"""Where the pictures go that the README shows: `CONSOLE_PICTURES=deploy/screenshots`; a directory of the test without it."""
 SHOWN = {"feed", "approvals", RESOURCE}
 """Pages whose pictures are in the README."""
 FIRST_LOAD = 120 * 1024
@@ -30,7 +32,7 @@ def _patient() -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_page_is_accessible(busy: Gate, browser: Browser, tmp_path: Path, scheme: str) -> None:
-    pictures = Path(os.environ.get("SENTINEL_SCREENSHOTS") or tmp_path)
+    pictures = Path(PICTURES or tmp_path)
     with a_page(browser, busy, "ana", color_scheme=scheme) as page:
         for path in PAGES:
             answer = page.goto(f"/console/{path}")
