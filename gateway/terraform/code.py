@@ -74,8 +74,7 @@ class Code:
         instance = self.instance(address)
         if instance is None:
             return ""
-        # A node knows its row, so this is cheap in a large file; `Document.at` would count line ends.
-        return f"{instance.document.path}:{instance.block.start_point.row + 1}"
+        return instance.document.at(instance.block)
 
 
 def load_code(root: Path | FileTree) -> Code:

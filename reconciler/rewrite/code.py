@@ -8,14 +8,14 @@ from pathlib import Path
 from gateway.terraform.config.carried import Carried
 from gateway.terraform.config.changed import AllDefinitions, all_definitions, changed_module
 from gateway.terraform.config.module import Module, load_module
-from gateway.terraform.lang.hcl import Document, parse
+from gateway.terraform.lang.hcl import Document, file_bytes
 from gateway.terraform.lang.values import Unknown
 from reconciler.model import Edit, Wanted
-from reconciler.rewrite.editors.align import aligned
 from reconciler.rewrite.editors.splice import Splice
 from reconciler.rewrite.editors.text import CannotEdit
 from reconciler.rewrite.footprint import Footprint, differences, footprint_changes
 from reconciler.rewrite.surroundings import Surroundings
+from reconciler.rewrite.written import file_after
 
 _NONE: tuple[Footprint, ...] = (None, [])
 
@@ -48,12 +48,12 @@ class EditedCode:
         path = document.path
         self.around.refuse(self.root, path)
         refuse_unknown_calls(self.module, path)
-        content = _formatted(document, change)
+        content = file_after(document, change.apply(document.source))
         sources = {**self.sources, path: content}
         changed = changed_module(self.module, self.definitions, path, content)
         module = load_module(self.root, sources, self.module) if changed is None else changed[0]
         definitions = all_definitions(module) if changed is None else changed[1]
-        made = _as_edit(path, document.source, content, wanted, chain)
+        made = _as_edit(path, file_bytes(document), content, wanted, chain)
         return replace(
             self,
             sources=sources,
@@ -125,12 +125,6 @@ def _below(module: Module, directory: str) -> frozenset[str]:
             calls = module.sources[here].calls
             todo += [called for name in calls if (called := module.sources[here].called_directory(name)) is not None]
     return frozenset(found)
-
-
-def _formatted(document: Document, change: Splice) -> bytes:
-    """The file after a change, realigned if it was aligned before. Raises `CodeInvalid`."""
-    after = parse(document.path, change.apply(document.source))
-    return aligned(after) if aligned(document) == document.source else after.source
 
 
 def _as_edit(path: Path, before: bytes, after: bytes, wanted: Wanted, chain: tuple[str, ...]) -> Edit:

@@ -6,7 +6,7 @@ Only files on disk inside the module's own directory are read, none behind a sym
 import os
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
@@ -26,10 +26,10 @@ _MOST = 200
 """Files of one directory that a name with an interpolation stands for."""
 
 
-def template_names(contents: Mapping[Path, bytes]) -> frozenset[str]:
-    """The names of templates in the code of a directory, relative to it; `*` where Terraform puts in a value."""
+def template_names(texts: Iterable[bytes]) -> frozenset[str]:
+    """The names of templates in the HCL of a directory, relative to it; `*` where Terraform puts in a value."""
     found: set[str] = set()
-    for content in contents.values():
+    for content in texts:
         for match in _CALL.finditer(content):
             name = posixpath.normpath(_HOLE.sub("*", match[1].decode(errors="replace")))
             if not name.startswith(("..", "/")) and "*" not in posixpath.dirname(name):
@@ -38,12 +38,12 @@ def template_names(contents: Mapping[Path, bytes]) -> frozenset[str]:
 
 
 def read_templates(
-    root: Path, overlay: Mapping[Path, bytes], directory: str, contents: Mapping[Path, bytes]
+    root: Path, overlay: Mapping[Path, bytes], directory: str, texts: Iterable[bytes]
 ) -> Mapping[Path, bytes]:
     """The templates of one directory by path relative to the root; files in the overlay replace those on disk."""
     replaced = {posixpath.normpath(path.as_posix()): content for path, content in overlay.items()}
     found: dict[Path, bytes] = {}
-    for name in sorted(template_names(contents)):
+    for name in sorted(template_names(texts)):
         for path in _paths(root, posixpath.normpath(posixpath.join(directory, name))):
             content = replaced.get(path, _read(root, path))
             if content is not None:

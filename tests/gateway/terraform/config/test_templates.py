@@ -85,7 +85,7 @@ def test_terraform_renders_the_same(root: Path) -> None:
     ],
 )
 def test_which_files_are_templates(written: str, names: set[str]) -> None:
-    assert template_names({Path("main.tf"): f"x = {written}\n".encode()}) == names
+    assert template_names([f"x = {written}\n".encode()]) == names
 
 
 def test_what_is_not_a_small_file_of_the_module_is_not_read(tmp_path: Path) -> None:
@@ -95,19 +95,19 @@ def test_what_is_not_a_small_file_of_the_module_is_not_read(tmp_path: Path) -> N
     (tmp_path / "large.t").write_text("a" * 262_145)
     (tmp_path / "linked.t").symlink_to(tmp_path / "plain.t")
     (tmp_path / "folder.t").mkdir()
-    contents = {Path("main.tf"): code}
-    assert read_templates(tmp_path, {}, ".", contents) == {Path("plain.t"): b"a"}
-    assert read_templates(tmp_path, {Path("./plain.t"): b"b"}, ".", contents) == {Path("plain.t"): b"b"}
+    texts = [code]
+    assert read_templates(tmp_path, {}, ".", texts) == {Path("plain.t"): b"a"}
+    assert read_templates(tmp_path, {Path("./plain.t"): b"b"}, ".", texts) == {Path("plain.t"): b"b"}
 
 
 def test_a_name_with_an_interpolation_stands_for_the_files_that_it_can_mean(tmp_path: Path) -> None:
     (tmp_path / "m/p").mkdir(parents=True)
     for name in ("a.json", "b.json", "c.txt"):
         (tmp_path / "m/p" / name).write_text(name)
-    contents = {Path("m/main.tf"): b'x = templatefile("${path.module}/p/${each.key}.json", {})\n'}
-    assert set(read_templates(tmp_path, {}, "m", contents)) == {Path("m/p/a.json"), Path("m/p/b.json")}
-    contents = {Path("m/main.tf"): b'x = templatefile("${path.module}/gone/${each.key}.json", {})\n'}
-    assert read_templates(tmp_path, {}, "m", contents) == {}
+    texts = [b'x = templatefile("${path.module}/p/${each.key}.json", {})\n']
+    assert set(read_templates(tmp_path, {}, "m", texts)) == {Path("m/p/a.json"), Path("m/p/b.json")}
+    texts = [b'x = templatefile("${path.module}/gone/${each.key}.json", {})\n']
+    assert read_templates(tmp_path, {}, "m", texts) == {}
 
 
 @pytest.mark.parametrize("content", [b"a\r\n", b"\xef\xbb\xbfa\n", b"\xff\n", b"${\n", b"$$${x}\n", b"%{ if x }\n"])
