@@ -235,7 +235,7 @@ def _load(
 def _reloaded(loaded: _Loaded, region: str) -> _Loaded:
     """The stack read again if its code or state changed, else the same object."""
     source, origin = loaded.source, loaded.origin
-    code_version = origin.version(loaded.stack.code.directories)
+    code_version = origin.version(loaded.stack.code.directories, loaded.stack.code.templates)
     state_version = loaded.state_origin.version()
     if (code_version, state_version) == (loaded.code_version, loaded.state_version):
         return loaded

@@ -61,7 +61,7 @@ class Source:
     contents: Mapping[Path, bytes] = field(default_factory=dict)
     """The bytes of every Terraform file of the directory, as they were read."""
     templates: Mapping[Path, bytes] = field(default_factory=dict)
-    """The bytes of the templates that the directory names, by path relative to the root; none if the code is not read from disk."""
+    """The bytes of the templates that the directory names, by path relative to the root."""
 
     @property
     def texts(self) -> Iterator[bytes]:
@@ -106,9 +106,8 @@ def load_sources(
         if directory.count("/") > _DEPTH:
             raise CodeInvalid(f"{directory}: The modules are nested too deeply; nothing was read.")
         read = _load_directory(files, directory)
-        source = replace(read, downloaded=downloaded.get(directory, {}), workspace=workspace)
-        if isinstance(root, Path):
-            source = replace(source, templates=read_templates(root, overlay, directory, source.texts))
+        templates = read_templates(files.base, overlay, directory, read.texts)
+        source = replace(read, downloaded=downloaded.get(directory, {}), workspace=workspace, templates=templates)
         loaded[directory] = source
         for name, (document, block) in source.calls.items():
             called = source.called_directory(name)
@@ -168,6 +167,11 @@ class _Read:
     def read(self, path: str) -> bytes:
         """The bytes of a file."""
         return self.contents[Path(path)]
+
+    def small(self, path: str, most: int) -> bytes | None:
+        """The bytes of a file that is not large; None if there is none."""
+        content = self.contents.get(Path(path))
+        return None if content is None or len(content) > most else content
 
 
 def _refuse_cycles(loaded: Mapping[str, Source]) -> None:
