@@ -1,5 +1,6 @@
 """The blocks and attributes that JSON code declares, each with the place in the text where it stands."""
 
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -65,6 +66,7 @@ class JsonBody:
         return tuple(part for part in self.parts if isinstance(part, JsonBlock))
 
 
+@functools.lru_cache(maxsize=8)
 def read_body(path: Path, source: bytes) -> JsonBody:
     """What a `*.tf.json` or `*.tfvars.json` file declares. Raises `CodeInvalid`, with file and line."""
     node = parse_tree(path, source)

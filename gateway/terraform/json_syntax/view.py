@@ -3,6 +3,7 @@
 The HCL has one line for each line of meaning, and each of its lines knows the line of the JSON that it comes from.
 """
 
+import functools
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, field, replace
@@ -24,8 +25,12 @@ _COMMENTS = ("#", "//", "/*", "\n", "\r")
 _LINE = re.compile(r":(\d+):")
 
 
+@functools.lru_cache(maxsize=8)
 def parse_json(path: Path, source: bytes) -> Document:
-    """The document of JSON code; messages name it by `path`, with the lines of the JSON. Raises `CodeInvalid`."""
+    """The document of JSON code; messages name it by `path`, with the lines of the JSON. Raises `CodeInvalid`.
+
+    The last documents are kept: an edit is written, checked and read again.
+    """
     body = read_body(path, source)
     writer = _Writer(path, source)
     writer.body(body, "")

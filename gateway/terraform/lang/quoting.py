@@ -8,6 +8,7 @@ from gateway.terraform.lang.values import Unknown
 _NAMED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _ESCAPE = re.compile(r'\\(?:([nrt"\\])|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))')
 _PLAIN = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
+_STRIPPED = re.compile(r"[$%]\{~|~\}")
 _SEQUENCES = ("${", "%{")
 _DOUBLED = ("$${", "%%{")
 
@@ -21,9 +22,17 @@ def quoted_text(value: str) -> str:
 
 
 def quoted_template(text: str) -> str:
-    """A template without escapes by backslash, as JSON code has it, as an HCL quoted string. Raises `Unknown` if it does not end."""
-    pieces = _pieces(text, escapes=False)
-    return '"' + "".join(piece if code else "".join(map(escaped_character, piece)) for code, piece in pieces) + '"'
+    """A template without escapes by backslash, as JSON code has it, as an HCL quoted string. Raises `Unknown` if it does not end.
+
+    In a template of several lines a marker that strips spaces ends at the line, and in a quoted string it does not. With such a marker the
+    lines stay as they are, which no quoted string may have, so that the text counts as not known.
+    """
+    kept = "\n" if _STRIPPED.search(text) else ""
+    pieces = [(code, piece) for code, piece in _pieces(text, escapes=False)]
+    written = (
+        piece if code else "".join(c if c in kept else escaped_character(c) for c in piece) for code, piece in pieces
+    )
+    return f'"{"".join(written)}"'
 
 
 def plain_template(quoted: str) -> str:

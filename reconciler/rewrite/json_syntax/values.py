@@ -1,6 +1,7 @@
 """What the HCL of a document declares, as the values that JSON code has for it."""
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
@@ -37,8 +38,13 @@ class DeclaredBody:
         return [self.attributes, blocks]
 
 
-def declared_body(document: Document, container: Node, shape: JsonBodyShape) -> DeclaredBody:
-    """The body of a block, or the root of a document. Raises `CannotEdit` for what JSON code does not have."""
+def declared_body(
+    document: Document, container: Node, shape: JsonBodyShape, only: Collection[Header] | None = None
+) -> DeclaredBody:
+    """The body of a block, or the root of a document; with `only` the nested blocks that have these headers in the source.
+
+    Raises `CannotEdit` for what JSON code does not have.
+    """
     attributes = {
         name: _Values(document, shape.form(name)).of(read_attribute(document, node))
         for name, node in document.attributes(container).items()
@@ -46,6 +52,8 @@ def declared_body(document: Document, container: Node, shape: JsonBodyShape) -> 
     found = DeclaredBody(attributes)
     for block in document.blocks(container):
         header = document.header(block)
+        if only is not None and header not in only:
+            continue
         if header[0] not in shape.blocks or shape.blocks[header[0]].labels != len(header) - 1:
             raise CannotEdit(
                 f"{document.path} is code in JSON syntax, and of a block `{' '.join(header)}` Sentinel does not know how it is written there."

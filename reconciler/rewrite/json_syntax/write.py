@@ -25,20 +25,34 @@ def written_as_json(document: Document, source: bytes) -> bytes:
     """
     path, before = document.path, file_bytes(document)
     body = read_body(path, before)
-    old = declared_body(document, document.root, body.shape)
     edited = parse(path, source)
-    new = declared_body(edited, edited.root, body.shape)
+    only = _differing(document, edited)
+    old = declared_body(document, document.root, body.shape, only)
+    new = declared_body(edited, edited.root, body.shape, only)
     changes = JsonChanges(before, style_of(before, body.node))
     _Difference(changes, body.node).body(body, old, new)
     result = changes.result(body.node)
-    _check(path, result, body, new)
+    _check(path, result, body, edited)
     return result
 
 
-def _check(path: Path, result: bytes, body: JsonBody, wanted: DeclaredBody) -> None:
-    """Raise `CannotEdit` unless a JSON text declares what is wanted."""
+def _differing(one: Document, other: Document) -> frozenset[Header]:
+    """The headers of the blocks at the top of two documents whose text is not the same: what differs is there, or in attributes."""
+    texts: list[dict[Header, list[bytes]]] = [{}, {}]
+    for document, found in zip((one, other), texts, strict=True):
+        for block in document.blocks(document.root):
+            text = document.source[block.start_byte : block.end_byte]
+            found.setdefault(document.header(block), []).append(text)
+    old, new = texts
+    return frozenset(header for header in old.keys() | new.keys() if old.get(header) != new.get(header))
+
+
+def _check(path: Path, result: bytes, body: JsonBody, wanted: Document) -> None:
+    """Raise `CannotEdit` unless a JSON text declares what the HCL does."""
     after = parse_json(path, result)
-    if declared_body(after, after.root, body.shape).key != wanted.key:
+    only = _differing(after, wanted)
+    one, other = (declared_body(each, each.root, body.shape, only) for each in (after, wanted))
+    if one.key != other.key:
         raise CannotEdit(f"{path} is code in JSON syntax, which cannot say this edit; write it there by hand.")
 
 

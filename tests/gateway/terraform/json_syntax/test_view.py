@@ -1,6 +1,8 @@
 """JSON code is read as the HCL that says the same, and messages name the lines of the JSON."""
 
 import json
+import os
+import subprocess
 import unicodedata
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from gateway.terraform.json_syntax.view import parse_json
 from gateway.terraform.lang.evaluate import EvaluationScope, value_of
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import file_bytes
-from gateway.terraform.lang.values import to_json
+from gateway.terraform.lang.values import Unknown, to_json
 
 FILE = Path("x.tf.json")
 CODE = r"""{
@@ -179,3 +181,47 @@ def test_a_reference_never_becomes_more_than_one_expression(code: str) -> None:
     assert [document.header(block) for block in document.blocks(document.root)] == [("resource", "a_b", "c")]
     assert list(document.attributes(document.blocks(document.root)[0])) == ["depends_on"]
     assert document.source.count(b'"') >= 6, "it stands in quotes"
+
+
+TEMPLATES: list[Json] = [
+    "plain",
+    "${var.n}",
+    "${ var.n + 1 }",
+    "n is ${var.n}",
+    "$${n} %%{if} $5 100%",
+    'back\\slash "quote" \ttab\nline\n',
+    '${join(",", ["a", "b\\"}"])}',
+    '${"in ${var.n} ner"}',
+    "%{ if var.n == 2 }two%{ else }other%{ endif }",
+    "%{ for x in [1, 2] }<${x}>%{ endfor }",
+    "a ${~ var.n ~} b",
+    "a\n\n${~ var.n ~}\n\nb",
+    "%{ for x in [1, 2] ~}\n  - ${x}\n%{ endfor ~}\nend",
+    {"${var.n}": 1, "b": ["${var.n}", True, None, -1.5, 1e3, {"c": '${upper("d")}'}]},
+    "${[for x in [1, 2] : x * 2]}",
+    "${{\n  a = 1\n  b = var.n\n}}",
+    "\u00e9 e\u0301 \ud83d\ude00",
+]
+
+
+@pytest.mark.terraform
+def test_values_are_those_that_terraform_gives(tmp_path: Path) -> None:
+    """Where ours is not known, it only is not known; two of these are not."""
+    code = {
+        "variable": {"n": {"type": "number", "default": "2"}, "raw": {"default": "${raw} %{x}"}},
+        "output": {f"o{n}": {"value": value} for n, value in enumerate([*TEMPLATES, "${var.raw}"])},
+    }
+    (tmp_path / "main.tf.json").write_text(json.dumps(code))
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    for argv in (["init"], ["apply", "-auto-approve"]):
+        subprocess.run(["terraform", *argv], cwd=tmp_path, env=environment, check=True, capture_output=True)
+    state = json.loads((tmp_path / "terraform.tfstate").read_text())["outputs"]
+    module, unknown = load_module(tmp_path), []
+    for name, output in state.items():
+        try:
+            found = to_json(value_of(module.written_output(name) or pytest.fail(name), module.scope))
+        except Unknown:
+            unknown.append(name)
+            continue
+        assert (name, found) == (name, output["value"])
+    assert unknown == ["o11", "o12"]
