@@ -26,9 +26,12 @@ from gateway.cloud.reads import AwsReads
 from gateway.cloud.signer import RequestSigner
 from gateway.cloud.state_objects import BucketStates
 from gateway.cloud.states import States
+from gateway.console_wiring import console_doors
+from gateway.context.reader import ContextReader
 from gateway.data_plane import DataPlane
 from gateway.doors.api.context import Context
 from gateway.doors.api.decoder import ApiDecoder
+from gateway.doors.api.docs import add_docs
 from gateway.doors.api.health import Readiness, add_health
 from gateway.doors.api.problems import handle_errors
 from gateway.doors.api.put_back import TimeBoxes
@@ -63,6 +66,7 @@ from gateway.survey import Survey
 from gateway.terraform.stacks import Stacks
 from gateway.unneeded_claims import UnneededClaims
 from gateway.wiring import Ports, checks, intake, run_task, signal_book, time_boxes
+from gateway.wiring_context import context_reader
 
 log = structlog.get_logger()
 
@@ -112,6 +116,7 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             counts=counts,
             masker=masker,
             digest_key=derived_key(master, "call digest"),
+            console_key=derived_key(master, "console"),
             drift=DriftWatch(queries=ledger, events=ledger, stacks=stacks, policy=engine, clock=clock),
             signals=await signal_book(settings, ledger, clock),
             stops=StopBook(ledger, clock),
@@ -209,17 +214,27 @@ def _application(ports: Ports, run_task: HcpRunTask) -> DoorRouter:
     )
     pipeline = _pipeline(ports, wire)
     door = _aws_door(ports, wire, pipeline)
-    app = FastAPI(title="Sentinel", docs_url="/v1/docs", openapi_url="/v1/openapi.json", redoc_url=None)
+    app = FastAPI(title="Sentinel", docs_url=None, openapi_url="/v1/openapi.json", redoc_url=None)
     app.state.wakeups = ports.wakeups
     handle_errors(app)
     add_health(app, lambda: _readiness(ports))
+    add_docs(app)
     boxes = time_boxes(ports, pipeline, _api_decoder(settings, wire), wire.resolver)
-    app.include_router(routes(_context(ports, boxes, run_task)))
+    context = _context(ports, boxes, run_task, context_reader(ports, _aws(ports, wire), models))
+    app.include_router(routes(context))
     app.mount("/", door)  # must be last: every path outside the API is an AWS request
     # The router wraps FastAPI and passes AWS requests directly to the door: FastAPI's work for a request costs more than the door's.
     budget = BodyBudget(settings.server.max_buffered_bytes)
     return DoorRouter(
-        app, aws=door, pipeline=pipeline, clock=ports.clock, budget=budget, public_url=settings.server.public_url
+        app,
+        aws=door,
+        pipeline=pipeline,
+        clock=ports.clock,
+        budget=budget,
+        public_url=settings.server.public_url,
+        doors={
+            **console_doors(ports, app, pipeline),
+        },
     )
 
 
@@ -319,7 +334,7 @@ def _api_decoder(settings: Settings, wire: _Wire) -> ApiDecoder:
     )
 
 
-def _context(ports: Ports, boxes: TimeBoxes, run_task: HcpRunTask) -> Context:
+def _context(ports: Ports, boxes: TimeBoxes, run_task: HcpRunTask, readers: ContextReader) -> Context:
     return Context(
         pipeline=boxes.pipeline,
         authenticator=Bearer(ports.keys, ports.clock),
@@ -330,6 +345,7 @@ def _context(ports: Ports, boxes: TimeBoxes, run_task: HcpRunTask) -> Context:
         blamer=ports.ledger,
         commands=ports.ledger,
         drift=ports.drift,
+        readers=readers,
         intake=intake(ports),
         stops=ports.stops,
         budgets=ports.ledger,

@@ -40,6 +40,7 @@ from gateway.model.motive import ceiling_text
 from gateway.model.mutation import Call, CallClass, Effect, Mutation
 from gateway.model.outcome import InDoubt, Outcome, Refused, Sent
 from gateway.model.refusal import Refusal
+from gateway.model.sender import sender_of
 from gateway.model.time_box import TimeBox
 from gateway.model.upload import is_bound
 from gateway.model.verdict import Decision, Finding, Verdict
@@ -113,7 +114,7 @@ class Pipeline:
         except (Malformed, NotAllowed) as error:
             await self.turn_away(inbound, error, caller)
             raise
-        return caller, request
+        return caller, replace(request, sender=sender_of(inbound))
 
     async def authenticate(self, inbound: Inbound, authenticator: Authenticator) -> Caller:
         """The caller. A refusal is recorded. Raises `errors.NotAuthenticated`, `errors.Malformed`, `errors.LedgerUnavailable`."""
@@ -326,6 +327,7 @@ class Pipeline:
             door=request.door,
             upload=request.upload,
             puts_back=request.puts_back,
+            sender=request.sender,
         )
 
 

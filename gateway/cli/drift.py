@@ -19,7 +19,7 @@ heal_app = typer.Typer(help="How well changes from outside are healed.", no_args
 @drift_app.command("list")
 def list_command(*, actor: As = None, as_json: Json = False) -> None:
     """List the changes from outside by which live and code differ, with what was decided about each."""
-    reply = run(call_api_as(actor, "GET", "/drift", member="drift"), as_json=as_json)
+    reply = run(call_api_as(actor, "GET", "/drift", member="drift", query={"cause": "foreign"}), as_json=as_json)
     if as_json:
         show_json(reply)
     elif not reply["drift"]:

@@ -4,7 +4,7 @@ The path alone does not decide, because paths of some AWS services (batch, kafka
 signature go to the AWS door. All others go to the FastAPI application, which serves the JSON API and passes unknown paths to the AWS door.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeAlias
 
 from gateway.doors.api.problems import problem, status_of
@@ -20,7 +20,7 @@ from gateway.ports import Clock
 
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-_API = (b"/v1", b"/healthz", b"/readyz")
+_API = ("/v1", "/healthz", "/readyz")
 
 
 class DoorRouter:
@@ -35,9 +35,14 @@ class DoorRouter:
         clock: Clock,
         budget: BodyBudget,
         public_url: str = "",
+        doors: Mapping[str, App] | None = None,
     ) -> None:
-        """`app` serves every request without an AWS signature. `public_url` is shown to browsers."""
+        """`app` serves every request without an AWS signature that no other door has. `public_url` is shown to browsers.
+
+        `doors` are further doors by the path that leads to them, e.g. `/mcp`: that path itself, and all below it.
+        """
         self._public_url = public_url
+        self._doors = dict(doors or {})
         self._app = app
         self._budget = budget
         self._aws = aws
@@ -57,7 +62,13 @@ class DoorRouter:
         elif is_browser_at_root(scope):
             await send_front_page(scope, send, self._public_url)
         else:
-            await self._metered(self._aws if self._is_form(scope) else self._app, scope, receive, send)
+            await self._metered(self._unsigned(scope), scope, receive, send)
+
+    def _unsigned(self, scope: Scope) -> App:
+        """The door of a request without an AWS signature."""
+        if self._is_form(scope):
+            return self._aws
+        return next((door for path, door in self._doors.items() if _is_below(scope["path"], path)), self._app)
 
     async def _metered(self, app: App, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request whose body counts against the budget."""
@@ -77,7 +88,7 @@ class DoorRouter:
 
         The connection cannot be reused: after a malformed request it is not certain where the next one begins.
         """
-        if signed_for_aws(scope) or not scope["path"].encode("utf-8", "replace").startswith(_API):
+        if signed_for_aws(scope) or not any(_is_below(scope["path"], path) for path in (*_API, *self._doors)):
             await self._aws.turn_away(scope, receive, send, malformed)
             return
         error: Malformed | LedgerUnavailable = malformed
@@ -88,6 +99,10 @@ class DoorRouter:
         response = problem(status_of(error), error.code, str(error))
         response.headers["connection"] = "close"
         await response(scope, receive, send)
+
+
+def _is_below(path: str, door: str) -> bool:
+    return path == door or path.startswith(f"{door}/")
 
 
 def signed_for_aws(scope: Scope) -> bool:

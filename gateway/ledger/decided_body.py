@@ -39,6 +39,7 @@ def decided_body(
         },
         "call": _call_to_json(mutation, decision, digest),
         "door": mutation.door.value,
+        "sender": {"peer": mutation.sender.peer, "user_agent": mutation.sender.user_agent},
         "motive": motive_to_json(mutation.motive),
         "effects": [
             recorded_effect(effect, subject) for effect, subject in zip(mutation.effects, subjects, strict=True)

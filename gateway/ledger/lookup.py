@@ -32,7 +32,7 @@ FLIP_CLAIMS: Final = 40
 
 _PAGE: Final = 500
 
-_OPEN: Final = Query(
+OPEN_CLAIMS: Final = Query(
     select(*columns(CLAIMS, ClaimRow))
     .where(
         Among(CLAIMS.c.address, "addresses"),
@@ -42,6 +42,7 @@ _OPEN: Final = Query(
     .order_by(CLAIMS.c.since, CLAIMS.c.id),
     ClaimRow,
 )
+"""The open claims on `addresses` at the time `now`."""
 _VALUES: Final = Query(
     select(*columns(VALUES, ValueRow)).where(Among(VALUES.c.address, "addresses")).order_by(VALUES.c.seq),
     ValueRow,
@@ -65,7 +66,7 @@ _APPROVAL: Final = Query(
 )
 
 
-def _attributes() -> CTE:
+def claimed_attributes() -> CTE:
     """Every attribute ever claimed on the addresses, by a loose index scan, so the cost does not grow with the number of claims."""
     first, later = CLAIMS.alias(), CLAIMS.alias()
     given = func.each_text(bindparam("addresses")).table_valued("value")
@@ -81,7 +82,7 @@ def _attributes() -> CTE:
 
 def _latest_holders() -> Select[Any]:
     """The actors of each attribute's latest claims since `from`, oldest first. Claims of failed mutations do not count."""
-    about, older = _attributes(), CLAIMS.alias()
+    about, older = claimed_attributes(), CLAIMS.alias()
     newest_excluded = (
         select(older.c.since)
         .where(
@@ -107,7 +108,8 @@ def _latest_holders() -> Select[Any]:
     )
 
 
-_LATEST_HOLDERS: Final = Query(_latest_holders(), HolderRow)
+LATEST_HOLDERS: Final = Query(_latest_holders(), HolderRow)
+"""Who held each attribute of `addresses` since `from`, oldest first."""
 _BY_KEY: Final = Query(
     select(*columns(ATTEMPTS, AttemptOutcomeRow)).where(
         ATTEMPTS.c.actor == bindparam("who"), ATTEMPTS.c.idempotency_key == bindparam("key")
@@ -127,11 +129,11 @@ def view_of(
     moment, flips_from = to_text(now), to_text(now - flip_window)
     for start in range(0, len(addresses), _PAGE):
         page = canonical_text(addresses[start : start + _PAGE])
-        claims += session.rows(_OPEN, {"addresses": page, "now": moment})
+        claims += session.rows(OPEN_CLAIMS, {"addresses": page, "now": moment})
         for address, attribute, value in session.rows(_VALUES, {"addresses": page}):
             values[address, attribute] = json.loads(value)
         # Counted here: SQLite's window functions take five times as long.
-        holders = session.rows(_LATEST_HOLDERS, {"addresses": page, "from": flips_from})
+        holders = session.rows(LATEST_HOLDERS, {"addresses": page, "from": flips_from})
         held |= {f"{row.address}.{row.attribute}" for row in holders if row.actor == actor}
         for before, after in pairwise(holders):
             if before.actor != after.actor and before[:2] == after[:2]:

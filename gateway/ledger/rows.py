@@ -98,6 +98,17 @@ class AppliedRow(NamedTuple):
     seq: int
 
 
+class AppliedValueRow(NamedTuple):
+    """The last applied value of an attribute, when and by which mutation."""
+
+    address: str
+    attribute: str
+    value: str
+    at: str
+    mutation_id: str
+    seq: int
+
+
 class StopRow(NamedTuple):
     """A stop."""
 

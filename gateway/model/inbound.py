@@ -22,7 +22,7 @@ class Inbound:
     scheme: str = "http"
     """`http` or `https`: how the client reached this server itself."""
     peer: str = ""
-    """Network address of the client. Used only in records of refusals."""
+    """Network address of the client. Used only in records."""
 
     bucket: str | None = ""
     """The S3 bucket that `Host` names, not validated; empty if it names none, None if it is a host of AWS without S3's buckets. It counts

@@ -8,6 +8,7 @@ from functools import cached_property
 from gateway.model.caller import Caller
 from gateway.model.json import Json, Parameters, digest
 from gateway.model.motive import Motive
+from gateway.model.sender import UNKNOWN, Sender
 from gateway.model.upload import Upload
 
 
@@ -44,6 +45,8 @@ class Door(StrEnum):
     FORM = "form"
     """With a presigned browser form (S3 POST)."""
     API = "api"
+    MCP = "mcp"
+    """A tool of the Model Context Protocol."""
 
 
 @dataclass(frozen=True, kw_only=True)  # without slots, so that the digest is calculated once
@@ -152,6 +155,8 @@ class Mutation:
     """The body of the object that the call uploads, still to come; None for every other call."""
     puts_back: PutBack | None = None
     """The time-boxed change that it puts back; None for every other mutation."""
+    sender: Sender = field(default=UNKNOWN, compare=False)
+    """Where the request came from."""
 
     @property
     def understood(self) -> bool:

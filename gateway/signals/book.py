@@ -73,6 +73,11 @@ class SignalBook:
         signals = tuple(each for key, each in sorted(named.items()) if key in useful)
         return MotiveProof(checked=self.checked, signals=signals, by_address=by_address)
 
+    def about(self, stack: str, address: str) -> Sequence[Signal]:
+        """Open signals that concern a resource, the latest first, a few of them; those that only files tell of are not among them."""
+        found = [each for each in self._signals[:_MOST_COMPARED] if concerns(each.scopes, stack, address)]
+        return sorted(found, key=lambda each: each.since, reverse=True)[:_MOST_PROOFS]
+
     def _named(self, evidence: Iterable[str]) -> Iterable[Signal]:
         now = self.clock.now()
         for text in map(reference, evidence):

@@ -13,9 +13,10 @@ from gateway.terraform.lang.values import Unknown
 from reconciler.model import Edit, Wanted
 from reconciler.rewrite.editors.splice import Splice
 from reconciler.rewrite.editors.text import CannotEdit
-from reconciler.rewrite.footprint import Footprint, differences, footprint_changes
+from reconciler.rewrite.footprint import Footprint, differences
+from reconciler.rewrite.footprint_changes import footprint_changes
 from reconciler.rewrite.surroundings import Surroundings
-from reconciler.rewrite.written import file_after
+from reconciler.rewrite.written import document_after
 
 _NONE: tuple[Footprint, ...] = (None, [])
 
@@ -48,9 +49,10 @@ class EditedCode:
         path = document.path
         self.around.refuse(self.root, path)
         refuse_unknown_calls(self.module, path)
-        content = file_after(document, change.apply(document.source))
+        now = document_after(document, change.apply(document.source))
+        content = file_bytes(now)
         sources = {**self.sources, path: content}
-        changed = changed_module(self.module, self.definitions, path, content)
+        changed = changed_module(self.module, self.definitions, {path: now})
         module = load_module(self.root, sources, self.module) if changed is None else changed[0]
         definitions = all_definitions(module) if changed is None else changed[1]
         made = _as_edit(path, file_bytes(document), content, wanted, chain)

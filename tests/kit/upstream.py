@@ -21,6 +21,8 @@ class UpstreamStub:
     behaviour: str = "ok"
     """ok, null and empty (a success with such a body), refuse (an AWS error), echo (an error that repeats the request), cut (the connection is
     closed), html (a captive portal), slow, wait (until `release`)."""
+    results: dict[str, str] = field(default_factory=dict)
+    """Operation of a query protocol → the XML inside the result of its successful answer; empty for all others."""
     port: int = 0
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the first request has arrived."""
@@ -66,7 +68,11 @@ class UpstreamStub:
         if "/s3/aws4_request" in scope:
             return _s3(self.behaviour)
         in_json = target or "/lambda/aws4_request" in scope
-        return _json(self.behaviour) if in_json else _query(operation, self.behaviour)
+        return (
+            _json(self.behaviour)
+            if in_json
+            else _query(operation, self.behaviour, result=self.results.get(operation, ""))
+        )
 
 
 def _json(behaviour: str) -> web.Response:
@@ -83,14 +89,15 @@ def _s3(behaviour: str) -> web.Response:
     return web.Response(status=200, headers={"x-amz-request-id": REQUEST_ID, "ETag": '"0"'})
 
 
-def _query(operation: str, behaviour: str, said: object = "Group not found") -> web.Response:
+def _query(operation: str, behaviour: str, said: object = "Group not found", result: str = "") -> web.Response:
     if behaviour == "refuse":
         error = (
             f"<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>{said}</Message></Error>"
             f"<RequestId>{REQUEST_ID}</RequestId></ErrorResponse>"
         )
         return _response(error, "text/xml", 400)
-    done = f"<{operation}Response><{operation}Result/><ResponseMetadata><RequestId>{REQUEST_ID}</RequestId></ResponseMetadata></{operation}Response>"
+    inside = f"<{operation}Result>{result}</{operation}Result>" if result else f"<{operation}Result/>"
+    done = f"<{operation}Response>{inside}<ResponseMetadata><RequestId>{REQUEST_ID}</RequestId></ResponseMetadata></{operation}Response>"
     return _response(done, "text/xml", 200)
 
 

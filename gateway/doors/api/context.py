@@ -8,6 +8,7 @@ from fastapi import Request as HttpRequest
 
 from gateway.budget_ports import BudgetLedger
 from gateway.checks.fair_limits import FairLimitsOf
+from gateway.context.reader import ContextReader
 from gateway.doors.api.decoder import ApiDecoder
 from gateway.doors.api.put_back import TimeBoxes
 from gateway.doors.api.response import reply_to_json
@@ -77,6 +78,7 @@ class Context:
     doubts: DoubtLedger
     blamer: Blamer
     drift: DriftWatch
+    readers: ContextReader
     time_boxes: TimeBoxes
     intake: SignalIntake
     stops: StopBook

@@ -1,10 +1,11 @@
 """The API's routes about changes from outside: which there are, what a human decides, how well they are healed."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request
 
-from gateway.doors.api.context import Context
+from gateway.context.applied_drift import FOREIGN, DriftQuery
+from gateway.doors.api.context import Context, told
 from gateway.doors.api.schemas import DriftBody, body_of, openapi_body
 from gateway.doors.serialize import time_to_json
 from gateway.drift_book import DriftAction, ForeignDrift
@@ -22,11 +23,16 @@ _STAGES = (Stage.DRIFTED, Stage.DRIFT_DECIDED, Stage.DRIFT_SETTLED)
 def add_drift_routes(router: APIRouter, context: Context) -> None:
     """Add the routes. Only people and pipelines see what happens to resources that are not their own."""
 
-    @router.get("/drift", summary="Changes from outside by which live and code differ, and what becomes of them")
-    async def drift(caller: Annotated[Caller, Depends(context.caller)]) -> dict[str, Any]:
-        _refuse_blind(caller)
-        await context.drift.book.read(context.queries)
-        return {"drift": [drift_to_json(each) for each in context.drift.book.open.values()]}
+    @router.get(
+        "/drift",
+        summary="By which values live and code differ, by changes from outside or our own, and what becomes of them",
+    )
+    async def drift(
+        caller: Annotated[Caller, Depends(context.caller)],
+        stack: str = "",
+        cause: Literal["", "applied", "foreign"] = "",
+    ) -> dict[str, Any]:
+        return await drift_answer(context, caller, DriftQuery(stack=stack, cause=cause))
 
     @router.post(
         "/drift/{drift_id}/decide", openapi_extra=openapi_body(DriftBody), summary="Decide about a change from outside"
@@ -47,10 +53,19 @@ def add_drift_routes(router: APIRouter, context: Context) -> None:
         return {"report": heal_report(records).to_json()}
 
 
+async def drift_answer(context: Context, caller: Caller, query: DriftQuery) -> dict[str, Any]:
+    """By which values live and code differ. Raises `errors.NotAllowed` for those who see only what is their own."""
+    _refuse_blind(caller)
+    await context.drift.book.read(context.queries)
+    foreign = [drift_to_json(each) for each in context.drift.book.open.values()]
+    return told(caller, await context.readers.drift(caller, foreign, query))
+
+
 def drift_to_json(drift: ForeignDrift) -> dict[str, Any]:
     """The JSON form of a change from outside."""
     return {
         "id": drift.id,
+        "cause": FOREIGN,
         "since": time_to_json(drift.at),
         "stack": drift.stack,
         "address": drift.address,
@@ -65,6 +80,7 @@ def drift_to_json(drift: ForeignDrift) -> dict[str, Any]:
         "decided_by": drift.decided_by,
         "outcome": drift.outcome.value if drift.outcome else "",
         "commit": drift.commit,
+        "proposal": {"branch": f"sentinel/{drift.stack}", "commit": drift.commit} if drift.commit else None,
         "needs_human": drift.needs_human,
     }
 

@@ -9,6 +9,7 @@ from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
 
 from gateway.checks.stops import RULE as STOPPED
+from gateway.doors.api.answers import claims_answer
 from gateway.doors.api.budgets import add_budget_routes
 from gateway.doors.api.context import Context, told
 from gateway.doors.api.drift import add_drift_routes
@@ -17,7 +18,7 @@ from gateway.doors.api.glass import add_glass_route
 from gateway.doors.api.left import left_to_humans
 from gateway.doors.api.plans import add_plan_routes
 from gateway.doors.api.problems import ANSWER, problem
-from gateway.doors.api.put_back import with_ends
+from gateway.doors.api.resource_routes import add_resource_routes
 from gateway.doors.api.run_task_route import add_run_task_route
 from gateway.doors.api.schemas import (
     IDEMPOTENCY_KEY,
@@ -77,6 +78,7 @@ def routes(context: Context) -> APIRouter:
     add_glass_route(router, context)
     add_explanation_route(router, context)
     add_drift_routes(router, context)
+    add_resource_routes(router, context)
     add_signal_routes(router, context)
     add_stop_routes(router, context)
     add_budget_routes(router, context)
@@ -144,7 +146,7 @@ def _add_approval_routes(router: APIRouter, context: Context) -> None:
     ) -> dict[str, Any]:
         body = await body_of(context.inbound(request), ApproveBody, default=ApproveBody())
         approval = await context.commands.approve(
-            mutation_id, approver=caller, at=context.clock.now(), lasts=body.duration()
+            mutation_id, approver=caller, at=context.clock.now(), lasts=body.duration(), reason=body.reason
         )
         context.wakeups.wake(mutation_id)
         return {
@@ -211,6 +213,7 @@ def _add_record_route(router: APIRouter, context: Context) -> None:
         since: datetime | None = None,
         until: datetime | None = None,
         after_seq: Annotated[int, Query(ge=0, le=_MAX_INTEGER)] = 0,
+        before_seq: Annotated[int, Query(ge=0, le=_MAX_INTEGER)] = 0,
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     ) -> dict[str, Any]:
         query = RecordQuery(
@@ -226,6 +229,7 @@ def _add_record_route(router: APIRouter, context: Context) -> None:
             since=_aware(since),
             until=_aware(until),
             after_seq=after_seq,
+            before_seq=before_seq,
             limit=limit,
         )
         found = await context.visible_records(caller, query)
@@ -237,10 +241,7 @@ def _add_query_routes(router: APIRouter, context: Context) -> None:
     async def claims(
         caller: Annotated[Caller, Depends(context.caller)], address: str = "", actor: str = "", every: bool = False
     ) -> dict[str, Any]:
-        found = await context.queries.claims(address=address, actor=actor, open_only=not every)
-        boxes = await context.time_boxes.shown(caller, address=address, actor=actor)
-        shown = with_ends([claim_to_json(claim) for claim in found if _may_see(caller, claim.actor)], boxes)
-        return told(caller, {"claims": shown, "time_boxes": boxes})
+        return await claims_answer(context, caller, address=address, actor=actor, every=every)
 
     @router.get(
         "/holds", summary="What waits for a human: the call, what it changes, why it is held, who asks, since when"
@@ -250,12 +251,19 @@ def _add_query_routes(router: APIRouter, context: Context) -> None:
         *,
         state: HoldFilter = HoldFilter.OPEN,
         mutation_id: str = "",
+        actor: str = "",
+        stack: str = "",
+        before: str = "",
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     ) -> dict[str, Any]:
+        if not caller.sees_all and actor not in {"", caller.actor}:
+            return {"holds": []}
         found = await context.queries.holds(
             state=None if state is HoldFilter.ALL else HoldState(state),
-            actor="" if caller.sees_all else caller.actor,
+            actor=actor if caller.sees_all else caller.actor,
+            stack=stack,
             mutation_id=mutation_id,
+            before=before,
             limit=limit,
         )
         return told(caller, {"holds": [hold_to_json(hold) for hold in found]})
@@ -339,8 +347,3 @@ def _aware(time: datetime | None) -> datetime | None:
         return time.astimezone(UTC)
     except OverflowError:
         raise Malformed("A time lies outside the calendar, which has the years 1 to 9999 in UTC.") from None
-
-
-def _may_see(caller: Caller, actor: str) -> bool:
-    """Whether the caller may see this actor's claims: people and pipelines see all, agents and services their own."""
-    return caller.sees_all or caller.actor == actor

@@ -66,8 +66,15 @@ class Source:
     @property
     def texts(self) -> Iterator[bytes]:
         """The HCL of every file that the directory's documents come from."""
+        return (document.source for document in self._every())
+
+    def texts_of(self, paths: Collection[Path]) -> Iterator[bytes]:
+        """The HCL of those files."""
+        return (document.source for document in self._every() if document.path in paths)
+
+    def _every(self) -> Iterator[Document]:
         given = {document.path: document for document, _ in self.given.values()}
-        return (document.source for document in (*self.documents.values(), *self.overrides, *given.values()))
+        return iter((*self.documents.values(), *self.overrides, *given.values()))
 
     def overridden_in(self, header: tuple[str, ...]) -> frozenset[str]:
         """Names of attributes and blocks that an override file sets in the block with this header."""
@@ -121,26 +128,41 @@ def load_sources(
     return loaded
 
 
-def changed_source(sources: Mapping[str, Source], path: Path, content: bytes) -> Source | None:
-    """The directory of a file after the file was changed or added, its other files as they were read.
+def changed_sources(sources: Mapping[str, Source], files: Mapping[Path, Document]) -> Mapping[str, Source] | None:
+    """The directories of some files after these were changed or added, their other files as they were read.
 
-    None if no source has the directory, or if its modules are called from other directories now, or if templates change. Raises `CodeInvalid`.
+    None if no source has one of the directories, or if its modules are called from other directories now, or if templates change. Raises `CodeInvalid`.
     """
-    if any(path in source.templates for source in sources.values()):
+    if any(path in source.templates for source in sources.values() for path in files):
         return None
-    directory = posixpath.normpath(path.parent.as_posix())
-    before = sources.get(directory)
-    if before is None:
-        return None
-    files = _Files(_Read({**before.contents, path: content}), {}, {**before.documents, **_given_documents(before)})
+    by_directory: dict[str, dict[Path, Document]] = {}
+    for path, document in files.items():
+        by_directory.setdefault(posixpath.normpath(path.parent.as_posix()), {})[path] = document
+    changed: dict[str, Source] = {}
+    for directory, own in by_directory.items():
+        after = _changed_source(sources[directory], own) if directory in sources else None
+        if after is None:
+            return None
+        changed[directory] = after
+    return changed
+
+
+def _changed_source(before: Source, changed: Mapping[Path, Document]) -> Source | None:
+    contents = {**before.contents, **{path: file_bytes(document) for path, document in changed.items()}}
+    known = {**before.documents, **_given_documents(before), **changed}
     after = replace(
-        _load_directory(files, directory),
+        _load_directory(_Files(_Read(contents), {}, known), before.directory),
         downloaded=before.downloaded,
         workspace=before.workspace,
         templates=before.templates,
     )
-    same = _called(after) == _called(before) and template_names(after.texts) == template_names(before.texts)
-    return after if same else None
+    return after if _called(after) == _called(before) and _same_templates(before, after, changed) else None
+
+
+def _same_templates(before: Source, after: Source, paths: Collection[Path]) -> bool:
+    """Whether a directory names the templates that it named before; its other files are only looked at if the changed ones do not."""
+    was, now = (template_names(each.texts_of(paths)) for each in (before, after))
+    return was == now or template_names(before.texts) == template_names(after.texts)
 
 
 def _called(source: Source) -> Mapping[str, str | None]:

@@ -71,7 +71,7 @@ class Fixture:
 
     def __init__(self, ledger: LedgerDouble | None = None) -> None:
         self.ledger = ledger or LedgerDouble()
-        self.aws, self.app = Door(), Door()
+        self.aws, self.app, self.mcp = Door(), Door(), Door()
         self.sent: list[Message] = []
         pipeline = line(self.ledger, CloudDouble(events=[]))
         self.budget = BodyBudget(10)
@@ -81,6 +81,7 @@ class Fixture:
             pipeline=pipeline,
             clock=FixedClock(),
             budget=self.budget,
+            doors={"/mcp": self.mcp},
         )
 
     async def request(self, scope: Scope, body: bytes = b"") -> None:
@@ -103,6 +104,16 @@ async def test_each_goes_to_its_door() -> None:
     assert (fixture.aws.served, fixture.app.served) == (["/signed"], ["/v1/records", "None"])
 
 
+async def test_a_further_door_has_its_path_and_all_below_it() -> None:
+    fixture = Fixture()
+    for path in ("/mcp", "/mcp/x", "/mcpx", "/other/mcp"):
+        await fixture.request(_scope(path, HOST))
+    await fixture.request(_scope("/mcp", HOST, SIGNED))
+    assert fixture.mcp.served == ["/mcp", "/mcp/x"]
+    assert fixture.app.served == ["/mcpx", "/other/mcp"]
+    assert fixture.aws.served == ["/mcp"], "a bucket may have that name"
+
+
 async def test_websocket_is_closed() -> None:
     fixture = Fixture()
     await fixture.request(_scope("/", HOST, kind="websocket"))
@@ -117,7 +128,7 @@ async def test_a_malformed_aws_request_is_refused_in_aws_format(scope: Scope) ->
     assert (fixture.aws.turned_away, fixture.aws.served, fixture.app.served) == (["host"], [], [])
 
 
-@pytest.mark.parametrize("path", ["/v1/records", "/healthz", "/readyz"])
+@pytest.mark.parametrize("path", ["/v1/records", "/healthz", "/readyz", "/mcp"])
 async def test_a_malformed_api_request_is_a_recorded_problem(path: str) -> None:
     fixture = Fixture()
     await fixture.request(_scope(path, BEARER))

@@ -8,7 +8,7 @@ from gateway.ledger.decided_body import carried_out_body, decided_body
 from gateway.model.verdict import Verdict
 from gateway.ports import RecordQuery
 
-MEMBERS = {"caller", "call", "door", "motive", "effects", "decision", "claims"}
+MEMBERS = {"caller", "call", "door", "sender", "motive", "effects", "decision", "claims"}
 
 
 @pytest.mark.parametrize("verdict", Verdict)

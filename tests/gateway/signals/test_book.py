@@ -150,3 +150,12 @@ async def test_a_file_proves_at_once_and_ends_what_it_no_longer_says(tmp_path: P
     found = known.proof(motive("cve-2026-1", why=Motivation.VULNERABILITY), SHOP)
     assert [(each.key, each.filed) for each in found.signals] == [("CVE-2026-1", True)]
     assert known.proof(motive("cve-2026-1"), SHOP).signals == ()
+
+
+async def test_what_concerns_a_resource_comes_latest_first_and_only_some_of_it() -> None:
+    here = [replace(signal(f"k{number}"), since=NOW + timedelta(seconds=number)) for number in range(20)]
+    scopes = (SignalScope(stack="shop", addresses=("aws_sqs_queue.*",)),)
+    known = await book(*(replace(each, scopes=scopes) for each in here))
+    found = known.about("shop", "aws_sqs_queue.a")
+    assert [each.key for each in found] == [f"k{number}" for number in range(19, 9, -1)]
+    assert known.about("shop", "aws_lb.a") == known.about("other", "aws_sqs_queue.a") == []

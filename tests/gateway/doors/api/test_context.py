@@ -67,6 +67,7 @@ def context(store: Store) -> Context:
         commands=unused,
         plans=unused,
         run_task=unused,
+        readers=unused,
         time_boxes=unused,
         clock=FixedClock(),
         max_body_bytes=100,

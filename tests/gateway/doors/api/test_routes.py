@@ -74,6 +74,9 @@ MATRIX: list[tuple[str, str, Any, tuple[Any, ...]]] = [
     ("DELETE", "/v1/stops/stp_none", None, (401, 403, 403, 403)),
     ("GET", "/v1/budgets", None, (401, 200, 200, 200)),
     ("POST", "/v1/budgets/actor_none/reset", {"reason": "Mended."}, (401, 403, 403, 403)),
+    ("GET", "/v1/resources?q=kafka", None, (401, 200, 200, 200)),
+    ("GET", f"/v1/context?address={ADDRESS}", None, (401, 200, 200, 200)),
+    ("GET", f"/v1/history?address={ADDRESS}", None, (401, 200, 200, 200)),
     ("GET", f"/v1/blame?address={ADDRESS}&attribute=desired_capacity", None, (401, 200, 200, 200)),
 ]
 
@@ -135,7 +138,8 @@ def test_an_agent_sees_its_own_records_and_claims_only(gate: Gate) -> None:
     assert {record["actor"] for record in everyone} > {record["actor"] for record in own}
     assert {record["actor"] for record in own} <= {"rival"}
     assert ask(gate, "GET", "/v1/records?actor=agent", "rival").json() == {"records": []}
-    assert ask(gate, "GET", "/v1/claims", "rival").json() == {"claims": [], "time_boxes": []}
+    others = ask(gate, "GET", "/v1/claims", "rival").json()
+    assert (others["claims"], others["time_boxes"]) == ([], [])
     assert [claim["actor"] for claim in ask(gate, "GET", "/v1/claims", "agent").json()["claims"]] == ["agent"]
     assert ask(gate, "GET", "/v1/claims", "human").json()["claims"]
 
@@ -192,6 +196,18 @@ def test_a_session_key_makes_no_further_keys(gate: Gate) -> None:
     assert httpx.get(f"{gate.url}/v1/records", headers=token).status_code == 200
 
 
+def test_a_record_tells_where_the_request_came_from(gate: Gate) -> None:
+    client = gate.client("autoscaling", user_agent_extra="tool/1")
+    client.set_desired_capacity(AutoScalingGroupName=ASG, DesiredCapacity=5)
+    ask(gate, "POST", "/v1/mutations", "agent", PROPOSAL)
+    bodies: Any = [record.body for record in gate.records(stage=Stage.DECIDED)[-2:]]
+    aws, api = bodies
+    assert (aws["door"], aws["sender"]["peer"]) == ("aws", "127.0.0.1")
+    assert aws["sender"]["user_agent"].startswith("Boto3/")
+    assert aws["sender"]["user_agent"].endswith("tool/1")
+    assert (api["door"], api["sender"]["user_agent"].split("/")[0]) == ("api", "python-httpx")
+
+
 def test_a_held_call_is_202_and_its_rejection_is_for_good(gate: Gate) -> None:
     held = ask(gate, "POST", "/v1/mutations", "agent", _held())
     assert (held.status_code, held.json()["code"]) == (202, "held")
@@ -229,3 +245,30 @@ def test_the_description_says_of_every_route_how_it_refuses(gate: Gate) -> None:
         )
         schema = route["responses"]["default"]["content"]["application/problem+json"]["schema"]
         assert {"code", "detail", "status"} <= set(schema["required"]), name
+
+
+def test_pages_of_records_and_holds_follow_each_other(gate: Gate) -> None:
+    actor, headers = gate.issue("pager"), gate.bearer("human")
+    for _ in range(3):
+        httpx.post(f"{gate.url}/v1/mutations", headers=gate.bearer(actor), json=_held())
+    url = f"{gate.url}/v1/records?actor=pager&stage=decided"
+    newest = httpx.get(f"{url}&limit=2", headers=headers).json()["records"]
+    rest = httpx.get(f"{url}&before_seq={newest[-1]['seq']}", headers=headers).json()["records"]
+    assert [len(newest), len(rest)] == [2, 1]
+    made = [record["mutation_id"] for record in (*newest, *rest)]
+    holds = f"{gate.url}/v1/holds?actor=pager&limit=2"
+    first = httpx.get(holds, headers=headers).json()["holds"]
+    second = httpx.get(f"{holds}&before={first[-1]['mutation_id']}&stack=kafka", headers=headers).json()["holds"]
+    assert [hold["mutation_id"] for hold in (*first, *second)] == made
+    assert httpx.get(f"{holds}&before=mut_none", headers=headers).json() == {"holds": []}
+    assert httpx.get(f"{holds}&stack=other", headers=headers).json() == {"holds": []}
+    assert httpx.get(holds, headers=gate.bearer("rival")).json() == {"holds": []}
+
+
+def test_the_reason_of_an_approval_is_recorded(gate: Gate) -> None:
+    mutation = httpx.post(f"{gate.url}/v1/mutations", headers=gate.bearer(), json=_held()).json()["mutation"]["id"]
+    url, headers = f"{gate.url}/v1/mutations/{mutation}", gate.bearer("human")
+    assert httpx.post(f"{url}/approve", headers=headers, json={"reason": "two\nlines"}).status_code == 400
+    assert httpx.post(f"{url}/approve", headers=headers, json={"reason": "The alarm is real"}).is_success
+    [answer] = httpx.get(f"{url}/explanation", headers=headers).json()["approval"]["answers"]
+    assert (answer["by"], answer["reason"]) == ("human", "The alarm is real")

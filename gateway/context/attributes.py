@@ -1,0 +1,138 @@
+"""One attribute of a resource: what is declared, recorded and live, its bounds, its holder and its last change."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gateway.context.bounds import bounds_on, mutable_by_agent
+from gateway.context.excerpt import excerpt
+from gateway.context.holders import holder_of, motive_words
+from gateway.context.known import KnownResource, LatestChange
+from gateway.context.live import LiveAnswer
+from gateway.model.caller import Caller
+from gateway.model.claim import Claim
+from gateway.model.contract import Bound, Contract
+from gateway.model.json import Json, to_json
+from gateway.model.mutation import WHOLE
+from gateway.model.path import AttributePath
+from gateway.terraform.stack import Stack
+
+MOST_ATTRIBUTES: Final = 100
+"""Attributes in one answer. What agents may set and what is held come first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttributesOf:
+    """Everything that the attributes of one resource are told from."""
+
+    caller: Caller
+    stack: Stack
+    address: str
+    """In the stack, without its name."""
+    contract: Contract
+    before: Mapping[str, Json]
+    """The known attributes: the state's, with the values that Sentinel applied since."""
+    bounds: tuple[Bound, ...]
+    known: KnownResource
+    claims: tuple[Claim, ...]
+    """The open claims on this resource."""
+    live: LiveAnswer
+    declared: frozenset[str] = frozenset()
+    """The names of the arguments and blocks in the code."""
+
+    def names(self) -> list[str]:
+        """Every attribute to tell of, those first that somebody may set or holds."""
+        marked = (
+            *self.contract.bounded,
+            *self.contract.mutable,
+            *self.contract.immutable,
+            *(claim.attribute for claim in self.claims),
+            *self.known.values,
+        )
+        every = (*marked, *sorted(self.declared), *sorted(self.before))
+        return [name for name in dict.fromkeys(every) if name != WHOLE]
+
+    def entry(self, attribute: str) -> dict[str, Any]:
+        """Every member, always. What is unknown is null, and never left out."""
+        return {
+            "attribute": attribute,
+            "declared": self._declared(attribute),
+            "recorded": self._recorded(attribute),
+            "live": self._live(attribute),
+            "bounds": bounds_on(attribute, self.bounds, self.caller),
+            "mutable_by_agent": mutable_by_agent(self.contract, attribute),
+            "claim": self._claim(attribute),
+            "last_change": self._last_change(attribute),
+            "flips": self.known.flips.get(attribute, 0),
+        }
+
+    def _declared(self, attribute: str) -> dict[str, Any] | None:
+        top = AttributePath(attribute).top
+        if top not in self.declared:
+            return None
+        value = self.stack.declared(self.address, attribute)
+        return {"value": excerpt(value, self.caller), "source": _source(self.stack, self.address, top)}
+
+    def _recorded(self, attribute: str) -> dict[str, Any] | None:
+        value = AttributePath(attribute).value_at(self.before)
+        applied = self.known.values.get(attribute)
+        if applied is not None:
+            claimed = self._standing(attribute)
+            origin = "claim" if claimed and claimed.mutation_id == applied.mutation_id else "applied"
+            return {"value": excerpt(value, self.caller), "from": origin, "at": to_json(applied.at)}
+        if value is None and AttributePath(attribute).top not in self.before:
+            return None
+        return {"value": excerpt(value, self.caller), "from": "state", "at": None}
+
+    def _live(self, attribute: str) -> dict[str, Any]:
+        has = attribute in self.live.values
+        status = self.live.status.value
+        if self.live.values and not has:
+            status = "unsupported"
+        value = excerpt(self.live.values.get(attribute), self.caller)
+        return {"value": value, "read_at": to_json(self.live.read_at) if has else None, "status": status}
+
+    def _claim(self, attribute: str) -> dict[str, Any] | None:
+        claim = self._standing(attribute)
+        return None if claim is None else {"attribute": claim.attribute, **holder_of(claim, self.caller)}
+
+    def _standing(self, attribute: str) -> Claim | None:
+        """The open claim on the attribute, else on what is around it, on a part of it, or on the whole resource."""
+        by_attribute = {claim.attribute: claim for claim in self.claims}
+        around = (*AttributePath(attribute).enclosing, *_parts(attribute, by_attribute), WHOLE)
+        return next((by_attribute[name] for name in around if name in by_attribute), None)
+
+    def _last_change(self, attribute: str) -> dict[str, Any] | None:
+        changes = self.known.changes
+        about = {*AttributePath(attribute).enclosing, *_parts(attribute, changes), WHOLE} & changes.keys()
+        last = max((changes[name] for name in about), key=_moment, default=None)
+        if last is None:
+            return None
+        return {
+            "actor": last.actor,
+            "kind": last.kind.value,
+            **motive_words(last.motive),
+            "at": to_json(last.at),
+            "mutation_id": last.mutation_id,
+            "commit": last.commit,
+        }
+
+
+def _moment(change: LatestChange) -> Any:
+    return change.at
+
+
+def _parts(attribute: str, names: Iterable[str]) -> list[str]:
+    return [name for name in names if AttributePath(attribute).covers(name)]
+
+
+def _source(stack: Stack, address: str, top: str) -> str:
+    """`file:line` of the argument, or of the block that has it."""
+    instance = stack.code.instance(address)
+    if instance is None:
+        return ""
+    argument = instance.document.attributes(instance.block).get(top)
+    node = (
+        argument if argument is not None else next(iter(instance.document.blocks(instance.block, top)), instance.block)
+    )
+    return f"{instance.document.path}:{node.start_point.row + 1}"

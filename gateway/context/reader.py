@@ -1,0 +1,188 @@
+"""Answers about resources: which there are, the context of one of them, its history, and what was applied and is not in the code yet."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from gateway.context.applied_drift import APPLIED, FOREIGN, DriftQuery, applied_drift
+from gateway.context.attributes import MOST_ATTRIBUTES, AttributesOf
+from gateway.context.entries import (
+    code_sources,
+    dependant_entry,
+    header,
+    history_entry,
+    left_off,
+    live_target,
+    signal_entry,
+    written_names,
+)
+from gateway.context.health import DataHealth, DataSource, ReadStatus
+from gateway.context.known import ContextLedger, HistoryQuery, KnownResource
+from gateway.context.live import LiveAnswer, LiveReadThrough
+from gateway.context.lookup import FoundResource, ResourceQuery, find_resources, resource_at
+from gateway.model.caller import Caller
+from gateway.model.mutation import WHOLE
+from gateway.model.path import put_all
+from gateway.model.signal import Signal
+from gateway.ports import Clock, PolicyEngine
+from gateway.terraform.stacks import Stacks
+
+MOST_DEPENDANTS: Final = 50
+"""Dependants in one answer, the nearest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextReader:
+    """Reads what callers ask before they act. Changes and records nothing."""
+
+    stacks: Stacks
+    ledger: ContextLedger
+    policy: PolicyEngine
+    live: LiveReadThrough
+    clock: Clock
+    signals: Callable[[str, str], Sequence[Signal]] = lambda _stack, _address: ()
+    """The open signals that concern a resource, by its stack and address."""
+    seeks_drift: bool = False
+    """Whether the reconciler looks for changes from outside."""
+
+    async def context(
+        self, caller: Caller, name: str, attribute: str = "", max_age: float | None = None
+    ) -> dict[str, Any]:
+        """Everything known about a resource, or about one attribute of it. Raises `errors.NotFound`, `errors.Malformed`."""
+        loaded = self.stacks.snapshot()
+        found = resource_at(loaded, name)
+        dependants = found.stack.dependants(found.address)
+        shown = dependants[:MOST_DEPENDANTS]
+        now = self.clock.now()
+        known = await self.ledger.known(
+            addresses=self._names(loaded, found),
+            others=[each.address for each in shown],
+            now=now,
+            flips_from=now - self.policy.flip_window,
+        )
+        live = await self.live.of(live_target(found), caller.actor, max_age)
+        parts = _attributes(caller, found, known, live, {each.address for each in shown})
+        names = [attribute] if attribute else parts.names()
+        return {
+            **header(found),
+            "attributes": [parts.entry(each) for each in names[:MOST_ATTRIBUTES]],
+            "attributes_left_off": left_off(len(names) - MOST_ATTRIBUTES, "attributes", "Ask with attribute=…"),
+            "dependants": [dependant_entry(each, known, caller) for each in shown],
+            "dependants_left_off": left_off(len(dependants) - MOST_DEPENDANTS, "dependants", "The nearest are shown."),
+            "signals": [signal_entry(each) for each in self._signals(caller, found)],
+            "data_health": self._health(caller, found, live, attribute, max_age).to_json(),
+        }
+
+    def resources(self, query: ResourceQuery) -> dict[str, Any]:
+        """The resources that fit, a page of them. Raises `errors.NotFound` for a stack that there is not."""
+        loaded = self.stacks.snapshot()
+        found, more = find_resources(loaded, query)
+        next_after = f"{found[-1].stack.name}:{found[-1].address}" if more else ""
+        health = DataHealth(
+            read_at=self.clock.now(), sources=code_sources(self.stacks, ""), code_revision=loaded.revision
+        )
+        return {
+            "resources": [each.summary() for each in found],
+            "next_after": next_after,
+            "left_off": "There are more; ask again with after=<next_after>." if more else "",
+            "data_health": health.to_json(),
+        }
+
+    async def history(self, caller: Caller, name: str, query: HistoryQuery) -> dict[str, Any]:
+        """The changes of a resource, newest first, a page of them. Raises `errors.NotFound`, `errors.Malformed`."""
+        loaded = self.stacks.snapshot()
+        found = resource_at(loaded, name)
+        page = replace(query, addresses=self._names(loaded, found), limit=query.limit + 1)
+        changes = await self.ledger.history(page)
+        entries = [history_entry(change, caller) for change in changes[: query.limit]]
+        more = len(changes) > query.limit
+        health = DataHealth(
+            read_at=self.clock.now(),
+            sources=(DataSource(name="ledger"),),
+            code_revision=found.stack.revision,
+            state_serial=found.stack.state.serial,
+        )
+        return {
+            "address": found.name,
+            "attribute": query.attribute,
+            "history": entries,
+            "next_before_seq": changes[query.limit - 1].seq if more else 0,
+            "left_off": "There are older changes; ask again with before_seq=<next_before_seq>." if more else "",
+            "data_health": health.to_json(),
+        }
+
+    async def drift(self, caller: Caller, foreign: Sequence[Mapping[str, Any]], query: DriftQuery) -> dict[str, Any]:
+        """By which values live and code differ: the changes from outside that the caller has read, and what Sentinel applied itself."""
+        loaded = self.stacks.snapshot()
+        applied, more = await applied_drift(loaded, self.ledger, query) if query.cause != FOREIGN else ([], False)
+        shown = [each for each in foreign if query.stack in ("", each["stack"])] if query.cause != APPLIED else []
+        error = "" if self.seeks_drift else "Nothing looks for changes from outside: `reconcile.drift_every` is 0."
+        health = DataHealth(
+            read_at=self.clock.now(),
+            sources=(
+                *code_sources(self.stacks, query.stack),
+                DataSource(name="ledger"),
+                DataSource(name="drift", status=ReadStatus.NOT_READ if error else ReadStatus.OK, error=error),
+            ),
+            code_revision=loaded.revision,
+        )
+        return {
+            "drift": [*shown, *(each.to_json(caller) for each in applied)],
+            "left_off": "More was applied than is shown; ask for one stack." if more else "",
+            "data_health": health.to_json(),
+        }
+
+    def ledger_health(self) -> dict[str, Any]:
+        """The health of an answer that comes from the ledger alone."""
+        sources = (DataSource(name="ledger"),)
+        return DataHealth(read_at=self.clock.now(), sources=sources, code_revision=self.stacks.revision).to_json()
+
+    def _names(self, loaded: Stacks, found: FoundResource) -> tuple[str, ...]:
+        """The name of the resource, and what it was called before another stack had its address, or while it had."""
+        name = found.name
+        return (name,) if len(loaded.all) == 1 else (name, found.stack.other_name(name))
+
+    def _signals(self, caller: Caller, found: FoundResource) -> Sequence[Signal]:
+        return self.signals(found.stack.name, found.address) if caller.sees_all else ()
+
+    def _health(
+        self, caller: Caller, found: FoundResource, live: LiveAnswer, attribute: str, max_age: float | None
+    ) -> DataHealth:
+        hidden = "" if caller.sees_all else "Only people and pipelines see the open signals."
+        query = {"address": found.name, "attribute": attribute, "max_age_seconds": "0"}
+        can_read = live.status is not ReadStatus.UNSUPPORTED
+        return DataHealth(
+            read_at=self.clock.now(),
+            sources=(
+                *code_sources(self.stacks, found.stack.name),
+                DataSource(name="ledger"),
+                DataSource(name="live", status=live.status, error=live.error),
+                DataSource(name="signals", status=ReadStatus.NOT_SHOWN if hidden else ReadStatus.OK, error=hidden),
+            ),
+            code_revision=found.stack.revision,
+            state_serial=found.stack.state.serial,
+            age_seconds=None if live.read_at is None else round(self.live.age(live.read_at), 3),
+            max_age_seconds=max_age,
+            refresh_with=f"/v1/context?{urlencode({k: v for k, v in query.items() if v})}" if can_read else "",
+        )
+
+
+def _attributes(
+    caller: Caller, found: FoundResource, known: KnownResource, live: LiveAnswer, others: set[str]
+) -> AttributesOf:
+    applied = [(name, each.value) for name, each in known.values.items() if name != WHOLE]
+    before = put_all(found.recorded, applied)
+    contract = found.stack.contract(found.address)
+    return AttributesOf(
+        caller=caller,
+        stack=found.stack,
+        address=found.address,
+        contract=contract,
+        before=before,
+        bounds=contract.evaluate(before, before),
+        known=known,
+        claims=tuple(claim for claim in known.claims if claim.address not in others),
+        live=live,
+        declared=written_names(found.stack, found.address),
+    )

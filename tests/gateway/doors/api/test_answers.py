@@ -1,0 +1,54 @@
+"""Who sees which claims: people all, agents their own and those on the resource they name, without another's words."""
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from gateway.context.known import HistoryQuery
+from gateway.context.lookup import ResourceQuery
+from gateway.doors.api.answers import claims_answer, context_answer, history_answer, resources_answer
+from gateway.model.caller import Caller
+from tests.kit.doubles import AGENT, HUMAN
+from tests.kit.readers import claim, reader
+from tests.kit.stacks import GROUP
+
+
+class _Store:
+    """Has a claim of the agent and one of a rival."""
+
+    async def claims(self, **query: Any) -> Sequence[Any]:
+        return [claim(actor="agent"), claim("max_size")]
+
+    async def shown(self, caller: Caller, **query: Any) -> list[Any]:
+        return []
+
+
+CONTEXT: Any = SimpleNamespace(queries=_Store(), time_boxes=_Store(), readers=reader())
+
+
+@pytest.mark.parametrize(
+    ("caller", "address", "actors"),
+    [(HUMAN, "", ["agent", "rival"]), (AGENT, "", ["agent"]), (AGENT, GROUP, ["agent", "rival"])],
+)
+async def test_who_sees_which_claims(caller: Caller, address: str, actors: list[str]) -> None:
+    answer = await claims_answer(CONTEXT, caller, address=address)
+    assert [each["actor"] for each in answer["claims"]] == actors
+    assert answer["left_off"] == ""
+
+
+async def test_an_agent_sees_the_goal_of_another_and_all_of_its_own() -> None:
+    own, others = (await claims_answer(CONTEXT, AGENT, address=GROUP))["claims"]
+    assert (own["motive"]["text"], others["motive"]) == (
+        "lag grows",
+        {"intent": "availability", "motivation": "incident"},
+    )
+    _, seen = (await claims_answer(CONTEXT, HUMAN, address=GROUP))["claims"]
+    assert seen["motive"]["evidence"] == ["A-1"]
+
+
+async def test_the_readers_are_asked_as_the_caller() -> None:
+    assert (await context_answer(CONTEXT, AGENT, GROUP, "max_size", None))["signals"] == []
+    assert resources_answer(CONTEXT, AGENT, ResourceQuery(q="consumer-processor"))["resources"][0]["address"] == GROUP
+    assert (await history_answer(CONTEXT, AGENT, GROUP, HistoryQuery()))["history"] == []
