@@ -2,7 +2,7 @@
 
 import difflib
 import shutil
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os.path import commonpath
 from pathlib import Path
@@ -94,7 +94,8 @@ async def reconcile_copy(
     document = await terraform.plan_document(root, saved.file) if saved.changes or events else {}
     plan = read_plan(document) if document else None
     if plan is not None and (there := _replaced(plan, events)):
-        new = [*there, *_created(root, events, live_objects(document), around)]
+        rest = _beside(events, {import_id_of(drift.wanted) for drift in there})
+        new = [*there, *_created(root, rest, live_objects(document), around)]
         return await _replacing(context, there, lambda inside: _prove(inside, new, [], events, path))
     new = _created(root, events, live_objects(document), around)
     new += silent_drift(plan, events, ignored_changes(root)) if plan is not None and events else []
@@ -113,6 +114,11 @@ def _replaced(plan: TerraformPlan, events: Sequence[Event]) -> list[Drift]:
         Drift(wanted=wanted_replacement(each), before=each.old_id, origin=origin[each.created.import_id])
         for each in replaced_resources(plan, [created for created, _ in made])
     ]
+
+
+def _beside(events: Sequence[Event], taken: Collection[str]) -> list[Event]:
+    """The events without those that created something with one of the ids."""
+    return [event for event in events if (made := read_creation(event.call)) is None or made.import_id not in taken]
 
 
 async def _replacing(

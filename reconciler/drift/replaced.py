@@ -1,6 +1,6 @@
 """Which resources were replaced outside: what the state has is gone, and another one with the same name is there."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.model.json import Json
@@ -24,16 +24,36 @@ def replaced_resources(plan: TerraformPlan, created: Sequence[Created]) -> tuple
     """The resources that a plan would create again because they are gone, and in whose place another one was created.
 
     Which one belongs to which address must be certain: the same type, equal in all that names it, and a pair of one and one.
-    Of several that were created with the same name, the last one counts.
+    Of several that were created with the same name, the last one counts. What belonged to a resource that was replaced belongs to the
+    one in its place: the rules of a security group are found by the id of the new group.
     """
-    gone = plan.gone() & {change.address for change in plan.changes if change.actions == ("create",)}
+    again = {change.address for change in plan.changes if change.actions == ("create",)}
+    gone = {address: plan.objects.get(address, {}) for address in sorted(plan.gone() & again)}
     found: dict[str, ReplacedResource] = {}
-    for each in created:
-        own = [address for address in sorted(gone) if _takes_the_place(each, address, plan.objects.get(address, {}))]
-        if len(own) == 1:
-            old_id = str(plan.objects[own[0]].get("id"))
-            found[own[0]] = ReplacedResource(address=own[0], created=each, old_id=old_id)
+    for _ in range(len(gone) + 1):  # each time at least one more is found
+        new_ids = {each.old_id: each.created.import_id for each in found.values()}
+        more = dict(_pairs({address: _renamed(own, new_ids) for address, own in gone.items()}, created))
+        if more.keys() == found.keys():
+            break
+        found = more
     return tuple(found.values())
+
+
+def _pairs(
+    gone: Mapping[str, Mapping[str, Json]], created: Sequence[Created]
+) -> Iterator[tuple[str, ReplacedResource]]:
+    for each in created:
+        own = [address for address, attributes in gone.items() if _takes_the_place(each, address, attributes)]
+        if len(own) == 1:
+            yield own[0], ReplacedResource(address=own[0], created=each, old_id=str(gone[own[0]].get("id")))
+
+
+def _renamed(attributes: Mapping[str, Json], new_ids: Mapping[str, str]) -> Mapping[str, Json]:
+    """The attributes of a resource that is gone, with the ids of what it belonged to as they are now."""
+    return {
+        name: new_ids.get(value, value) if isinstance(value, str) and name != "id" else value
+        for name, value in attributes.items()
+    }
 
 
 def _takes_the_place(created: Created, address: str, gone: Mapping[str, Json]) -> bool:

@@ -32,6 +32,14 @@ resource "aws_security_group" "web" {
   description = "first"
 }
 
+resource "aws_vpc_security_group_ingress_rule" "ssh" {
+  security_group_id = aws_security_group.web.id
+  ip_protocol       = "tcp"
+  from_port         = 22
+  to_port           = 22
+  cidr_ipv4         = "10.0.0.0/8"
+}
+
 resource "aws_cloudwatch_log_group" "l" {
   name = "/NAME"
   tags = {
@@ -65,23 +73,44 @@ def _applied(tool: Tool, root: Path, name: str, backend: str) -> str:
     return code
 
 
-def _replace(live: Any, name: str, events: Path) -> str:
-    """Replace the security group by one with another description, and the log group's tag with it. Returns the new id."""
+def _replace(live: Any, name: str, events: Path) -> tuple[str, str]:
+    """Replace the security group by one with another description, its rule and the log group's tag with it. Returns the new ids."""
     ec2 = live.client("ec2")
     (old,) = [each for each in ec2.describe_security_groups()["SecurityGroups"] if each["GroupName"] == name]
     ec2.delete_security_group(GroupId=old["GroupId"])
     new = str(ec2.create_security_group(GroupName=name, Description="second")["GroupId"])
     live.client("logs").tag_log_group(logGroupName=f"/{name}", tags={"group": new})
-    event = {
+    port = {"IpProtocol": "tcp", "FromPort": 22, "ToPort": 22}
+    asked = ec2.authorize_security_group_ingress(
+        GroupId=new, IpPermissions=[{**port, "IpRanges": [{"CidrIp": "10.0.0.0/8"}]}]
+    )
+    rule = str(asked["SecurityGroupRules"][0]["SecurityGroupRuleId"])
+    permission = {"ipProtocol": "tcp", "fromPort": 22, "toPort": 22, "ipRanges": {"items": [{"cidrIp": "10.0.0.0/8"}]}}
+    records = [
+        _event("CreateSecurityGroup", {"groupName": name, "groupDescription": "second"}, {"groupId": new}),
+        _event(
+            "AuthorizeSecurityGroupIngress",
+            {"groupId": new, "ipPermissions": {"items": [permission]}},
+            {"securityGroupRuleSet": {"items": [{"securityGroupRuleId": rule}]}},
+        ),
+    ]
+    events.write_text(json.dumps({"Records": records}))
+    return new, rule
+
+
+def _event(name: str, asked: dict[str, Any], answered: dict[str, Any]) -> dict[str, Any]:
+    return {
         "eventSource": "ec2.amazonaws.com",
-        "eventName": "CreateSecurityGroup",
+        "eventName": name,
         "eventTime": "2026-11-20T10:00:00Z",
         "userIdentity": {"type": "IAMUser", "userName": "mallory"},
-        "requestParameters": {"groupName": name, "groupDescription": "second"},
-        "responseElements": {"groupId": new},
+        "requestParameters": asked,
+        "responseElements": answered,
     }
-    events.write_text(json.dumps({"Records": [event]}))
-    return new
+
+
+def _import(address: str, import_id: str) -> str:
+    return f'\nimport {{\n  to = {address}\n  id = "{import_id}"\n}}\n'
 
 
 def _ids(root: Path, file: str) -> list[str]:
@@ -103,15 +132,14 @@ def test_the_code_keeps_the_address_and_the_state_gets_the_new_one(
     root, events = tmp_path / "stack", tmp_path / "events.json"
     name = "elsewhere" if backend else "beside"
     code = _applied(tool, root, name, backend)
-    new = _replace(fleet, name, events)
+    new, rule = _replace(fleet, name, events)
 
     result = CliRunner().invoke(app, ["reconcile", str(root), "--write", "--events", str(events), "--json"])
 
     output = json.loads(result.stdout.splitlines()[-1])
     assert (result.exit_code, output["left"]) == (0, []), output
-    imported = f'import {{\n  to = aws_security_group.web\n  id = "{new}"\n}}\n'
-    written = (root / "main.tf").read_text()
-    assert written == code.replace('"first"', '"second"') + f"\n{imported}"
+    imported = _import("aws_security_group.web", new) + _import("aws_vpc_security_group_ingress_rule.ssh", rule)
+    assert (root / "main.tf").read_text() == code.replace('"first"', '"second"') + imported
     assert tool.plan(root).clean
     assert _ids(root, file) == [new]
     assert [path.name for path in root.glob("*.tf")] == ["main.tf"]
@@ -122,12 +150,12 @@ def test_the_code_keeps_the_address_and_the_state_gets_the_new_one(
 async def test_after_a_merge_the_state_gets_the_new_one(tool: Tool, fleet: Any, tmp_path: Path) -> None:
     root, events = tmp_path / "stack", tmp_path / "events.json"
     code = _applied(tool, root, "merged", "")
-    new = _replace(fleet, "merged", events)
+    new, rule = _replace(fleet, "merged", events)
     terraform = fleet.terraform(environment=dict(tool.environment), shared_data=root / ".terraform")
     assert "would change more than the state" in await update_merged_state(
         terraform, root, state=root / "terraform.tfstate", addresses=[]
     ), "the code does not say what took its place"
-    imported = f'\nimport {{\n  to = aws_security_group.web\n  id = "{new}"\n}}\n'
+    imported = _import("aws_security_group.web", new) + _import("aws_vpc_security_group_ingress_rule.ssh", rule)
     (root / "main.tf").write_text(code.replace('"first"', '"second"') + imported)
 
     assert await update_merged_state(terraform, root, state=root / "terraform.tfstate", addresses=[]) == ""

@@ -16,7 +16,7 @@ def _gone(address: str, **attributes: Json) -> dict[str, Any]:
     return {
         "address": address,
         "mode": "managed",
-        "change": {"actions": ["delete"], "before": {"id": "sg-1", **attributes}, "after": None},
+        "change": {"actions": ["delete"], "before": {"id": "sg-1"} | attributes, "after": None},
     }
 
 
@@ -61,6 +61,15 @@ def test_anything_else_is_none(created: Created) -> None:
 def test_two_that_could_be_meant_are_left_and_the_last_of_two_counts() -> None:
     assert _found(_plan(_gone(WEB, name="web"), _gone(f"{WEB}2", name="web")), _created(name="web")) == {}
     assert _found(_plan(_gone(WEB, name="web")), _created(name="web"), _created("sg-3", name="web")) == {WEB: "sg-3"}
+
+
+def test_what_belonged_to_it_is_found_by_the_new_id() -> None:
+    rule = "aws_vpc_security_group_ingress_rule"
+    at_22 = {"ip_protocol": "tcp", "from_port": 22, "to_port": 22, "cidr_ipv4": "10.0.0.0/8"}
+    plan = _plan(_gone(WEB, name="web"), _gone(f"{rule}.ssh", **(at_22 | {"id": "sgr-1", "security_group_id": "sg-1"})))  # type: ignore[arg-type]
+    made = _created("sgr-2", rule, security_group_id="sg-2", **at_22)  # type: ignore[arg-type]
+    assert _found(plan, made, _created(name="web")) == {WEB: "sg-2", f"{rule}.ssh": "sgr-2"}
+    assert _found(plan, made) == {}, "the group is not known to be another one"
 
 
 def test_what_the_plan_does_not_create_again_is_not_replaced() -> None:
