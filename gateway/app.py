@@ -21,9 +21,11 @@ from gateway.cloud.credentials import Credentials, CredentialsProvider, DefaultC
 from gateway.cloud.data import AwsData
 from gateway.cloud.endpoints import Endpoints
 from gateway.cloud.http_client import Client
+from gateway.cloud.pulled_states import PulledStates
 from gateway.cloud.reads import AwsReads
 from gateway.cloud.signer import RequestSigner
 from gateway.cloud.state_objects import BucketStates
+from gateway.cloud.states import States
 from gateway.context.reader import ContextReader
 from gateway.data_plane import DataPlane
 from gateway.doors.api.context import Context
@@ -92,7 +94,7 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             default_mode=settings.mode,
             default_region=settings.upstream.default_region,
             masker=masker,
-            objects=_state_objects(settings, clock),
+            objects=_states(settings, clock),
         )
         ledger = await stack.enter_async_context(open_sealed_ledger(settings))
         keys = SqlKeyRing(ledger, master=master, clock=clock)
@@ -161,11 +163,19 @@ async def _warn(stacks: Stacks, engine: RunningEngine) -> None:
         log.warning("contract_origin", warning=warning)
 
 
-def _state_objects(settings: Settings, clock: Clock) -> BucketStates:
-    """Reads states in S3, with credentials of its own: it runs in threads."""
+def _states(settings: Settings, clock: Clock) -> States:
+    """Reads states that are no files: in S3 with credentials of its own, since it runs in threads; any other by Terraform."""
     upstream = settings.upstream
     endpoints = Endpoints(models=ServiceModels(), regions=upstream.regions, simulated=upstream.simulated)
-    return BucketStates(endpoints=endpoints, credentials=_credentials(settings, clock), clock=clock)
+    return States(
+        buckets=BucketStates(endpoints=endpoints, credentials=_credentials(settings, clock), clock=clock),
+        backends=PulledStates(
+            directory=settings.data.absolute() / "states",
+            executable=settings.reconcile.terraform,
+            allowed=frozenset(settings.reconcile.allow.blocks),
+            clock=clock,
+        ),
+    )
 
 
 def _log_start(ports: Ports) -> None:

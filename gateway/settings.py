@@ -92,7 +92,8 @@ class StackSettings(BaseModel):
     path: Path
     """The root module's directory, in a git checkout that has the protected branch."""
     state: Path | None = None
-    """State file, format version 4; default: where the code keeps its state, `terraform.tfstate` in `path` or the object of its backend `s3`."""
+    """State file, format version 4; default: where the code keeps its state: `terraform.tfstate` in `path`, the object of its backend `s3`,
+    or any other backend that `reconcile.allow.blocks` lists, read by `terraform state pull`."""
     backend_config: Mapping[str, str] = {}
     """What `terraform init -backend-config` gives to the code's backend, e.g. `{ bucket = "states" }`."""
     workspace: Annotated[str, Field(pattern=r"^([A-Za-z0-9._-]{1,90})?$")] = ""
@@ -197,7 +198,7 @@ class PolicySettings(BaseModel):
 
 
 class AllowedCode(BaseModel):
-    """What Terraform code may name that runs a program or reaches a server when the reconciler plans it."""
+    """What Terraform code may name that runs a program or reaches a server when the reconciler plans it, or the gateway reads its state."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

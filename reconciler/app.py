@@ -19,7 +19,7 @@ from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.time_box_ledger import SqlTimeBoxes
 from gateway.settings import Settings, StackSettings
 from gateway.settings_publish import EventSourceKind, EventSourceSettings, GitHubSettings
-from gateway.terraform.config.backend import state_object
+from gateway.terraform.config.backend import state_location
 from gateway.terraform.origin import code_origin
 from gateway.terraform.provider_mirror import read_mirror, terraform_environment
 from gateway.terraform.repository import find_checkout
@@ -109,7 +109,7 @@ def state_file(stack: StackSettings) -> Path | None:
         return stack.state.absolute()
     # Which backend counts is what the protected branch says, not what lies in the checkout.
     code, _ = code_origin(source, stack.protected_branch, stack.workspace).load()
-    found = state_object(code.module.source, stack.name, given=stack.backend_config, workspace=stack.workspace)
+    found = state_location(code.module.source, stack.name, given=stack.backend_config, workspace=stack.workspace)
     return source / "terraform.tfstate" if found is None else None
 
 

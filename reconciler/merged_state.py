@@ -7,9 +7,12 @@ recorded; a process that dies in between does it again, and finds nothing to do.
 from collections.abc import Sequence
 from pathlib import Path
 
+from gateway.errors import CodeInvalid
+from gateway.terraform.config.module import load_module
 from reconciler.errors import CodeRefused, StateNotUpdated, TerraformFailed, TerraformMissing
+from reconciler.rewrite.adopt import imported_addresses
 from reconciler.terraform.cli import Terraform
-from reconciler.terraform.state_update import apply_to_state, beyond_state, moved_in, refresh_state
+from reconciler.terraform.state_update import adopt, apply_to_state, beyond_state, made_again, moved_in, refresh_state
 
 _NOTHING_ALONE = (
     "The plan of the protected code would change more than the state, and nothing that was merged can be refreshed without it. The next "
@@ -27,6 +30,11 @@ async def update_merged_state(terraform: Terraform, root: Path, *, state: Path |
     try:
         saved = await terraform.saved_plan(root, state=state)
         document = await terraform.plan_document(root, saved.file) if saved.changes else {}
+        if (gone := made_again(document)) and gone <= imported_addresses(load_module(root)):
+            # Another resource took its place, and the import of that one is merged.
+            saved.file.unlink(missing_ok=True)
+            await adopt(terraform, root, state=state, gone=sorted(gone))
+            return ""
         if not beyond_state(document):
             await apply_to_state(terraform, root, saved, state=state)
             return ""
@@ -36,6 +44,6 @@ async def update_merged_state(terraform: Terraform, root: Path, *, state: Path |
         if not targets:
             return _NOTHING_ALONE
         await refresh_state(terraform, root, state=state, targets=targets, keep=moved)
-    except (StateNotUpdated, TerraformFailed, TerraformMissing, CodeRefused) as error:
+    except (StateNotUpdated, TerraformFailed, TerraformMissing, CodeRefused, CodeInvalid) as error:
         return str(error)
     return ""

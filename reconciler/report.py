@@ -33,6 +33,10 @@ class Report:
     """Whether a plan was made; without one, only the text of the edits is proved."""
     context: "ProofContext | None" = field(default=None, repr=False)
     """The copy that was edited and planned."""
+    replaced: tuple[str, ...] = ()
+    """Addresses whose resource is another one now: the state has to forget the old one before it can have the new one."""
+    shown: frozenset[str] = frozenset()
+    """The addresses that the plan of the code with the edits still changes."""
     saved: "SavedPlan | None" = field(default=None, repr=False)
     """The plan file of the code with the edits, if it would change nothing but the state."""
 

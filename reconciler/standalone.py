@@ -1,6 +1,6 @@
 """Writes drift back into any working copy, without a gateway: plan, classify the drift, edit a copy, prove the edits."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,6 +8,7 @@ from reconciler.copied import copy_with_surroundings, temporarily_written
 from reconciler.drift.classify import classify_foreign_drift
 from reconciler.drift.cloudtrail import Event, origins
 from reconciler.drift.creations import read_creation
+from reconciler.drift.replaced import replaced_resources
 from reconciler.drift.silent import silent_drift
 from reconciler.errors import StateNotUpdated, TerraformFailed
 from reconciler.model import Drift, Left, Wanted, is_new
@@ -17,13 +18,15 @@ from reconciler.proof.proofs import Verified, describe
 from reconciler.proof.propose import ProofContext, attempt
 from reconciler.proof.suggested import AskedOnce
 from reconciler.report import Report, write
+from reconciler.rewrite.adopt import wanted_replacement
 from reconciler.rewrite.create import Live, import_id_of, wanted_creations
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.suggest.suggest import Suggestions
 from reconciler.terraform.cli import SavedPlan, Terraform
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
 from reconciler.terraform.refreshed import live_objects
-from reconciler.terraform.state_update import apply_to_state, refresh_state
+from reconciler.terraform.scratch_state import planning_against, state_without
+from reconciler.terraform.state_update import adopt, apply_to_state, refresh_state
 
 _ROUNDS = 4
 
@@ -51,6 +54,10 @@ async def reconcile_copy(
     saved = await terraform.saved_plan(root, state=state)
     document = await terraform.plan_document(root, saved.file) if saved.changes or events else {}
     plan = read_plan(document) if document else None
+    if plan is not None and (there := _replaced(plan, events)):
+        rest = _beside(events, {import_id_of(drift.wanted) for drift in there})
+        new = [*there, *_created(root, rest, live_objects(document), around)]
+        return await _replacing(context, there, lambda inside: _prove(inside, new, [], events, path))
     new = _created(root, events, live_objects(document), around)
     new += silent_drift(plan, events, ignored_changes(root)) if plan is not None and events else []
     if not new and (plan is None or not plan.changes):
@@ -58,6 +65,40 @@ async def reconcile_copy(
     drifts, left = classify_foreign_drift(plan, origins(events, plan)) if plan else ((), ())
     context = replace(context, live=plan.live_values if plan else {})
     return await _prove(context, [*drifts, *new], list(left), events, path)
+
+
+def _replaced(plan: TerraformPlan, events: Sequence[Event]) -> list[Drift]:
+    """The addresses whose resource is another one now, by the events."""
+    made = [(created, event.origin) for event in events if (created := read_creation(event.call)) is not None]
+    origin = {created.import_id: origin for created, origin in made}
+    return [
+        Drift(wanted=wanted_replacement(each), before=each.old_id, origin=origin[each.created.import_id])
+        for each in replaced_resources(plan, [created for created, _ in made])
+    ]
+
+
+def _beside(events: Sequence[Event], taken: Collection[str]) -> list[Event]:
+    """The events without those that created something with one of the ids."""
+    return [event for event in events if (made := read_creation(event.call)) is None or made.import_id not in taken]
+
+
+async def _replacing(
+    context: ProofContext, there: Sequence[Drift], prove: Callable[[ProofContext], Awaitable[Report]]
+) -> Report:
+    """What is proved against the state as it will be without the resources that others took the place of.
+
+    Raises `errors.TerraformFailed`, `errors.TerraformMissing`.
+    """
+    addresses = tuple(drift.wanted.address for drift in there)
+    terraform, root, is_file = context.terraform, context.root, context.state is not None
+    scratch = await state_without(terraform, root, context.state, addresses)
+    with planning_against(terraform, root, scratch, is_file=is_file) as planning:
+        inside = replace(context, terraform=planning, state=scratch if is_file else None, keep_plan=False)
+        report = await prove(inside)
+    written = {drift.wanted.address for drift in report.drifts}
+    # What follows from a replacement shows before its values are in the code, and not any more afterwards.
+    left = tuple(each for each in report.left if each.wanted.address in report.shown or not written)
+    return replace(report, context=context, left=left, replaced=tuple(each for each in addresses if each in written))
 
 
 def _created(root: Path, events: Sequence[Event], live: Live, around: Surroundings) -> list[Drift]:
@@ -91,13 +132,21 @@ async def refresh(report: Report) -> Report:
         return report
     try:
         with temporarily_written(context.root, files):
-            if report.saved:
+            if report.replaced:
+                await _adopt(context, report)
+            elif report.saved:
                 await apply_to_state(context.terraform, context.root, report.saved, state=context.state)
             else:
                 await _refresh_edited(context, report)
     except (StateNotUpdated, TerraformFailed) as error:
         return replace(report, pending=f"The state was not refreshed. {error}")
     return replace(report, pending="", saved=None)
+
+
+async def _adopt(context: ProofContext, report: Report) -> None:
+    """Bring the state up to date with what took the place of other resources; of the rest only what was edited, if anything is left. Raises as `adopt`."""
+    edited = sorted({drift.wanted.address for drift in report.drifts}) if report.left else []
+    await adopt(context.terraform, context.root, state=context.state, gone=report.replaced, targets=edited)
 
 
 async def _refresh_edited(context: ProofContext, report: Report) -> None:
@@ -135,6 +184,7 @@ async def _prove(
                 left=tuple(left),
                 proofs=verified.proofs,
                 context=context,
+                shown=frozenset(change.address for change in verified.plan.changes) if verified.plan else frozenset(),
             )
             return _with_plan(report, verified.saved, verified.plan)
         more, unproved = _next_round(verified, drifts, events)

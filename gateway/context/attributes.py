@@ -135,4 +135,4 @@ def _source(stack: Stack, address: str, top: str) -> str:
     node = (
         argument if argument is not None else next(iter(instance.document.blocks(instance.block, top)), instance.block)
     )
-    return f"{instance.document.path}:{node.start_point.row + 1}"
+    return instance.document.at(node)

@@ -3,7 +3,7 @@
 import hashlib
 import io
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from gateway.terraform.config.downloaded import DIRECTORY
 from gateway.terraform.config.instance import ResourceInstance
 from gateway.terraform.config.module import Module, load_module
 from gateway.terraform.config.references import references
+from gateway.terraform.config.templates import watched_paths
 from gateway.terraform.contracts.contract import SUFFIX, ResourceRule, parse_contracts
 from gateway.terraform.files import FileTree, file_tree
 from gateway.terraform.lang.evaluate import EvaluationScope
@@ -35,7 +36,9 @@ class Code:
     modules: Mapping[str, Module]
     """Every module instance by address, empty for the root."""
     digest: str
-    """SHA-256 of the names and bytes of all files."""
+    """SHA-256 of the names and bytes of all files, with the templates that `templatefile` reads."""
+    templates: tuple[str, ...] = ()
+    """The paths of the templates that were read or looked for, and of folders where only a part of the name is known."""
 
     @property
     def directories(self) -> tuple[str, ...]:
@@ -74,8 +77,7 @@ class Code:
         instance = self.instance(address)
         if instance is None:
             return ""
-        # A node knows its row, so this is cheap in a large file; `Document.at` would count line ends.
-        return f"{instance.document.path}:{instance.block.start_point.row + 1}"
+        return instance.document.at(instance.block)
 
 
 def load_code(root: Path | FileTree) -> Code:
@@ -92,7 +94,8 @@ def load_code(root: Path | FileTree) -> Code:
         instances={instance.address: instance for instance in module.instances()},
         references=references(module),
         modules={each.address: each for each in module.modules()},
-        digest=_digest(files, module.sources),
+        digest=_digest(files, module),
+        templates=tuple(sorted(set(_watched(module)))),
     )
 
 
@@ -130,11 +133,19 @@ def _text(files: FileTree, name: str) -> str:
         raise CodeInvalid(f"{name}:1: The file is not UTF-8 text.") from error
 
 
-def _digest(files: FileTree, directories: Iterable[str]) -> str:
+def _watched(module: Module) -> Iterator[str]:
+    for source in module.sources.values():
+        yield from watched_paths(source.directory, source.texts, source.templates)
+
+
+def _digest(files: FileTree, module: Module) -> str:
     whole = hashlib.sha256()
-    for directory in sorted(directories):
+    for directory in sorted(module.sources):
         for name in _code_names(files, directory):
             content = files.read(posixpath.normpath(posixpath.join(directory, name)))
             whole.update(f"{directory}/{name}\0{len(content)}\0".encode(errors="surrogateescape"))
+            whole.update(content)
+        for path, content in sorted(module.sources[directory].templates.items()):
+            whole.update(f"{path}\0{len(content)}\0".encode(errors="surrogateescape"))
             whole.update(content)
     return whole.hexdigest()

@@ -1,5 +1,6 @@
 """The files of a stack, wherever they are kept: `FileTree`, and the one on disk."""
 
+import os
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,9 @@ class FileTree(Protocol):
 
     def read(self, path: str) -> bytes:
         """The bytes of a file. Raises `errors.CodeInvalid`."""
+
+    def small(self, path: str, most: int) -> bytes | None:
+        """The bytes of a file; None if there is none, if it lies behind a link, or if it has more than `most` bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,16 @@ class DiskTree:
             return (self.root / path).read_bytes()
         except OSError as error:
             raise CodeInvalid(f"{path}:1: The file cannot be read: {error.strerror}.") from None
+
+    def small(self, path: str, most: int) -> bytes | None:
+        """The bytes of a file; None if there is none, if it lies behind a link, or if it has more than `most` bytes."""
+        file = Path(os.path.normpath(self.root.resolve() / path))
+        try:
+            if not file.is_file() or file.resolve() != file or file.stat().st_size > most:
+                return None
+            return file.read_bytes()
+        except OSError:
+            return None
 
 
 def file_tree(root: Path | FileTree) -> FileTree:

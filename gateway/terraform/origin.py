@@ -65,8 +65,8 @@ class CodeOrigin(Protocol):
     def description(self) -> str:
         """Where that is, for people."""
 
-    def version(self, directories: Sequence[str]) -> Version:
-        """The version that is there now; `directories` are those of the code as it was read last. Never raises."""
+    def version(self, directories: Sequence[str], templates: Sequence[str] = ()) -> Version:
+        """The version that is there now; `directories` and `templates` are those of the code as it was read last. Never raises."""
 
     def load(self) -> tuple[Code, Version]:
         """The code and its version. Raises `errors.CodeInvalid` with file and line."""
@@ -88,19 +88,21 @@ class WorkingTree:
         """Where the code is read, for people."""
         return f"the files in {self.root}"
 
-    def version(self, directories: Sequence[str]) -> Version:
-        """Of every file of the code."""
-        return fingerprint([path for directory in directories for path in code_files(self.root, directory)])
+    def version(self, directories: Sequence[str], templates: Sequence[str] = ()) -> Version:
+        """Of every file of the code, and of the templates that it reads."""
+        code = [path for directory in directories for path in code_files(self.root, directory)]
+        return fingerprint([*code, *(self.root / path for path in templates)])
 
     def load(self) -> tuple[Code, Version]:
-        """The code, and its version taken before the files were read. Only the code says which directories it has, so this may take two attempts."""
+        """The code, and its version taken before the files were read. Only the code says which directories and templates it has, so this may take two attempts."""
         directories: tuple[str, ...] = (".",)
+        templates: tuple[str, ...] = ()
         for _ in range(_ATTEMPTS):
-            version = self.version(directories)
+            version = self.version(directories, templates)
             code = load_code(in_workspace(file_tree(self.root), self.workspace))
-            if code.directories == directories:
+            if (code.directories, code.templates) == (directories, templates):
                 return code, version
-            directories = code.directories
+            directories, templates = code.directories, code.templates
         raise CodeInvalid(f"{self.root}: The code keeps changing while it is read.")
 
     def warnings(self) -> tuple[str, ...]:
@@ -127,7 +129,7 @@ class ProtectedBranch:
         """Where the code is read, for people."""
         return f"{self.ref} of {self.checkout.top}"
 
-    def version(self, directories: Sequence[str] = ()) -> Version:  # noqa: ARG002  a commit has all directories
+    def version(self, directories: Sequence[str] = (), templates: Sequence[str] = ()) -> Version:  # noqa: ARG002  a commit has all
         """The commit; of a branch that cannot be read, why."""
         try:
             return ((self.checkout.commit(self.ref), 0, 0, 0),)

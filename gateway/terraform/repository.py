@@ -163,6 +163,18 @@ class CommitTree:
             content = self._kept[path] = self._blob(entry[1])
         return content
 
+    def small(self, path: str, most: int) -> bytes | None:
+        """The bytes of a file; None if there is none, if it lies behind a link, or if it has more than `most` bytes."""
+        named = posixpath.normpath(posixpath.join(self.prefix, path))
+        try:
+            where, entry = self._find(path)
+            if "/".join(where) != named or entry is None or not stat.S_ISREG(entry[0]):
+                return None
+            content = self.read(path)
+        except CodeInvalid:
+            return None
+        return content if len(content) <= most else None
+
     def _is_file(self, directory: str, name: str, mode: int) -> bool:
         if stat.S_ISLNK(mode):
             _, entry = self._find(posixpath.join(directory, name))

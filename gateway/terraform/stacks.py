@@ -16,7 +16,7 @@ from gateway.terraform.origin import CodeOrigin, StackSource, Version, code_orig
 from gateway.terraform.places import Place
 from gateway.terraform.stack import Stack, stack_of
 from gateway.terraform.state import State, parse_state
-from gateway.terraform.state_origin import StateObjects, StateOrigin, state_origin
+from gateway.terraform.state_origin import RemoteStates, StateOrigin, state_origin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class _Loaded:
     code_version: Version
     state_version: Version
     state_origin: StateOrigin
-    objects: StateObjects | None = None
+    objects: RemoteStates | None = None
     problem: str = ""
     """Why the last version could not be loaded; empty if it was."""
     loaded_code: Version = ()
@@ -54,10 +54,10 @@ class Stacks:
         default_mode: Mode,
         default_region: str = "",
         masker: Masker = PER_RUN,
-        objects: StateObjects | None = None,
+        objects: RemoteStates | None = None,
     ) -> "Stacks":
         """Read every stack and mask the secrets in it. `default_region` is the region of resources for which nothing else says it.
-        `objects` reads states in S3.
+        `objects` reads states that are no files.
 
         Raises `errors.CodeInvalid` with file and line: Sentinel does not run without contracts.
         """
@@ -210,7 +210,7 @@ def _load(
     code_version: Version = (),
     *,
     masker: Masker,
-    objects: StateObjects | None,
+    objects: RemoteStates | None,
 ) -> _Loaded:
     """Read a stack, reusing `code` if it is known to be unchanged. Versions are taken before files are read, so no change is missed."""
     if code is None:
@@ -235,7 +235,7 @@ def _load(
 def _reloaded(loaded: _Loaded, region: str) -> _Loaded:
     """The stack read again if its code or state changed, else the same object."""
     source, origin = loaded.source, loaded.origin
-    code_version = origin.version(loaded.stack.code.directories)
+    code_version = origin.version(loaded.stack.code.directories, loaded.stack.code.templates)
     state_version = loaded.state_origin.version()
     if (code_version, state_version) == (loaded.code_version, loaded.state_version):
         return loaded

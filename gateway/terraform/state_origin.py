@@ -1,4 +1,4 @@
-"""Where a stack's state is read: a file, or an object in S3 that is asked for again only if it changed."""
+"""Where a stack's state is read: a file, or an object in S3 or another backend that is asked for again only if it changed."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,15 +6,15 @@ from typing import Protocol
 
 from gateway.errors import CodeInvalid
 from gateway.terraform.code import Code
-from gateway.terraform.config.backend import StateObject, state_object
+from gateway.terraform.config.backend import StateBackend, StateObject, state_location
 from gateway.terraform.origin import StackSource, Version, fingerprint
 
 
-class StateObjects(Protocol):
-    """Reads states from S3; `gateway.cloud.state_objects` is one."""
+class RemoteStates(Protocol):
+    """Reads states that are no files; `gateway.cloud.states` is one."""
 
-    def read(self, wanted: StateObject) -> tuple[bytes, str]:
-        """The bytes of the object and its ETag; no bytes if there is no such object. Raises `errors.CodeInvalid`."""
+    def read(self, wanted: StateObject | StateBackend) -> tuple[bytes, str]:
+        """The state and a tag that changes with it; no bytes if there is none yet. Raises `errors.CodeInvalid`."""
 
 
 class StateOrigin(Protocol):
@@ -58,18 +58,18 @@ class StateFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredState:
-    """A state in S3."""
+    """A state in S3 or another backend."""
 
-    objects: StateObjects
-    wanted: StateObject
+    objects: RemoteStates
+    wanted: StateObject | StateBackend
 
     @property
     def name(self) -> str:
-        """The object's URL."""
+        """The object's URL, or what the backend is."""
         return self.wanted.url
 
     def version(self) -> Version:
-        """The object's ETag; of an object that cannot be read, why."""
+        """The tag; of a state that cannot be read, why."""
         try:
             _, tag = self.objects.read(self.wanted)
         except CodeInvalid as error:
@@ -77,19 +77,20 @@ class StoredState:
         return ((f"{self.name} {tag}", 0, 0, 0),)
 
     def read(self) -> bytes:
-        """The object's bytes."""
+        """The state's bytes."""
         content, _ = self.objects.read(self.wanted)
         return content
 
 
-def state_origin(source: StackSource, code: Code, objects: StateObjects | None) -> StateOrigin:
+def state_origin(source: StackSource, code: Code, objects: RemoteStates | None) -> StateOrigin:
     """Where the state of a stack is: the file in its settings, else where its code keeps it. Raises `errors.CodeInvalid`."""
     if source.state is not None:
         return StateFile(path=source.state)
     root = code.module.source
-    wanted = state_object(root, source.name, given=source.backend_config, workspace=source.workspace)
+    wanted = state_location(root, source.name, given=source.backend_config, workspace=source.workspace)
     if wanted is None:
         return StateFile(path=source.path / "terraform.tfstate")
     if objects is None:
-        raise CodeInvalid(f"The stack {source.name} keeps its state in {wanted.url}, and nothing here reads S3.")
+        place = f"{wanted.source}: " if isinstance(wanted, StateBackend) else ""
+        raise CodeInvalid(f"{place}The stack {source.name} keeps its state in {wanted.url}, and nothing here reads it.")
     return StoredState(objects=objects, wanted=wanted)

@@ -233,6 +233,19 @@ def _listener(call: Call) -> Created:
     )
 
 
+def _security_group(call: Call) -> Created:
+    name = str(_asked(call, "groupName"))
+    asked = call.get("requestParameters") or {}
+    attributes: dict[str, Json] = {"name": name, "description": str(_asked(call, "groupDescription"))}
+    attributes |= {"vpc_id": str(asked["vpcId"])} if asked.get("vpcId") else {}
+    return Created(
+        resource_type="aws_security_group",
+        import_id=str(_answered(call, "groupId")),
+        attributes=attributes,
+        name=name,
+    )
+
+
 def _instance(call: Call) -> Created:
     (made,) = _rows(_answered(call, "instancesSet", "instances"))
     asked = call.get("requestParameters") or {}
@@ -295,6 +308,7 @@ _CALLS: Mapping[str, Callable[[Call], Created | None]] = {
     "iam:PutRolePolicy": _role_policy,
     "iam:AttachRolePolicy": _attachment,
     "ec2:CreateRoute": _route,
+    "ec2:CreateSecurityGroup": _security_group,
     "ec2:RunInstances": _instance,
     "ec2:AuthorizeSecurityGroupIngress": _rule("aws_vpc_security_group_ingress_rule"),
     "ec2:AuthorizeSecurityGroupEgress": _rule("aws_vpc_security_group_egress_rule"),

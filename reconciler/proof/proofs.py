@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gateway.errors import CodeInvalid
+from gateway.terraform.json_syntax.view import SUFFIXES, parse_json
 from gateway.terraform.lang.hcl import file_bytes, parse_template
 from reconciler.errors import TerraformFailed
 from reconciler.model import Edit, Edited, Proof, Wanted, is_gone
@@ -147,11 +148,11 @@ async def text_proofs(terraform: Terraform, edited: Edited, before: Mapping[Path
 
 
 async def _formatted(terraform: Terraform, path: Path, content: bytes) -> bytes | None:
-    """What `terraform fmt` makes of a file; None if it does not parse. A template is only read, since no format is said for one."""
+    """What `terraform fmt` makes of a file; None if it does not parse. Templates and JSON are only read, since no format is said for them."""
     if path.name.endswith((".tf", ".tfvars")):
         return await terraform.format(content)
     try:
-        return file_bytes(parse_template(path, content))
+        return file_bytes((parse_json if path.name.endswith(SUFFIXES) else parse_template)(path, content))
     except CodeInvalid:
         return None
 

@@ -77,10 +77,13 @@ def _sensitive(module: Module) -> Iterator[str]:
 
 
 def _on_the_way(module: Module) -> Iterator[tuple[Path, bytes]]:
-    """The files of a module and of those that call it, the root's values of variables too."""
+    """The files of a module and of those that call it, the root's values of variables too.
+
+    Not code in JSON syntax: its secrets are not masked.
+    """
     here: Module | None = module
     while here is not None:
-        yield from here.source.contents.items()
+        yield from (each for each in here.source.contents.items() if not each[0].name.endswith(".tf.json"))
         here = here.parent
 
 

@@ -8,15 +8,15 @@ from pathlib import Path
 from gateway.terraform.config.carried import Carried
 from gateway.terraform.config.changed import AllDefinitions, all_definitions, changed_module
 from gateway.terraform.config.module import Module, load_module
-from gateway.terraform.lang.hcl import Document, parse
+from gateway.terraform.lang.hcl import Document, file_bytes
 from gateway.terraform.lang.values import Unknown
 from reconciler.model import Edit, Wanted
-from reconciler.rewrite.editors.align import realigned
 from reconciler.rewrite.editors.splice import Splice
 from reconciler.rewrite.editors.text import CannotEdit
 from reconciler.rewrite.footprint import Footprint, differences
 from reconciler.rewrite.footprint_changes import footprint_changes
 from reconciler.rewrite.surroundings import Surroundings
+from reconciler.rewrite.written import document_after
 
 _NONE: tuple[Footprint, ...] = (None, [])
 
@@ -49,12 +49,13 @@ class EditedCode:
         path = document.path
         self.around.refuse(self.root, path)
         refuse_unknown_calls(self.module, path)
-        now = _formatted(document, change)
-        sources = {**self.sources, path: now.source}
+        now = document_after(document, change.apply(document.source))
+        content = file_bytes(now)
+        sources = {**self.sources, path: content}
         changed = changed_module(self.module, self.definitions, {path: now})
         module = load_module(self.root, sources, self.module) if changed is None else changed[0]
         definitions = all_definitions(module) if changed is None else changed[1]
-        made = _as_edit(path, document.source, now.source, wanted, chain)
+        made = _as_edit(path, file_bytes(document), content, wanted, chain)
         return replace(
             self,
             sources=sources,
@@ -126,11 +127,6 @@ def _below(module: Module, directory: str) -> frozenset[str]:
             calls = module.sources[here].calls
             todo += [called for name in calls if (called := module.sources[here].called_directory(name)) is not None]
     return frozenset(found)
-
-
-def _formatted(document: Document, change: Splice) -> Document:
-    """The file after a change, realigned if it was aligned before. Raises `CodeInvalid`."""
-    return realigned(document, parse(document.path, change.apply(document.source)))
 
 
 def _as_edit(path: Path, before: bytes, after: bytes, wanted: Wanted, chain: tuple[str, ...]) -> Edit:

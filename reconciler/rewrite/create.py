@@ -24,6 +24,7 @@ from gateway.terraform.lang.hcl import Document
 from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
 from reconciler.drift.creations import Created, may_belong
 from reconciler.model import Edited, Left, Wanted
+from reconciler.rewrite.adopt import REPLACES, adopted
 from reconciler.rewrite.code import EditedCode, read_code, refuse_side_effects
 from reconciler.rewrite.editors import block as whole_block
 from reconciler.rewrite.editors.text import CannotEdit
@@ -93,6 +94,10 @@ def create(
 def _added(code: EditedCode, wanted: Wanted) -> EditedCode:
     value = wanted.value if isinstance(wanted.value, Mapping) else {}
     before = code
+    if REPLACES in value:
+        code = adopted(code, wanted, import_id_of(wanted))
+        refuse_side_effects(before, code, frozenset())
+        return code
     if "secret" in value:
         raise CannotEdit(f"its {value['secret']} may hold a secret, and no secret is written into code.")
     if "like" in value:

@@ -14,7 +14,7 @@ from gateway.terraform.config.changed import AllDefinitions, all_definitions, ch
 from gateway.terraform.config.instance import ResourceInstance
 from gateway.terraform.config.module import Module, informed, load_module
 from gateway.terraform.config.policy_document import TYPE as POLICY_DOCUMENT
-from gateway.terraform.lang.hcl import Document, file_bytes, parse, parse_template
+from gateway.terraform.lang.hcl import Document, file_bytes
 from gateway.terraform.lang.values import EvaluationFailed, Unknown
 from reconciler.model import Edit, Edited, Left, Wanted
 from reconciler.rewrite.code import refuse_unknown_calls
@@ -30,7 +30,6 @@ from reconciler.rewrite.editors import (
     removal,
     template,
 )
-from reconciler.rewrite.editors.align import realigned
 from reconciler.rewrite.editors.splice import Splice, common_start
 from reconciler.rewrite.editors.text import CannotEdit
 from reconciler.rewrite.footprint import Footprint, differences, footprint_of, locate
@@ -58,6 +57,7 @@ from reconciler.rewrite.place import (
 )
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.rewrite.trace import traces
+from reconciler.rewrite.written import document_after
 
 _MOST_PLACES = 300
 """How many places are tried for one value, the likeliest first; the code is evaluated for each."""
@@ -297,9 +297,7 @@ def _spliced(document: Document, *changes: Splice) -> Document:
     source = document.source
     for change in sorted(changes, key=lambda each: each.start, reverse=True):
         source = change.apply(source)
-    if any(document.around):
-        return parse_template(document.path, file_bytes(document, source))
-    return realigned(document, parse(document.path, source))
+    return document_after(document, source)
 
 
 def _check_differences(before: _State, after: _State, wanted: Wanted, allowed: Sequence[Wanted]) -> None:

@@ -55,8 +55,6 @@ class _Follow:
             definition = module.definition(name)
         except Unknown:
             return
-        if definition.document is None or definition.attribute is None:
-            return
         owner = definition.scope.module if isinstance(definition.scope.module, Module) else module
         written = read_attribute(definition.document, definition.attribute)
         yield from self.expression(owner, definition.document, written)

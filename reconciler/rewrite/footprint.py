@@ -140,8 +140,7 @@ class Marker:
                 definition = module.definition(names[0])
             except Unknown:
                 return
-            if definition.document is not None and definition.attribute is not None:
-                yield self.expression(read_attribute(definition.document, definition.attribute), definition.scope)
+            yield self.expression(read_attribute(definition.document, definition.attribute), definition.scope)
         elif root == "local" and names[0] in module.source.locals:
             yield self.expression(read_attribute(*module.source.locals[names[0]]), module.scope)
         elif root == "module" and names[0] in module.source.calls:

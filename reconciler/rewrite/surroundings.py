@@ -19,9 +19,10 @@ FROZEN = ("vendor", "vendored", "third_party", "third-party", ".terraform", ".ex
 _SOURCE = re.compile(rb'^[^#\n]*?\bsource"?\s*[=:]\s*"(\.\.?/[^"]*)"', re.MULTILINE)
 """In HCL, on one line with its block too, and in JSON."""
 _OWN_STATE = re.compile(rb'^\s*(?:backend\s+"[^"]*"|cloud)\s*\{|^provider\s+"', re.MULTILINE)
+_OWN_STATE_IN_JSON = re.compile(rb'"(?:backend|cloud|provider)"\s*:')
 _CODE = (".tf", ".tf.json", ".tofu", ".tofu.json")
-_READ = ".tf"
-"""The only kind of code that is evaluated; a root with any other stops an edit of what it uses."""
+_READ = (".tf", ".tf.json")
+"""The code that is evaluated; a root with any other stops an edit of what it uses."""
 _SKIPPED = frozenset({".git", ".terraform", "node_modules", ".venv", "__pycache__"})
 
 
@@ -240,7 +241,11 @@ def _is_root(directory: Path) -> bool:
     """Whether a directory that others call has a state of its own as well."""
     if (directory / "terraform.tfstate").exists():
         return True
-    return any(not file.name.endswith(_READ) or _OWN_STATE.search(file.read_bytes()) for file in _code_files(directory))
+    return any(
+        not file.name.endswith(_READ)
+        or (_OWN_STATE_IN_JSON if file.suffix == ".json" else _OWN_STATE).search(file.read_bytes())
+        for file in _code_files(directory)
+    )
 
 
 def _code_files(directory: Path) -> list[Path]:

@@ -324,9 +324,6 @@ def _in_variable(cursor: Cursor, expression: Expression, name: str, rest: tuple[
     except Unknown as error:
         yield cursor.refuse(f"There is no place to edit: {error}.", expression)
         return
-    if definition.document is None or definition.attribute is None:
-        yield cursor.refuse(f"var.{name} stands in a JSON file of variable values, which is not edited.", expression)
-        return
     document = definition.document
     given = read_attribute(document, definition.attribute)
     label = "default of var." if definition.kind == "default" else ""

@@ -25,9 +25,7 @@ def in_text(
     source = cursor.document.source[expression.start : expression.end]
     opening = _HEREDOC.match(source)
     if opening is None:
-        yield cursor.refuse(
-            "The text in quotes is not edited inside; write it as jsonencode() or as a heredoc.", expression
-        )
+        yield replace(document_place(cursor, expression, (expression.start, expression.end), path), quoted=True)
         return
     start = expression.start + opening.end()
     end = expression.start + source.rstrip().rfind(b"\n")

@@ -6,7 +6,7 @@ puts into a URL. So everything that runs or reaches out must be in a list, and w
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -14,6 +14,7 @@ from pathlib import Path
 from tree_sitter import Node
 
 from gateway.errors import CodeInvalid
+from gateway.terraform.json_syntax.view import parse_json
 from gateway.terraform.lang.expression import LiteralValue, Object, bare, literal, steps_of
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document, parse
@@ -101,22 +102,18 @@ class _Module:
         return called
 
     def _read(self, path: Path) -> Document:
-        if path.name.endswith(".json"):
-            raise _refused(str(path), "is code in JSON syntax, which Sentinel does not read")
-        if path.name.endswith(".tofu"):
+        if path.name.endswith((".tofu", ".tofu.json")):
             raise _refused(str(path), "is code that OpenTofu reads and Sentinel does not")
         if not path.resolve().is_relative_to(self.boundary):
             raise _refused(str(path), "is a link that leads out of the repository")
         source = path.read_bytes()
+        if path.name.endswith(".json"):
+            return _parsed(path, source, parse_json)
         for found in _HIDDEN.finditer(source):
             name = "data." + found[2].decode() if found[2] else "provisioner"
             if not any(allowed.startswith(name) for allowed in self.guard.blocks):
                 raise _refused(f"{path}:{source.count(10, 0, found.end()) + 1}", f"has a {name} block")
-        try:
-            return parse(path, source)
-        except CodeInvalid as error:
-            message = f"{error} Code that Sentinel cannot read is not planned."
-            raise CodeRefused(message) from error
+        return _parsed(path, source, parse)
 
     def _require(self, document: Document, block: Node) -> None:
         for name, attribute in document.attributes(block).items():
@@ -194,6 +191,15 @@ class _Module:
         """Raise `CodeRefused` unless the settings allow this block."""
         if name not in self.guard.blocks:
             raise _refused(document.at(node), f"has a block or argument {name}", "reconcile.allow.blocks")
+
+
+def _parsed(path: Path, source: bytes, parser: Callable[[Path, bytes], Document]) -> Document:
+    """The document of a file. Raises `CodeRefused`."""
+    try:
+        return parser(path, source)
+    except CodeInvalid as error:
+        message = f"{error} Code that Sentinel cannot read is not planned."
+        raise CodeRefused(message) from error
 
 
 def _refused(place: str, does: str, setting: str = "") -> CodeRefused:

@@ -76,10 +76,43 @@ async def refresh_state(
     await apply_to_state(terraform, root, saved, state=state)
 
 
-async def _drifted(terraform: Terraform, root: Path, saved: SavedPlan) -> set[str]:
+async def adopt(
+    terraform: Terraform, root: Path, *, state: Path | None, gone: Sequence[str], targets: Sequence[str] = ()
+) -> None:
+    """Drop resources from the state that do not exist any more, and import what the code in `root` says took their place.
+
+    Terraform imports nothing to an address that the state has, so it first has to notice that the resource is gone. `targets` are what
+    is imported and refreshed then; without, everything. A process that dies in between leaves a state from which the next plan imports.
+    Raises as `apply_to_state`.
+    """
+    saved = await terraform.saved_plan(root, state=state, targets=gone, refresh_only=True)
+    dropped = await _drifted(terraform, root, saved, only=["delete"]) if saved.changes else set()
+    if more := sorted(dropped - set(gone)):
+        saved.file.unlink(missing_ok=True)
+        raise StateNotUpdated.because(
+            f"it would also drop {', '.join(more[:5])}, which no other resource took the place of"
+        )
+    await apply_to_state(terraform, root, saved, state=state)
+    await apply_to_state(terraform, root, await terraform.saved_plan(root, state=state, targets=targets), state=state)
+
+
+def made_again(document: Mapping[str, Any]) -> frozenset[str]:
+    """The addresses of the resources that a plan would create because they are gone."""
+    gone = {
+        entry["address"] for entry in document.get("resource_drift") or [] if entry["change"]["actions"] == ["delete"]
+    }
+    entries = document.get("resource_changes") or []
+    return frozenset(
+        entry["address"] for entry in entries if entry["change"]["actions"] == ["create"] and entry["address"] in gone
+    )
+
+
+async def _drifted(terraform: Terraform, root: Path, saved: SavedPlan, only: Sequence[str] = ()) -> set[str]:
+    """The addresses that drifted; with `only` those to which that happened."""
     try:
         document = await terraform.plan_document(root, saved.file)
     except BaseException:
         saved.file.unlink(missing_ok=True)
         raise
-    return {entry["address"] for entry in document.get("resource_drift") or []}
+    entries = document.get("resource_drift") or []
+    return {entry["address"] for entry in entries if not only or entry["change"]["actions"] == list(only)}

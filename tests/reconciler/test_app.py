@@ -135,6 +135,8 @@ def test_the_state_is_found_by_the_codes_backend_unless_the_settings_name_a_file
     backend = 'terraform {\n  backend "s3" {\n    bucket = "b"\n    key = "k"\n    region = "eu-west-1"\n  }\n}\n'
     (tmp_path / "main.tf").write_text(backend)
     assert state_file(stack) is None
+    (tmp_path / "main.tf").write_text('terraform {\n  backend "pg" {}\n}\n')
+    assert state_file(stack) is None, "Terraform finds it"
     assert state_file(stack.model_copy(update={"state": tmp_path / "pulled"})) == tmp_path / "pulled"
 
 

@@ -21,6 +21,8 @@ from typing import Any
 TARGET = Path("gateway/effects/schema_aws_5.json.gz")
 NAMES = Path("gateway/terraform/contracts/attributes_aws_5.json.gz")
 """The names of all attributes and blocks of each type, also of those that only the provider computes: contracts may refer to them."""
+BLOCKS = Path("gateway/terraform/json_syntax/blocks_aws_5.json.gz")
+"""Which names are nested blocks: in JSON syntax the code does not say whether an object is a block or a value."""
 _VERSION = "5.100.0"
 _MIRROR = 'provider_installation {{\n  filesystem_mirror {{\n    path = "{path}"\n  }}\n}}\n'
 _MAIN = (
@@ -31,7 +33,7 @@ _ONE = {"single", "group"}
 
 
 def provider_schema(mirror: Path, version: str) -> dict[str, Any]:
-    """The provider's resource schemas by type, as Terraform prints them. Raises CalledProcessError."""
+    """The provider's schemas, as Terraform prints them. Raises CalledProcessError."""
     with tempfile.TemporaryDirectory() as directory:
         root = Path(directory)
         (root / "cli.tfrc").write_text(_MIRROR.format(path=mirror.resolve()))
@@ -40,7 +42,7 @@ def provider_schema(mirror: Path, version: str) -> dict[str, Any]:
         for arguments in (["init", "-no-color", "-input=false"], ["providers", "schema", "-json"]):
             done = subprocess.run(["terraform", *arguments], cwd=root, env=environment, check=True, capture_output=True)
     (provider,) = json.loads(done.stdout)["provider_schemas"].values()
-    return dict(provider["resource_schemas"])
+    return dict(provider)
 
 
 def reduced(schemas: dict[str, Any]) -> bytes:
@@ -59,6 +61,20 @@ def attribute_names(schemas: dict[str, Any]) -> bytes:
         for kind, schema in sorted(schemas.items())
     )
     return "\n".join(lines).encode() + b"\n"
+
+
+def nested_blocks(provider: dict[str, Any]) -> bytes:
+    """One line per type that has nested blocks, uncompressed: `[kind, type, {name: {name: …}}]`, the blocks by name at every depth."""
+    schemas = {("provider", "aws"): provider["provider"]}
+    for kind in ("resource", "data"):
+        table = provider["resource_schemas" if kind == "resource" else "data_source_schemas"]
+        schemas |= {(kind, name): schema for name, schema in table.items()}
+    rows = ([*key, _names_of_blocks(schema["block"])] for key, schema in sorted(schemas.items()))
+    return "".join(json.dumps(row, separators=(",", ":"), sort_keys=True) + "\n" for row in rows if row[2]).encode()
+
+
+def _names_of_blocks(block: dict[str, Any]) -> dict[str, Any]:
+    return {name: _names_of_blocks(nested["block"]) for name, nested in block.get("block_types", {}).items()}
 
 
 def _block(block: dict[str, Any]) -> dict[str, Any]:
@@ -86,10 +102,12 @@ def _kind(kind: Any, mark: str) -> Any:
 
 
 def main(arguments: list[str]) -> None:
-    """Write both files and print how many types and bytes they hold."""
+    """Write the files and print how many types and bytes they hold."""
     version = arguments[1] if len(arguments) > 1 else _VERSION
-    schemas = provider_schema(Path(arguments[0]), version)
-    for target, content in ((TARGET, reduced(schemas)), (NAMES, attribute_names(schemas))):
+    provider = provider_schema(Path(arguments[0]), version)
+    schemas = provider["resource_schemas"]
+    written = ((TARGET, reduced(schemas)), (NAMES, attribute_names(schemas)), (BLOCKS, nested_blocks(provider)))
+    for target, content in written:
         target.write_bytes(gzip.compress(content, compresslevel=9, mtime=0))
         print(f"{target}: {len(schemas)} types of provider {version}, {target.stat().st_size} bytes")
 

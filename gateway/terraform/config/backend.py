@@ -1,10 +1,8 @@
-"""Where a stack's code keeps its state: a file beside the code, or an object in S3. A stack with its state anywhere else is refused,
-because without the state nothing declared is known to be live.
-"""
+"""Where a stack's code keeps its state: a file beside the code, an object in S3, or another backend, which Terraform itself has to read."""
 
 import posixpath
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
@@ -56,13 +54,36 @@ class StateObject:
         return f"s3://{self.bucket}/{self.key}"
 
 
-def state_object(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateBackend:
+    """A state that only Terraform can read, in a backend other than a file or S3."""
+
+    stack: str
+    kind: str
+    """The backend's type, such as `pg`; `cloud` for HCP Terraform."""
+    source: str
+    """`file:line` of its block."""
+    code: str = field(repr=False)
+    """The block, in HCL."""
+    given: Mapping[str, str] = field(repr=False)
+    """What `terraform init -backend-config` gives to it."""
+    workspace: str = ""
+    blocks: frozenset[str] = frozenset()
+    """The names of the blocks inside."""
+
+    @property
+    def url(self) -> str:
+        """What it is, for messages."""
+        return "HCP Terraform (`cloud`)" if self.kind == "cloud" else f'backend "{self.kind}"'
+
+
+def state_location(
     root: Source, stack: str, *, given: Mapping[str, str] | None = None, workspace: str = ""
-) -> StateObject | None:
-    """The object in S3 that holds the state; None if that is in `terraform.tfstate` beside the code.
+) -> StateObject | StateBackend | None:
+    """The object in S3 or the backend that holds the state; None if that is in `terraform.tfstate` beside the code.
 
     `given` are the arguments that the code leaves to `-backend-config`. Call it for stacks whose settings name no state file.
-    Raises `errors.CodeInvalid`, with file and line, if the state is anywhere else.
+    Raises `errors.CodeInvalid`, with file and line, if the state is in another file, or in S3 in a way that Sentinel does not read.
     """
     blocks = list(_state_blocks(root))
     # A backend in an override file replaces the others.
@@ -72,8 +93,15 @@ def state_object(
         if kind == "backend" and labels == ["s3"]:
             return _in_bucket(document, block, stack, given or {}, workspace or _DEFAULT_WORKSPACE)
         if kind == "cloud" or labels != [_LOCAL]:
-            what = f'backend "{labels[0]}"' if kind == "backend" and labels else "HCP Terraform (`cloud`)"
-            raise _refused(document, block, stack, f"keeps its state in {what}, which Sentinel does not read")
+            return StateBackend(
+                stack=stack,
+                kind=labels[0] if kind == "backend" and labels else "cloud",
+                source=document.at(block),
+                code=document.text(block),
+                given=dict(given or {}),
+                workspace=workspace,
+                blocks=frozenset(document.header(inner)[0] for inner in document.blocks(block)),
+            )
         if (path := document.attributes(block).get("path")) is not None and not _is_default(document, path):
             raise CodeInvalid(
                 f"{document.at(path)}: The stack {stack} keeps its state in another file than {_DEFAULT_PATH} beside the code. "

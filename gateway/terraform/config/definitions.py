@@ -135,9 +135,9 @@ def _add_blocks(source: Source, reader: _Reader) -> None:
 def _add_values(source: Source, reader: _Reader) -> None:
     """Add variables with the values that tfvars files give them, locals and outputs."""
     for name, (document, block) in source.variables.items():
-        given_by, node, value = source.given.get(name, (None, None, None))
-        written = b"" if given_by is None or node is None else given_by.source[node.start_byte : node.end_byte]
-        text = document.source[block.start_byte : block.end_byte] + b"\0" + written + repr(value).encode()
+        given = source.given.get(name)
+        written = b"" if given is None else given[0].source[given[1].start_byte : given[1].end_byte]
+        text = document.source[block.start_byte : block.end_byte] + b"\0" + written
         reader.add(f"var.{name}", document, text=text)
     for name, (document, node) in source.locals.items():
         if not reader.keeps(document, f"local.{name}"):

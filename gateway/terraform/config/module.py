@@ -38,13 +38,10 @@ __all__ = ["Definition", "Module", "ResourceInstance", "attributes", "declared",
 class Definition:
     """Where the value of a variable comes from."""
 
-    kind: OneOf["tfvars", "argument", "default", "json"]
-    document: Document | None
-    """None for a value in a JSON file, which Sentinel does not edit."""
-    attribute: Node | None
+    kind: OneOf["tfvars", "argument", "default"]
+    document: Document
+    attribute: Node
     scope: EvaluationScope
-    value: Json = None
-    """The value from a JSON file."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -187,11 +184,7 @@ class Module:
         elif self.parent is None:
             given = self.source.given.get(name)
             if given is not None:
-                document, attribute, value = given
-                kind: OneOf["json", "tfvars"] = "json" if document is None else "tfvars"
-                return Definition(
-                    kind=kind, document=document, attribute=attribute, scope=EvaluationScope(), value=value
-                )
+                return Definition(kind="tfvars", document=given[0], attribute=given[1], scope=EvaluationScope())
         document, block = self.source.variables[name]
         if {"default", "type"} & self.source.overridden_in(("variable", name)):
             raise Unknown(f"var.{name} comes from an override file")
@@ -210,8 +203,6 @@ class Module:
         return types.convert(value, self.constraint(name))
 
     def _defined_value(self, definition: Definition, visiting: Visiting) -> Value:
-        if definition.document is None or definition.attribute is None:
-            return definition.value
         expression = read_attribute(definition.document, definition.attribute)
         return value_of(expression, replace(definition.scope, visiting=visiting))
 
@@ -273,8 +264,8 @@ class Module:
     def documents(self) -> Mapping[Path, Document]:
         """Every document of this stack, by path relative to the root."""
         found = {path: document for source in self.sources.values() for path, document in source.documents.items()}
-        given = (document for source in self.sources.values() for document, _, _ in source.given.values())
-        return found | {document.path: document for document in given if document is not None}
+        given = (document for source in self.sources.values() for document, _ in source.given.values())
+        return found | {document.path: document for document in given}
 
     # ---- children and resources
 

@@ -107,7 +107,7 @@ class _Reader:
             definition = module.definition(name)
         except Unknown:
             return _NONE
-        if definition.kind != "argument" or definition.document is None or definition.attribute is None:
+        if definition.kind != "argument":
             return _NONE
         if module.parent is None:
             return _NONE

@@ -1,7 +1,7 @@
 """Reads the Terraform files of a stack by directory: what each module declares, before anything is evaluated."""
 
-import json
 import posixpath
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,17 +9,19 @@ from pathlib import Path
 from tree_sitter import Node
 
 from gateway.errors import CodeInvalid
-from gateway.model.json import Json
 from gateway.terraform.config.downloaded import read_downloaded
 from gateway.terraform.config.parsed import parsed
 from gateway.terraform.config.templates import read_templates, template_names
 from gateway.terraform.config.workspace import DEFAULT, read_workspace
 from gateway.terraform.files import FileTree, file_tree
+from gateway.terraform.json_syntax.view import parse_json
 from gateway.terraform.lang.expression import LiteralValue, bare
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document, file_bytes
 
 _DEPTH = 40
+_CODE = (".tf", ".tf.json")
+_OVERRIDE = re.compile(r"(.*_)?override\.tf(\.json)?")
 _LABELS = {"variable": 2, "output": 2, "module": 2, "provider": 2, "resource": 3, "data": 3}
 
 Declared = tuple[Document, Node]
@@ -32,7 +34,7 @@ class Source:
     directory: str
     """Relative to the stack's root, with `/`; `.` for the root itself."""
     documents: Mapping[Path, Document] = field(default_factory=dict)
-    """Every `.tf` file read, by path relative to the root."""
+    """Every file of code read, by path relative to the root."""
     variables: Mapping[str, Declared] = field(default_factory=dict)
     """`variable` blocks."""
     locals: Mapping[str, Declared] = field(default_factory=dict)
@@ -47,8 +49,8 @@ class Source:
     """`output` blocks."""
     providers: tuple[Declared, ...] = ()
     """`provider` blocks."""
-    given: Mapping[str, tuple[Document | None, Node | None, Json]] = field(default_factory=dict)
-    """Values of variables from tfvars files, only the one in effect: document and attribute, or the value from JSON."""
+    given: Mapping[str, Declared] = field(default_factory=dict)
+    """Values of variables from tfvars files, only the one in effect."""
     overrides: tuple[Document, ...] = ()
     """Override files."""
     overridden: Mapping[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
@@ -60,7 +62,20 @@ class Source:
     contents: Mapping[Path, bytes] = field(default_factory=dict)
     """The bytes of every Terraform file of the directory, as they were read."""
     templates: Mapping[Path, bytes] = field(default_factory=dict)
-    """The bytes of the templates that the directory names, by path relative to the root; none if the code is not read from disk."""
+    """The bytes of the templates that the directory names, by path relative to the root."""
+
+    @property
+    def texts(self) -> Iterator[bytes]:
+        """The HCL of every file that the directory's documents come from."""
+        return (document.source for document in self._every())
+
+    def texts_of(self, paths: Collection[Path]) -> Iterator[bytes]:
+        """The HCL of those files."""
+        return (document.source for document in self._every() if document.path in paths)
+
+    def _every(self) -> Iterator[Document]:
+        given = {document.path: document for document, _ in self.given.values()}
+        return iter((*self.documents.values(), *self.overrides, *given.values()))
 
     def overridden_in(self, header: tuple[str, ...]) -> frozenset[str]:
         """Names of attributes and blocks that an override file sets in the block with this header."""
@@ -99,9 +114,8 @@ def load_sources(
         if directory.count("/") > _DEPTH:
             raise CodeInvalid(f"{directory}: The modules are nested too deeply; nothing was read.")
         read = _load_directory(files, directory)
-        source = replace(read, downloaded=downloaded.get(directory, {}), workspace=workspace)
-        if isinstance(root, Path):
-            source = replace(source, templates=read_templates(root, overlay, directory, source.contents))
+        templates = read_templates(files.base, overlay, directory, read.texts)
+        source = replace(read, downloaded=downloaded.get(directory, {}), workspace=workspace, templates=templates)
         loaded[directory] = source
         for name, (document, block) in source.calls.items():
             called = source.called_directory(name)
@@ -148,11 +162,8 @@ def _changed_source(before: Source, changed: Mapping[Path, Document]) -> Source 
 
 def _same_templates(before: Source, after: Source, paths: Collection[Path]) -> bool:
     """Whether a directory names the templates that it named before; its other files are only looked at if the changed ones do not."""
-    was, now = (
-        template_names({path: each.contents[path] for path in paths if path in each.contents})
-        for each in (before, after)
-    )
-    return was == now or template_names(before.contents) == template_names(after.contents)
+    was, now = (template_names(each.texts_of(paths)) for each in (before, after))
+    return was == now or template_names(before.texts) == template_names(after.texts)
 
 
 def _called(source: Source) -> Mapping[str, str | None]:
@@ -160,7 +171,7 @@ def _called(source: Source) -> Mapping[str, str | None]:
 
 
 def _given_documents(source: Source) -> Mapping[Path, Document]:
-    return {document.path: document for document, _, _ in source.given.values() if document is not None}
+    return {document.path: document for document, _ in source.given.values()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +190,11 @@ class _Read:
     def read(self, path: str) -> bytes:
         """The bytes of a file."""
         return self.contents[Path(path)]
+
+    def small(self, path: str, most: int) -> bytes | None:
+        """The bytes of a file that is not large; None if there is none."""
+        content = self.contents.get(Path(path))
+        return None if content is None or len(content) > most else content
 
 
 def _refuse_cycles(loaded: Mapping[str, Source]) -> None:
@@ -222,7 +238,9 @@ class _Files:
         """The document of a file. Raises `CodeInvalid`."""
         source = self.read(path)
         known = self.known.get(path)
-        return known if known is not None and known.source == source else parsed(path, source)
+        if known is not None and file_bytes(known) == source:
+            return known
+        return parse_json(path, source) if path.suffix == ".json" else parsed(path, source)
 
 
 def _load_directory(files: _Files, directory: str) -> Source:
@@ -232,11 +250,9 @@ def _load_directory(files: _Files, directory: str) -> Source:
     documents: dict[Path, Document] = {}
     overrides: list[Document] = []
     for path in paths:
-        if path.name.endswith(".tf.json"):
-            raise CodeInvalid(f"{path}: Terraform code in JSON syntax is not read; write it as HCL.")
-        if path.name.endswith(".tf"):
+        if path.name.endswith(_CODE):
             document = files.document(path)
-            if path.name == "override.tf" or path.name.endswith("_override.tf"):
+            if _OVERRIDE.fullmatch(path.name):
                 overrides.append(document)
             else:
                 documents[path] = document
@@ -248,7 +264,7 @@ def _collect(
     directory: str,
     documents: Mapping[Path, Document],
     overrides: list[Document],
-    given: Mapping[str, tuple[Document | None, Node | None, Json]],
+    given: Mapping[str, Declared],
 ) -> Source:
     tables: dict[str, dict[str, Declared]] = {kind: {} for kind in _LABELS}
     local: dict[str, Declared] = {}
@@ -300,27 +316,14 @@ def _overridden(overrides: list[Document]) -> dict[tuple[str, ...], frozenset[st
     return overridden
 
 
-def _given(files: _Files, paths: list[Path]) -> dict[str, tuple[Document | None, Node | None, Json]]:
+def _given(files: _Files, paths: list[Path]) -> dict[str, Declared]:
     """Values by variable. Later files win, in Terraform's order: terraform.tfvars, terraform.tfvars.json, *.auto.tfvars by name."""
     first = [path for name in ("terraform.tfvars", "terraform.tfvars.json") for path in paths if path.name == name]
     later = [path for path in paths if path.name.endswith((".auto.tfvars", ".auto.tfvars.json"))]
-    given: dict[str, tuple[Document | None, Node | None, Json]] = {}
+    given: dict[str, Declared] = {}
     for path in first + later:
-        if path.suffix == ".json":
-            given.update({name: (None, None, value) for name, value in _json(path, files.read(path)).items()})
-            continue
         document = files.document(path)
         if document.blocks(document.root):
             raise CodeInvalid(f"{path}: A file of variable values cannot have blocks.")
-        given.update({name: (document, node, None) for name, node in document.attributes(document.root).items()})
+        given.update({name: (document, node) for name, node in document.attributes(document.root).items()})
     return given
-
-
-def _json(path: Path, source: bytes) -> Mapping[str, Json]:
-    try:
-        value = json.loads(source)
-    except ValueError as error:
-        raise CodeInvalid(f"{path}: This is not valid JSON: {error}.") from None
-    if not isinstance(value, dict):
-        raise CodeInvalid(f"{path}: A file of variable values must be one JSON object.")
-    return value

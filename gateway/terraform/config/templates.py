@@ -3,15 +3,15 @@
 Only files on disk inside the module's own directory are read, none behind a symbolic link and none that is large.
 """
 
-import os
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 
 from gateway.errors import CodeInvalid
+from gateway.terraform.files import FileTree
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.grammar import read_attribute
@@ -22,14 +22,16 @@ _CALL = re.compile(rb'\btemplatefile\(\s*"\$\{path\.module\}/((?:[^"$%{}\\]|\$\{
 _HOLE = re.compile(r"\$\{[^{}]*\}")
 _LARGEST = 262_144
 """Bytes of a template that is read."""
+_LARGEST_ALL = 8_388_608
+"""Bytes of all templates of one directory that are read."""
 _MOST = 200
 """Files of one directory that a name with an interpolation stands for."""
 
 
-def template_names(contents: Mapping[Path, bytes]) -> frozenset[str]:
-    """The names of templates in the code of a directory, relative to it; `*` where Terraform puts in a value."""
+def template_names(texts: Iterable[bytes]) -> frozenset[str]:
+    """The names of templates in the HCL of a directory, relative to it; `*` where Terraform puts in a value."""
     found: set[str] = set()
-    for content in contents.values():
+    for content in texts:
         for match in _CALL.finditer(content):
             name = posixpath.normpath(_HOLE.sub("*", match[1].decode(errors="replace")))
             if not name.startswith(("..", "/")) and "*" not in posixpath.dirname(name):
@@ -38,39 +40,39 @@ def template_names(contents: Mapping[Path, bytes]) -> frozenset[str]:
 
 
 def read_templates(
-    root: Path, overlay: Mapping[Path, bytes], directory: str, contents: Mapping[Path, bytes]
+    files: FileTree, overlay: Mapping[Path, bytes], directory: str, texts: Iterable[bytes]
 ) -> Mapping[Path, bytes]:
-    """The templates of one directory by path relative to the root; files in the overlay replace those on disk."""
+    """The templates of one directory by path relative to the root; files in the overlay replace others.
+
+    None is read that is large, and no more once all together are.
+    """
     replaced = {posixpath.normpath(path.as_posix()): content for path, content in overlay.items()}
     found: dict[Path, bytes] = {}
-    for name in sorted(template_names(contents)):
-        for path in _paths(root, posixpath.normpath(posixpath.join(directory, name))):
-            content = replaced.get(path, _read(root, path))
+    left = _LARGEST_ALL
+    for name in sorted(template_names(texts)):
+        for path in _paths(files, posixpath.normpath(posixpath.join(directory, name))):
+            content = replaced[path] if path in replaced else files.small(path, min(_LARGEST, left))
             if content is not None:
                 found[Path(path)] = content
+                left -= len(content)
     return found
 
 
-def _paths(root: Path, pattern: str) -> Iterator[str]:
+def watched_paths(directory: str, texts: Iterable[bytes], templates: Collection[Path]) -> Iterator[str]:
+    """The paths whose change may change what the templates of a directory are: the files, and folders where the name is not known."""
+    yield from (path.as_posix() for path in templates)
+    for name in template_names(texts):
+        path = posixpath.normpath(posixpath.join(directory, name))
+        yield posixpath.dirname(path) if "*" in path else path
+
+
+def _paths(files: FileTree, pattern: str) -> Iterator[str]:
     if "*" not in pattern:
         yield pattern
         return
     folder, name = posixpath.split(pattern)
-    try:
-        names = sorted(entry.name for entry in os.scandir(root / folder) if fnmatchcase(entry.name, name))
-    except OSError:
-        return
+    names = sorted(each for each in files.names(folder) if fnmatchcase(each, name))
     yield from (posixpath.join(folder, each) for each in names[:_MOST])
-
-
-def _read(root: Path, path: str) -> bytes | None:
-    file = Path(os.path.normpath(root.resolve() / path))
-    try:
-        if not file.is_file() or file.resolve() != file or file.stat().st_size > _LARGEST:
-            return None
-        return file.read_bytes()
-    except OSError:
-        return None
 
 
 @lru_cache(maxsize=256)

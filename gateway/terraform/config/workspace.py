@@ -43,6 +43,10 @@ class InWorkspace:
         """The bytes of a file. Raises `errors.CodeInvalid`."""
         return self.workspace.encode() if path == f"{DIRECTORY}/{FILE}" else self.files.read(path)
 
+    def small(self, path: str, most: int) -> bytes | None:
+        """The bytes of a file that is not large and not behind a link; None if there is none."""
+        return self.files.small(path, most)
+
 
 def in_workspace(files: FileTree, workspace: str) -> FileTree:
     """The files, with this workspace selected unless it is empty."""

@@ -128,7 +128,7 @@ def _caller(module: Module, variable: str) -> tuple[Module | None, str]:
         definition = module.definition(variable)
     except Unknown:
         return None, ""
-    if definition.kind != "argument" or definition.document is None or definition.attribute is None:
+    if definition.kind != "argument":
         return None, ""
     return module.parent, _variable(definition.document, definition.attribute)
 

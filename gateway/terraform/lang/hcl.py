@@ -25,7 +25,7 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Document:
-    """One parsed file. `source` is the file's exact bytes; nodes are tree-sitter's and belong to this document only."""
+    """One parsed file. `source` is the file's exact bytes (see `around`, `written`); nodes are tree-sitter's and belong to this document only."""
 
     path: Path
     source: bytes
@@ -38,6 +38,10 @@ class Document:
     """Attributes and blocks by the node id of what holds them: a cache."""
     around: tuple[bytes, bytes] = (b"", b"")
     """What stands in `source` before and after the bytes of the file: a template is parsed as a heredoc."""
+    written: bytes | None = None
+    """The file's bytes if it is code in JSON syntax; `source` is then HCL that says the same."""
+    rows: tuple[int, ...] = ()
+    """For each line of `source` the line of the JSON that it comes from."""
 
     @property
     def root(self) -> Node:
@@ -51,8 +55,12 @@ class Document:
 
     def line(self, node: Node | int) -> int:
         """The line (from 1) of a node, or of a byte offset."""
-        offset = node if isinstance(node, int) else node.start_byte
-        return self.source.count(b"\n", len(self.around[0]), max(offset, len(self.around[0]))) + 1
+        if isinstance(node, int) or any(self.around):
+            offset = node if isinstance(node, int) else node.start_byte
+            row = self.source.count(b"\n", len(self.around[0]), max(offset, len(self.around[0])))
+        else:
+            row = node.start_point.row  # without counting the lines of a large file
+        return self.rows[min(row, len(self.rows) - 1)] if self.rows else row + 1
 
     def at(self, node: Node | int) -> str:
         """`file:line` of a node, or of a byte offset."""
@@ -148,7 +156,9 @@ def parse_template(path: Path, content: bytes) -> Document:
 
 
 def file_bytes(document: Document, source: bytes | None = None) -> bytes:
-    """The bytes of the file of a document, as they are or with `source` in place of its own."""
+    """The bytes of the file of a document, as they are or (not of JSON code) with `source` in place of its own."""
+    if source is None and document.written is not None:
+        return document.written
     before, after = document.around
     source = document.source if source is None else source
     return source[len(before) : len(source) - len(after)]

@@ -4,6 +4,8 @@ import json
 from collections.abc import Sequence
 
 from gateway.model.json import Json
+from gateway.terraform.lang.quoting import plain_template, quoted_template
+from gateway.terraform.lang.values import Unknown
 from reconciler.rewrite.editors.splice import Splice, merged
 from reconciler.rewrite.editors.text import CannotEdit
 from reconciler.rewrite.json_spans import NotJson, Span, spans
@@ -14,8 +16,21 @@ from reconciler.rewrite.place import DocumentPlace
 def edit(place: DocumentPlace, value: Json) -> Splice:
     """The member replaced, added, or (for null) removed; of a list only the items that differ. Raises `CannotEdit`."""
     source = place.document.source[place.start : place.end]
-    if place.quoted:
-        raise CannotEdit("JSON in a quoted string is not edited; write it as jsonencode() or as a heredoc.")
+    if not place.quoted:
+        changes = _changes(place, source, value)
+        return merged(place.document, [Splice(place.start + one, place.start + end, new) for one, end, new in changes])
+    try:
+        text = plain_template(source.decode())
+        plain = text.encode()
+        for one, end, new in sorted(_changes(place, plain, value), reverse=True):
+            plain = plain[:one] + new.encode() + plain[end:]
+        return Splice(place.start, place.end, quoted_template(plain.decode()))
+    except Unknown as error:
+        raise CannotEdit(f"The text is not edited inside: {error}.") from None
+
+
+def _changes(place: DocumentPlace, source: bytes, value: Json) -> "list[_Change]":
+    """The changes of the text of a document."""
     try:
         whole = spans(source)
     except NotJson:
@@ -23,14 +38,12 @@ def edit(place: DocumentPlace, value: Json) -> Splice:
     text = _Text(source)
     found = whole.at(place.steps)
     if found is None:
-        changes = [_added(text, whole, place.steps, value)]
-    elif value is None:
-        changes = [_removed(whole, place.steps)]
-    elif found.kind == "list" and isinstance(value, list) and isinstance(place.now, list):
-        changes = _items(text, found, place.now, value)
-    else:
-        changes = [(found.start, found.end, text.written(value, text.indent(found.start), like=found))]
-    return merged(place.document, [Splice(place.start + one, place.start + end, new) for one, end, new in changes])
+        return [_added(text, whole, place.steps, value)]
+    if value is None:
+        return [_removed(whole, place.steps)]
+    if found.kind == "list" and isinstance(value, list) and isinstance(place.now, list):
+        return _items(text, found, place.now, value)
+    return [(found.start, found.end, text.written(value, text.indent(found.start), like=found))]
 
 
 _SHORT = 60

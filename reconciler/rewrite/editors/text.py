@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from gateway.model.json import Json
+from gateway.terraform.lang.quoting import quoted_text
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
-_NAMED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _SHORT = 60
 """Characters of a map that is written on one line."""
 _KEYWORDS = frozenset({"for", "null", "true", "false", "if"})
@@ -26,24 +26,7 @@ def quoted(value: str) -> str:
     """
     if unicodedata.normalize("NFC", value) != value or any("\ud800" <= character <= "\udfff" for character in value):
         raise CannotEdit("Terraform cannot hold this text unchanged (it is not Unicode in normal form C).")
-    escaped = "".join(_escaped(character) for character in value)
-    # `$${` is a literal `${`. A dollar sign before it would be read differently by different parsers, so it is escaped.
-    escaped = re.sub(r"([$%]+)\{", lambda match: _introducer(match.group(1)) + "{", escaped)
-    return f'"{escaped}"'
-
-
-def _escaped(character: str) -> str:
-    if character in _NAMED:
-        return _NAMED[character]
-    if character.isprintable():
-        return character
-    code = ord(character)
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"  # noqa: PLR2004  the two escapes HCL has
-
-
-def _introducer(run: str) -> str:
-    before = "".join(f"\\u{ord(character):04x}" for character in run[:-1])
-    return before + run[-1] * 2
+    return quoted_text(value)
 
 
 def key(name: str, *, always_quoted: bool = False) -> str:

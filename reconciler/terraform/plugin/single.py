@@ -10,7 +10,7 @@ from gateway.terraform.config.module import Module, load_module
 from reconciler.errors import PluginUnavailable
 from reconciler.terraform.plugin.configured import configuration
 
-_NOT_READ: Final = (".tf.json", ".tofu", ".tofu.json")
+_NOT_READ: Final = (".tofu", ".tofu.json")
 _PROVIDER: Final = re.compile(rb'^[ \t]*+provider[ \t]++["\w]', re.MULTILINE)
 _NAMED: Final = re.compile(rb"(?<![\w-])([\w-]++)\s*+=\s*+\{([^{}]*+)")
 """A name and the object it is set to. Nothing in it is tried twice, so that it costs linear time."""
@@ -36,14 +36,14 @@ def _reasons(module: Module, root: Path, data: Path, source: str) -> Iterator[st
     """Why the provider may be configured more than once."""
     name = source.rpartition("/")[2]
     if any(path.name.endswith(_NOT_READ) for directory in module.sources for path in (root / directory).glob("*")):
-        yield "Part of the code is not in `.tf` files."
+        yield "Part of the code is in files that only OpenTofu reads."
     for directory, each in module.sources.items():
         if each.providers and directory != ".":
             yield f"The module {directory} configures a provider."
-        if any(_renamed(text, source) != {name} for text in each.contents.values()):
+        if any(_renamed(text, source) != {name} for text in each.texts):
             yield f"The code calls {source} by another name."
     downloaded = [path for path in (data / "modules").rglob("*") if path.is_file()]
-    if any(path.name.endswith(_NOT_READ) for path in downloaded):
+    if any(path.name.endswith((".tf.json", *_NOT_READ)) for path in downloaded):
         yield "Part of a downloaded module is not in `.tf` files."
     if any(_PROVIDER.search(path.read_bytes()) for path in downloaded if path.suffix == ".tf"):
         yield "A downloaded module configures a provider."

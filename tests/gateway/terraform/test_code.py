@@ -83,3 +83,17 @@ def test_hidden_and_other_files_are_not_code(tmp_path: Path) -> None:
 
     assert [path.name for path in code_files(tmp_path, ".")] == ["b.tf", "d.tfvars"]
     assert list(code_files(tmp_path, "nowhere")) == []
+
+
+def test_places_in_json_code_are_lines_of_the_json(tmp_path: Path) -> None:
+    (tmp_path / "main.tf.json").write_text('{"resource": {\n"aws_sqs_queue": {\n"q": {"name": "q"}}}}')
+    (tmp_path / "c.sentinel.hcl").write_text(
+        'contract "c" {\n  resource "aws_sqs_queue" "*" {\n    critical = true\n  }\n}\n'
+    )
+    code = load_code(tmp_path)
+    assert code.source_of("aws_sqs_queue.q") == "main.tf.json:3"
+    assert declared(code.instances["aws_sqs_queue.q"], "name") == "q"
+    assert [rule.source for rule in code.rules["."]] == ["c.sentinel.hcl:2"]
+    before = code.digest
+    (tmp_path / "main.tf.json").write_text('{"resource": {"aws_sqs_queue": {"q": {"name": "r"}}}}')
+    assert load_code(tmp_path).digest != before

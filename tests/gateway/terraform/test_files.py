@@ -26,6 +26,17 @@ def test_a_file_that_cannot_be_read_is_said(tmp_path: Path) -> None:
         DiskTree(tmp_path).read("b.tf")
 
 
+def test_small_files_are_read_and_none_behind_a_link(tmp_path: Path) -> None:
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t/a").write_text("12345")
+    (tmp_path / "linked").symlink_to("t/a")
+    (tmp_path / "folder").symlink_to("t")
+    files = DiskTree(tmp_path)
+    assert files.small("t/a", 5) == b"12345"
+    for path, most in (("t/a", 4), ("linked", 5), ("folder/a", 5), ("t", 5), ("gone", 5)):
+        assert files.small(path, most) is None
+
+
 def test_a_root_must_be_there(tmp_path: Path) -> None:
     DiskTree(tmp_path).check()
     with pytest.raises(CodeInvalid, match="no such directory"):

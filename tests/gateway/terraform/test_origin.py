@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import CodeInvalid
+from gateway.terraform.config.instance import declared
 from gateway.terraform.origin import ProtectedBranch, WorkingTree, code_origin, fingerprint
 from tests.kit.git import commit, git, repository
 
@@ -46,6 +47,40 @@ def test_in_git_the_commit_counts(stack: Path) -> None:
     assert (again.digest, same) == (code.digest, version)
     assert again.module.variable("n") == 1
     assert [rule.source for rule in again.rules["."]] == ["c.sentinel.hcl:2"]
+
+
+def _with_template(root: Path, text: str) -> None:
+    (root / "main.tf").write_text('resource "r" "a" {\n  text = templatefile("${path.module}/t.tftpl", { n = 1 })\n}\n')
+    (root / "t.tftpl").write_text(text)
+
+
+def test_templates_are_read_from_the_commit_and_count_in_the_digest(stack: Path) -> None:
+    _with_template(stack, "first ${n}")
+    commit(stack)
+    code, version = code_origin(stack).load()
+    assert declared(code.instances["r.a"], "text") == "first 1"
+    (stack / "t.tftpl").write_text("not committed")
+    again, same = code_origin(stack).load()
+    assert (again.digest, same, declared(again.instances["r.a"], "text")) == (code.digest, version, "first 1")
+    commit(stack)
+    later, next_version = code_origin(stack).load()
+    assert declared(later.instances["r.a"], "text") == "not committed"
+    assert (later.digest, next_version) != (code.digest, version)
+    assert later.digest == WorkingTree(root=stack).load()[0].digest
+
+
+def test_a_changed_or_new_template_is_a_new_version_of_files_on_disk(tmp_path: Path) -> None:
+    _with_template(tmp_path, "first")
+    origin = WorkingTree(root=tmp_path)
+    code, version = origin.load()
+    assert version == origin.version(code.directories, code.templates)
+    (tmp_path / "t.tftpl").write_text("second ${n}")
+    assert version != origin.version(code.directories, code.templates)
+    (tmp_path / "t.tftpl").unlink()
+    without, version = origin.load()
+    (tmp_path / "t.tftpl").write_text("third")
+    assert version != origin.version(without.directories, without.templates)
+    assert len({code.digest, without.digest, origin.load()[0].digest}) == 3
 
 
 def test_a_new_commit_is_a_new_version(stack: Path) -> None:

@@ -202,6 +202,20 @@ def test_links_are_followed_inside_the_repository_and_never_out_of_it(made: Path
                 files.read(name)
 
 
+def test_small_files_are_read_and_none_behind_a_link(made: Path) -> None:
+    (made / "t").mkdir()
+    (made / "t/a").write_text("12345")
+    (made / "linked").symlink_to("t/a")
+    (made / "folder").symlink_to("t")
+    checkout = find_checkout(made)
+    assert checkout is not None
+    with checkout.files(commit(made)) as files:
+        assert files.small("t/a", 5) == b"12345"
+        assert files.small("./t/../t/a", 5) == b"12345"
+        for path, most in (("t/a", 4), ("linked", 5), ("folder/a", 5), ("t", 5), ("gone", 5), ("../../x", 5)):
+            assert files.small(path, most) is None
+
+
 def test_a_submodule_has_no_files_here(made: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()

@@ -10,7 +10,7 @@ from gateway.errors import CodeInvalid
 from gateway.model.verdict import Mode
 from gateway.settings import StackSettings
 from gateway.terraform.code import load_code
-from gateway.terraform.config.backend import StateObject
+from gateway.terraform.config.backend import StateBackend, StateObject
 from gateway.terraform.stacks import Stacks
 from gateway.terraform.state_origin import StateFile, StoredState, state_origin
 
@@ -34,7 +34,7 @@ class Bucket:
     broken: bool = False
     asked: str = ""
 
-    def read(self, wanted: StateObject) -> tuple[bytes, str]:
+    def read(self, wanted: StateObject | StateBackend) -> tuple[bytes, str]:
         self.asked = wanted.url
         if self.broken:
             raise CodeInvalid(f"{wanted.url}: S3 is away.")
@@ -80,7 +80,7 @@ def test_at_the_start_a_state_that_cannot_be_read_is_an_error(tmp_path: Path) ->
     (tmp_path / "main.tf").write_text(CODE)
     with pytest.raises(CodeInvalid, match="S3 is away"):
         Stacks.load([_settings(tmp_path)], default_mode=Mode.ENFORCE, objects=Bucket(b"", broken=True))
-    with pytest.raises(CodeInvalid, match="nothing here reads S3"):
+    with pytest.raises(CodeInvalid, match="nothing here reads it"):
         Stacks.load([_settings(tmp_path)], default_mode=Mode.ENFORCE)
 
 

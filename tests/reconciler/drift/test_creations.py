@@ -46,6 +46,7 @@ _RANGE = {"ipProtocol": "tcp", "fromPort": 22, "toPort": 22}
         (_call("iam:PutRolePolicy", {"roleName": "r", "policyName": "p", "policyDocument": _POLICY}), "aws_iam_role_policy", "r:p", {"name": "p", "role": "r", "policy": {"json": {"Version": "2012-10-17", "Statement": []}}}),
         (_call("iam:AttachRolePolicy", {"roleName": "r", "policyArn": "arn:p"}), "aws_iam_role_policy_attachment", "r/arn:p", {"role": "r", "policy_arn": "arn:p"}),
         (_call("ec2:CreateRoute", {"routeTableId": "rtb", "destinationCidrBlock": "10.0.0.0/8", "gatewayId": "igw"}), "aws_route", "rtb_10.0.0.0/8", {"route_table_id": "rtb", "destination_cidr_block": "10.0.0.0/8", "gateway_id": "igw"}),
+        (_call("ec2:CreateSecurityGroup", {"groupName": "a", "groupDescription": "b", "vpcId": "v"}, {"groupId": "sg"}), "aws_security_group", "sg", {"name": "a", "description": "b", "vpc_id": "v"}),
         (
             _call("ec2:AuthorizeSecurityGroupIngress", {"groupId": "sg", "ipPermissions": {"items": [{**_RANGE, "ipRanges": {"items": [{"cidrIp": "10.0.0.0/8"}]}}]}}, {"securityGroupRuleSet": {"items": [{"securityGroupRuleId": "sgr"}]}}),
             "aws_vpc_security_group_ingress_rule",

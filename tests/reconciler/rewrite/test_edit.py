@@ -247,8 +247,8 @@ def test_what_one_part_cannot_reach_leaves_no_half_edit(tmp_path: Path) -> None:
 def test_code_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(CodeInvalid, match=r"main\.tf:2"):
         edit(tmp_path, [], {Path("main.tf"): b'resource "a" "b" {\n  x = = 1\n}\n'})
-    with pytest.raises(CodeInvalid, match=r"main\.tf\.json"):
-        edit(tmp_path, [], {Path("main.tf.json"): b"{}"})
+    with pytest.raises(CodeInvalid, match=r"main\.tf\.json:1: .* the block resource must be an object"):
+        edit(tmp_path, [], {Path("main.tf.json"): b'{"resource": 1}'})
 
 
 def test_line_endings_are_kept(tmp_path: Path) -> None:

@@ -83,6 +83,7 @@ def test_a_root_that_cannot_be_read_stops_the_edit(top: Path) -> None:
         ("main.tf", 'module "q" { source = "../../modules/queue" }\n'),
         ("main.tf.json", '{"module": {"q": {"source": "../../modules/queue", "name": "live"}}}'),
         ("main.tofu", CALL),
+        ("main.tofu.json", '{"module": {"q": {"source": "../../modules/queue", "name": "live"}}}'),
     ],
 )
 def test_every_way_to_write_a_call_counts(top: Path, name: str, code: str) -> None:
@@ -90,7 +91,8 @@ def test_every_way_to_write_a_call_counts(top: Path, name: str, code: str) -> No
     assert surroundings(top / "env/test", top).roots == (top / "env/live",)
     result = _edit(top)
     assert b"delay_seconds = 5" not in result.files.get(SHARED, b"")
-    assert name == "main.tf" or "env/live uses the module too, and its code cannot be read" in result.left[0].reason
+    read = name in ("main.tf", "main.tf.json")
+    assert read or "env/live uses the module too, and its code cannot be read" in result.left[0].reason
 
 
 def test_a_root_with_code_that_is_not_read_stops_the_edit(top: Path) -> None:

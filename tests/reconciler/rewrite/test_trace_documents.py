@@ -52,7 +52,7 @@ def test_a_member_is_edited_where_it_comes_from(path: str, value: Json, old: str
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('"{\\"mode\\": 1}"', "as jsonencode() or as a heredoc"),
+        ('"{ mode"', "not one JSON document"),
         ("<<-EOT\n    { mode\n  EOT\n", "not one JSON document"),
     ],
 )

@@ -1,7 +1,9 @@
 """Code that would run a program or reach a server when it is planned is refused, however it is written."""
 
 import json
+import re
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
@@ -107,9 +109,50 @@ def test_it_is_refused_in_every_file_that_is_planned(root: Path, guard: CodeGuar
         guard.check(root)
 
 
-def test_code_in_json_is_refused(root: Path, guard: CodeGuard) -> None:
-    (root / "x.tf.json").write_text(json.dumps({"data": {"external": {"x": {"program": ["id"]}}}}))
-    with pytest.raises(CodeRefused, match="JSON"):
+_EXTERNAL: Final[dict[str, Any]] = {"x": {"program": ["id"]}}
+_RUN: Final[dict[str, Any]] = {"local-exec": {"command": "id"}}
+
+
+@pytest.mark.parametrize(
+    ("code", "what"),
+    [
+        ({"data": {"external": _EXTERNAL}}, "data.external"),
+        ({"data": [{}, {"external": [_EXTERNAL]}]}, "data.external"),
+        ({"check": {"c": {"data": {"external": _EXTERNAL}}}}, "data.external"),
+        ({"resource": {"aws_sqs_queue": {"q": {"provisioner": _RUN}}}}, "provisioner.local-exec"),
+        ({"resource": {"aws_sqs_queue": {"q": {"provisioner": [{}, _RUN]}}}}, "provisioner.local-exec"),
+        ({"resource": [{"aws_sqs_queue": [{"q": [{"provisioner": _RUN}]}]}]}, "provisioner.local-exec"),
+        ({"terraform": {"backend": {"http": {"address": "http://x"}}}}, "backend.http"),
+        ({"terraform": [{"cloud": {}}]}, "cloud"),
+        ({"provider": {"aws": [{"endpoints": [{"sqs": "http://x"}]}]}}, "provider.endpoints"),
+        ({"provider": {"aws": {"shared_credentials_files": ["x"]}}}, "provider.shared_credentials_files"),
+        ({"terraform": {"required_providers": {"x": {"source": "evil/x"}}}}, "evil/x"),
+        ({"resource": {"evil_x": {"a": {}}}}, "hashicorp/evil"),
+        ({"module": {"m": {"source": "../../../m"}}}, "module outside of the repository"),
+        ({"module": {"m": {"source": "${var.x}"}}}, "module"),
+        ({"action": {"x": {}}}, "no kind of block"),
+    ],
+)
+def test_code_in_json_is_held_to_the_same_rules(root: Path, guard: CodeGuard, code: dict[str, Any], what: str) -> None:
+    (root / "x.tf.json").write_text(json.dumps({"//": "a comment"} | code))
+    with pytest.raises(CodeRefused, match=re.escape(what)):
+        guard.check(root)
+
+
+def test_a_member_that_comes_twice_is_not_missed(root: Path, guard: CodeGuard) -> None:
+    (root / "x.tf.json").write_text('{"data": {"external": {"x": {}}}, "data": {"aws_region": {"x": {}}}}')
+    with pytest.raises(CodeRefused, match=r"data\.external"):
+        guard.check(root)
+
+
+def test_harmless_code_in_json_is_allowed(root: Path, guard: CodeGuard) -> None:
+    (root / "x.tf.json").write_text('{"resource": {"aws_sqs_queue": {"json": {"name": "q"}}}}')
+    guard.check(root)
+
+
+def test_json_that_does_not_parse_is_refused(root: Path, guard: CodeGuard) -> None:
+    (root / "x.tf.json").write_text('{"resource": {},}')
+    with pytest.raises(CodeRefused, match=r"x\.tf\.json:1: This is not valid JSON"):
         guard.check(root)
 
 

@@ -1,11 +1,11 @@
-"""A stack whose state Sentinel does not read is refused, with file, line and what to do; one beside the code is not."""
+"""Where a stack keeps its state: beside the code, in S3, or in a backend that Terraform reads. Any other way is refused, with what to do."""
 
 from pathlib import Path
 
 import pytest
 
 from gateway.errors import CodeInvalid
-from gateway.terraform.config.backend import StateObject, state_object
+from gateway.terraform.config.backend import StateBackend, StateObject, state_location
 from gateway.terraform.config.source import load_sources
 
 
@@ -15,23 +15,32 @@ def check(directory: Path, **files: str) -> None:
     assert located(directory) is None
 
 
-def located(directory: Path, workspace: str = "", **given: str) -> StateObject | None:
-    return state_object(load_sources(directory, {}, {})["."], "web", given=given, workspace=workspace)
+def located(directory: Path, workspace: str = "", **given: str) -> StateObject | StateBackend | None:
+    return state_location(load_sources(directory, {}, {})["."], "web", given=given, workspace=workspace)
 
 
 @pytest.mark.parametrize(
-    ("block", "what"),
+    ("block", "kind", "what"),
     [
-        ('backend "gcs" {}', 'backend "gcs"'),
-        ('cloud {\n organization = "o"\n}', "HCP Terraform"),
+        ('backend "gcs" {}', "gcs", 'backend "gcs"'),
+        ('cloud {\n organization = "o"\n workspaces {\n  name = "w"\n }\n}', "cloud", "HCP Terraform"),
     ],
 )
-def test_a_state_elsewhere_is_refused(block: str, what: str, tmp_path: Path) -> None:
-    with pytest.raises(CodeInvalid) as refused:
-        check(tmp_path, main=f'terraform {{\n  required_version = ">= 1.5"\n  {block}\n}}\n')
-    assert str(refused.value).startswith(f"main.tf:3: The stack web keeps its state in {what}")
-    assert "`terraform state pull > FILE`" in str(refused.value)
-    assert "name the file as `state` of the stack web" in str(refused.value)
+def test_a_state_in_another_backend_is_for_terraform_to_read(block: str, kind: str, what: str, tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(f'terraform {{\n  required_version = ">= 1.5"\n  {block}\n}}\n')
+    found = located(tmp_path, "blue", prefix="p")
+    assert isinstance(found, StateBackend)
+    assert (found.kind, found.code, found.given, found.workspace) == (kind, block, {"prefix": "p"}, "blue")
+    assert (found.source, found.url.startswith(what)) == ("main.tf:3", True)
+    assert found.blocks == ({"workspaces"} if kind == "cloud" else frozenset())
+
+
+def test_a_backend_in_json_is_found_too(tmp_path: Path) -> None:
+    (tmp_path / "main.tf.json").write_text('{"terraform": {"backend": {"pg": {"schema_name": "s"}}}}')
+    found = located(tmp_path)
+    assert isinstance(found, StateBackend)
+    assert (found.kind, found.source) == ("pg", "main.tf.json:1")
+    assert found.code == 'backend "pg" {\n    schema_name = "s"\n  }'
 
 
 @pytest.mark.parametrize("path", ['"other.tfstate"', "var.path", '"../terraform.tfstate"'])
@@ -57,8 +66,11 @@ def test_a_state_beside_the_code_is_read(text: str, tmp_path: Path) -> None:
 def test_an_override_file_has_the_last_word(tmp_path: Path) -> None:
     local, remote = 'terraform {\n  backend "local" {}\n}\n', 'terraform {\n  backend "gcs" {}\n}\n'
     check(tmp_path, main=remote, main_override=local)
-    with pytest.raises(CodeInvalid, match=r"^main_override.tf:2: "):
-        check(tmp_path, main=local, main_override=remote)
+    for name, text in (("main", local), ("main_override", remote)):
+        (tmp_path / f"{name}.tf").write_text(text)
+    found = located(tmp_path)
+    assert isinstance(found, StateBackend)
+    assert found.source == "main_override.tf:2"
 
 
 S3 = 'terraform {\n  backend "s3" {\n    bucket = "states"\n    key = "shop/terraform.tfstate"\n    region = "eu-west-1"\n    MORE\n  }\n}\n'

@@ -49,7 +49,7 @@ def test_templates_are_read_with_the_code_that_names_them(tmp_path: Path) -> Non
     loaded = load_sources(tmp_path, {}, {})
     assert loaded["."].templates == {Path("t.tftpl"): b"a"}
     assert load_sources(tmp_path, {Path("t.tftpl"): b"c"}, {})["."].templates == {Path("t.tftpl"): b"c"}
-    assert load_sources(DiskTree(tmp_path), {}, {})["."].templates == {}
+    assert load_sources(DiskTree(tmp_path), {}, {})["."].templates == loaded["."].templates
 
     def changed(path: str, text: str) -> Mapping[str, Source] | None:
         return changed_sources(loaded, {Path(path): parse(Path(path), text.encode())})
@@ -80,8 +80,13 @@ def test_the_last_file_of_values_wins(tmp_path: Path) -> None:
     }
     _write(tmp_path, {"main.tf": "", **files})
     given = load_sources(tmp_path, {}, {})["."].given
-    found = {name: value if document is None else document.path.name for name, (document, _, value) in given.items()}
-    assert found == {"a": "terraform.tfvars", "b": 2, "c": "x.auto.tfvars", "d": 4}
+    found = {name: (document.path.name, document.text(node)) for name, (document, node) in given.items()}
+    assert found == {
+        "a": ("terraform.tfvars", "a = 1"),
+        "b": ("terraform.tfvars.json", "b = 2"),
+        "c": ("x.auto.tfvars", "c = 3"),
+        "d": ("y.auto.tfvars.json", "d = 4"),
+    }
 
 
 def test_what_override_files_set_is_overridden(tmp_path: Path) -> None:
@@ -103,10 +108,11 @@ def test_what_override_files_set_is_overridden(tmp_path: Path) -> None:
         ({"a.tf": "locals {\n  x = 1\n}\nlocals {\n  x = 2\n}\n"}, r"a\.tf:5: The local x is already declared"),
         ({"a.tf": 'resource "x" {}\n'}, r"a\.tf:1: A resource block has 2 label"),
         ({"a.tf": "variable {}\n"}, r"a\.tf:1: A variable block has 1 label"),
-        ({"a.tf.json": "{}"}, r"a\.tf\.json: Terraform code in JSON"),
+        ({"a.tf.json": "[]"}, r"a\.tf\.json:1: Code in JSON syntax must be one JSON object"),
+        ({"a.tf.json": '{"action": {}}'}, r"a\.tf\.json:1: .*'action' is no kind of block"),
         ({"a.tf": "", "terraform.tfvars": "x {}\n"}, r"terraform\.tfvars: .* cannot have blocks"),
-        ({"a.tf": "", "terraform.tfvars.json": "[]"}, r"terraform\.tfvars\.json: .* one JSON object"),
-        ({"a.tf": "", "terraform.tfvars.json": "{"}, r"terraform\.tfvars\.json: .* not valid JSON"),
+        ({"a.tf": "", "terraform.tfvars.json": "[]"}, r"terraform\.tfvars\.json:1: .* one JSON object"),
+        ({"a.tf": "", "terraform.tfvars.json": "{"}, r"terraform\.tfvars\.json:1: .* not valid JSON"),
         ({"a.tf": 'module "m" {\n  source = "./gone"\n}\n'}, r"a\.tf:1: The module m should be in gone"),
         (
             {"a.tf": 'module "m" {\n  source = "./m"\n}\n', "m/a.tf": 'module "n" {\n  source = "../m"\n}\n'},

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from gateway.model.json import Json
+from gateway.terraform.config import templates
 from gateway.terraform.config.module import load_module
-from gateway.terraform.config.templates import read_template, read_templates, template_names
+from gateway.terraform.config.templates import read_template, read_templates, template_names, watched_paths
+from gateway.terraform.config.workspace import in_workspace
 from gateway.terraform.files import DiskTree
 from gateway.terraform.lang.evaluate import EvaluationScope, evaluate
 from gateway.terraform.lang.expression import Group, Template
@@ -85,7 +87,7 @@ def test_terraform_renders_the_same(root: Path) -> None:
     ],
 )
 def test_which_files_are_templates(written: str, names: set[str]) -> None:
-    assert template_names({Path("main.tf"): f"x = {written}\n".encode()}) == names
+    assert template_names([f"x = {written}\n".encode()]) == names
 
 
 def test_what_is_not_a_small_file_of_the_module_is_not_read(tmp_path: Path) -> None:
@@ -95,19 +97,19 @@ def test_what_is_not_a_small_file_of_the_module_is_not_read(tmp_path: Path) -> N
     (tmp_path / "large.t").write_text("a" * 262_145)
     (tmp_path / "linked.t").symlink_to(tmp_path / "plain.t")
     (tmp_path / "folder.t").mkdir()
-    contents = {Path("main.tf"): code}
-    assert read_templates(tmp_path, {}, ".", contents) == {Path("plain.t"): b"a"}
-    assert read_templates(tmp_path, {Path("./plain.t"): b"b"}, ".", contents) == {Path("plain.t"): b"b"}
+    texts = [code]
+    assert read_templates(DiskTree(tmp_path), {}, ".", texts) == {Path("plain.t"): b"a"}
+    assert read_templates(DiskTree(tmp_path), {Path("./plain.t"): b"b"}, ".", texts) == {Path("plain.t"): b"b"}
 
 
 def test_a_name_with_an_interpolation_stands_for_the_files_that_it_can_mean(tmp_path: Path) -> None:
     (tmp_path / "m/p").mkdir(parents=True)
     for name in ("a.json", "b.json", "c.txt"):
         (tmp_path / "m/p" / name).write_text(name)
-    contents = {Path("m/main.tf"): b'x = templatefile("${path.module}/p/${each.key}.json", {})\n'}
-    assert set(read_templates(tmp_path, {}, "m", contents)) == {Path("m/p/a.json"), Path("m/p/b.json")}
-    contents = {Path("m/main.tf"): b'x = templatefile("${path.module}/gone/${each.key}.json", {})\n'}
-    assert read_templates(tmp_path, {}, "m", contents) == {}
+    texts = [b'x = templatefile("${path.module}/p/${each.key}.json", {})\n']
+    assert set(read_templates(DiskTree(tmp_path), {}, "m", texts)) == {Path("m/p/a.json"), Path("m/p/b.json")}
+    texts = [b'x = templatefile("${path.module}/gone/${each.key}.json", {})\n']
+    assert read_templates(DiskTree(tmp_path), {}, "m", texts) == {}
 
 
 @pytest.mark.parametrize("content", [b"a\r\n", b"\xef\xbb\xbfa\n", b"\xff\n", b"${\n", b"$$${x}\n", b"%{ if x }\n"])
@@ -121,11 +123,23 @@ def test_a_template_is_a_text_or_one_value() -> None:
     assert isinstance(read_template(Path("t"), b"${x}")[1], Group)
 
 
-def test_only_code_on_disk_has_templates(root: Path) -> None:
+def test_every_kind_of_tree_has_templates(root: Path) -> None:
     written = parse_expression('templatefile("${path.module}/t/0.tftpl", { x = 5 })')
-    assert evaluate(written, EvaluationScope(module=load_module(root))) == "a 5\n"
-    with pytest.raises(Unknown, match="no template in the module's own directory"):
-        evaluate(written, EvaluationScope(module=load_module(DiskTree(root))))
+    for tree in (root, DiskTree(root), in_workspace(DiskTree(root), "live")):
+        assert evaluate(written, EvaluationScope(module=load_module(tree))) == "a 5\n"
+
+
+def test_all_templates_together_have_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(templates, "_LARGEST_ALL", 5)
+    for name, text in (("a", "12"), ("b", "3456"), ("c", "345")):
+        (tmp_path / f"{name}.t").write_text(text)
+    texts = [b'x = templatefile("${path.module}/${var.x}.t", {})\n']
+    assert read_templates(DiskTree(tmp_path), {}, ".", texts) == {Path("a.t"): b"12", Path("c.t"): b"345"}
+
+
+def test_what_may_change_a_template_is_watched() -> None:
+    texts = [b'x = [templatefile("${path.module}/t/${each.key}.t", {}), templatefile("${path.module}/new.t", {})]\n']
+    assert set(watched_paths("m", texts, [Path("m/t/a.t")])) == {"m/t/a.t", "m/t", "m/new.t"}
 
 
 def test_a_template_knows_its_variables_only(root: Path) -> None:

@@ -57,7 +57,21 @@ def test_code_that_may_configure_it_more_than_once_is_refused(
         _settings(tmp_path, **files)
 
 
-@pytest.mark.parametrize("name", ["more.tf.json", "more.tofu"])
+@pytest.mark.parametrize("text", ['"aws": {"alias": "west"}', '"aws": [{}, {}]', '"other": {"region": "eu-west-1"}'])
+def test_what_json_code_configures_counts(tmp_path: Path, text: str) -> None:
+    (tmp_path / "main.tf").write_text(ONE)
+    asks = '"terraform": {"required_providers": {"other": {"source": "hashicorp/aws"}}}'
+    (tmp_path / "more.tf.json").write_text(f'{{"provider": {{{text}}}{", " + asks if "other" in text else ""}}}')
+    with pytest.raises(PluginUnavailable):
+        single_configuration(tmp_path, tmp_path / ".terraform", AWS)
+
+
+def test_one_configuration_in_json_is_read(tmp_path: Path) -> None:
+    (tmp_path / "main.tf.json").write_text('{"provider": {"aws": {"region": "eu-west-1"}}}')
+    assert single_configuration(tmp_path, tmp_path / ".terraform", AWS) == {"region": "eu-west-1"}
+
+
+@pytest.mark.parametrize("name", ["more.tofu", "more.tofu.json"])
 def test_code_that_we_do_not_read_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "main.tf").write_text(ONE)
     (tmp_path / name).write_text('{"provider": {"aws": {"alias": "west"}}}')

@@ -1,0 +1,75 @@
+"""A state of our own without some resources, to plan against what the state will be. The stack's own state is only read."""
+
+import asyncio
+import json
+import secrets
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from gateway.terraform.address import Address, parse_address
+from reconciler.errors import TerraformFailed
+from reconciler.terraform.cli import Terraform
+
+_OVERRIDE = "sentinel_scratch_override.tf"
+_LOCAL = 'terraform {{\n  backend "local" {{\n    path = {path}\n  }}\n}}\n'
+
+
+async def state_without(terraform: Terraform, root: Path, state: Path | None, addresses: Collection[str]) -> Path:
+    """A file with the stack's state without the resources at the addresses, which only we can read. The caller removes it.
+
+    Raises `errors.TerraformFailed`.
+    """
+    content = await terraform.pulled_state(root) if state is None else await asyncio.to_thread(state.read_bytes)
+    file = (terraform.workdir / f"state-{secrets.token_hex(8)}").absolute()
+    terraform.workdir.mkdir(parents=True, exist_ok=True)
+    file.touch(mode=0o600)
+    try:
+        file.write_text(json.dumps(without(json.loads(content), addresses)))
+    except (ValueError, KeyError, TypeError) as error:
+        file.unlink()
+        raise TerraformFailed.saying("state pull", "The state is not one that Sentinel can read.") from error
+    return file
+
+
+def without(state: Mapping[str, Any], addresses: Collection[str]) -> dict[str, Any]:
+    """A state in format 4 without the instances at the addresses."""
+    gone = [parsed for address in addresses if (parsed := parse_address(address)) is not None]
+    kept = []
+    for resource in state["resources"]:
+        instances = [each for each in resource["instances"] if not any(_is(parsed, resource, each) for parsed in gone)]
+        kept += [{**resource, "instances": instances}] if instances else []
+    return {**state, "resources": kept}
+
+
+def _is(address: Address, resource: Mapping[str, Any], instance: Mapping[str, Any]) -> bool:
+    return (
+        resource.get("mode") == "managed"
+        and (resource["type"], resource["name"]) == (address.resource_type, address.name)
+        and resource.get("module", "") == address.module
+        and instance.get("index_key") == address.key
+    )
+
+
+@contextmanager
+def planning_against(terraform: Terraform, root: Path, scratch: Path, *, is_file: bool) -> Iterator[Terraform]:
+    """Terraform for plans of the code in `root` against a scratch state; the file is removed afterwards.
+
+    With `is_file` the stack's state is a file, which a plan can name. Else, for the duration, an override makes the code's backend that
+    file, with plug-in data of its own.
+    """
+    override = root / _OVERRIDE
+    try:
+        if is_file:
+            yield terraform
+        else:
+            override.write_text(_LOCAL.format(path=json.dumps(str(scratch))))
+            yield replace(
+                terraform, workdir=terraform.workdir / "scratch", shared_data=None, backend_config={}, workspace=""
+            )
+    finally:
+        override.unlink(missing_ok=True)
+        for each in (scratch, scratch.with_name(f"{scratch.name}.backup")):
+            each.unlink(missing_ok=True)

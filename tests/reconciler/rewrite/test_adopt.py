@@ -1,0 +1,57 @@
+"""An address gets the import of what took the place of its resource; one from an earlier time gets the new id."""
+
+from pathlib import Path
+
+import pytest
+
+from gateway.terraform.config.module import load_module
+from reconciler.drift.creations import Created
+from reconciler.drift.replaced import ReplacedResource
+from reconciler.model import Edited
+from reconciler.rewrite.adopt import imported_addresses, wanted_replacement
+from reconciler.rewrite.create import create
+
+MAIN = Path("main.tf")
+CODE = 'resource "aws_security_group" "web" {\n  name = "web"\n}\n'
+CALL = 'module "m" {\n  source = "./m"\n}\n'
+
+
+def _adopt(root: Path, files: dict[str, str], address: str = "aws_security_group.web") -> Edited:
+    for name, text in files.items():
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text(text)
+    made = Created(resource_type="aws_security_group", import_id="sg-2", attributes={}, name="web")
+    return create(root, [wanted_replacement(ReplacedResource(address=address, created=made, old_id="sg-1"))])
+
+
+def test_an_import_is_added_and_the_block_stays(tmp_path: Path) -> None:
+    after = _adopt(tmp_path, {"main.tf": CODE}).files[MAIN].decode()
+    assert after == f'{CODE}\nimport {{\n  to = aws_security_group.web\n  id = "sg-2"\n}}\n'
+    (tmp_path / "main.tf").write_text(after)
+    assert imported_addresses(load_module(tmp_path)) == {"aws_security_group.web"}
+
+
+def test_an_import_from_an_earlier_time_gets_the_new_id(tmp_path: Path) -> None:
+    code = f'{CODE}import {{\n  to = aws_security_group.web\n  id = "sg-1" # first\n}}\n'
+    assert _adopt(tmp_path, {"main.tf": code}).files[MAIN].decode() == code.replace("sg-1", "sg-2")
+
+
+def test_the_import_of_what_a_module_has_stands_in_the_root(tmp_path: Path) -> None:
+    result = _adopt(tmp_path, {"main.tf": CALL, "m/main.tf": CODE}, "module.m.aws_security_group.web")
+    assert list(result.files) == [MAIN]
+    assert b"to = module.m.aws_security_group.web" in result.files[MAIN]
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        (CODE.replace("web", "other"), "the code does not declare"),
+        (
+            f'{CODE}import {{\n  to = aws_security_group.web\n  identity = {{ id = "x" }}\n}}\n',
+            "in a way that Sentinel does not edit",
+        ),
+    ],
+)
+def test_what_cannot_be_adopted_is_left(tmp_path: Path, code: str, reason: str) -> None:
+    (left,) = _adopt(tmp_path, {"main.tf": code}).left
+    assert reason in left.reason

@@ -1,0 +1,164 @@
+"""A resource that was deleted outside and created again keeps its address: real Terraform, simulated AWS, state in a file or elsewhere."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from reconciler.__main__ import app
+from reconciler.merged_state import update_merged_state
+from tests.bench.drift.terraform import Tool, warm_tool
+
+CODE = """\
+terraform {
+  required_providers {
+    aws = {
+      source = "hashicorp/aws"
+    }
+  }BACKEND
+}
+
+provider "aws" {
+  region                      = "eu-west-1"
+  skip_credentials_validation = true
+  skip_requesting_account_id  = true
+}
+
+resource "aws_security_group" "web" {
+  name        = "NAME"
+  description = "first"
+}
+
+resource "aws_vpc_security_group_ingress_rule" "ssh" {
+  security_group_id = aws_security_group.web.id
+  ip_protocol       = "tcp"
+  from_port         = 22
+  to_port           = 22
+  cidr_ipv4         = "10.0.0.0/8"
+}
+
+resource "aws_cloudwatch_log_group" "l" {
+  name = "/NAME"
+  tags = {
+    group = aws_security_group.web.id
+  }
+}
+
+output "group" {
+  value = aws_security_group.web.id
+}
+"""
+BACKEND = '\n  backend "local" {\n    path = "TOP/elsewhere.tfstate"\n  }'
+
+
+@pytest.fixture
+def tool(fleet: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tool]:
+    with warm_tool(fleet.endpoint, tmp_path / "work") as tool:
+        for name, value in tool.environment.items():
+            monkeypatch.setenv(name, value)
+        yield tool
+
+
+def _applied(tool: Tool, root: Path, name: str, backend: str) -> str:
+    """The code of an applied stack."""
+    root.mkdir()
+    code = CODE.replace("NAME", name).replace("BACKEND", backend).replace("TOP", str(root.parent))
+    (root / "main.tf").write_text(code)
+    tool.must(root, "init", "-no-color")
+    tool.must(root, "apply", "-auto-approve", "-no-color")
+    tool.must(root, "apply", "-refresh-only", "-auto-approve", "-no-color")
+    return code
+
+
+def _replace(live: Any, name: str, events: Path) -> tuple[str, str]:
+    """Replace the security group by one with another description, its rule and the log group's tag with it. Returns the new ids."""
+    ec2 = live.client("ec2")
+    (old,) = [each for each in ec2.describe_security_groups()["SecurityGroups"] if each["GroupName"] == name]
+    ec2.delete_security_group(GroupId=old["GroupId"])
+    new = str(ec2.create_security_group(GroupName=name, Description="second")["GroupId"])
+    live.client("logs").tag_log_group(logGroupName=f"/{name}", tags={"group": new})
+    port = {"IpProtocol": "tcp", "FromPort": 22, "ToPort": 22}
+    asked = ec2.authorize_security_group_ingress(
+        GroupId=new, IpPermissions=[{**port, "IpRanges": [{"CidrIp": "10.0.0.0/8"}]}]
+    )
+    rule = str(asked["SecurityGroupRules"][0]["SecurityGroupRuleId"])
+    permission = {"ipProtocol": "tcp", "fromPort": 22, "toPort": 22, "ipRanges": {"items": [{"cidrIp": "10.0.0.0/8"}]}}
+    records = [
+        _event("CreateSecurityGroup", {"groupName": name, "groupDescription": "second"}, {"groupId": new}),
+        _event(
+            "AuthorizeSecurityGroupIngress",
+            {"groupId": new, "ipPermissions": {"items": [permission]}},
+            {"securityGroupRuleSet": {"items": [{"securityGroupRuleId": rule}]}},
+        ),
+    ]
+    events.write_text(json.dumps({"Records": records}))
+    return new, rule
+
+
+def _event(name: str, asked: dict[str, Any], answered: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "eventSource": "ec2.amazonaws.com",
+        "eventName": name,
+        "eventTime": "2026-11-20T10:00:00Z",
+        "userIdentity": {"type": "IAMUser", "userName": "mallory"},
+        "requestParameters": asked,
+        "responseElements": answered,
+    }
+
+
+def _import(address: str, import_id: str) -> str:
+    return f'\nimport {{\n  to = {address}\n  id = "{import_id}"\n}}\n'
+
+
+def _ids(root: Path, file: str) -> list[str]:
+    state = json.loads((root / file).read_text())
+    return [
+        instance["attributes"]["id"]
+        for resource in state["resources"]
+        for instance in resource["instances"]
+        if resource["type"] == "aws_security_group"
+    ]
+
+
+@pytest.mark.terraform
+@pytest.mark.allow_hosts(["127.0.0.1"])
+@pytest.mark.parametrize(("backend", "file"), [("", "terraform.tfstate"), (BACKEND, "../elsewhere.tfstate")])
+def test_the_code_keeps_the_address_and_the_state_gets_the_new_one(
+    tool: Tool, fleet: Any, tmp_path: Path, backend: str, file: str
+) -> None:
+    root, events = tmp_path / "stack", tmp_path / "events.json"
+    name = "elsewhere" if backend else "beside"
+    code = _applied(tool, root, name, backend)
+    new, rule = _replace(fleet, name, events)
+
+    result = CliRunner().invoke(app, ["reconcile", str(root), "--write", "--events", str(events), "--json"])
+
+    output = json.loads(result.stdout.splitlines()[-1])
+    assert (result.exit_code, output["left"]) == (0, []), output
+    imported = _import("aws_security_group.web", new) + _import("aws_vpc_security_group_ingress_rule.ssh", rule)
+    assert (root / "main.tf").read_text() == code.replace('"first"', '"second"') + imported
+    assert tool.plan(root).clean
+    assert _ids(root, file) == [new]
+    assert [path.name for path in root.glob("*.tf")] == ["main.tf"]
+
+
+@pytest.mark.terraform
+@pytest.mark.allow_hosts(["127.0.0.1"])
+async def test_after_a_merge_the_state_gets_the_new_one(tool: Tool, fleet: Any, tmp_path: Path) -> None:
+    root, events = tmp_path / "stack", tmp_path / "events.json"
+    code = _applied(tool, root, "merged", "")
+    new, rule = _replace(fleet, "merged", events)
+    terraform = fleet.terraform(environment=dict(tool.environment), shared_data=root / ".terraform")
+    assert "would change more than the state" in await update_merged_state(
+        terraform, root, state=root / "terraform.tfstate", addresses=[]
+    ), "the code does not say what took its place"
+    imported = _import("aws_security_group.web", new) + _import("aws_vpc_security_group_ingress_rule.ssh", rule)
+    (root / "main.tf").write_text(code.replace('"first"', '"second"') + imported)
+
+    assert await update_merged_state(terraform, root, state=root / "terraform.tfstate", addresses=[]) == ""
+
+    assert tool.plan(root).clean
+    assert _ids(root, "terraform.tfstate") == [new]
