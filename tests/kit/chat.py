@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 
 from gateway.model.caller import ActorKind
 from gateway.settings_notices import ChatSettings
-from tests.kit.gate import Gate
+from tests.kit.gate import ASG, Gate
 from tests.kit.hook import HookStub, receiving
 from tests.kit.slack import SECRET, TEAM, SlackStub, signed
 
@@ -67,7 +67,7 @@ class Chat:
         )
 
     def held(self, *, days: int | None = None, actor: str = "pipeline") -> str:
-        """A held call: a database is deleted, which one person may approve; with days, its backups are shortened, which two must."""
+        """A call that two people must approve: a database is deleted; with days, its backups are shortened."""
         client = self.gate.client("rds", actor)
         name = "kafka-reports"
         try:
@@ -78,6 +78,14 @@ class Chat:
         except ClientError as error:
             return str(error.response["ResponseMetadata"]["HTTPHeaders"]["x-sentinel-mutation"])
         raise AssertionError("the call was not held")
+
+    def refresh(self, warmup: int) -> dict[str, Any]:
+        """An application replaces every instance, which one person must approve; boto3's reply or error."""
+        client = self.gate.client("autoscaling", "service")
+        try:
+            return dict(client.start_instance_refresh(AutoScalingGroupName=ASG, Preferences={"InstanceWarmup": warmup}))
+        except ClientError as error:
+            return dict(error.response)
 
     def state(self, mutation: str) -> str:
         """What people decided about it."""

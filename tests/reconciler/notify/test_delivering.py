@@ -1,5 +1,6 @@
 """Deliveries from a real ledger to a receiver on loopback: each once, in the order of their mutation, whatever fails in between."""
 
+import asyncio
 import base64
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from gateway.errors import LedgerUnavailable
 from gateway.ledger.ledger import SqlLedger
@@ -280,3 +282,32 @@ async def test_no_secret_and_no_url_is_recorded(scene: Scene) -> None:
     text = str([record.body for record in await scene.ledger.records(RecordQuery(stage=Stage.NOTIFIED))])
     assert "secret-path" not in text
     assert SECRET not in text
+
+
+async def test_what_fails_is_logged_without_a_url_and_tried_again(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reconciler.notify.delivering._PAUSE", 0.0)
+    failures: list[Exception] = [
+        LedgerUnavailable("The disk is full."),
+        RuntimeError("https://ops.example/secret-path"),
+    ]
+    stop = asyncio.Event()
+    assert scene.direct.delivering is not None
+
+    async def deliver(name: str, outbox: Mapping[str, Json], keys: Sequence[tuple[int, int]]) -> None:
+        if failures:
+            raise failures.pop(0)
+        await Direct.deliver(scene.direct, name, outbox, keys)
+        stop.set()
+
+    monkeypatch.setattr(scene.direct, "deliver", deliver)
+    mutation = await record_mutation(scene.ledger, [(effect("aws_sqs_queue.a", "delay_seconds", 1), 0)], outcome=None)
+    with capture_logs() as logs:
+        async with asyncio.timeout(300):
+            await scene.direct.delivering.run(scene.direct, 0.01, stop)
+    assert [(each["event"], each["error"]) for each in logs] == [
+        ("notices_wait", "The disk is full."),
+        ("notices_broke", "RuntimeError"),
+    ]
+    assert scene.told() == [("mutation.decided", mutation.id)]

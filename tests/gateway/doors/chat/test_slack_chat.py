@@ -6,6 +6,7 @@ import hmac
 import json
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,6 +20,7 @@ from gateway.model.caller import ActorKind
 from gateway.model.inbound import Inbound
 from gateway.model.record import Stage
 from gateway.settings_notices import SlackSettings
+from tests.gateway.doors.api.test_waiting import mutation_of
 from tests.kit.chat import USERS, Chat, chatting
 from tests.kit.doubles import FixedClock
 from tests.kit.held import HELD
@@ -88,6 +90,23 @@ def test_a_click_that_is_sent_twice_decides_once(chat: Chat) -> None:
     rejected = chat.click("bob", "reject", held, "I changed my mind about it")
     assert "Already approved by bob." in json.dumps(rejected)
     assert chat.state(held) == "approved"
+
+
+def test_one_person_approves_and_exactly_this_call_passes_once(chat: Chat) -> None:
+    held = mutation_of(chat.refresh(61))
+    assert "Approved by alice until" in json.dumps(chat.click("alice", "approve", held))
+    assert chat.refresh(62)["ResponseMetadata"]["HTTPStatusCode"] != 200
+    assert chat.refresh(61)["ResponseMetadata"]["HTTPStatusCode"] == 200
+    assert mutation_of(chat.refresh(61)) != held
+
+
+def test_of_two_clicks_at_one_moment_the_first_stays(chat: Chat) -> None:
+    held = mutation_of(chat.refresh(71))
+    clicks = [("alice", "approve"), ("bob", "reject")] * 2
+    with ThreadPoolExecutor(len(clicks)) as pool:
+        said = list(pool.map(lambda click: chat.click(click[0], click[1], held, "It is not needed at all"), clicks))
+    assert len(_stages(chat, held)) == 2
+    assert sum("Already" in json.dumps(each) for each in said) == 3
 
 
 def test_typing_does_the_same(chat: Chat) -> None:
