@@ -26,6 +26,7 @@ from gateway.errors import (
 )
 from gateway.model.mutation import CallClass
 from gateway.model.outcome import Applied, Failed, InDoubt, Refused, Sent
+from gateway.model.sender import sender_of
 from gateway.model.verdict import Mode, Verdict
 from gateway.ports import Attempt
 from tests.kit.doubles import AGENT, APPLIED, CALL, HUMAN, CloudDouble, LedgerDouble, Reads, asked, inbound, line
