@@ -28,6 +28,7 @@ from gateway.cloud.state_objects import BucketStates
 from gateway.cloud.states import States
 from gateway.context.reader import ContextReader
 from gateway.data_plane import DataPlane
+from gateway.doors.api.answer_schemas import add_answer_schemas
 from gateway.doors.api.context import Context
 from gateway.doors.api.decoder import ApiDecoder
 from gateway.doors.api.docs import add_docs
@@ -228,6 +229,7 @@ def _application(ports: Ports, run_task: HcpRunTask, chat: SlackChat, stack: Asy
     handle_errors(app)
     add_health(app, lambda: _readiness(ports))
     add_docs(app)
+    add_answer_schemas(app)
     boxes = time_boxes(ports, pipeline, _api_decoder(settings, wire), wire.resolver)
     context = _context(ports, boxes, run_task, context_reader(ports, _aws(ports, wire), models), chat)
     app.include_router(routes(context))

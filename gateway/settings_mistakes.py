@@ -25,8 +25,9 @@ def mistake_text(mistake: Mapping[str, Any], model: type[BaseModel]) -> str:
 def _nearest(parents: Sequence[str], last: str, names: Sequence[tuple[str, ...]]) -> str:
     """The setting that was probably meant: one with nearly this name in this table, else one with this name in another; empty if none."""
     here = {name[-1]: name for name in names if name[:-1] == tuple(parents)}
-    close = difflib.get_close_matches(last.lower(), here, n=1)
     elsewhere = [name for name in names if name[-1] == last.lower()]
+    # Where another table has the very name, only a slip of a letter makes one of this table likelier.
+    close = difflib.get_close_matches(last.lower(), here, n=1, cutoff=0.8 if elsewhere else 0.6)
     found = here[close[0]] if close else elsewhere[0] if elsewhere else ()
     return ".".join(found)
 

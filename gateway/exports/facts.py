@@ -45,7 +45,15 @@ def kind_of(record: ExportedRecord) -> str:
     return str((caller or _NOTHING).get("kind") or "")
 
 
-_OF_HUMANS: Final = {Stage.APPROVED, Stage.REJECTED, Stage.BROKE_GLASS, Stage.STOPPED, Stage.RESUMED}
+_OF_HUMANS: Final = {
+    Stage.APPROVED,
+    Stage.REJECTED,
+    Stage.BROKE_GLASS,
+    Stage.STOPPED,
+    Stage.RESUMED,
+    Stage.RESEND_ASKED,
+    Stage.CHAT_LINKED,
+}
 
 
 def objection_of(record: ExportedRecord) -> Mapping[str, Any]:

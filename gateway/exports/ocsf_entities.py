@@ -46,6 +46,9 @@ _ENTITIES: Final = {
     Stage.KEY_REVOKED: _Entity(*_DISABLE, "key", uid="key"),
     Stage.STOPPED: _Entity(*_ACTIVATE, "stop", _NOTICE),
     Stage.RESUMED: _Entity(*_DEACTIVATE, "stop"),
+    Stage.CHAT_LINKED: _Entity(*_UPDATE, "chat user", _NOTICE),
+    Stage.NOTIFIED: _Entity(*_UPDATE, "notice"),
+    Stage.RESEND_ASKED: _Entity(*_UPDATE, "notice"),
     Stage.BREAKER: _Entity(*_UPDATE, "circuit breaker", _NOTICE, "of"),
 }
 _ANY_OTHER: Final = _Entity(99, "Other", "record")

@@ -26,6 +26,7 @@ from gateway.errors import (
 )
 from gateway.model.mutation import CallClass
 from gateway.model.outcome import Applied, Failed, InDoubt, Refused, Sent
+from gateway.model.sender import sender_of
 from gateway.model.verdict import Mode, Verdict
 from gateway.ports import Attempt
 from tests.kit.doubles import AGENT, APPLIED, CALL, HUMAN, CloudDouble, LedgerDouble, Reads, asked, inbound, line
@@ -223,7 +224,8 @@ async def test_an_agent_may_not_read_secrets_and_a_human_may(ledger: LedgerDoubl
         await line(ledger, cloud).admit(inbound(), Reads(secret), Reads(secret))
     assert ledger.refusals[0].code == "not_allowed"
     reads = Reads(secret, HUMAN)
-    assert await line(ledger, cloud).admit(inbound(), reads, reads) == (HUMAN, secret)
+    admitted = replace(secret, sender=sender_of(inbound()))
+    assert await line(ledger, cloud).admit(inbound(), reads, reads) == (HUMAN, admitted)
 
 
 FAILURES: list[Callable[[], Exception]] = [
