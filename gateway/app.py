@@ -24,10 +24,12 @@ from gateway.cloud.http_client import Client
 from gateway.cloud.reads import AwsReads
 from gateway.cloud.signer import RequestSigner
 from gateway.cloud.state_objects import BucketStates
+from gateway.console_wiring import console_doors
 from gateway.context.reader import ContextReader
 from gateway.data_plane import DataPlane
 from gateway.doors.api.context import Context
 from gateway.doors.api.decoder import ApiDecoder
+from gateway.doors.api.docs import add_docs
 from gateway.doors.api.health import Readiness, add_health
 from gateway.doors.api.problems import handle_errors
 from gateway.doors.api.put_back import TimeBoxes
@@ -114,6 +116,7 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
             counts=counts,
             masker=masker,
             digest_key=derived_key(master, "call digest"),
+            console_key=derived_key(master, "console"),
             drift=DriftWatch(queries=ledger, events=ledger, stacks=stacks, policy=engine, clock=clock),
             signals=await signal_book(settings, ledger, clock),
             stops=StopBook(ledger, clock),
@@ -203,10 +206,11 @@ def _application(ports: Ports, run_task: HcpRunTask, stack: AsyncExitStack) -> D
     )
     pipeline = _pipeline(ports, wire)
     door = _aws_door(ports, wire, pipeline)
-    app = FastAPI(title="Sentinel", docs_url="/v1/docs", openapi_url="/v1/openapi.json", redoc_url=None)
+    app = FastAPI(title="Sentinel", docs_url=None, openapi_url="/v1/openapi.json", redoc_url=None)
     app.state.wakeups = ports.wakeups
     handle_errors(app)
     add_health(app, lambda: _readiness(ports))
+    add_docs(app)
     boxes = time_boxes(ports, pipeline, _api_decoder(settings, wire), wire.resolver)
     context = _context(ports, boxes, run_task, context_reader(ports, _aws(ports, wire), models))
     app.include_router(routes(context))
@@ -221,7 +225,10 @@ def _application(ports: Ports, run_task: HcpRunTask, stack: AsyncExitStack) -> D
         clock=ports.clock,
         budget=budget,
         public_url=settings.server.public_url,
-        doors={**mcp_doors(ports, context, stack, stopping)},
+        doors={
+            **console_doors(ports, app, pipeline),
+            **mcp_doors(ports, context, stack, stopping),
+        },
         stopping=stopping,
     )
 

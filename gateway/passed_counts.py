@@ -1,13 +1,15 @@
 """Counts the calls that pass without a decision, for one record of each key, stack and operation at every `flush`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Protocol
 
 import structlog
 
 from gateway.errors import LedgerUnavailable, SentinelError
 from gateway.model.data_plane import Passage, PassedCalls
-from gateway.ports import Clock, PassedLedger
+from gateway.ports import Clock
 
 log = structlog.get_logger()
 
@@ -15,6 +17,14 @@ MOST_RESOURCES = 100
 """The most resources that one record names; the others are counted together."""
 MOST_COUNTERS = 10_000
 """The most counters between two flushes. Keys are issued and operations are few, so only a mistake comes near it."""
+
+
+class PassedLedger(Protocol):
+    """Records calls that passed without a decision."""
+
+    async def record_passed(self, passed: Sequence[PassedCalls], at: datetime) -> None:
+        """Append one PASSED record for each. Raises `errors.LedgerUnavailable`; then none was stored."""
+        ...
 
 
 class PassedCounts:

@@ -8,7 +8,6 @@ from typing import Protocol
 from gateway.model.answered import Answered
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.claim import Claim
-from gateway.model.data_plane import PassedCalls
 from gateway.model.facts import Approval, Facts
 from gateway.model.hold import Hold, HoldState
 from gateway.model.ids import is_session_key
@@ -242,14 +241,6 @@ class Ledger(Protocol):
         ...
 
 
-class PassedLedger(Protocol):
-    """Records calls that passed without a decision."""
-
-    async def record_passed(self, passed: Sequence[PassedCalls], at: datetime) -> None:
-        """Append one PASSED record for each. Raises `errors.LedgerUnavailable`; then none was stored."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doubt:
     """A mutation of which nobody knows whether AWS carried it out."""
@@ -300,6 +291,8 @@ class RecordQuery:
     after_seq: int = 0
     limit: int = 100
     newest_first: bool = True
+    before_seq: int = 0
+    """Only records before this one, so that the next page of a long list is found as fast as the first."""
 
 
 class LedgerQueries(Protocol):
@@ -314,9 +307,16 @@ class LedgerQueries(Protocol):
         ...
 
     async def holds(
-        self, *, state: HoldState | None = HoldState.OPEN, actor: str = "", mutation_id: str = "", limit: int = 100
+        self,
+        *,
+        state: HoldState | None = HoldState.OPEN,
+        actor: str = "",
+        stack: str = "",
+        mutation_id: str = "",
+        before: str = "",
+        limit: int = 100,
     ) -> Sequence[Hold]:
-        """Held mutations, newest first. `state` None means every state."""
+        """Held mutations, newest first. `state` None means every state; `before` lists those held before this mutation."""
         ...
 
     async def verify(self) -> int:
@@ -327,7 +327,9 @@ class LedgerQueries(Protocol):
 class LedgerCommands(Protocol):
     """Commands of people and of the reconciler on held mutations and claims. Each appends a record."""
 
-    async def approve(self, mutation_id: str, *, approver: Caller, at: datetime, lasts: timedelta) -> Approval:
+    async def approve(
+        self, mutation_id: str, *, approver: Caller, at: datetime, lasts: timedelta, reason: str = ""
+    ) -> Approval:
         """Approve the held call. Raises `errors.NotFound`, `errors.NotAllowed` (the approver's own call, or not a human approver)."""
         ...
 

@@ -22,9 +22,11 @@ from gateway.errors import SettingsInvalid
 from gateway.model.caller import ActorKind
 from gateway.model.data_plane import DEFAULT_TREATMENTS, DataTreatment
 from gateway.model.verdict import Mode
+from gateway.settings_console import ConsoleSettings
 from gateway.settings_context import ContextSettings
 from gateway.settings_mcp import McpSettings
 from gateway.settings_mistakes import mistake_text
+from gateway.settings_notices import ChatSettings, WebhookSettings, distinct_webhooks
 from gateway.settings_publish import EventSourceSettings, GitHubSettings
 from gateway.settings_run_task import RunTaskSettings
 from gateway.settings_signals import SignalSourceSettings, check_stacks, distinct
@@ -310,6 +312,10 @@ class Settings(BaseSettings):
     run_task: RunTaskSettings = RunTaskSettings()
     context: ContextSettings = ContextSettings()
     mcp: McpSettings = McpSettings()
+    console: ConsoleSettings = ConsoleSettings()
+    chat: ChatSettings = ChatSettings()
+    webhooks: Annotated[tuple[WebhookSettings, ...], AfterValidator(distinct_webhooks)] = ()
+    """Receivers of signed webhooks."""
     stacks: tuple[StackSettings, ...] = ()
     signals: Annotated[tuple[SignalSourceSettings, ...], AfterValidator(distinct)] = ()
     """Sources of alerts and the like. With any, evidence is checked against what they say."""

@@ -85,6 +85,7 @@ class Ports:
     counts: PassedCounts
     masker: Masker
     digest_key: bytes
+    console_key: bytes
     drift: DriftWatch
     signals: SignalBook
     stops: StopBook

@@ -103,6 +103,7 @@ def approve(
     mutation_id: Annotated[str, typer.Argument(help="The held mutation, mut_…")],
     *,
     lasts: Annotated[str, typer.Option(help="How long the approval is valid for the identical call, e.g. 1h.")] = "1h",
+    reason: Annotated[str, typer.Option(help="Why; recorded and shown to the requester.")] = "",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     actor: As = None,
     as_json: Json = False,
@@ -117,7 +118,8 @@ def approve(
         if _at_a_terminal() and not yes and not typer.confirm("Approve exactly this call?"):
             console.print("Not approved. Nothing was changed.")
             raise typer.Exit(1)
-    reply = run(act_on_mutation(actor, mutation_id, "approve", member="until", body={"lasts": lasts}), as_json=as_json)
+    body = {"lasts": lasts, "reason": reason}
+    reply = run(act_on_mutation(actor, mutation_id, "approve", member="until", body=body), as_json=as_json)
     if as_json:
         show_json(reply)
     elif reply["missing"]:

@@ -120,7 +120,7 @@ def come_back(decision: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _approval(decision: Mapping[str, Any], records: Sequence[Record]) -> dict[str, Any]:
-    """Who may approve it, who did or refused to, and the approval that it used itself."""
+    """Who may approve it, who did or refused to, which claims end then, and the approval that it used itself."""
     answers = [
         {
             "stage": record.stage.value,
@@ -136,4 +136,5 @@ def _approval(decision: Mapping[str, Any], records: Sequence[Record]) -> dict[st
         "answers": answers,
         "used": decision.get("consent"),
         "held_as": decision.get("attached", ""),
+        "would_end": (decision.get("binding") or {}).get("contests", []),
     }

@@ -19,7 +19,8 @@ from gateway.ledger.timestamps import from_text, to_text
 from gateway.ledger.transaction import Transaction
 from gateway.model.approval_rule import ApprovalRule, approval_rule_from_json
 from gateway.model.binding import binding_from_json, binding_to_json
-from gateway.model.caller import ActorKind, Caller
+from gateway.model.caller import Caller
+from gateway.model.deciding import glass_objection, objection, own_objection
 from gateway.model.facts import Approval
 from gateway.model.hold import HoldState
 from gateway.model.ids import new_id
@@ -27,8 +28,6 @@ from gateway.model.json import Json
 from gateway.model.record import Record, Stage
 from gateway.model.stop import Reach
 
-BREAK_GLASS: Final = "break-glass"
-"""The role of people who may pass a hold at once in an emergency."""
 _GLASS_LASTS: Final = timedelta(hours=1)
 """How long what passed by breaking the glass waits for the call."""
 
@@ -70,7 +69,7 @@ _OPEN_ALIKE: Final = Statement(
 
 
 def approve(
-    transaction: Transaction, mutation_id: str, *, approver: Caller, at: datetime, lasts: timedelta
+    transaction: Transaction, mutation_id: str, *, approver: Caller, at: datetime, lasts: timedelta, reason: str = ""
 ) -> Approval:
     """Approve a held call; the approval, which permits one call once enough people have consented.
 
@@ -103,6 +102,8 @@ def approve(
     approval = _with_consent(standing, hold, mutation_id, approver, rule, until=at + min(lasts, rule.longest))
     _store(transaction, approval, hold, at, added=standing is not None)
     given: dict[str, Json] = {"others": list(approval.others), "missing": approval.missing}
+    if reason:
+        given["reason"] = reason[:2_000]
     _append(transaction, Record(stage=Stage.APPROVED, at=at, mutation_id=mutation_id, body=given), approval, hold)
     return approval
 
@@ -112,8 +113,8 @@ def break_glass(transaction: Transaction, mutation_id: str, *, human: Caller, re
 
     Raises `errors.NotAllowed` unless a human with the role `break-glass` asks, `errors.NotFound` if nothing is held so.
     """
-    if human.kind is not ActorKind.HUMAN or BREAK_GLASS not in human.roles:
-        raise NotAllowed(f"Only a human with the role `{BREAK_GLASS}` may pass a hold at once. Nothing was changed.")
+    if refused := glass_objection(human):
+        raise NotAllowed(refused)
     hold = transaction.row(_HOLD, {"mutation": mutation_id})
     if hold is None:
         raise NotFound(f"No mutation {mutation_id} is held.")
@@ -142,19 +143,13 @@ def break_glass(transaction: Transaction, mutation_id: str, *, human: Caller, re
 
 def held(transaction: Transaction, mutation_id: str, approver: Caller) -> HoldRow:
     """The hold. Raises `errors.NotAllowed` for a caller who may not decide on it, `errors.NotFound` if there is no such hold."""
-    if approver.kind is not ActorKind.HUMAN:
-        raise NotAllowed("Only a human with the role `approver` may decide on held mutations.")
     hold = transaction.row(_HOLD, {"mutation": mutation_id})
-    if not (rule_of(hold) if hold else ApprovalRule()).admits(approver.roles):
-        wanted = (rule_of(hold) if hold else ApprovalRule()).roles_text
-        raise NotAllowed(f"Only a human with the role {wanted} may decide on this held mutation.")
+    if refused := objection(approver, rule_of(hold) if hold else ApprovalRule()):
+        raise NotAllowed(refused)
     if hold is None:
         raise NotFound(f"No mutation {mutation_id} is held.")
-    requesters = {hold.actor, hold.on_behalf_of} - {""}
-    if requesters & {approver.actor, approver.on_behalf_of}:
-        raise NotAllowed(
-            f"Mutation {mutation_id} is your own, or made on your behalf; another human must decide on it."
-        )
+    if refused := own_objection(approver, mutation_id, (hold.actor, hold.on_behalf_of)):
+        raise NotAllowed(refused)
     return hold
 
 

@@ -238,11 +238,19 @@ class SqlLedger:
         )
 
     async def holds(
-        self, *, state: HoldState | None = HoldState.OPEN, actor: str = "", mutation_id: str = "", limit: int = 100
+        self,
+        *,
+        state: HoldState | None = HoldState.OPEN,
+        actor: str = "",
+        stack: str = "",
+        mutation_id: str = "",
+        before: str = "",
+        limit: int = 100,
     ) -> Sequence[Hold]:
         """Held mutations, newest first; at most `queries.MAX_PAGE`. `state` None means every state."""
+        equal = {"state": state or "", "actor": actor, "stack": stack, "mutation_id": mutation_id}
         return await self._query_reader.read(
-            lambda connection: queries.holds(connection, state=state, actor=actor, mutation_id=mutation_id, limit=limit)
+            lambda connection: queries.holds(connection, equal, before=before, limit=limit)
         )
 
     async def blame(self, address: str, attribute: str) -> Blame | None:
@@ -257,10 +265,14 @@ class SqlLedger:
 
     # The port `LedgerCommands` ----------------------------------------------------------------------------------
 
-    async def approve(self, mutation_id: str, *, approver: Caller, at: datetime, lasts: timedelta) -> Approval:
+    async def approve(
+        self, mutation_id: str, *, approver: Caller, at: datetime, lasts: timedelta, reason: str = ""
+    ) -> Approval:
         """Approve the held call; the approval. Raises `errors.NotFound`, `errors.NotAllowed` (own call, or not a human approver)."""
         return await self._writer.submit(
-            lambda transaction: consents.approve(transaction, mutation_id, approver=approver, at=at, lasts=lasts)
+            lambda transaction: consents.approve(
+                transaction, mutation_id, approver=approver, at=at, lasts=lasts, reason=reason
+            )
         )
 
     async def break_glass(self, mutation_id: str, *, human: Caller, reason: str, at: datetime) -> Approval:

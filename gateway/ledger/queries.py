@@ -1,12 +1,12 @@
 """Queries of people and of the reconciler: records, claims and held mutations."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, exists, false, func, or_, select
 
 from gateway.ledger.body_filter import body_conditions, fits_body
 from gateway.ledger.rows import ClaimRow, RecordRow
@@ -75,6 +75,8 @@ def _conditions(query: RecordQuery) -> list[ColumnElement[bool]]:
         conditions.append(RECORDS.c.at <= to_text(query.until))
     if query.after_seq:
         conditions.append(RECORDS.c.seq > query.after_seq)
+    if query.before_seq:
+        conditions.append(RECORDS.c.seq < query.before_seq)
     return conditions
 
 
@@ -106,17 +108,14 @@ def claims(connection: Connection, *, address: str, actor: str, open_only: bool,
     return tuple(claim_from_row(ClaimRow._make(row)) for row in connection.execute(statement))
 
 
-def holds(
-    connection: Connection, *, state: HoldState | None, actor: str, mutation_id: str, limit: int
-) -> Sequence[Hold]:
-    """Held mutations, newest first. `state` None means every state."""
+def holds(connection: Connection, equal: Mapping[str, str], *, before: str, limit: int) -> Sequence[Hold]:
+    """Held mutations with these values in these columns (empty: any), newest first; with `before`, those held before this mutation."""
     statement = select(HOLDS).order_by(HOLDS.c.at.desc(), HOLDS.c.mutation_id.desc()).limit(_page(limit))
-    if state is not None:
-        statement = statement.where(HOLDS.c.state == state.value)
-    if actor:
-        statement = statement.where(HOLDS.c.actor == actor)
-    if mutation_id:
-        statement = statement.where(HOLDS.c.mutation_id == mutation_id)
+    statement = statement.where(*(HOLDS.c[name] == value for name, value in equal.items() if value))
+    if before:
+        found = connection.execute(select(HOLDS.c.at).where(HOLDS.c.mutation_id == before)).scalar()
+        earlier = and_(HOLDS.c.at == found, HOLDS.c.mutation_id < before)
+        statement = statement.where(or_(HOLDS.c.at < found, earlier) if found else false())
     return tuple(
         Hold(
             mutation_id=row.mutation_id,

@@ -91,7 +91,18 @@ def _install_cli2(directory: Path) -> None:
 
 def _install_node(directory: Path) -> None:
     uv = TOOLS / "uv" / "bin" / "uv"
-    _run(uv, "pip", "install", "--quiet", "--target", directory, "--python", sys.executable, "-r", HERE / "mcp" / "node.txt")
+    _run(
+        uv,
+        "pip",
+        "install",
+        "--quiet",
+        "--target",
+        directory,
+        "--python",
+        sys.executable,
+        "-r",
+        HERE / "mcp" / "node.txt",
+    )
 
 
 def _install_mcp_suite(directory: Path) -> None:

@@ -27,7 +27,9 @@ class KeyProxy:
         assert self._ready.wait(300), "the proxy did not start"
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._loop.call_soon_threadsafe(self._end.set)
         self._thread.join(300)
 
@@ -57,7 +59,11 @@ class KeyProxy:
         kept = [(name, value) for name, value in request.headers.items() if name.lower() not in _HOP_BY_HOP]
         headers = [*kept, *self._headers.items()]
         async with self._session.request(
-            request.method, self._target + request.path_qs, headers=headers, data=await request.read(), allow_redirects=False
+            request.method,
+            self._target + request.path_qs,
+            headers=headers,
+            data=await request.read(),
+            allow_redirects=False,
         ) as answer:
             told = {name: value for name, value in answer.headers.items() if name.lower() not in _HOP_BY_HOP}
             response = web.StreamResponse(status=answer.status, headers=told)

@@ -146,7 +146,7 @@ def _add_approval_routes(router: APIRouter, context: Context) -> None:
     ) -> dict[str, Any]:
         body = await body_of(context.inbound(request), ApproveBody, default=ApproveBody())
         approval = await context.commands.approve(
-            mutation_id, approver=caller, at=context.clock.now(), lasts=body.duration()
+            mutation_id, approver=caller, at=context.clock.now(), lasts=body.duration(), reason=body.reason
         )
         context.wakeups.wake(mutation_id)
         return {
@@ -213,6 +213,7 @@ def _add_record_route(router: APIRouter, context: Context) -> None:
         since: datetime | None = None,
         until: datetime | None = None,
         after_seq: Annotated[int, Query(ge=0, le=_MAX_INTEGER)] = 0,
+        before_seq: Annotated[int, Query(ge=0, le=_MAX_INTEGER)] = 0,
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     ) -> dict[str, Any]:
         query = RecordQuery(
@@ -228,6 +229,7 @@ def _add_record_route(router: APIRouter, context: Context) -> None:
             since=_aware(since),
             until=_aware(until),
             after_seq=after_seq,
+            before_seq=before_seq,
             limit=limit,
         )
         found = await context.visible_records(caller, query)
@@ -249,12 +251,19 @@ def _add_query_routes(router: APIRouter, context: Context) -> None:
         *,
         state: HoldFilter = HoldFilter.OPEN,
         mutation_id: str = "",
+        actor: str = "",
+        stack: str = "",
+        before: str = "",
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     ) -> dict[str, Any]:
+        if not caller.sees_all and actor not in {"", caller.actor}:
+            return {"holds": []}
         found = await context.queries.holds(
             state=None if state is HoldFilter.ALL else HoldState(state),
-            actor="" if caller.sees_all else caller.actor,
+            actor=actor if caller.sees_all else caller.actor,
+            stack=stack,
             mutation_id=mutation_id,
+            before=before,
             limit=limit,
         )
         return told(caller, {"holds": [hold_to_json(hold) for hold in found]})

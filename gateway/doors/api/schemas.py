@@ -134,9 +134,16 @@ class DriftBody(_Body):
 
 
 class ApproveBody(_Body):
-    """How long an approval waits for the identical call."""
+    """How long an approval waits for the identical call, and why it is given."""
 
     lasts: Annotated[str, Field(description="e.g. `30m`, `1h`; at most one day.")] = "1h"
+    reason: Annotated[str, Field(max_length=1000, description="Why; recorded and shown to the requester.")] = ""
+
+    @field_validator("reason")
+    @classmethod
+    def _printable(cls, reason: str) -> str:
+        """Raises `ValueError` for text that would steer a terminal."""
+        return _one_line(reason) if reason else reason
 
     def duration(self) -> timedelta:
         """The duration, capped at one day. Raises `errors.Malformed`."""

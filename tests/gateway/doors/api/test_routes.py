@@ -245,3 +245,30 @@ def test_the_description_says_of_every_route_how_it_refuses(gate: Gate) -> None:
         )
         schema = route["responses"]["default"]["content"]["application/problem+json"]["schema"]
         assert {"code", "detail", "status"} <= set(schema["required"]), name
+
+
+def test_pages_of_records_and_holds_follow_each_other(gate: Gate) -> None:
+    actor, headers = gate.issue("pager"), gate.bearer("human")
+    for _ in range(3):
+        httpx.post(f"{gate.url}/v1/mutations", headers=gate.bearer(actor), json=_held())
+    url = f"{gate.url}/v1/records?actor=pager&stage=decided"
+    newest = httpx.get(f"{url}&limit=2", headers=headers).json()["records"]
+    rest = httpx.get(f"{url}&before_seq={newest[-1]['seq']}", headers=headers).json()["records"]
+    assert [len(newest), len(rest)] == [2, 1]
+    made = [record["mutation_id"] for record in (*newest, *rest)]
+    holds = f"{gate.url}/v1/holds?actor=pager&limit=2"
+    first = httpx.get(holds, headers=headers).json()["holds"]
+    second = httpx.get(f"{holds}&before={first[-1]['mutation_id']}&stack=kafka", headers=headers).json()["holds"]
+    assert [hold["mutation_id"] for hold in (*first, *second)] == made
+    assert httpx.get(f"{holds}&before=mut_none", headers=headers).json() == {"holds": []}
+    assert httpx.get(f"{holds}&stack=other", headers=headers).json() == {"holds": []}
+    assert httpx.get(holds, headers=gate.bearer("rival")).json() == {"holds": []}
+
+
+def test_the_reason_of_an_approval_is_recorded(gate: Gate) -> None:
+    mutation = httpx.post(f"{gate.url}/v1/mutations", headers=gate.bearer(), json=_held()).json()["mutation"]["id"]
+    url, headers = f"{gate.url}/v1/mutations/{mutation}", gate.bearer("human")
+    assert httpx.post(f"{url}/approve", headers=headers, json={"reason": "two\nlines"}).status_code == 400
+    assert httpx.post(f"{url}/approve", headers=headers, json={"reason": "The alarm is real"}).is_success
+    [answer] = httpx.get(f"{url}/explanation", headers=headers).json()["approval"]["answers"]
+    assert (answer["by"], answer["reason"]) == ("human", "The alarm is real")

@@ -1,0 +1,97 @@
+"""The page of what waits for a human: each held change with all that its approver decides about, and the bulk rejection of a filtered list."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from gateway.doors.console.api_client import ApiProblem, segment
+from gateway.doors.console.cards import MutationCard, card_of
+from gateway.doors.console.forms import reason_in
+from gateway.doors.console.visit import Visit, go
+from gateway.errors import Malformed, SentinelError
+from gateway.model.approval_rule import approval_rule_from_json
+from gateway.model.deciding import objection, own_objection
+from gateway.model.hold import HoldFilter
+
+_CARDS: Final = 10
+"""Held mutations on a page. Each shows its whole change."""
+MOST_AT_ONCE: Final = 200
+"""Most that are rejected at once: each of them is listed first."""
+
+
+async def approvals(visit: Visit) -> Response:
+    """What waits for a human, or was decided, newest first."""
+    chosen = _filter(visit.query)
+    answer = await visit.api.get("/holds", **chosen, before=visit.query.get("before", ""), limit=_CARDS + 1)
+    holds = answer["holds"]
+    cards = await asyncio.gather(*(_card(visit, hold) for hold in holds[:_CARDS]))
+    return visit.page(
+        "approvals.html",
+        cards=[card for card in cards if card],
+        chosen=chosen,
+        states=[state.value for state in HoldFilter],
+        older=holds[_CARDS - 1]["mutation_id"] if len(holds) > _CARDS else "",
+    )
+
+
+async def ask_rejection(visit: Visit) -> Response:
+    """The list of all that match the filter and that the visitor may reject, with the question for a reason."""
+    return await _rejection(visit, "")
+
+
+async def reject_all(visit: Visit) -> Response:
+    """Reject exactly those that were listed, each in a transaction of its own, with the reason."""
+    fields = await visit.form()
+    wanted = fields.get("mutations", "").split()
+    try:
+        reason = reason_in(fields)
+        if not 0 < len(wanted) <= MOST_AT_ONCE:
+            raise Malformed(f"At most {MOST_AT_ONCE} are rejected at once, and at least one. Nothing was changed.")
+    except SentinelError as error:
+        return await _rejection(visit, str(error), status=400)
+    kept = [problem for each in wanted if (problem := await _reject(visit, each, reason))]
+    if kept:
+        told = f"{len(wanted) - len(kept)} were rejected, {len(kept)} were not. {' '.join(kept[:5])}"
+        return await _rejection(visit, told, status=409)
+    return go("/approvals", done="all-rejected")
+
+
+async def _reject(visit: Visit, mutation_id: str, reason: str) -> str:
+    """Why this one was not rejected, as a sentence; empty if it was."""
+    try:
+        await visit.api.post(f"/mutations/{segment(mutation_id)}/reject", {"reason": reason})
+    except SentinelError as error:
+        return str(error)
+    return ""
+
+
+async def _rejection(visit: Visit, problem: str, *, status: int = 200) -> Response:
+    chosen = {**_filter(visit.query), "state": HoldFilter.OPEN.value}
+    holds = (await visit.api.get("/holds", **chosen, limit=MOST_AT_ONCE))["holds"]
+    mine = [hold for hold in holds if not _why_not(visit, hold)]
+    values = {"holds": mine, "others": len(holds) - len(mine), "chosen": chosen, "most": MOST_AT_ONCE}
+    return visit.page("reject_all.html", problem=problem, status=status, **values)
+
+
+def _why_not(visit: Visit, hold: Mapping[str, Any]) -> str:
+    requesters = (hold["requester"], hold["on_behalf_of"])
+    rule = approval_rule_from_json(hold["approvers"])
+    return objection(visit.caller, rule) or own_objection(visit.caller, hold["mutation_id"], requesters)
+
+
+def _filter(query: Mapping[str, str]) -> dict[str, str]:
+    state = query.get("state", "")
+    known = state if state in set(HoldFilter) else HoldFilter.OPEN.value
+    return {"state": known, "actor": query.get("actor", ""), "stack": query.get("stack", "")}
+
+
+async def _card(visit: Visit, hold: Mapping[str, Any]) -> MutationCard | None:
+    """The card of a held mutation; None if the visitor may not see it after all."""
+    mutation = str(hold["mutation_id"])
+    try:
+        explanation = await visit.api.get(f"/mutations/{segment(mutation)}/explanation")
+    except ApiProblem:
+        return None
+    return card_of(mutation, explanation, hold, visit.caller)

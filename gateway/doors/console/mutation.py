@@ -1,0 +1,89 @@
+"""The page of one mutation, its whole life, and the acts on it: approve, reject, pass in an emergency, release, settle."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from gateway.doors.api.problems import status_of
+from gateway.doors.console.api_client import ApiProblem, segment
+from gateway.doors.console.cards import MutationCard, card_of
+from gateway.doors.console.forms import reason_in
+from gateway.doors.console.visit import Visit, go
+from gateway.errors import Malformed, SentinelError
+
+_LASTS: Final = ("1h", "15m", "4h", "1d")
+"""How long an approval may be asked to wait for the call; the first is the usual one."""
+
+
+async def mutation(visit: Visit) -> Response:
+    """The page."""
+    return await _page(visit, "", 200)
+
+
+async def act(visit: Visit) -> Response:
+    """Do what the form asks for, as the API does it; then show the page, with what went wrong if something did."""
+    mutation_id, action = segment(visit.request.path_params["mutation_id"]), visit.request.path_params["action"]
+    try:
+        done = await _acted(visit, mutation_id, action, await visit.form())
+    except SentinelError as error:
+        return await _page(visit, str(error), error.status if isinstance(error, ApiProblem) else status_of(error))
+    return go(f"/mutations/{mutation_id}", done=done)
+
+
+async def _acted(visit: Visit, mutation_id: str, action: str, fields: Mapping[str, str]) -> str:
+    """The name of what was done."""
+    path = f"/mutations/{mutation_id}/{action}"
+    match action:
+        case "approve":
+            body = {"lasts": fields.get("lasts", _LASTS[0]), "reason": reason_in(fields)}
+            answer = await visit.api.post(path, body)
+            return "partly" if answer["missing"] else "approved"
+        case "reject" | "break-glass":
+            await visit.api.post(path, {"reason": reason_in(fields)})
+            return "rejected" if action == "reject" else "passed"
+        case "settle":
+            await visit.api.post(path, {"outcome": fields.get("outcome", ""), "reason": reason_in(fields)})
+            return "settled"
+        case "release":
+            await visit.api.post(path, {})
+            return "released"
+        case _:
+            raise Malformed("The console has no such act. Nothing was changed.")
+
+
+async def _page(visit: Visit, problem: str, status: int) -> Response:
+    mutation_id = segment(visit.request.path_params["mutation_id"])
+    found = await visit.api.get(f"/mutations/{mutation_id}")
+    records: list[dict[str, Any]] = found["records"]
+    values = {
+        "id": mutation_id,
+        "state": found["state"],
+        "records": records,
+        "card": await _card(visit, mutation_id, records),
+        "lasts": _LASTS,
+        "claims": await _open_claims(visit, mutation_id, records),
+    }
+    return visit.page("mutation.html", problem=problem, status=status, **values)
+
+
+async def _card(visit: Visit, mutation_id: str, records: Sequence[Mapping[str, Any]]) -> MutationCard | None:
+    """The card; None for what was never decided: a signal, a stop, a change from outside."""
+    decided = next((record for record in records if record["stage"] == "decided"), None)
+    if decided is None:
+        return None
+    explanation = await visit.api.get(f"/mutations/{mutation_id}/explanation")
+    call = decided["body"]["call"]
+    return card_of(mutation_id, explanation, {**call, "whole": call.get("whole") is True}, visit.caller)
+
+
+async def _open_claims(visit: Visit, mutation_id: str, records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The claims of the mutation that stand."""
+    actor = next((record["actor"] for record in records if record["stage"] == "decided"), "")
+    if not actor or not records[0]["body"].get("claims"):
+        return []
+    addresses = {claim["address"] for claim in records[0]["body"]["claims"]}
+    found = [
+        claim for address in sorted(addresses) for claim in (await visit.api.get("/claims", address=address))["claims"]
+    ]
+    return [claim for claim in found if claim["mutation_id"] == mutation_id]

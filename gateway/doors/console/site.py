@@ -1,0 +1,149 @@
+"""The pages of the console by their addresses, and what becomes of a request: signed in, served, and every error as a page."""
+
+import traceback
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeAlias
+from urllib.parse import quote
+
+import structlog
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from gateway.doors.api.problems import status_of
+from gateway.doors.asgi import Receive, Scope, Send
+from gateway.doors.console.api_client import ApiClient, ApiProblem
+from gateway.doors.console.approvals import approvals, ask_rejection, reject_all
+from gateway.doors.console.guard import Guard
+from gateway.doors.console.mutation import act, mutation
+from gateway.doors.console.parts import ConsoleParts
+from gateway.doors.console.rendering import environment
+from gateway.doors.console.session import SessionCookies
+from gateway.doors.console.sign_in import SignIn
+from gateway.doors.console.static_files import static_files
+from gateway.doors.console.visit import Page, Templates, Visit, go
+from gateway.doors.console.visitor import Visitors
+from gateway.errors import LedgerUnavailable, SentinelError
+
+log = structlog.get_logger()
+
+Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
+
+PAGES: Final[tuple[tuple[str, Page], ...]] = (
+    ("/approvals", approvals),
+    ("/approvals/reject", ask_rejection),
+    ("/mutations/{mutation_id}", mutation),
+)
+"""What is read, by its address below `/console`. Add a page here and, if people go there first, in `templates/base.html`."""
+ACTS: Final[tuple[tuple[str, Page], ...]] = (
+    ("/approvals/reject", reject_all),
+    ("/mutations/{mutation_id}/{action}", act),
+)
+"""What forms are sent to. Each ends with the address of a page."""
+_BROKE: Final = "Sentinel had an internal error; its log says more. Look at the records before you do it again."
+
+
+class Site:
+    """The console as an ASGI application."""
+
+    def __init__(self, parts: ConsoleParts) -> None:
+        self._parts = parts
+        self._templates = Templates(environment=environment())
+        cookies = SessionCookies(key=parts.cookie_key, https=parts.public_url.startswith("https://"))
+        self._visitors = Visitors(keys=parts.keys, clock=parts.clock, cookies=cookies, settings=parts.settings)
+        doors = SignIn(
+            pipeline=parts.pipeline,
+            authenticator=parts.authenticator,
+            keys=parts.keys,
+            clock=parts.clock,
+            cookies=cookies,
+            visitors=self._visitors,
+            templates=self._templates,
+            hours=parts.settings.session_hours,
+        )
+        routes = [
+            Route("/console/static/{name}", _static),
+            Route("/console/sign-in", self._whole(doors.ask)),
+            Route("/console/sign-in", self._whole(doors.take), methods=["POST"]),
+            Route("/console/sign-out", self._whole(doors.leave), methods=["POST"]),
+            Route("/console", self._whole(_first)),
+            *(Route(f"/console{path}", self._whole(self._signed_in(page))) for path, page in PAGES),
+            *(Route(f"/console{path}", self._whole(self._signed_in(page)), methods=["POST"]) for path, page in ACTS),
+            Route("/console/{rest:path}", self._nothing, methods=["GET", "POST"]),
+        ]
+        self._app = Guard(Starlette(routes=routes))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        await self._app(scope, receive, send)
+
+    def _signed_in(self, page: Page) -> Endpoint:
+        """The page for those who are signed in; others are asked for their key first."""
+
+        async def endpoint(request: Request) -> Response:
+            visitor = await self._visitors.visitor(request.scope)
+            if visitor is None:
+                return _to_sign_in(request)
+            api = ApiClient(self._parts.api, request.scope, visitor.key)
+            visit = Visit(request=request, visitor=visitor, api=api, templates=self._templates, clock=self._parts.clock)
+            try:
+                return await page(visit)
+            except SentinelError as error:
+                return visit.page("error.html", problem=str(error), status=_status(error))
+
+        return endpoint
+
+    def _whole(self, endpoint: Endpoint) -> Endpoint:
+        """The endpoint, whose unexpected errors tell nothing."""
+
+        async def answered(request: Request) -> Response:
+            try:
+                return await endpoint(request)
+            except LedgerUnavailable as error:
+                return self._error(str(error), 503)
+            except Exception as error:  # noqa: BLE001  whatever it is, the answer tells nothing of it
+                place = traceback.extract_tb(error.__traceback__)[-1]
+                log.error(  # noqa: TRY400  its text could hold what a page showed
+                    "console_broke",
+                    method=request.method,
+                    path=request.url.path[:200],
+                    error=type(error).__name__,
+                    place=f"{place.filename}:{place.lineno}",
+                )
+                return self._error(_BROKE, 500)
+
+        return answered
+
+    async def _nothing(self, _request: Request) -> Response:
+        return self._error("The console has no such page.", 404)
+
+    def _error(self, problem: str, status: int) -> Response:
+        values = {"caller": None, "by_proxy": False, "path": "", "done": "", "problem": problem}
+        return self._templates.page("error.html", status, **values)
+
+
+async def _first(_request: Request) -> Response:
+    return go("/approvals")
+
+
+def _to_sign_in(request: Request) -> Response:
+    """Ask for a key, and come back to the page: to one that is read, never to an act."""
+    if request.method not in {"GET", "HEAD"}:
+        return go("/sign-in")
+    query = f"?{request.url.query}" if request.url.query else ""
+    wanted = quote(f"{request.url.path}{query}", safe="")
+    return RedirectResponse(f"/console/sign-in?next={wanted}", status_code=303)
+
+
+def _status(error: SentinelError) -> int:
+    return error.status if isinstance(error, ApiProblem) else status_of(error)
+
+
+async def _static(request: Request) -> Response:
+    """A file that pages load; its address has its version, so it may be kept."""
+    found = static_files().get(request.path_params["name"])
+    if found is None:
+        return Response(status_code=404)
+    headers = {"content-type": found.kind, "cache-control": "public, max-age=31536000, immutable"}
+    return Response(found.content, headers=headers)

@@ -1,0 +1,110 @@
+"""One request of a signed-in person: who they are, the API as they see it, and the answers that a page can give."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+from urllib.parse import urlencode
+
+from jinja2 import Environment
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from gateway.authn.caller import caller_of
+from gateway.doors.asgi import RequestBody, declared_length, inbound_of
+from gateway.doors.console.api_client import ApiClient
+from gateway.doors.console.forms import LARGEST, form_of
+from gateway.doors.console.static_files import static_files
+from gateway.doors.console.visitor import Visitor
+from gateway.model.caller import Caller
+from gateway.model.inbound import Inbound
+from gateway.ports import Clock
+
+DONE: Final[Mapping[str, str]] = {
+    "approved": "Approved. The requester's identical call now passes once.",
+    "partly": "Your consent is recorded. More people must approve before the call passes.",
+    "rejected": "Rejected. The requester is told your reason.",
+    "all-rejected": "All that were listed are rejected. Their requesters are told your reason.",
+    "passed": "Passed in an emergency. The record names you and your reason.",
+    "released": "Released. The claims have ended.",
+    "settled": "Settled. The record names you and your reason.",
+    "decided": "Decided. The record names you and your reason.",
+    "stopped": "Stopped, from the next request on.",
+    "resumed": "Resumed. Changes are decided again.",
+    "reset": "The circuit breaker is closed.",
+    "signed-out": "Signed out. The session key has ended.",
+}
+"""What a page says after an act. An address chooses one of these and nothing else, so that no link makes the console say more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Templates:
+    """Renders pages."""
+
+    environment: Environment
+
+    def page(self, name: str, status: int = 200, **values: object) -> HTMLResponse:
+        """A page as an answer."""
+        return HTMLResponse(self.text(name, **values), status_code=status)
+
+    def text(self, name: str, **values: object) -> str:
+        """The text of a template."""
+        return self.environment.get_template(name).render(asset=asset, **values)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """One request of a signed-in person."""
+
+    request: Request
+    visitor: Visitor
+    api: ApiClient
+    templates: Templates
+    clock: Clock
+
+    @property
+    def caller(self) -> Caller:
+        """Who visits, as every door knows them."""
+        return caller_of(self.visitor.key)
+
+    @property
+    def query(self) -> Mapping[str, str]:
+        """The members of the query; of one that was sent twice the last."""
+        return self.request.query_params
+
+    def page(self, name: str, *, problem: str = "", status: int = 200, **values: object) -> HTMLResponse:
+        """A page with what all pages show: who visits, what was just done, and what went wrong."""
+        return self.templates.page(
+            name,
+            status,
+            caller=self.caller,
+            by_proxy=self.visitor.by_proxy,
+            path=self.request.url.path,
+            done=DONE.get(self.query.get("done", ""), ""),
+            problem=problem,
+            now=self.clock.now(),
+            **values,
+        )
+
+    async def form(self) -> Mapping[str, str]:
+        """The form's fields. Raises `errors.Malformed`, `errors.BodyTooLarge`."""
+        return await form_of(inbound(self.request, self.clock))
+
+
+Page: TypeAlias = Callable[[Visit], Awaitable[Response]]
+
+
+def inbound(request: Request, clock: Clock) -> Inbound:
+    """The request as it arrived; its body is not read yet."""
+    body = RequestBody(request.receive, LARGEST, declared=declared_length(request.scope))
+    return inbound_of(request.scope, body, clock)
+
+
+def go(path: str, **query: str) -> RedirectResponse:
+    """Send the browser to a page of the console, to be read with GET."""
+    given = urlencode({name: value for name, value in query.items() if value})
+    return RedirectResponse(f"/console{path}{'?' if given else ''}{given}", status_code=303)
+
+
+def asset(name: str) -> str:
+    """The address of a file that pages load."""
+    return f"/console/static/{name}?v={static_files()[name].version}"

@@ -1,0 +1,67 @@
+"""What an approver is shown is taken from the explanation, and buttons follow the rule that the ledger applies."""
+
+from typing import Any
+
+import pytest
+
+from gateway.doors.console.cards import card_of
+from gateway.model.caller import ActorKind, Caller
+
+CALL = {
+    "service": "sqs",
+    "operation": "PurgeQueue",
+    "parameters": {"Name": "it's"},
+    "region": "eu-west-1",
+    "whole": True,
+}
+EFFECT = {"address": "aws_sqs_queue.a", "attribute": "delay_seconds", "action": "set", "before": 1, "value": 2, "sensitive": False, "implied": False, "contract": "c.hcl:3"}  # fmt: skip
+EXPLANATION: dict[str, Any] = {
+    "actor": "agent",
+    "kind": "agent",
+    "on_behalf_of": "bea",
+    "state": "held",
+    "motive": {"intent": "cost", "motivation": "budget", "text": "why", "evidence": ["T-1"], "wanted_seconds": 90},
+    "facts": {"effects": [EFFECT], "dependants": []},
+    "contest": {"rivals": [{"claim": "clm_1", "actor": "rival", "address": "a", "attribute": "b"}]},
+    "supersedes": [],
+    "approval": {"needs": None, "answers": [{"stage": "approved", "by": "x"}], "would_end": ["clm_1", "clm_2"]},
+}
+
+
+def person(actor: str = "ana", *roles: str, kind: ActorKind = ActorKind.HUMAN) -> Caller:
+    return Caller(actor=actor, kind=kind, key_id="k", roles=roles)
+
+
+@pytest.mark.parametrize(
+    ("visitor", "why_not"),
+    [
+        (person("ana", "approver"), ""),
+        (person("ana"), "Only a human with the role `approver`"),
+        (person("a2", "approver", kind=ActorKind.AGENT), "Only a human"),
+        (person("agent", "approver"), "is your own"),
+        (person("bea", "approver"), "is your own"),
+    ],
+)
+def test_who_may_not_decide_is_told_why(visitor: Caller, why_not: str) -> None:
+    card = card_of("mut_1", EXPLANATION, CALL, visitor)
+    assert card.why_not.find(why_not) >= 0
+    assert bool(card.why_not) is bool(why_not)
+
+
+def test_the_card_has_the_change_the_losers_and_the_command() -> None:
+    card = card_of("mut_1", EXPLANATION, CALL, person("ana", "break-glass"))
+    assert [line.text for line in card.changes[0].difference.lines] == ["-1", "+2"]
+    assert [loser.get("actor", loser["claim"]) for loser in card.losers] == ["rival", "clm_2"]
+    assert card.as_command[:4] == ["sentinel", "propose", "sqs", "PurgeQueue"]
+    assert card.as_command[5:] == [
+        "--intent", "cost", "--motivation", "budget", "--why", "why", "--evidence", "T-1", "--for", "90s", "--region", "eu-west-1"
+    ]  # fmt: skip
+    assert (card.waits, card.longest, card.may_break_glass, len(card.consents)) == (True, "1 d", True, 1)
+
+
+def test_a_secret_is_not_shown_and_what_is_cut_cannot_be_approved() -> None:
+    effects = [{**EFFECT, "sensitive": True, "before": "hunter2", "value": "hunter3"}]
+    explanation = {**EXPLANATION, "facts": {"effects": effects, "dependants": []}, "contest": None}
+    card = card_of("mut_1", explanation, {**CALL, "whole": False}, person())
+    assert (card.changes[0].unseen, card.changes[0].difference.lines) == (True, ())
+    assert "cannot be approved" in card.why_no_approval

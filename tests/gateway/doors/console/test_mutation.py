@@ -1,0 +1,103 @@
+"""One mutation: its whole life, and the acts on it, each as the API does it and recorded with its person."""
+
+import httpx
+import pytest
+
+from gateway.model.caller import ActorKind
+from gateway.model.record import Stage
+from tests.gateway.doors.console.test_approvals import propose
+from tests.kit.console import held, text_of, visitor
+from tests.kit.gate import Gate
+
+pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+
+
+def act(gate: Gate, actor: str, mutation: str, action: str, **fields: str) -> httpx.Response:
+    return visitor(gate, actor).post(f"/console/mutations/{mutation}/{action}", data=fields)
+
+
+def test_an_approval_is_recorded_with_person_and_reason_and_stays_visible(gate: Gate) -> None:
+    mutation = held(gate)
+    done = act(gate, "human", mutation, "approve", reason="The alarm is real", lasts="15m")
+    assert done.headers["location"] == f"/console/mutations/{mutation}?done=approved"
+    [record] = gate.records(mutation_id=mutation, stage=Stage.APPROVED)
+    assert (record.actor, record.body["reason"]) == ("human", "The alarm is real")
+    page = visitor(gate, "human").get(f"/console/mutations/{mutation}?done=approved")
+    assert "Approved. The requester's identical call now passes once." in text_of(page)
+    assert "The alarm is real" in text_of(page)
+    assert "/approve" not in page.text
+    assert mutation in visitor(gate, "human").get("/console/approvals?state=approved").text
+
+
+def test_a_rejection_needs_a_reason_in_words(gate: Gate) -> None:
+    mutation = held(gate)
+    refused = act(gate, "human", mutation, "reject", reason=".")
+    assert (refused.status_code, "Give a reason in words" in refused.text) == (400, True)
+    assert not gate.records(mutation_id=mutation, stage=Stage.REJECTED)
+    assert act(gate, "human", mutation, "reject", reason="Not in a freeze").status_code == 303
+    [record] = gate.records(mutation_id=mutation, stage=Stage.REJECTED)
+    assert record.body["reason"] == "Not in a freeze"
+
+
+def test_a_hidden_button_pressed_all_the_same_is_refused_by_the_ledger(gate: Gate) -> None:
+    mutation = held(gate, "agent")
+    for actor, action in (("agent", "approve"), ("pipeline", "reject"), ("human", "break-glass")):
+        reply = act(gate, actor, mutation, action, reason="I want it so")
+        assert reply.status_code == 403
+        assert "Only a human with the role" in reply.text
+    assert [record.stage for record in gate.records(mutation_id=mutation)] == [Stage.DECIDED]
+
+
+def test_the_glass_is_broken_only_with_the_role(gate: Gate) -> None:
+    gate.issue("oncall", kind=ActorKind.HUMAN, roles=("break-glass",))
+    mutation = held(gate)
+    assert act(gate, "oncall", mutation, "break-glass", reason="The site is down").status_code == 303
+    [record] = gate.records(mutation_id=mutation, stage=Stage.BROKE_GLASS)
+    assert (record.actor, record.body["reason"]) == ("oncall", "The site is down")
+
+
+def test_claims_are_shown_and_released(gate: Gate) -> None:
+    mutation = propose(gate, "agent", 6).json()["mutation"]["id"]
+    page = visitor(gate, "human").get(f"/console/mutations/{mutation}")
+    assert "End these claims now" in page.text
+    assert "Only agent and people with the role" in text_of(
+        visitor(gate, "pipeline").get(f"/console/mutations/{mutation}")
+    )
+    assert act(gate, "human", mutation, "release").status_code == 303
+    assert "End these claims now" not in visitor(gate, "human").get(f"/console/mutations/{mutation}").text
+    gate.release_all()
+
+
+def test_a_doubt_is_settled_by_hand_with_the_reason(gate: Gate) -> None:
+    gate.upstream.behaviour = "cut"
+    mutation = propose(gate, "agent", 7).json()["mutation"]["id"]
+    gate.upstream.behaviour = "ok"
+    page = visitor(gate, "human").get(f"/console/mutations/{mutation}")
+    assert "Nobody knows whether AWS carried it out" in page.text
+    assert act(gate, "human", mutation, "settle", outcome="", reason="I looked at it").status_code == 400
+    assert act(gate, "human", mutation, "settle", outcome="failed", reason="I looked at it").status_code == 303
+    assert gate.records(mutation_id=mutation)[-1].body["why"] == "I looked at it"
+    gate.release_all()
+
+
+def test_the_page_has_the_decision_the_command_and_the_records(gate: Gate) -> None:
+    mutation = held(gate)
+    shown = text_of(visitor(gate, "human").get(f"/console/mutations/{mutation}"))
+    assert "SEN-C001" in shown
+    assert "sentinel propose events PutRule" in shown
+    assert f"sentinel approve {mutation} --reason" in shown
+    assert "Its whole life" in shown
+    assert '"door": "api"' in shown
+
+
+def test_records_that_are_no_mutation_have_a_page_too(gate: Gate) -> None:
+    gate.issue("oper", kind=ActorKind.HUMAN, roles=("operator",))
+    body = {"scope": "service", "name": "glue", "reason": "a test of pages"}
+    stop = httpx.post(f"{gate.url}/v1/stops", headers=gate.bearer("oper"), json=body).json()["id"]
+    assert f"Records of {stop}" in visitor(gate, "human").get(f"/console/mutations/{stop}").text
+    httpx.delete(f"{gate.url}/v1/stops/{stop}", headers=gate.bearer("oper"))
+
+
+def test_an_unknown_act_does_nothing(gate: Gate) -> None:
+    mutation = held(gate)
+    assert act(gate, "human", mutation, "delete", reason="because I say").status_code == 400

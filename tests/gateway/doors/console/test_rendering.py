@@ -1,0 +1,78 @@
+"""Whatever a value holds, it is shown as text."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+
+from gateway.doors.console.rendering import (
+    duration_text,
+    environment,
+    moment,
+    plural,
+    shell,
+    short,
+    value_text,
+    visible,
+)
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "' onmouseover='alert(1)",
+    "</title><svg onload=alert(1)>",
+    "{{ 7 * 7 }}",
+    "javascript:alert(1)",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_markup_has_no_effect(text: str) -> None:
+    shown = environment().from_string('<p title="{{ text }}">{{ text }}</p>').render(text=text)
+    assert shown.count("<") == 2
+    assert shown.count('"') == 2
+    assert "49" not in shown
+
+
+def test_what_cannot_be_seen_is_shown() -> None:
+    assert visible("a\u202eb\x1b[31m\u200bc\n") == "a\\u202eb\\x1b[31m\\u200bc\n"
+    assert visible("ä → ok") == "ä → ok"
+    assert visible(7) == 7
+    assert "\\u202e" in environment().from_string("{{ text }}").render(text="x\u202ey")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "null"),
+        ("a", '"a"'),
+        (True, "true"),
+        ({"b": 1, "a": 2}, '{"a": 2, "b": 1}'),
+        ({"sha256": "0"}, "(secret)"),
+    ],
+)
+def test_a_value_is_written_as_json(value: Any, text: str) -> None:
+    assert value_text(value) == text
+
+
+def test_long_values_have_lines_and_an_end() -> None:
+    assert value_text(["x" * 40, "y" * 60]).count("\n") == 3
+    assert value_text("x" * 30_000).endswith("(10,002 more characters)")
+    assert short("abc", 3) == "abc"
+
+
+def test_times_are_in_utc() -> None:
+    at = datetime(2026, 11, 22, 1, 2, 3, tzinfo=timezone(timedelta(hours=2)))
+    assert moment(at) == '<time datetime="2026-11-21T23:02:03Z">2026-11-21 23:02:03</time>'
+    assert moment("2026-11-21T23:02:03.5Z") == moment(at.astimezone(UTC))
+    assert moment(None) == "–"
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(None, "–"), (0, "0 s"), (90, "1 min 30 s"), (90_061, "1 d 1 h")])
+def test_durations(seconds: float | None, text: str) -> None:
+    assert duration_text(seconds) == text
+
+
+def test_counts_and_commands() -> None:
+    assert (plural(1, "row", "rows"), plural(1200, "row", "rows")) == ("1 row", "1,200 rows")
+    assert shell(["sentinel", "it's; rm -rf /"]) == "sentinel 'it'\"'\"'s; rm -rf /'"

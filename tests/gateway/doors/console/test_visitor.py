@@ -1,0 +1,114 @@
+"""Who visits: by cookie, or by the word of a proxy that the settings name, and of no other."""
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import timedelta
+from ipaddress import ip_network
+from typing import Any
+
+import pytest
+
+from gateway.doors.console.session import SessionCookies
+from gateway.doors.console.visitor import Visitor, Visitors
+from gateway.model.caller import ActorKind
+from gateway.ports import Key
+from gateway.settings_console import ConsoleSettings
+from tests.kit.doubles import NOW, FixedClock
+
+SSO = ConsoleSettings(sso_header="x-forwarded-email", sso_peers=(ip_network("10.0.0.5/32"), ip_network("fd00::/8")))
+COOKIES = SessionCookies(key=b"k" * 32, https=False)
+
+
+@dataclass
+class Ring:
+    """A key ring with given keys, newest first."""
+
+    keys: list[Key]
+    listed: int = 0
+    asked: list[str] = field(default_factory=list)
+
+    async def find(self, key_id: str) -> Key | None:
+        """The key."""
+        self.asked.append(key_id)
+        return next((key for key in self.keys if key.id == key_id), None)
+
+    async def all(self) -> list[Key]:
+        """All of them."""
+        self.listed += 1
+        return self.keys
+
+
+def key(key_id: str, actor: str, kind: ActorKind = ActorKind.HUMAN, **more: Any) -> Key:
+    return Key(id=key_id, secret="s", actor=actor, kind=kind, **more)
+
+
+RING = [
+    key("SNTS1", "ana", roles=("approver",)),
+    key("SNTL4", "ana", revoked=True),
+    key("SNTL3", "ana", roles=("approver",)),
+    key("SNTL2", "bot", ActorKind.AGENT),
+    key("SNTL1", "old", expires_at=NOW - timedelta(seconds=1)),
+]
+
+
+def visit(settings: ConsoleSettings, peer: str, *headers: tuple[str, str], ring: Ring | None = None) -> Visitor | None:
+    visitors = Visitors(keys=ring or Ring(RING), clock=FixedClock(), cookies=COOKIES, settings=settings)  # type: ignore[arg-type]
+    scope = {"client": (peer, 1), "headers": [(name.encode(), value.encode()) for name, value in headers]}
+    return asyncio.run(visitors.visitor(scope))
+
+
+def cookie(key_id: str) -> tuple[str, str]:
+    return "cookie", COOKIES.made(key_id, 60, https=False).partition(";")[0]
+
+
+def test_a_cookie_names_a_key_that_lives() -> None:
+    found = visit(ConsoleSettings(), "127.0.0.1", cookie("SNTS1"))
+    assert found is not None
+    assert (found.key.actor, found.by_proxy) == ("ana", False)
+    assert visit(ConsoleSettings(), "127.0.0.1", cookie("SNTL4")) is None
+    assert visit(ConsoleSettings(), "127.0.0.1", cookie("SNTL1")) is None
+    assert visit(ConsoleSettings(), "127.0.0.1", cookie("SNTS9")) is None
+    assert visit(ConsoleSettings(), "127.0.0.1") is None
+
+
+@pytest.mark.parametrize("peer", ["10.0.0.5", "fd00::1"])
+def test_the_proxy_says_who_it_is_with_the_rights_of_their_own_key(peer: str) -> None:
+    found = visit(SSO, peer, ("x-forwarded-email", "ana"))
+    assert found is not None
+    assert (found.key.id, found.key.roles, found.by_proxy) == ("SNTL3", ("approver",), True)
+
+
+@pytest.mark.parametrize("name", ["bot", "old", "nobody", "", "ANA", "ana,ana"])
+def test_the_proxy_cannot_name_who_has_no_human_key(name: str) -> None:
+    assert visit(SSO, "10.0.0.5", ("x-forwarded-email", name)) is None
+
+
+@pytest.mark.parametrize("peer", ["10.0.0.6", "127.0.0.1", "not an address", ""])
+def test_the_header_counts_for_nothing_from_elsewhere(peer: str) -> None:
+    assert visit(SSO, peer, ("x-forwarded-email", "ana")) is None
+    found = visit(SSO, peer, ("x-forwarded-email", "root"), cookie("SNTS1"))
+    assert found is not None
+    assert found.key.actor == "ana"
+
+
+def test_without_settings_no_header_counts() -> None:
+    assert visit(ConsoleSettings(), "10.0.0.5", ("x-forwarded-email", "ana"), ("", "ana")) is None
+
+
+def test_two_names_are_none_even_with_a_cookie() -> None:
+    twice = (("x-forwarded-email", "ana"), ("x-forwarded-email", "ana"), cookie("SNTS1"))
+    assert visit(SSO, "10.0.0.5", *twice) is None
+
+
+def test_the_keys_are_listed_once_for_many_requests() -> None:
+    ring = Ring(RING)
+    visitors = Visitors(keys=ring, clock=FixedClock(), cookies=COOKIES, settings=SSO)  # type: ignore[arg-type]
+    scope: dict[str, Any] = {"client": ("10.0.0.5", 1), "headers": [(b"x-forwarded-email", b"ana")]}
+
+    async def many() -> None:
+        for _ in range(20):
+            await visitors.visitor(scope)
+
+    asyncio.run(many())
+    assert ring.listed < 20
+    assert ring.asked.count("SNTL3") == 20
