@@ -13,6 +13,7 @@ from gateway.doors.mcp.tools import TOOLS
 from tests.clients import install
 from tests.kit.gate import Gate
 from tests.kit.key_proxy import KeyProxy
+from tests.kit.mcp_fixtures import add_fixtures
 
 pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.slow]
 
@@ -32,10 +33,19 @@ MUST_PASS = {
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gate]:
-    """A gateway of its own: the suite sends what no client sends."""
-    with Gate(directory=tmp_path_factory.mktemp("mcp")) as running:
+    """A gateway of its own: the suite sends what no client sends. It has the suite's tools beside its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        add_fixtures(patch)
+        with Gate(directory=tmp_path_factory.mktemp("mcp")) as running:
+            yield running
+
+
+@pytest.fixture
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gate]:
+    """A gateway as it is."""
+    with Gate(directory=tmp_path_factory.mktemp("plain")) as running:
         yield running
 
 
@@ -61,9 +71,9 @@ def test_the_conformance_suite_passes_but_for_what_is_listed(own: Gate, tmp_path
     assert passed >= MUST_PASS[revision], told[-6_000:]
 
 
-def test_the_strict_lint_of_the_inspector_is_clean(own: Gate, tmp_path: Path) -> None:
-    key = f"Authorization: {own.bearer('agent')['Authorization']}"
+def test_the_strict_lint_of_the_inspector_is_clean(plain: Gate, tmp_path: Path) -> None:
+    key = f"Authorization: {plain.bearer('agent')['Authorization']}"
     options = ("--transport", "http", "--header", key, "--method", "tools/list", "--strict")
-    done = _node("inspector/clients/launcher/build/index.js", "--cli", f"{own.url}/mcp", *options, where=tmp_path)
+    done = _node("inspector/clients/launcher/build/index.js", "--cli", f"{plain.url}/mcp", *options, where=tmp_path)
     assert (done.returncode, done.stderr.strip()) == (0, ""), done.stderr[-4_000:]
     assert len(json.loads(done.stdout)["tools"]) == len(TOOLS)

@@ -43,6 +43,13 @@ QUERIES: dict[str, dict[str, st.SearchStrategy[str]]] = {
         **dict.fromkeys(("after_seq", "limit"), NUMBER),
     },
     "/v1/claims": dict.fromkeys(("address", "actor", "every"), TEXT),
+    "/v1/resources": {**dict.fromkeys(("q", "arn", "type", "stack", "after"), TEXT), "limit": NUMBER},
+    "/v1/context": {**dict.fromkeys(("address", "attribute"), TEXT), "max_age_seconds": NUMBER},
+    "/v1/history": {
+        **dict.fromkeys(("address", "attribute"), TEXT),
+        **dict.fromkeys(("after_seq", "before_seq", "limit"), NUMBER),
+    },
+    "/v1/drift": dict.fromkeys(("stack", "cause"), TEXT),
     "/v1/blame": dict.fromkeys(("address", "attribute"), TEXT),
     "/v1/holds": {"state": TEXT, "limit": NUMBER},
 }

@@ -1,5 +1,7 @@
 """Resources, their context and history through a running gateway: as agents ask before they act."""
 
+import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -129,3 +131,13 @@ def test_a_mistake_is_a_problem_document(gate: Gate, path: str, status: int) -> 
 def test_a_stranger_is_told_nothing(gate: Gate) -> None:
     for path in ("/resources", f"/context?address={ADDRESS}", f"/history?address={ADDRESS}"):
         assert httpx.get(f"{gate.url}/v1{path}", timeout=300).status_code == 401
+
+
+@pytest.mark.parametrize("address", ["aws_db_instance.reports", "aws_lambda_function.rebalancer"])
+def test_no_secret_and_no_digest_of_one_reaches_an_agent(gate: Gate, address: str) -> None:
+    seen = {
+        actor: json.dumps(get(gate, "/context", actor, address=address)["attributes"]) for actor in ("agent", "human")
+    }
+    assert "hmac_sha256" in seen["human"]
+    digests = re.findall(r'"hmac_sha256": "([^"]*)"', seen["agent"]) + re.findall(r"hmac_sha256:(\w*)", seen["agent"])
+    assert set(digests) <= {""}
