@@ -28,6 +28,7 @@ from gateway.context.reader import ContextReader
 from gateway.data_plane import DataPlane
 from gateway.doors.api.context import Context
 from gateway.doors.api.decoder import ApiDecoder
+from gateway.doors.api.docs import add_docs
 from gateway.doors.api.health import Readiness, add_health
 from gateway.doors.api.problems import handle_errors
 from gateway.doors.api.put_back import TimeBoxes
@@ -203,10 +204,11 @@ def _application(ports: Ports, run_task: HcpRunTask) -> DoorRouter:
     )
     pipeline = _pipeline(ports, wire)
     door = _aws_door(ports, wire, pipeline)
-    app = FastAPI(title="Sentinel", docs_url="/v1/docs", openapi_url="/v1/openapi.json", redoc_url=None)
+    app = FastAPI(title="Sentinel", docs_url=None, openapi_url="/v1/openapi.json", redoc_url=None)
     app.state.wakeups = ports.wakeups
     handle_errors(app)
     add_health(app, lambda: _readiness(ports))
+    add_docs(app)
     boxes = time_boxes(ports, pipeline, _api_decoder(settings, wire), wire.resolver)
     context = _context(ports, boxes, run_task, context_reader(ports, _aws(ports, wire), models))
     app.include_router(routes(context))

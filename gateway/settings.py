@@ -25,6 +25,7 @@ from gateway.model.verdict import Mode
 from gateway.settings_console import ConsoleSettings
 from gateway.settings_context import ContextSettings
 from gateway.settings_mistakes import mistake_text
+from gateway.settings_notices import ChatSettings, WebhookSettings, distinct_webhooks
 from gateway.settings_publish import EventSourceSettings, GitHubSettings
 from gateway.settings_run_task import RunTaskSettings
 from gateway.settings_signals import SignalSourceSettings, check_stacks, distinct
@@ -308,8 +309,11 @@ class Settings(BaseSettings):
     policy: PolicySettings = PolicySettings()
     reconcile: ReconcileSettings = ReconcileSettings()
     run_task: RunTaskSettings = RunTaskSettings()
-    console: ConsoleSettings = ConsoleSettings()
     context: ContextSettings = ContextSettings()
+    console: ConsoleSettings = ConsoleSettings()
+    chat: ChatSettings = ChatSettings()
+    webhooks: Annotated[tuple[WebhookSettings, ...], AfterValidator(distinct_webhooks)] = ()
+    """Receivers of signed webhooks."""
     stacks: tuple[StackSettings, ...] = ()
     signals: Annotated[tuple[SignalSourceSettings, ...], AfterValidator(distinct)] = ()
     """Sources of alerts and the like. With any, evidence is checked against what they say."""

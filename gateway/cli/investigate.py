@@ -136,11 +136,15 @@ def blame(
             help="Address and attribute, e.g. aws_autoscaling_group.web.desired_capacity; as the records name it, with its stack where two have it."
         ),
     ],
+    attribute: Annotated[
+        str, typer.Argument(help="The attribute, if it is not part of the first word.", show_default=False)
+    ] = "",
     *,
     who: As = None,
     as_json: Json = False,
 ) -> None:
     """Show who set an attribute: when, for what goal, why then, who approved it, what it replaced, and the commit."""
+    what = f"{what}.{attribute}" if attribute else what
     history = run(_request_blame(who, what), as_json=as_json)
     if as_json:
         show_json(history)

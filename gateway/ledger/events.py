@@ -1,4 +1,4 @@
-"""Records of events that change no other table: proposals of the reconciler, changes from outside, and plans that were checked."""
+"""Records of events that change no other table: proposals, changes from outside, plans that were checked, notices, links of chats."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -11,7 +11,18 @@ from gateway.ledger.tables import RECORDS
 from gateway.ledger.transaction import Transaction
 from gateway.model.record import Record, Stage
 
-EVENTS: Final = frozenset({Stage.PROPOSED, Stage.DRIFTED, Stage.DRIFT_DECIDED, Stage.DRIFT_SETTLED, Stage.PLAN_CHECKED})
+EVENTS: Final = frozenset(
+    {
+        Stage.PROPOSED,
+        Stage.DRIFTED,
+        Stage.DRIFT_DECIDED,
+        Stage.DRIFT_SETTLED,
+        Stage.PLAN_CHECKED,
+        Stage.NOTIFIED,
+        Stage.RESEND_ASKED,
+        Stage.CHAT_LINKED,
+    }
+)
 _EARLIER: Final = Statement(
     select(RECORDS.c.seq)
     .where(RECORDS.c.mutation_id == bindparam("event"), RECORDS.c.stage == bindparam("stage"))

@@ -52,6 +52,12 @@ class Stage(StrEnum):
     """The circuit breaker of an actor opened, let one call try, or closed."""
     PLAN_CHECKED = "plan_checked"
     """A Terraform plan was judged before its apply; nothing was sent."""
+    NOTIFIED = "notified"
+    """What became of notices to one receiver, and which still wait."""
+    RESEND_ASKED = "resend_asked"
+    """A person wants a notice sent again."""
+    CHAT_LINKED = "chat_linked"
+    """A person linked a user of a chat to their own key, or ended that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,10 +11,11 @@ from gateway.terraform.config.module import Module, load_module
 from gateway.terraform.lang.hcl import Document, parse
 from gateway.terraform.lang.values import Unknown
 from reconciler.model import Edit, Wanted
-from reconciler.rewrite.editors.align import aligned
+from reconciler.rewrite.editors.align import realigned
 from reconciler.rewrite.editors.splice import Splice
 from reconciler.rewrite.editors.text import CannotEdit
-from reconciler.rewrite.footprint import Footprint, differences, footprint_changes
+from reconciler.rewrite.footprint import Footprint, differences
+from reconciler.rewrite.footprint_changes import footprint_changes
 from reconciler.rewrite.surroundings import Surroundings
 
 _NONE: tuple[Footprint, ...] = (None, [])
@@ -48,12 +49,12 @@ class EditedCode:
         path = document.path
         self.around.refuse(self.root, path)
         refuse_unknown_calls(self.module, path)
-        content = _formatted(document, change)
-        sources = {**self.sources, path: content}
-        changed = changed_module(self.module, self.definitions, path, content)
+        now = _formatted(document, change)
+        sources = {**self.sources, path: now.source}
+        changed = changed_module(self.module, self.definitions, {path: now})
         module = load_module(self.root, sources, self.module) if changed is None else changed[0]
         definitions = all_definitions(module) if changed is None else changed[1]
-        made = _as_edit(path, document.source, content, wanted, chain)
+        made = _as_edit(path, document.source, now.source, wanted, chain)
         return replace(
             self,
             sources=sources,
@@ -127,10 +128,9 @@ def _below(module: Module, directory: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _formatted(document: Document, change: Splice) -> bytes:
+def _formatted(document: Document, change: Splice) -> Document:
     """The file after a change, realigned if it was aligned before. Raises `CodeInvalid`."""
-    after = parse(document.path, change.apply(document.source))
-    return aligned(after) if aligned(document) == document.source else after.source
+    return realigned(document, parse(document.path, change.apply(document.source)))
 
 
 def _as_edit(path: Path, before: bytes, after: bytes, wanted: Wanted, chain: tuple[str, ...]) -> Edit:

@@ -30,17 +30,11 @@ from reconciler.rewrite.editors import (
     removal,
     template,
 )
-from reconciler.rewrite.editors.align import aligned
+from reconciler.rewrite.editors.align import realigned
 from reconciler.rewrite.editors.splice import Splice, common_start
 from reconciler.rewrite.editors.text import CannotEdit
-from reconciler.rewrite.footprint import (
-    Footprint,
-    FootprintChange,
-    differences,
-    footprint_changes,
-    footprint_of,
-    locate,
-)
+from reconciler.rewrite.footprint import Footprint, differences, footprint_of, locate
+from reconciler.rewrite.footprint_changes import FootprintChange, footprint_changes
 from reconciler.rewrite.inside import declared_inside, declares
 from reconciler.rewrite.inverse import unchanged
 from reconciler.rewrite.json_text import document_in
@@ -152,11 +146,10 @@ def _load(
     )
 
 
-def _after(state: _State, files: Mapping[Path, bytes]) -> _State:
-    """The state after a change; if one file changed, only what that can reach will be evaluated."""
-    sources = {**state.sources, **files}
-    path, source = next(iter(files.items()))
-    changed = changed_module(state.module, state.definitions, path, source) if len(files) == 1 else None
+def _after(state: _State, files: Mapping[Path, Document]) -> _State:
+    """The state after a change; only what that can reach will be evaluated, unless it changes which modules there are."""
+    sources = {**state.sources, **{path: file_bytes(document) for path, document in files.items()}}
+    changed = changed_module(state.module, state.definitions, files)
     if changed is None:
         return _load(state.root, sources, state.around, state.live, state.module)
     module, definitions = changed
@@ -253,10 +246,10 @@ def _try(
     after = _after(state, files)
     _check_differences(state, after, wanted, allowed)
     state.around.refuse_changes(state.root, state.sources, after.sources)
-    return after, [_as_edit(path, state, source, wanted, place.chain) for path, source in files.items()]
+    return after, [_as_edit(path, state, after.sources[path], wanted, place.chain) for path in files]
 
 
-def _files_after(state: _State, place: EditablePlace | Lift, wanted: Wanted) -> Mapping[Path, bytes]:
+def _files_after(state: _State, place: EditablePlace | Lift, wanted: Wanted) -> Mapping[Path, Document]:
     """The files that writing the value at a place changes. Raises `CannotEdit`, `CodeInvalid`, `Unknown`."""
     if wanted.value is None and not isinstance(place, Lift) and place.convert is not unchanged:
         raise CannotEdit("What is calculated is not unset by what it is calculated from.")
@@ -299,15 +292,14 @@ def _splice(place: EditablePlace, value: Json) -> Splice:  # noqa: C901  one cas
             assert_never(place)
 
 
-def _spliced(document: Document, *changes: Splice) -> bytes:
+def _spliced(document: Document, *changes: Splice) -> Document:
     """The file after the changes, realigned if it was aligned before. Raises `CodeInvalid` if it no longer parses."""
     source = document.source
     for change in sorted(changes, key=lambda each: each.start, reverse=True):
         source = change.apply(source)
     if any(document.around):
-        return file_bytes(parse_template(document.path, file_bytes(document, source)))
-    after = parse(document.path, source)
-    return aligned(after) if aligned(document) == document.source else after.source
+        return parse_template(document.path, file_bytes(document, source))
+    return realigned(document, parse(document.path, source))
 
 
 def _check_differences(before: _State, after: _State, wanted: Wanted, allowed: Sequence[Wanted]) -> None:

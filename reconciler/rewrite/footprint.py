@@ -12,10 +12,8 @@ from typing import TypeAlias, cast
 from tree_sitter import Node
 
 from gateway.model.path import AttributePath
-from gateway.terraform.config.carried import Carried, carried_over
 from gateway.terraform.config.instance import META, Blocks, ResourceInstance, body
-from gateway.terraform.config.module import Module, expand
-from gateway.terraform.config.source import Declared
+from gateway.terraform.config.module import Module
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.evaluate import EvaluationScope, value_of
 from gateway.terraform.lang.expression import Expression
@@ -36,171 +34,17 @@ class UnknownMark:
 Footprint: TypeAlias = "bool | int | float | str | list[Footprint] | dict[str, Footprint] | UnknownMark | None"
 """A value, some parts of which may be marks."""
 
-_WITHOUT_VALUES = frozenset({"lifecycle", "depends_on"})
+WITHOUT_VALUES = frozenset({"lifecycle", "depends_on"})
 """Blocks and arguments without values of attributes. The plan shows whether their conditions still hold."""
-_NOT_ATTRIBUTES = frozenset({"provider", "provisioner", "connection"})
-"""Blocks and arguments of a resource that are not attributes, but that change a plan or an apply."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FootprintChange:
-    """The footprint of one block before and after an edit; None where the code has no such block."""
-
-    address: str
-    """The address of an instance; for instances with unknown keys, and blocks other than resources, it begins with `?`."""
-    before: Mapping[str, Footprint] | None
-    after: Mapping[str, Footprint] | None
-
-
-def footprints(module: Module) -> dict[str, dict[str, Footprint]]:
-    """Attributes by address, for every block whose change would show in a plan: resources, data, providers, remote modules.
-
-    The addresses of instances with unknown keys, and of blocks other than resources, begin with `?`.
-    """
-    marker = _Marker()
-    return {part.address: part.footprint(marker) for each in module.modules() for part in _parts(each)}
 
 
 def footprint_of(instance: ResourceInstance) -> Mapping[str, Footprint]:
     """The attributes of one instance."""
-    return _Marker().body(instance.document, instance.block, instance.scope, META)
-
-
-def footprint_changes(
-    before: Module, after: Module, edits: "Sequence[Carried | None] | None" = None
-) -> Iterator[FootprintChange]:
-    """Every block whose footprint differs between two versions of the code, and some whose footprint does not.
-
-    If `after` was made by `changed_module`, only blocks that the edit can reach are evaluated, one by one as the caller asks. `edits` are what
-    each edit between the versions carried over, if there is not just the last one; None in it: everything may have changed.
-    """
-    markers = _Marker(), _Marker()
-    reach = after.carried if edits is None else carried_over(edits)
-    earlier = {module.address: module for module in before.modules()}
-    for module in after.modules():
-        old = earlier.pop(module.address, None)
-        carried = None if old is None or module.carried is None else reach
-        if carried is None or carried.outdated.get(module.address):
-            yield from _changes(old, module, carried, markers)
-    for old in earlier.values():
-        yield from _changes(old, None, None, markers)
-
-
-def _changes(
-    before: Module | None, after: Module | None, carried: Carried | None, markers: "tuple[_Marker, _Marker]"
-) -> Iterator[FootprintChange]:
-    """The changes within one module instance; with `carried`, only of blocks that the edit can reach."""
-    old, new = (_by_address(module, carried) for module in (before, after))
-    for address in (*new, *(each for each in old if each not in new)):
-        one, other = old.get(address), new.get(address)
-        if one is None or other is None or carried is None or not _is_kept(one, other, carried):
-            yield FootprintChange(
-                address=address,
-                before=None if one is None else one.footprint(markers[0]),
-                after=None if other is None else other.footprint(markers[1]),
-            )
-
-
-def _by_address(module: Module | None, carried: Carried | None) -> "dict[str, _Part]":
-    return {
-        part.address: part
-        for part in (() if module is None else _parts(module))
-        if module is not None
-        and (carried is None or carried.is_outdated(module.address, *part.keys, *part.instance_keys))
-    }
-
-
-def _is_kept(before: "_Part", after: "_Part", carried: Carried) -> bool:
-    """Whether an edit changed only which instances there are, and not this one."""
-    own = carried.is_outdated(after.module.address, *after.keys)
-    return not own and before.without == after.without and carried.same_scope(before.scope, after.scope)
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class _Part:
-    """A block with a footprint of its own."""
-
-    address: str
-    document: Document
-    block: Node
-    scope: EvaluationScope
-    without: frozenset[str]
-    """The names in it to leave out."""
-    keys: tuple[str, ...]
-    """The definitions that it consists of."""
-    instance_keys: tuple[str, ...] = ()
-    """The definition of which instances there are."""
-    module: Module
-
-    def footprint(self, marker: "_Marker") -> dict[str, Footprint]:
-        """The footprint of the block."""
-        return marker.body(self.document, self.block, self.scope, self.without)
-
-
-def _parts(module: Module) -> Iterator[_Part]:
-    prefix = f"{module.address}." if module.address else ""
-    for name in module.source.resources:
-        for instance in module.instances_of(name):
-            yield _Part(
-                address=instance.address,
-                document=instance.document,
-                block=instance.block,
-                scope=instance.scope,
-                without=META,
-                keys=(f"body.{name}",),
-                instance_keys=(f"keys.{name}",),
-                module=module,
-            )
-    for name, keys, (document, block), without in _blocks(module):
-        yield _Part(
-            address=f"?{prefix}{name}",
-            document=document,
-            block=block,
-            scope=module.scope,
-            without=without,
-            keys=keys,
-            module=module,
-        )
-
-
-def _blocks(module: Module) -> Iterator[tuple[str, tuple[str, ...], Declared, frozenset[str]]]:
-    """Every block other than a resource instance: name, keys of its definitions, where it is, and the names in it to leave out."""
-    source = module.source
-    for name, (document, block) in source.resources.items():
-        own = document.attributes(block).keys() | {_block_type(document, inner) for inner in document.blocks(block)}
-        expanded = _is_expanded(module, document, block)
-        without = frozenset(own) - _NOT_ATTRIBUTES if expanded else _WITHOUT_VALUES
-        yield name, (f"body.{name}", f"keys.{name}"), (document, block), without
-    for name, declared in source.data.items():
-        yield f"data.{name}", (f"data.{name}",), declared, _WITHOUT_VALUES
-    for number, declared in enumerate(source.providers):
-        yield f"provider {number}", (f"provider.{number}",), declared, _WITHOUT_VALUES
-    for name, (document, block) in source.calls.items():
-        if source.called_directory(name) not in module.sources or not _is_expanded(module, document, block):
-            keys = (f"body.module.{name}", f"keys.module.{name}")
-            yield f"module.{name}", keys, (document, block), _WITHOUT_VALUES
-    for number, document in enumerate(source.overrides):
-        for order, block in enumerate(document.blocks(document.root)):
-            yield f"override {number}.{order}", (f"override.{number}.{order}",), (document, block), _WITHOUT_VALUES
-
-
-def _block_type(document: Document, block: Node) -> str:
-    """The type of a nested block; for a dynamic block, the type of the blocks it generates."""
-    header = document.header(block)
-    return header[1] if header[0] == "dynamic" and len(header) > 1 else header[0]
-
-
-def _is_expanded(module: Module, document: Document, block: Node) -> bool:
-    """Whether the instances of a resource or module block are known."""
-    try:
-        expand(module, document, block)
-    except Unknown:
-        return False
-    return True
+    return Marker().body(instance.document, instance.block, instance.scope, META)
 
 
 @dataclass(frozen=True, slots=True)
-class _Marker:
+class Marker:
     """Makes footprints and marks. Remembers the names it is following, so that circular references end."""
 
     following: set[tuple[int, str]] = field(default_factory=set)
@@ -221,7 +65,7 @@ class _Marker:
         self, document: Document, block: Node, scope: EvaluationScope, names: Sequence[str]
     ) -> dict[str, Footprint]:
         """Footprints of the named attributes and nested blocks of a block."""
-        whole = self.body(document, block, scope, _WITHOUT_VALUES)
+        whole = self.body(document, block, scope, WITHOUT_VALUES)
         return {name: whole[name] for name in whole if name in names}
 
     def of(self, value: Value) -> Footprint:

@@ -11,7 +11,8 @@ from pathlib import Path
 from gateway.errors import CodeInvalid
 from gateway.terraform.config.module import Module, load_module
 from reconciler.rewrite.editors.text import CannotEdit
-from reconciler.rewrite.footprint import Footprint, footprint_changes
+from reconciler.rewrite.footprint import Footprint
+from reconciler.rewrite.footprint_changes import footprint_changes
 
 FROZEN = ("vendor", "vendored", "third_party", "third-party", ".terraform", ".external_modules")
 """Names of directories with somebody else's code: the call is edited and never the module."""

@@ -6,7 +6,8 @@ from pathlib import Path
 from gateway.terraform.config.module import load_module
 from gateway.terraform.lang.hcl import parse
 from reconciler.rewrite.editors.text import CannotEdit
-from reconciler.rewrite.footprint import differences, footprint_changes
+from reconciler.rewrite.footprint import differences
+from reconciler.rewrite.footprint_changes import footprint_changes
 from reconciler.suggest.frozen_parts import open_attributes
 
 

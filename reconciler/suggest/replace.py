@@ -9,7 +9,8 @@ from gateway.terraform.config.module import load_module
 from gateway.terraform.lang.hcl import parse
 from reconciler.model import Edit, Edited, Wanted
 from reconciler.rewrite.editors.text import CannotEdit
-from reconciler.rewrite.footprint import FootprintChange, differences, footprint_changes
+from reconciler.rewrite.footprint import differences
+from reconciler.rewrite.footprint_changes import FootprintChange, footprint_changes
 from reconciler.suggest.frozen_parts import check_frozen_parts
 from reconciler.suggest.needed import check_needed
 from reconciler.suggest.question import LONGEST_REPLACEMENT, MOST_REPLACEMENTS, Question, Replacement, Suggestion

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from gateway.terraform.lang.evaluate import EvaluationScope
 from gateway.terraform.lang.expression import AttributeAccess, Name, Spanned, root_references, walk
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from gateway.terraform.config.module import Module
 
 _NOTHING: frozenset[str] = frozenset()
+Table: TypeAlias = "Mapping[str, Value] | Mapping[str, tuple[Value, Value]]"
+"""Values, or keys and values, by the name that they have in a scope."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -30,6 +32,10 @@ class Carried:
     def is_outdated(self, address: str, *keys: str) -> bool:
         """Whether the edit may have changed any of these keys in a module instance."""
         return not self.outdated.get(address, _NOTHING).isdisjoint(keys)
+
+    def reached_names(self, address: str) -> frozenset[str]:
+        """The names, as definitions of a module instance say them, behind which the edit may have changed something."""
+        return frozenset(name for key in self.outdated.get(address, _NOTHING) if (name := _name_of(key)))
 
     def earlier(self, address: str, scope: EvaluationScope, directory: str) -> "Module | None":
         """The earlier version of a module instance, if its key and `each.value` are as they were."""
@@ -50,9 +56,12 @@ class Carried:
         return (
             one.count == other.count
             and self._same_rows(one.each, other.each)
-            and self._same_rows(_flat(one.bound), _flat(other.bound))
-            and self._same_rows(_flat(one.iterators), _flat(other.iterators))
+            and self._same_tables(one.bound, other.bound)
+            and self._same_tables(one.iterators, other.iterators)
         )
+
+    def _same_tables(self, one: "Table", other: "Table") -> bool:
+        return (not one and not other) or self.same(_flat(one), _flat(other))
 
     def _same_rows(self, one: "Sequence[Value] | None", other: "Sequence[Value] | None") -> bool:
         return (one is None and other is None) or (one is not None and other is not None and self.same(one, other))
@@ -61,6 +70,8 @@ class Carried:
         """Whether two values are equal and of one type. Unknown values are the same if they come from equal code that the edit cannot reach."""
         if type(one) is not type(other):
             return False
+        if isinstance(one, str | int | float):
+            return one == other
         match one, other:
             case Opaque(), Opaque():
                 return self._same_origin(one, other)
@@ -88,6 +99,17 @@ class Carried:
         return False
 
 
+def _name_of(key: str) -> str:
+    """The name by which other definitions refer to a key; empty if none can."""
+    kind, _, name = key.partition(".")
+    match kind:
+        case "var" | "local" | "module":
+            return key
+        case "keys" | "body" | "data":
+            return name
+    return ""
+
+
 def carried_over(edits: "Sequence[Carried | None]") -> Carried | None:
     """What several edits one after the other may have changed together; None if one of them may have changed everything."""
     outdated: dict[str, frozenset[str]] = {}
@@ -99,7 +121,7 @@ def carried_over(edits: "Sequence[Carried | None]") -> Carried | None:
     return Carried(outdated=outdated)
 
 
-def _flat(table: "Mapping[str, Value] | Mapping[str, tuple[Value, Value]]") -> list[Value]:
+def _flat(table: "Table") -> list[Value]:
     return [part for name in sorted(table) for part in (name, table[name])]
 
 

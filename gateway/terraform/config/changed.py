@@ -1,4 +1,4 @@
-"""The code after an edit of one file: only what the edit can reach is evaluated again.
+"""The code after an edit: only what the edit can reach is evaluated again.
 
 An evaluated value depends on nothing but the text of its own definition and the names in that text. So an edit reaches the
 definitions whose text it changes, those that refer to them by name, and so on, through calls into modules and through outputs out
@@ -12,7 +12,8 @@ from pathlib import Path
 from gateway.terraform.config.carried import Carried
 from gateway.terraform.config.definitions import Definitions, definitions
 from gateway.terraform.config.module import Module
-from gateway.terraform.config.source import changed_source
+from gateway.terraform.config.source import changed_sources
+from gateway.terraform.lang.hcl import Document
 
 AllDefinitions = Mapping[str, Definitions]
 """The definitions of every directory of a stack."""
@@ -24,20 +25,21 @@ def all_definitions(root: Module) -> AllDefinitions:
 
 
 def changed_module(
-    before: Module, known: AllDefinitions, path: Path, content: bytes
+    before: Module, known: AllDefinitions, files: Mapping[Path, Document]
 ) -> tuple[Module, AllDefinitions] | None:
-    """The root module after an edit of one file, with its definitions; None if the edit changes which modules the stack has.
+    """The root module after an edit of some files, with its definitions; None if the edit changes which modules the stack has.
 
-    `before` is the root module before the edit, `known` its definitions. Raises `CodeInvalid`.
+    `before` is the root module before the edit, `known` its definitions. `files` are the files as the edit leaves them. Raises `CodeInvalid`.
     """
-    source = changed_source(before.sources, path, content)
-    if source is None:
+    changed = changed_sources(before.sources, files)
+    if changed is None:
         return None
-    now = definitions(source, known[source.directory])
-    every = {**known, source.directory: now}
-    outdated = _Reach(every).after(before, source.directory, now.changed_since(known[source.directory]))
+    now = {directory: definitions(source, known[directory]) for directory, source in changed.items()}
+    every = {**known, **now}
+    keys = {directory: each.changed_since(known[directory]) for directory, each in now.items()}
+    outdated = _Reach(every).after(before, keys)
     carried = Carried(modules={each.address: each for each in before.modules()}, outdated=outdated)
-    sources = {**before.sources, source.directory: source}
+    sources = {**before.sources, **changed}
     root = Module(source=sources["."], sources=sources, carried=carried, evaluated=carried.values(before))
     return root, every
 
@@ -50,11 +52,10 @@ class _Reach:
     found: dict[str, set[str]] = field(default_factory=dict)
     todo: list[tuple[Module, str]] = field(default_factory=list)
 
-    def after(self, root: Module, directory: str, changed: frozenset[str]) -> Mapping[str, frozenset[str]]:
-        """The keys that may have changed by the address of their module instance."""
+    def after(self, root: Module, changed: Mapping[str, frozenset[str]]) -> Mapping[str, frozenset[str]]:
+        """The keys that may have changed by the address of their module instance. `changed` are those whose text did, by directory."""
         for module in root.modules():
-            if module.source.directory == directory:
-                self.todo.extend((module, key) for key in changed)
+            self.todo.extend((module, key) for key in changed.get(module.source.directory, ()))
         while self.todo:
             module, key = self.todo.pop()
             keys = self.found.setdefault(module.address, set())

@@ -1,7 +1,7 @@
 """What a directory of Terraform code defines, each definition with its text and the names in it: which edit can reach what."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
@@ -26,6 +26,8 @@ class Defined:
 
     text: bytes
     names: Keys
+    document: Document = field(compare=False)
+    """Where it stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +48,26 @@ class Definitions:
 
 
 def definitions(source: Source, known: Definitions | None = None) -> Definitions:
-    """The definitions of a directory. Names are read again only in definitions whose text is not as in `known`."""
+    """The definitions of a directory. A document of `known` is not looked at again, and a text of `known` not searched again for names."""
     reader = _Reader(known.by_key if known is not None else {})
     _add_values(source, reader)
+    _add_resources(source, reader)
     _add_blocks(source, reader)
-    users: dict[str, list[str]] = {}
-    for key, defined in reader.found.items():
-        for name in defined.names:
-            users.setdefault(name, []).append(key)
-    return Definitions(reader.found, {name: tuple(keys) for name, keys in users.items()})
+    return Definitions(reader.found, _users(reader.found, known))
+
+
+def _users(by_key: Mapping[str, Defined], known: Definitions | None) -> Mapping[str, tuple[str, ...]]:
+    """The keys of the definitions that refer to each name; only those whose names are not as in `known` are looked at."""
+    before: Mapping[str, Defined] = {} if known is None else known.by_key
+    users: dict[str, set[str]] = {}
+    for key in by_key.keys() | before.keys():
+        old, new = (_NONE if key not in table else table[key].names for table in (before, by_key))
+        if old is not new:
+            for name in old ^ new:
+                users.setdefault(name, set()).add(key)
+    was: Mapping[str, tuple[str, ...]] = {} if known is None else known.users
+    # A key is either gone from a name's users or new among them.
+    return {**was, **{name: tuple(keys.symmetric_difference(was.get(name, ()))) for name, keys in users.items()}}
 
 
 def _text(those: Definitions, key: str) -> bytes | None:
@@ -69,27 +82,42 @@ class _Reader:
     known: Mapping[str, Defined]
     found: dict[str, Defined] = field(default_factory=dict)
 
+    def keeps(self, document: Document, *keys: str) -> bool:
+        """Whether definitions of the same document are known, which are then added; not for keys that depend on other documents."""
+        before = [self.known.get(key) for key in keys]
+        kept = [each for each in before if each is not None and each.document is document]
+        if len(kept) < len(keys):
+            return False
+        self.found.update(zip(keys, kept, strict=True))
+        return True
+
     def add(self, key: str, document: Document, *parts: Node, text: bytes | None = None) -> None:
         """Add a definition that consists of attributes or blocks; their text, unless another is given, is its text."""
-        written = b"\0".join(document.source[part.start_byte : part.end_byte] for part in parts)
-        written = written if text is None else text
+        spans = b"\0\n".join(document.source[part.start_byte : part.end_byte] for part in parts)
+        written = spans if text is None else text
         before = self.known.get(key)
-        if before is not None and before.text == written:
-            self.found[key] = before
-        else:
-            spans = (document.source[part.start_byte : part.end_byte] for part in parts)
-            self.found[key] = Defined(written, frozenset(name for span in spans for name in _names(span)))
+        names = before.names if before is not None and before.text == written else names_in(spans)
+        self.found[key] = Defined(written, names, document)
 
 
-def _add_blocks(source: Source, reader: _Reader) -> None:
-    """Add resources, calls, data sources, providers and the blocks of override files."""
+def _add_resources(source: Source, reader: _Reader) -> None:
+    """Add resources and data sources."""
     for name, (document, block) in source.resources.items():
+        if reader.keeps(document, f"keys.{name}", f"body.{name}"):
+            continue
         arguments = document.attributes(block)
         deciding = [arguments[each] for each in _OF_INSTANCES if each in arguments]
         others = [node for each, node in arguments.items() if each not in _OF_INSTANCES]
         reader.add(f"keys.{name}", document, *deciding)
         whole = document.source[block.start_byte : block.end_byte]
         reader.add(f"body.{name}", document, *others, *document.blocks(block), text=whole)
+    for name, (document, block) in source.data.items():
+        if not reader.keeps(document, f"data.{name}"):
+            reader.add(f"data.{name}", document, block)
+
+
+def _add_blocks(source: Source, reader: _Reader) -> None:
+    """Add calls, providers and the blocks of override files."""
     for name, (document, block) in source.calls.items():
         arguments = document.attributes(block)
         reader.add(f"keys.module.{name}", document, *(arguments[each] for each in _OF_CALL if each in arguments))
@@ -97,8 +125,6 @@ def _add_blocks(source: Source, reader: _Reader) -> None:
         for argument, node in arguments.items():
             if argument not in _OF_CALL:
                 reader.add(f"argument.{name}.{argument}", document, node)
-    for name, (document, block) in source.data.items():
-        reader.add(f"data.{name}", document, block)
     for number, (document, block) in enumerate(source.providers):
         reader.add(f"provider.{number}", document, block)
     for number, document in enumerate(source.overrides):
@@ -114,13 +140,15 @@ def _add_values(source: Source, reader: _Reader) -> None:
         text = document.source[block.start_byte : block.end_byte] + b"\0" + written + repr(value).encode()
         reader.add(f"var.{name}", document, text=text)
     for name, (document, node) in source.locals.items():
-        reader.add(f"local.{name}", document, node)
+        if not reader.keeps(document, f"local.{name}"):
+            reader.add(f"local.{name}", document, node)
     for name, (document, block) in source.outputs.items():
-        reader.add(f"output.{name}", document, block)
+        if not reader.keeps(document, f"output.{name}"):
+            reader.add(f"output.{name}", document, block)
 
 
-def _names(text: bytes) -> Iterator[str]:
-    """Every name in a text, and what only looks like one, in strings and comments: more names are evaluated again, never fewer.
+def names_in(text: bytes) -> Keys:
+    """Every name in the text of a definition or of a part of one, and what only looks like one, in strings and comments: more names are evaluated again, never fewer.
 
     Reading the text as it stands costs a tenth of parsing it. A comment in the middle of a name hides it, so there the comments are
     removed first; what they leave of a string still has its names.
@@ -128,5 +156,4 @@ def _names(text: bytes) -> Iterator[str]:
     source = text.decode()
     if _INTERRUPTED.search(source):
         source = f"{source}\n{_COMMENT.sub(' ', source)}"
-    for match in _NAME.finditer(source):
-        yield f"{match[1]}.{match[2]}"
+    return frozenset(f"{match[1]}.{match[2]}" for match in _NAME.finditer(source))

@@ -1,5 +1,7 @@
 """One resource instance as the code declares it, and the values of its attributes."""
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -18,6 +20,8 @@ from gateway.terraform.lang.values import EvaluationFailed, Opaque, Unknown, Val
 if TYPE_CHECKING:
     from gateway.terraform.config.module import Module
 
+_PLAIN = re.compile(r"[\w./:-]*")
+"""A key that is written as it is; most are, and there may be thousands."""
 META = frozenset({"count", "for_each", "provider", "depends_on", "lifecycle", "provisioner", "connection"})
 """Arguments and blocks of a resource block that belong to Terraform and are not attributes of the resource."""
 
@@ -49,6 +53,38 @@ class Nested:
     """The `dynamic` block that generates it."""
     key: Value = None
     """Its key in the dynamic block's `for_each`."""
+
+
+def instance_of(module: "Module", name: str, key: str | int | None, scope: EvaluationScope) -> ResourceInstance:
+    """The instance of the resource block `type.name` of a module for one key."""
+    document, block = module.source.resources[name]
+    resource_type, _, own_name = name.partition(".")
+    return ResourceInstance(
+        address=instance_address(module, name, key),
+        resource_type=resource_type,
+        name=own_name,
+        document=document,
+        block=block,
+        scope=scope,
+        module=module,
+        overridden=module.source.overridden_in(document.header(block)),
+    )
+
+
+def instance_address(module: "Module", name: str, key: str | int | None) -> str:
+    """The address of the instance of the resource block `type.name` of a module for one key."""
+    prefix = f"{module.address}." if module.address else ""
+    return f"{prefix}{name}{bracket(key)}"
+
+
+def bracket(key: str | int | None) -> str:
+    """A key as the end of an address: `[0]`, `["a"]`, or empty."""
+    if key is None:
+        return ""
+    if isinstance(key, str) and _PLAIN.fullmatch(key):
+        return f'["{key}"]'
+    quoted = json.dumps(key, ensure_ascii=False)
+    return f"[{quoted.replace('${', '$${').replace('%{', '%%{')}]"
 
 
 def attributes(instance: ResourceInstance) -> Mapping[str, Json]:

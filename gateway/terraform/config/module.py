@@ -1,6 +1,5 @@
 """The module tree of a stack's code: variables, locals, module calls and every resource instance whose key is known."""
 
-import json
 import posixpath
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,14 @@ from gateway.model.json import Json
 from gateway.terraform.config.carried import Carried
 from gateway.terraform.config.data_source import data_value
 from gateway.terraform.config.expansion import Expansion, expand
-from gateway.terraform.config.instance import ResourceInstance, attributes, declared
+from gateway.terraform.config.instance import (
+    ResourceInstance,
+    attributes,
+    bracket,
+    declared,
+    instance_address,
+    instance_of,
+)
 from gateway.terraform.config.source import Source, load_sources
 from gateway.terraform.config.templates import read_template
 from gateway.terraform.files import FileTree
@@ -107,8 +113,8 @@ class Module:
     def recorded(self, name: str, key: Value) -> Value:
         """The live attributes of one instance of a resource or (with `data.`) a data source; None if they are not known."""
         prefix = f"{self.address}." if self.address else ""
-        bracket = "" if key is None else _bracket(key if isinstance(key, int) else values.text(key))
-        return self.live.get(f"{prefix}{name}{bracket}")
+        written = "" if key is None else bracket(key if isinstance(key, int) else values.text(key))
+        return self.live.get(f"{prefix}{name}{written}")
 
     def data(self, name: str, visiting: Visiting = frozenset()) -> Value:
         """The value of `data.type.name`: a policy document is evaluated, any other data source is known only if it is live.
@@ -288,7 +294,7 @@ class Module:
             call = f"{name}.{key!r}"
             if call not in self.child_modules:
                 self.child_modules[call] = self._child(
-                    f"module.{name}{_bracket(key)}", directory, (document, block), scope
+                    f"module.{name}{bracket(key)}", directory, (document, block), scope
                 )
             found[key] = self.child_modules[call]
         return found
@@ -320,8 +326,11 @@ class Module:
             below = (child for child in self.called() if address.startswith(f"{child.address}."))
             return next((found for child in below if (found := child.instance(address)) is not None), None)
         name = ".".join(own.partition("[")[0].split(".")[:2])
-        rows = self.instances_of(name) if name in self.source.resources else ()
-        return next((each for each in rows if each.address == address), None)
+        if name in self.expanded_resources:
+            return next((each for each in self.expanded_resources[name] if each.address == address), None)
+        rows = self._expanded(name) if name in self.source.resources else ()
+        named = ((key, scope) for key, scope in rows if instance_address(self, name, key) == address)
+        return next((instance_of(self, name, key, scope) for key, scope in named), None)
 
     def own_instances(self) -> "tuple[ResourceInstance, ...]":
         """Every resource instance of this module itself whose key is known."""
@@ -330,12 +339,16 @@ class Module:
     def instances_of(self, name: str) -> "tuple[ResourceInstance, ...]":
         """The instances of the resource block `type.name`; none if its keys are not known."""
         if name not in self.expanded_resources:
-            try:
-                expanded = expand(self, *self.source.resources[name])
-            except Unknown:
-                expanded = ()
-            self.expanded_resources[name] = tuple(_instance(self, name, key, scope) for key, scope in expanded)
+            rows = self._expanded(name)
+            self.expanded_resources[name] = tuple(instance_of(self, name, key, scope) for key, scope in rows)
         return self.expanded_resources[name]
+
+    def _expanded(self, name: str) -> Expansion:
+        """Key and scope of each instance of a resource block; none if they are not known."""
+        try:
+            return expand(self, *self.source.resources[name])
+        except Unknown:
+            return ()
 
     def called(self) -> "Iterator[Module]":
         """The directly called modules whose keys are known."""
@@ -350,31 +363,6 @@ class Module:
         yield self
         for child in self.called():
             yield from child.modules()
-
-
-def _instance(module: Module, address: str, key: str | int | None, scope: EvaluationScope) -> ResourceInstance:
-    """The instance of a resource block for one key."""
-    document, block = module.source.resources[address]
-    resource_type, _, name = address.partition(".")
-    prefix = f"{module.address}." if module.address else ""
-    overridden = module.source.overridden_in(document.header(block))
-    return ResourceInstance(
-        address=f"{prefix}{address}{_bracket(key)}",
-        resource_type=resource_type,
-        name=name,
-        document=document,
-        block=block,
-        scope=scope,
-        module=module,
-        overridden=overridden,
-    )
-
-
-def _bracket(key: str | int | None) -> str:
-    if key is None:
-        return ""
-    quoted = json.dumps(key, ensure_ascii=False)
-    return f"[{quoted.replace('${', '$${').replace('%{', '%%{')}]"
 
 
 def load_module(

@@ -16,7 +16,7 @@ from gateway.terraform.config.workspace import DEFAULT, read_workspace
 from gateway.terraform.files import FileTree, file_tree
 from gateway.terraform.lang.expression import LiteralValue, bare
 from gateway.terraform.lang.grammar import read_attribute
-from gateway.terraform.lang.hcl import Document, parse
+from gateway.terraform.lang.hcl import Document, file_bytes, parse
 
 _DEPTH = 40
 _LABELS = {"variable": 2, "output": 2, "module": 2, "provider": 2, "resource": 3, "data": 3}
@@ -114,26 +114,44 @@ def load_sources(
     return loaded
 
 
-def changed_source(sources: Mapping[str, Source], path: Path, content: bytes) -> Source | None:
-    """The directory of a file after the file was changed or added, its other files as they were read.
+def changed_sources(sources: Mapping[str, Source], files: Mapping[Path, Document]) -> Mapping[str, Source] | None:
+    """The directories of some files after these were changed or added, their other files as they were read.
 
-    None if no source has the directory, or if its modules are called from other directories now, or if templates change. Raises `CodeInvalid`.
+    None if no source has one of the directories, or if its modules are called from other directories now, or if templates change. Raises `CodeInvalid`.
     """
-    if any(path in source.templates for source in sources.values()):
+    if any(path in source.templates for source in sources.values() for path in files):
         return None
-    directory = posixpath.normpath(path.parent.as_posix())
-    before = sources.get(directory)
-    if before is None:
-        return None
-    files = _Files(_Read({**before.contents, path: content}), {}, {**before.documents, **_given_documents(before)})
+    by_directory: dict[str, dict[Path, Document]] = {}
+    for path, document in files.items():
+        by_directory.setdefault(posixpath.normpath(path.parent.as_posix()), {})[path] = document
+    changed: dict[str, Source] = {}
+    for directory, own in by_directory.items():
+        after = _changed_source(sources[directory], own) if directory in sources else None
+        if after is None:
+            return None
+        changed[directory] = after
+    return changed
+
+
+def _changed_source(before: Source, changed: Mapping[Path, Document]) -> Source | None:
+    contents = {**before.contents, **{path: file_bytes(document) for path, document in changed.items()}}
+    known = {**before.documents, **_given_documents(before), **changed}
     after = replace(
-        _load_directory(files, directory),
+        _load_directory(_Files(_Read(contents), {}, known), before.directory),
         downloaded=before.downloaded,
         workspace=before.workspace,
         templates=before.templates,
     )
-    same = _called(after) == _called(before) and template_names(after.contents) == template_names(before.contents)
-    return after if same else None
+    return after if _called(after) == _called(before) and _same_templates(before, after, changed) else None
+
+
+def _same_templates(before: Source, after: Source, paths: Collection[Path]) -> bool:
+    """Whether a directory names the templates that it named before; its other files are only looked at if the changed ones do not."""
+    was, now = (
+        template_names({path: each.contents[path] for path in paths if path in each.contents})
+        for each in (before, after)
+    )
+    return was == now or template_names(before.contents) == template_names(after.contents)
 
 
 def _called(source: Source) -> Mapping[str, str | None]:

@@ -36,6 +36,8 @@ _PRECEDENCE = {
     "%": 6,
 }
 _WRAPPERS = frozenset({"literal_value", "collection_value", "template_expr", "for_expr"})
+_ALONE = frozenset({"literal_value", "collection_value", "template_expr"})
+"""Types of nodes that are a whole operand: a row of only one of them has no operators to look for."""
 _ESCAPE = re.compile(r'\\([nrt"\\]|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})|([$%])\2\{|\\')
 _DOUBLED = re.compile(r"([$%])\1\{")
 _PLAIN = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
@@ -54,7 +56,9 @@ def read(document: Document, node: Node) -> Expression:
     cached = document.expressions.get(node.id)
     if cached is None:
         try:
-            cached = _row(document, [node])
+            inner = node.children
+            alone = node.type == "expression" and len(inner) == 1 and inner[0].type in _ALONE
+            cached = _term(document, inner[0]) if alone else _row(document, [node])
         except RecursionError:
             cached = e.Unsupported(node.start_byte, node.end_byte, TOO_DEEP)
         document.expressions[node.id] = cached
@@ -101,7 +105,8 @@ def unescape(text: str) -> str:
             raise ValueError(f"{match.group()} is not an escape sequence")
         return _PLAIN[code] if code in _PLAIN else chr(int(code[1:], 16))
 
-    return unicodedata.normalize("NFC", _ESCAPE.sub(replace, text))
+    escaped = "\\" in text or "$$" in text or "%%" in text
+    return unicodedata.normalize("NFC", _ESCAPE.sub(replace, text) if escaped else text)
 
 
 # ------------------------------------------------------------------------------------------------ operators

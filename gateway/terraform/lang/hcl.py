@@ -21,7 +21,7 @@ _EXPONENT = re.compile(rb"(?<![\w.])\d+(?:\.\d+)?[eE][+-]?\d+(?!\w)")
 _BOM = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Document:
     """One parsed file. `source` is the file's exact bytes; nodes are tree-sitter's and belong to this document only."""
 

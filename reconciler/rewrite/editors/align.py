@@ -8,10 +8,12 @@ Comments and empty lines end a run. Trailing comments share a column over direct
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from tree_sitter import Node
 
-from gateway.terraform.lang.hcl import Document
+from gateway.terraform.lang.hcl import Document, parse
+from reconciler.rewrite.editors.splice import common_start
 
 _COMMENT = re.compile(rb"(\s*,)?\s*((?:#|//|/\*).*)?$")
 
@@ -29,16 +31,61 @@ class _Row:
     """The line on which its value ends: a later line for a heredoc."""
 
 
-def aligned(document: Document) -> bytes:
-    """The source of a document with every run aligned."""
-    source = document.source
-    rows = {row.line: row for row in _rows(document)}
-    result = bytearray(source)
-    for run in reversed(list(_runs(rows))):
-        texts = _aligned_run(source, run)
-        for row, text in reversed(list(zip(run, texts, strict=True))):
-            result[row.start : _line_end(source, row.value_end)] = text
+def aligned(document: Document, among: Sequence[Node] | None = None) -> bytes:
+    """The source of a document with every run aligned, or only those in some of its nodes."""
+    result = bytearray(document.source)
+    for row, text in reversed(list(_texts(document, [document.tree.root_node] if among is None else among))):
+        result[row.start : _line_end(document.source, row.value_end)] = text
     return bytes(result)
+
+
+def _texts(document: Document, among: Sequence[Node]) -> Iterator[tuple[_Row, bytes]]:
+    """Each row in some nodes, in order, with the text that it has if its run is aligned."""
+    rows = {row.line: row for row in _rows(document, among)}
+    for run in _runs(rows):
+        yield from zip(run, _aligned_run(document.source, run), strict=True)
+
+
+def realigned(before: Document, after: Document) -> Document:
+    """The later version of a document, realigned if the earlier was aligned. Raises `CodeInvalid`."""
+    if not _is_aligned(before):
+        return after
+    start = common_start(before.source, after.source)
+    same = common_start(before.source[start:][::-1], after.source[start:][::-1])
+    source = aligned(after, _touched(after, start, len(after.source) - same))
+    result = after if source == after.source else parse(after.path, source)
+    _ALIGNED[result] = True
+    return result
+
+
+_ALIGNED: WeakKeyDictionary[Document, bool] = WeakKeyDictionary()
+"""Whether a document is aligned, as far as that was asked: each is looked at once, however many edits are tried in it."""
+
+
+def _is_aligned(document: Document) -> bool:
+    if document not in _ALIGNED:
+        _ALIGNED[document] = all(_is_aligned_in(document, nodes) for nodes in _apart(document))
+    return _ALIGNED[document]
+
+
+def _is_aligned_in(document: Document, nodes: Sequence[Node]) -> bool:
+    source = document.source
+    return all(source[row.start : _line_end(source, row.value_end)] == text for row, text in _texts(document, nodes))
+
+
+def _apart(document: Document) -> Iterator[Sequence[Node]]:
+    """The top-level nodes in groups that no run leaves: each block, or everything where attributes stand at the top."""
+    top = document.root.children
+    if any(node.type == "attribute" for node in top):
+        yield top
+    else:
+        yield from ([node] for node in top)
+
+
+def _touched(document: Document, start: int, end: int) -> Sequence[Node]:
+    """The groups of top-level nodes at a span."""
+    found = (nodes for nodes in _apart(document) if nodes[0].start_byte <= end and start <= nodes[-1].end_byte)
+    return [node for nodes in found for node in nodes]
 
 
 def _line_end(source: bytes, offset: int) -> int:
@@ -46,16 +93,16 @@ def _line_end(source: bytes, offset: int) -> int:
     return len(source) if end < 0 else end
 
 
-def _rows(document: Document) -> Iterator[_Row]:
-    """Every attribute or object element with `=` that comes first on its line and is aligned by the rules above."""
-    todo = [document.tree.root_node]
+def _rows(document: Document, among: Sequence[Node]) -> Iterator[_Row]:
+    """Every attribute or object element in some nodes with `=` that comes first on its line and is aligned by the rules above."""
+    todo = list(among)
     while todo:
         node = todo.pop()
-        todo.extend(node.children)
-        if node.type in ("attribute", "object_elem"):
-            row = _row(document, node)
-            if row is not None:
-                yield row
+        is_item = node.type in ("attribute", "object_elem")
+        if is_item and (row := _row(document, node)) is not None:
+            yield row
+        if not is_item or node.start_point.row != node.end_point.row:  # what is within a line does not begin one
+            todo.extend(node.children)
 
 
 def _row(document: Document, node: Node) -> _Row | None:

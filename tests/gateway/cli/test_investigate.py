@@ -103,6 +103,7 @@ def test_blame_shows_the_history(sentinel: Callable[..., Any], document: Documen
     assert shown.startswith(WHAT)
     for word in ("agent", "availability", "incident", "A-1"):
         assert word in shown
+    assert sentinel("blame", *WHAT.rsplit(".", 1)).stdout == shown, "the attribute may be a word of its own"
 
 
 BAD = {

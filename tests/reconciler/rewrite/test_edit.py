@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,9 @@ from gateway.terraform.config.module import declared, load_module
 from gateway.terraform.lang.hcl import parse
 from reconciler.model import Wanted
 from reconciler.rewrite.edit import edit
+from tests.bench.real_code import write_flat
+from tests.bench.rewrite import SHAPES
+from tests.kit.growth import assert_linear, work
 
 CASES = sorted((Path(__file__).parents[2] / "cases" / "edits").iterdir())
 
@@ -253,3 +256,35 @@ def test_line_endings_are_kept(tmp_path: Path) -> None:
     wanted = [Wanted(address="aws_sqs_queue.a", attribute="delay_seconds", value=5)]
     after = edit(tmp_path, wanted, {Path("main.tf"): code}).files[Path("main.tf")]
     assert after.count(b"\r\n") == after.count(b"\n") == 4
+
+
+@pytest.mark.parametrize("shape", sorted(SHAPES))
+def test_the_work_grows_as_the_code_does(shape: str, tmp_path: Path) -> None:
+    """Two values in code of the styles that `python -m tests.bench rewrite` measures."""
+    write, attribute, value = SHAPES[shape]
+
+    def written(resources: int) -> Callable[[], object]:
+        root = tmp_path / str(resources)
+        address = write(root, resources)
+        wanted = [
+            Wanted(address=address, attribute=attribute, value=value),
+            Wanted(address=address, attribute="tags.Owner", value="team-other"),
+        ]
+        return lambda: edit(root, wanted)
+
+    assert_linear(written, 50)
+
+
+def test_a_candidate_costs_no_more_in_a_root_of_many_files(tmp_path: Path) -> None:
+    """What each further candidate costs: the code is read once, whatever is tried in it afterwards."""
+
+    def candidates(resources: int) -> int:
+        root = tmp_path / str(resources)
+        address = write_flat(root, resources)
+        one = Wanted(address=address, attribute="visibility_timeout_seconds", value=77)
+        two = Wanted(address=address, attribute="tags.Owner", value="team-other")
+        edit(root, [one, two])
+        return work(lambda: edit(root, [one, two])) - work(lambda: edit(root, [one]))
+
+    small, large = candidates(100), candidates(400)
+    assert large < 2 * small

@@ -7,7 +7,8 @@ import pytest
 
 from gateway.model.path import AttributePath
 from gateway.terraform.config.module import load_module
-from reconciler.rewrite.footprint import Footprint, differences, footprints, locate
+from reconciler.rewrite.footprint import Footprint, differences, locate
+from reconciler.rewrite.footprint_parts import footprints
 from tests.kit.growth import assert_linear
 
 MAIN = """

@@ -7,6 +7,7 @@ import pytest
 from gateway.errors import CodeInvalid
 from gateway.terraform.config.changed import all_definitions, changed_module
 from gateway.terraform.config.module import Module, load_module
+from gateway.terraform.lang.hcl import parse
 
 FILES = {
     Path("main.tf"): b"""locals {
@@ -40,8 +41,8 @@ def before(tmp_path: Path) -> Module:
 
 
 def _changed(before: Module, path: str, old: bytes, new: bytes) -> Module | None:
-    content = FILES[Path(path)].replace(old, new)
-    found = changed_module(before, all_definitions(before), Path(path), content)
+    now = parse(Path(path), FILES[Path(path)].replace(old, new))
+    found = changed_module(before, all_definitions(before), {now.path: now})
     return None if found is None else found[0]
 
 
@@ -69,15 +70,28 @@ def test_an_edit_that_changes_which_modules_there_are_is_read_whole(before: Modu
 
 
 def test_a_file_of_another_directory_is_read_whole(before: Module) -> None:
-    assert changed_module(before, all_definitions(before), Path("other/main.tf"), b"") is None
+    other = parse(Path("other/main.tf"), b"")
+    assert changed_module(before, all_definitions(before), {other.path: other}) is None
 
 
 def test_a_new_file_is_read(before: Module) -> None:
-    found = changed_module(before, all_definitions(before), Path("more.tf"), b"locals {\n  e = local.c\n}\n")
+    more = parse(Path("more.tf"), b"locals {\n  e = local.c\n}\n")
+    found = changed_module(before, all_definitions(before), {more.path: more})
     assert found is not None
     assert found[0].local("e") == 5
 
 
-def test_what_does_not_parse_is_refused(before: Module) -> None:
-    with pytest.raises(CodeInvalid, match=r"main\.tf:2"):
-        _changed(before, "main.tf", b"a = 1", b"a = (")
+def test_files_of_several_directories_are_changed_together(before: Module) -> None:
+    module = parse(
+        Path("m/main.tf"), FILES[Path("m/main.tf")].replace(b"size * 2", b"size * var.by") + b'variable "by" {}\n'
+    )
+    root = parse(Path("main.tf"), FILES[Path("main.tf")].replace(b"local.b\n", b"local.b\n  by = 5\n"))
+    found = changed_module(before, all_definitions(before), {module.path: module, root.path: root})
+    assert found is not None
+    assert found[0].local("d") == 10
+    assert found[0].evaluated["local.a"] == 1
+
+
+def test_what_is_declared_twice_is_refused(before: Module) -> None:
+    with pytest.raises(CodeInvalid, match=r"local a is already declared at main\.tf:2"):
+        _changed(before, "main.tf", b"b = local.a + 1", b"}\nlocals {\n  a = 2\n  b = 1")

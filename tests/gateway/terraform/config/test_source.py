@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import CodeInvalid
-from gateway.terraform.config.source import changed_source, load_sources
+from gateway.terraform.config.source import Source, changed_sources, load_sources
 from gateway.terraform.files import DiskTree
+from gateway.terraform.lang.hcl import parse
 
 
 def _write(root: Path, files: Mapping[str, str]) -> None:
@@ -49,11 +50,17 @@ def test_templates_are_read_with_the_code_that_names_them(tmp_path: Path) -> Non
     assert loaded["."].templates == {Path("t.tftpl"): b"a"}
     assert load_sources(tmp_path, {Path("t.tftpl"): b"c"}, {})["."].templates == {Path("t.tftpl"): b"c"}
     assert load_sources(DiskTree(tmp_path), {}, {})["."].templates == {}
-    same = changed_source(loaded, Path("more.tf"), b"")
+
+    def changed(path: str, text: str) -> Mapping[str, Source] | None:
+        return changed_sources(loaded, {Path(path): parse(Path(path), text.encode())})
+
+    same = changed("more.tf", "")
     assert same is not None
-    assert same.templates == loaded["."].templates
-    assert changed_source(loaded, Path("t.tftpl"), b"c") is None
-    assert changed_source(loaded, Path("main.tf"), call.replace("/t", "/other").encode()) is None
+    assert same["."].templates == loaded["."].templates
+    assert changed("t.tftpl", "c = 1") is None
+    assert changed("main.tf", call.replace("/t", "/other")) is None
+    assert changed("more.tf", call.replace("x =", "y =")) is not None
+    assert changed("more.tf", call.replace("x =", "y =").replace("/t", "/other")) is None
 
 
 def test_files_that_terraform_ignores_are_ignored(tmp_path: Path) -> None:

@@ -1,0 +1,58 @@
+"""The lines that show what a held call changes, and whether they show all of it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+MOST_LINES: Final = 10
+LONGEST_BLOCK: Final = 2_700
+"""Characters of the lines together, as Slack counts them; it refuses a section with more than 3,000."""
+_VALUE: Final = 300
+"""Characters of a value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeLines:
+    """One line for each effect."""
+
+    text: str
+    whole: bool
+    """Whether nothing was left out."""
+
+
+def change_lines(effects: Sequence[Mapping[str, Any]]) -> ChangeLines:
+    """The first effects, as `address.attribute: before → value`."""
+    lines = [_change(effect) for effect in effects]
+    text = code_text(lines[:MOST_LINES])
+    long = any(len(_json(effect.get(name))) > _VALUE for effect in effects for name in ("before", "value"))
+    return ChangeLines(
+        text=text[:LONGEST_BLOCK], whole=len(lines) <= MOST_LINES and len(text) <= LONGEST_BLOCK and not long
+    )
+
+
+def code_text(lines: Sequence[str]) -> str:
+    """The lines as text in a block of code: control characters as escapes, nothing that ends the block or that Slack interprets."""
+    plain = (visible(line).replace("`", "'").replace("\n", " ") for line in lines)
+    return "\n".join(plain).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def visible(text: str) -> str:
+    """The text with control characters as escapes, also those that change the direction of writing."""
+    return "".join(each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text)
+
+
+def _change(effect: Mapping[str, Any]) -> str:
+    where = f"{effect.get('address')}.{effect.get('attribute')}"
+    if effect.get("action") != "set":
+        return f"{effect.get('action')} {where}"
+    return f"{where}: {_value(effect, 'before')} → {_value(effect, 'value')}"
+
+
+def _value(effect: Mapping[str, Any], name: str) -> str:
+    text = "(secret)" if effect.get("sensitive") else _json(effect.get(name))
+    return text if len(text) <= _VALUE else f"{text[:_VALUE]}…"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,29 @@
+"""The lines of a change."""
+
+from gateway.notices.change_lines import LONGEST_BLOCK, change_lines, code_text, visible
+from tests.kit.held import effect
+
+
+def test_each_effect_has_a_line() -> None:
+    made = change_lines([effect(), effect(action="delete"), effect(value={"a": "ü"}, sensitive=False)])
+    where = "aws_sqs_queue.jobs.delay_seconds"
+    assert made.text.splitlines() == [f"{where}: 0 → 9", f"delete {where}", f'{where}: 0 → {{"a": "ü"}}']
+    assert made.whole
+
+
+def test_secrets_are_named_and_not_shown() -> None:
+    made = change_lines([effect(value={"hmac_sha256": "d" * 64}, sensitive=True)])
+    assert made.text.endswith("(secret) → (secret)")
+
+
+def test_what_is_left_out_is_not_whole() -> None:
+    many = change_lines([effect()] * 11)
+    long = change_lines([effect(value="x" * 299)])
+    wide = change_lines([effect("&" * 200, value=1)] * 10)
+    assert [made.whole for made in (many, long, wide)] == [False, False, False]
+    assert len(wide.text) == LONGEST_BLOCK
+
+
+def test_nothing_in_a_line_ends_the_block_or_means_something() -> None:
+    assert code_text(["a`b\n<!here>&"]) == "a'b &lt;!here&gt;&amp;"
+    assert visible("a\u202eb\x1bc\nd") == "a\\u202eb\\x1bc\nd"
