@@ -12,6 +12,7 @@ READMES = (
     *TABLES,
     "gateway/ledger/README.md",
     "gateway/signals/README.md",
+    "gateway/doors/console/README.md",
     "policies/README.md",
     "tests/bench/README.md",
     "tests/bench/drift/README.md",
