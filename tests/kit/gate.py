@@ -38,6 +38,7 @@ from gateway.settings import (
     StackSettings,
     UpstreamSettings,
 )
+from gateway.settings_console import ConsoleSettings
 from gateway.settings_run_task import RunTaskSettings
 from gateway.settings_signals import SignalSourceSettings
 from tests.kit.upstream import UpstreamStub
@@ -77,6 +78,7 @@ class Gate:
     signals: tuple[SignalSourceSettings, ...] = ()
     run_task: RunTaskSettings = field(default_factory=RunTaskSettings)
     policy: PolicySettings = field(default_factory=PolicySettings)
+    console: ConsoleSettings = field(default_factory=ConsoleSettings)
     more_stacks: tuple[StackSettings, ...] = ()
     """Besides the copy of the case's."""
     data: Path | None = None
@@ -190,6 +192,7 @@ class Gate:
                 signals=self.signals,
                 run_task=self.run_task,
                 policy=self.policy,
+                console=self.console,
                 stacks=(
                     StackSettings(name="kafka", path=self.stack, mode=self.mode, data_plane=self.data_plane),
                     *self.more_stacks,
