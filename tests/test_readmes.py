@@ -13,6 +13,7 @@ READMES = (
     "gateway/ledger/README.md",
     "gateway/notices/README.md",
     "gateway/signals/README.md",
+    "gateway/doors/console/README.md",
     "policies/README.md",
     "tests/bench/README.md",
     "tests/bench/drift/README.md",

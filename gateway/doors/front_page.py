@@ -31,13 +31,14 @@ records the decision, applies what passes once, and writes it back into the Terr
 <code>sentinel session</code>:</p>
 <pre>export AWS_ENDPOINT_URL={url}</pre>
 <ul>
-<li><a href="/v1/docs">The JSON API</a> (<a href="/v1/openapi.json">OpenAPI</a>)</li>
+{console}<li><a href="/v1/docs">The JSON API</a> (<a href="/v1/openapi.json">OpenAPI</a>)</li>
 <li><a href="/readyz">Readiness</a>: stacks, policy, and what is wrong at the moment</li>
 <li>The <code>README.md</code> of the repository says how to start, and how to write contracts and policies</li>
 </ul>
 </body>
 </html>
 """
+_CONSOLE: Final = '<li><a href="/console">The console</a>: what happens, what waits for you, who holds what</li>\n'
 _STYLE_HASH: Final = base64.b64encode(sha256(_STYLE.encode()).digest()).decode()
 _HEADERS: Final = [
     ("content-type", "text/html; charset=utf-8"),
@@ -59,9 +60,12 @@ def is_browser_at_root(scope: Scope) -> bool:
     return any(name == b"accept" and b"text/html" in value.lower() for name, value in scope["headers"])
 
 
-async def send_front_page(scope: Scope, send: Send, public_url: str = "") -> None:
-    """Send the page. Without `public_url` it names the host that the browser called."""
+async def send_front_page(scope: Scope, send: Send, public_url: str = "", *, console: bool = False) -> None:
+    """Send the page. Without `public_url` it names the host that the browser called. `console` is whether there is one."""
     host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
-    page = _PAGE.format(style=_STYLE, url=escape(public_url or f"{scope.get('scheme', 'http')}://{host}")).encode()
+    link = _CONSOLE if console else ""
+    page = _PAGE.format(
+        style=_STYLE, console=link, url=escape(public_url or f"{scope.get('scheme', 'http')}://{host}")
+    ).encode()
     headers = [*_HEADERS, ("content-length", str(len(page)))]
     await send_response(send, 200, headers, b"" if scope["method"] == "HEAD" else page)

@@ -64,7 +64,7 @@ class DoorRouter:
         elif signed_for_aws(scope):
             await self._metered(self._aws, scope, receive, send)
         elif is_browser_at_root(scope):
-            await send_front_page(scope, send, self._public_url)
+            await send_front_page(scope, send, self._public_url, console="/console" in self._doors)
         else:
             await self._metered(self._unsigned(scope), scope, receive, send)
 

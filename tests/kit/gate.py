@@ -39,6 +39,7 @@ from gateway.settings import (
     UpstreamSettings,
 )
 from gateway.settings_notices import ChatSettings, WebhookSettings
+from gateway.settings_console import ConsoleSettings
 from gateway.settings_run_task import RunTaskSettings
 from gateway.settings_signals import SignalSourceSettings
 from gateway.settings_telemetry import TelemetrySettings
@@ -82,6 +83,7 @@ class Gate:
     webhooks: tuple[WebhookSettings, ...] = ()
     policy: PolicySettings = field(default_factory=PolicySettings)
     telemetry: TelemetrySettings = field(default_factory=TelemetrySettings)
+    console: ConsoleSettings = field(default_factory=ConsoleSettings)
     more_stacks: tuple[StackSettings, ...] = ()
     """Besides the copy of the case's."""
     data: Path | None = None
@@ -198,6 +200,7 @@ class Gate:
                 webhooks=self.webhooks,
                 policy=self.policy,
                 telemetry=self.telemetry,
+                console=self.console,
                 stacks=(
                     StackSettings(name="kafka", path=self.stack, mode=self.mode, data_plane=self.data_plane),
                     *self.more_stacks,

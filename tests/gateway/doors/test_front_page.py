@@ -14,13 +14,13 @@ def _scope(method: str = "GET", path: str = "/", query: bytes = b"", *headers: t
     return {"type": "http", "method": method, "path": path, "query_string": query, "headers": [*headers]}
 
 
-async def _page(scope: dict[str, Any], public_url: str = "") -> tuple[dict[str, str], str]:
+async def _page(scope: dict[str, Any], public_url: str = "", *, console: bool = False) -> tuple[dict[str, str], str]:
     sent: list[Message] = []
 
     async def send(message: Message) -> None:
         sent.append(message)
 
-    await send_front_page(scope, send, public_url)
+    await send_front_page(scope, send, public_url, console=console)
     headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
     return headers, sent[1]["body"].decode()
 
@@ -66,3 +66,9 @@ async def test_a_head_request_gets_no_body() -> None:
     headers, page = await _page(_scope("HEAD", "/", b"", ACCEPT))
     assert page == ""
     assert int(headers["content-length"]) > 500
+
+
+async def test_the_console_is_named_where_there_is_one() -> None:
+    _, page = await _page(_scope("GET", "/", b"", ACCEPT), console=True)
+    assert 'href="/console"' in page
+    assert "/console" not in (await _page(_scope("GET", "/", b"", ACCEPT)))[1]

@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 from datetime import timedelta
 from ipaddress import ip_network
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +12,12 @@ import pytest
 from gateway.doors.console.session import SessionCookies
 from gateway.doors.console.visitor import Visitor, Visitors
 from gateway.model.caller import ActorKind
+from gateway.model.record import Stage
 from gateway.ports import Key
 from gateway.settings_console import ConsoleSettings
+from tests.kit.console import FROM_HERE, Person, held
 from tests.kit.doubles import NOW, FixedClock
+from tests.kit.gate import Gate
 
 SSO = ConsoleSettings(sso_header="x-forwarded-email", sso_peers=(ip_network("10.0.0.5/32"), ip_network("fd00::/8")))
 COOKIES = SessionCookies(key=b"k" * 32, https=False)
@@ -112,3 +116,20 @@ def test_the_keys_are_listed_once_for_many_requests() -> None:
     asyncio.run(many())
     assert ring.listed < 20
     assert ring.asked.count("SNTL3") == 20
+
+
+@pytest.mark.allow_hosts(["127.0.0.1"])
+@pytest.mark.parametrize(("network", "status"), [("127.0.0.1/32", 200), ("10.0.0.5/32", 303)])
+def test_through_a_running_gateway_only_the_proxy_is_believed(tmp_path: Path, network: str, status: int) -> None:
+    console = ConsoleSettings(sso_header="x-forwarded-email", sso_peers=(ip_network(network),))
+    with Gate(directory=tmp_path, console=console) as gate:
+        person = Person(gate.url, headers={**FROM_HERE, "x-forwarded-email": "human"})
+        page = person.get("/console/approvals")
+        assert page.status_code == status
+        assert ("signed in by the proxy" in page.text) is (status == 200)
+        mutation = held(gate)
+        given = person.post(f"/console/mutations/{mutation}/reject", data={"reason": "Not in a freeze"})
+        assert (given.headers["location"] == "/console/sign-in") is (status != 200)
+        assert [record.actor for record in gate.records(stage=Stage.REJECTED)] == (["human"] if status == 200 else [])
+        machine = Person(gate.url, headers={**FROM_HERE, "x-forwarded-email": "agent"})
+        assert machine.get("/console/approvals").status_code == 303
