@@ -38,8 +38,8 @@ from gateway.settings import (
     StackSettings,
     UpstreamSettings,
 )
-from gateway.settings_notices import ChatSettings, WebhookSettings
 from gateway.settings_console import ConsoleSettings
+from gateway.settings_notices import ChatSettings, WebhookSettings
 from gateway.settings_run_task import RunTaskSettings
 from gateway.settings_signals import SignalSourceSettings
 from gateway.settings_telemetry import TelemetrySettings
