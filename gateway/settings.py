@@ -318,9 +318,7 @@ class Settings(BaseSettings):
     console: ConsoleSettings = ConsoleSettings()
     chat: ChatSettings = ChatSettings()
     webhooks: Annotated[tuple[WebhookSettings, ...], AfterValidator(distinct_webhooks)] = ()
-    """Receivers of signed webhooks."""
     exports: tuple[ExportSettings, ...] = ()
-    """What `sentinel export --follow` keeps up to date."""
     mcp: McpSettings = McpSettings()
     stacks: tuple[StackSettings, ...] = ()
     signals: Annotated[tuple[SignalSourceSettings, ...], AfterValidator(distinct)] = ()

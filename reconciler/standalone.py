@@ -18,7 +18,7 @@ from reconciler.proof.proofs import Verified, describe
 from reconciler.proof.propose import ProofContext, attempt
 from reconciler.proof.suggested import AskedOnce
 from reconciler.report import Report, write
-from reconciler.rewrite.adopt import wanted_replacement
+from reconciler.rewrite.adopt import is_replacement, wanted_replacement
 from reconciler.rewrite.create import Live, import_id_of, wanted_creations
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.suggest.suggest import Suggestions
@@ -206,7 +206,8 @@ def _with_plan(report: Report, saved: SavedPlan | None, plan: TerraformPlan | No
 def whole_or_not(drifts: Sequence[Drift], left: Sequence[Left]) -> tuple[list[Drift], list[Left]]:
     """The same without new resources of which any value is left: a block that says less than what is there would change it."""
     short = {entry.wanted.address: entry for entry in left}
-    dropped = {drift.wanted.address for drift in drifts if is_new(drift.wanted)} & short.keys()
+    blocks = [drift.wanted for drift in drifts if is_new(drift.wanted) and not is_replacement(drift.wanted)]
+    dropped = {wanted.address for wanted in blocks} & short.keys()
     named = [
         Left(
             wanted=drift.wanted,

@@ -120,6 +120,8 @@ def classify_foreign_drift(
         )
         if change.attribute == WHOLE and change.actions == ("create",) and change.address in gone:
             drifts.append(Drift(wanted=want, before=_DECLARED, origin=origin))
+        elif change.address in plan.imports and _is_open(change, plan):
+            continue  # it follows from a value that is not in the code yet
         elif change.address in plan.imports and change.attribute != WHOLE and not change.sensitive:
             # A new block does not say yet what the resource has.
             drifts.append(Drift(wanted=want, before=change.other, origin=origin))
@@ -128,6 +130,12 @@ def classify_foreign_drift(
         elif plan.sets(change) or not _set_elsewhere(change, plan):
             drifts.append(Drift(wanted=want, before=change.other, origin=origin))
     return tuple(drifts), tuple(left)
+
+
+def _is_open(change: ResourceChange, plan: TerraformPlan) -> bool:
+    """Whether what the attribute becomes is only known after an apply."""
+    planned = plan.planned.get(change.address, {}).get(change.top)
+    return planned is not None and planned.unknown is not None
 
 
 def superseded_reason(later: str) -> str:

@@ -1,5 +1,6 @@
 """Gives an address the resource that took the place of its own: an `import` block with the new id, and nothing else."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from tree_sitter import Node
@@ -25,6 +26,11 @@ def wanted_replacement(replaced: ReplacedResource) -> Wanted:
     """The import of a resource that took the place of another, as a value that is wanted of its address."""
     value = {"import_id": replaced.created.import_id, REPLACES: replaced.old_id}
     return Wanted(address=replaced.address, attribute=WHOLE, value=value)
+
+
+def is_replacement(wanted: Wanted) -> bool:
+    """Whether only the import of a resource is wanted, whose block the code has."""
+    return isinstance(wanted.value, Mapping) and REPLACES in wanted.value
 
 
 def adopted(code: EditedCode, wanted: Wanted, import_id: str) -> EditedCode:
