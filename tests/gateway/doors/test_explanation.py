@@ -44,7 +44,7 @@ def test_a_record_of_an_older_version_is_explained_as_far_as_it_goes() -> None:
     found = explanation_of([decided(finding())], sees_all=True)
     assert (found["verdict"], found["contest"], found["state"]) == ("deny", None, "denied")
     assert found["facts"]["effects"] == []
-    assert found["approval"] == {"needs": None, "answers": [], "used": None, "held_as": ""}
+    assert found["approval"] == {"needs": None, "answers": [], "used": None, "held_as": "", "would_end": []}
     assert "  No. [SEN-X, built into Sentinel]" in found["text"]
 
 
