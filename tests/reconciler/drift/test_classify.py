@@ -1,5 +1,6 @@
 """From mutations and plans to wanted values: what is written, what stays out of code, what a human must look at."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,7 +11,7 @@ from gateway.model.mutation import Effect, EffectAction
 from reconciler.drift.applied import AppliedMutation
 from reconciler.drift.classify import classify_foreign_drift, classify_mutation
 from reconciler.model import DriftOrigin, Wanted, is_gone
-from reconciler.terraform.plan import ResourceChange, TerraformPlan
+from reconciler.terraform.plan import PlannedValue, ResourceChange, TerraformPlan
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)
 GROUP = "aws_autoscaling_group.web"
@@ -154,6 +155,14 @@ def test_what_the_state_has_and_aws_has_not_leaves_the_code() -> None:
     )
     (drift,), left = classify_foreign_drift(_plan(create, drift=(gone,)), {})
     assert (drift.wanted.address, is_gone(drift.wanted), left) == ("aws_x.a", True, ())
+
+
+def test_of_what_is_imported_only_known_values_are_wanted() -> None:
+    changes = tuple(ResourceChange(address="aws_x.a", attribute=name, live="l", other=None) for name in ("arn", "size"))
+    planned = {"aws_x.a": {"arn": PlannedValue(live="l", unknown=True), "size": PlannedValue(live="l", after="o")}}
+    plan = replace(_plan(*changes), imports=("aws_x.a",), planned=planned)
+    drifts, left = classify_foreign_drift(plan, {})
+    assert ([drift.wanted.attribute for drift in drifts], left) == (["size"], ())
 
 
 def test_code_that_is_ahead_is_not_drift() -> None:

@@ -8,7 +8,7 @@ from gateway.terraform.config.module import load_module
 from reconciler.drift.creations import Created
 from reconciler.drift.replaced import ReplacedResource
 from reconciler.model import Edited
-from reconciler.rewrite.adopt import imported_addresses, wanted_replacement
+from reconciler.rewrite.adopt import imported_addresses, is_replacement, wanted_replacement
 from reconciler.rewrite.create import create
 
 MAIN = Path("main.tf")
@@ -29,6 +29,7 @@ def test_an_import_is_added_and_the_block_stays(tmp_path: Path) -> None:
     assert after == f'{CODE}\nimport {{\n  to = aws_security_group.web\n  id = "sg-2"\n}}\n'
     (tmp_path / "main.tf").write_text(after)
     assert imported_addresses(load_module(tmp_path)) == {"aws_security_group.web"}
+    assert [is_replacement(each.wanted) for each in _adopt(tmp_path, {"main.tf": CODE}).edits] == [True]
 
 
 def test_an_import_from_an_earlier_time_gets_the_new_id(tmp_path: Path) -> None:
