@@ -29,7 +29,7 @@ def deliveries(
         show_json(reply)
         return
     if not reply["receivers"]:
-        console.print("No webhook and no chat is set ([[webhooks]], [chat.slack]).")
+        console.print("No webhook and no chat is set ([[webhooks]], [chat.slack]).", markup=False)
         return
     show_table(
         "Deliveries", ["at", "receiver", "type", "mutation", "state", "answer", "id"], _rows(reply["deliveries"])

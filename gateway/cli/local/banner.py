@@ -20,6 +20,9 @@ def show_banner(workspace: Workspace, keys: Mapping[str, Key], *, region: str, a
     """Print the export lines of each actor, those common to all actors, and commands to try next."""
     url = workspace.url
     console.print(f"\n[bold]Sentinel is ready.[/bold]  AWS endpoint and API: {url}   API description: {url}/v1/docs")
+    console.print(
+        f"For people: {url}/console (sign in with the human's SENTINEL_TOKEN)   For agents: {url}/mcp (`sentinel mcp` prints their settings)"
+    )
     for name in _SHOWN:
         key = keys[name]
         console.print(f"\n[bold]{name}[/bold] ({key.actor})")

@@ -80,4 +80,4 @@ def test_an_operator_has_it_sent_again(
 
 def test_without_receivers_it_says_so(gate: Gate, speak_as: Callable[..., None], sentinel: Callable[..., Any]) -> None:
     speak_as(gate, "human")
-    assert sentinel("deliveries").stdout.startswith("No webhook and no chat is set")
+    assert sentinel("deliveries").stdout == "No webhook and no chat is set ([[webhooks]], [chat.slack]).\n"

@@ -25,6 +25,8 @@ def printed(capsys: pytest.CaptureFixture[str], workspace: Workspace, *, applied
 def test_endpoint_and_three_sets_of_credentials(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(capsys, Workspace(root=tmp_path, port=9000, simulated_port=9001))
     assert "Sentinel is ready.  AWS endpoint and API: http://127.0.0.1:9000" in text
+    assert "http://127.0.0.1:9000/console" in text
+    assert "http://127.0.0.1:9000/mcp" in text
     for name in ("agent", "human", "pipeline"):
         assert f"export AWS_SECRET_ACCESS_KEY={name}-secret" in text
         assert f"export SENTINEL_TOKEN={KEYS[name].id}.{name}-secret" in text
