@@ -114,11 +114,12 @@ def written_names(stack: Stack, address: str) -> frozenset[str]:
     return frozenset({*document.attributes(block), *blocks} - META)
 
 
-def code_sources(stacks: Stacks, stack: str) -> tuple[DataSource, DataSource]:
-    """The code and the state of a stack, or of all, with why a newer version is not in force."""
+def code_sources(stacks: Stacks, stack: str, caller: Caller) -> tuple[DataSource, DataSource]:
+    """The code and the state of a stack, or of all; with why a newer version is not in force, which quotes code and paths, for people and pipelines."""
     problems = [each for each in stacks.problems if not stack or each.startswith(f"{stack}: ")]
     status = ReadStatus.FAILED if problems else ReadStatus.OK
-    error = f"The last valid version is shown. {' '.join(problems)}" if problems else ""
+    why = " ".join(problems) if caller.sees_all else "Only people and pipelines see why a newer one cannot be loaded."
+    error = f"The last valid version is shown. {why}" if problems else ""
     return DataSource(name="code", status=status, error=error), DataSource(name="state", status=status, error=error)
 
 

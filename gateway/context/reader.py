@@ -77,7 +77,7 @@ class ContextReader:
             "data_health": self._health(caller, found, live, attribute, max_age).to_json(),
         }
 
-    async def resources(self, query: ResourceQuery) -> dict[str, Any]:
+    async def resources(self, caller: Caller, query: ResourceQuery) -> dict[str, Any]:
         """The resources that fit, a page of them. Raises `errors.NotFound` for a stack that there is not."""
         loaded = self.stacks.snapshot()
         size = _BYTES_OF_A_RESOURCE * sum(
@@ -86,7 +86,7 @@ class ContextReader:
         found, more = await off_loop(size, lambda: find_resources(loaded, query))
         next_after = f"{found[-1].stack.name}:{found[-1].address}" if more else ""
         health = DataHealth(
-            read_at=self.clock.now(), sources=code_sources(self.stacks, ""), code_revision=loaded.revision
+            read_at=self.clock.now(), sources=code_sources(self.stacks, "", caller), code_revision=loaded.revision
         )
         return {
             "resources": [each.summary() for each in found],
@@ -127,7 +127,7 @@ class ContextReader:
         health = DataHealth(
             read_at=self.clock.now(),
             sources=(
-                *code_sources(self.stacks, query.stack),
+                *code_sources(self.stacks, query.stack, caller),
                 DataSource(name="ledger"),
                 DataSource(name="drift", status=ReadStatus.NOT_READ if error else ReadStatus.OK, error=error),
             ),
@@ -161,7 +161,7 @@ class ContextReader:
         return DataHealth(
             read_at=self.clock.now(),
             sources=(
-                *code_sources(self.stacks, found.stack.name),
+                *code_sources(self.stacks, found.stack.name, caller),
                 DataSource(name="ledger"),
                 DataSource(name="live", status=live.status, error=live.error),
                 DataSource(name="signals", status=ReadStatus.NOT_SHOWN if hidden else ReadStatus.OK, error=hidden),

@@ -47,7 +47,7 @@ COLUMNS: Final[Mapping[str, tuple[str, Callable[[ExportedRecord], Any]]]] = {
     "hash": ("VARCHAR", lambda record: record.row.hash),
 }
 """Type in Parquet, and value, of each column. `time` is not called `at`, which is a reserved word of DuckDB."""
-_FORMULAS: Final = ("=", "+", "-", "@", "\t", "\r")
+_FORMULAS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """What a cell begins with that a spreadsheet takes for a formula. Clients choose some of the texts."""
 
 
@@ -63,12 +63,13 @@ def csv_row(record: ExportedRecord) -> bytes:
 
 def csv_head() -> bytes:
     """The names of the columns as a line of CSV."""
-    return _line(list(COLUMNS))
+    return f"{','.join(COLUMNS)}\r\n".encode()
 
 
 def _line(cells: list[Any]) -> bytes:
     text = io.StringIO()
-    csv.writer(text).writerow(cells)
+    # Each text is quoted: where a spreadsheet separates by `;`, what follows one in a text would else be a cell of its own, and a formula.
+    csv.writer(text, quoting=csv.QUOTE_NONNUMERIC).writerow(cells)
     return text.getvalue().encode()
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
+from math import isfinite
 from typing import Any, Final
 
 from sqlalchemy.engine import make_url
@@ -15,6 +16,8 @@ from gateway.ledger.views import VIEWS
 
 LONGEST_QUERY: Final = 100_000
 """Characters of a query."""
+_LARGEST_WHOLE: Final = 10**300
+"""Numbers beyond are floats: Python does not write whole numbers of thousands of digits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,17 +47,22 @@ def ask_views(url: str, query: str, *, most: int, seconds: float) -> ViewRows:
     else:
         plain = make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
         columns, rows = ask_postgresql(plain, query, most=most + 1, seconds=seconds)
-    plain_rows = tuple(tuple(map(_plain, row)) for row in rows[:most])
+    plain_rows = tuple(tuple(map(plain_cell, row)) for row in rows[:most])
     return ViewRows(columns=tuple(columns), rows=plain_rows, more=len(rows) > most)
 
 
-def _plain(value: Any) -> Any:
+def plain_cell(value: Any) -> Any:
     """A value as both databases give it: sums are whole numbers or floats, bytes and times are text."""
-    if isinstance(value, Decimal | float) and value == value // 1:
-        return int(value)
-    if isinstance(value, Decimal):
-        return float(value)
+    if isinstance(value, Decimal | float):
+        return _number(value)
     return value if value is None or isinstance(value, str | int | float) else str(value)
+
+
+def _number(value: Decimal | float) -> int | float | str:
+    if not isfinite(value):
+        return str(value)  # JSON has no number for it
+    whole = value == value.to_integral_value() if isinstance(value, Decimal) else value.is_integer()
+    return int(value) if whole and abs(value) < _LARGEST_WHOLE else float(value)
 
 
 def _check_schema(url: str) -> None:

@@ -40,7 +40,12 @@ def call_lines(call: Mapping[str, Any]) -> ChangeLines:
 def code_text(lines: Sequence[str]) -> str:
     """The lines as text in a block of code: control characters as escapes, nothing that ends the block or that Slack interprets."""
     plain = (visible(line).replace("`", "'").replace("\n", " ") for line in lines)
-    return "\n".join(plain).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return without_links("\n".join(plain))
+
+
+def without_links(text: str) -> str:
+    """The text for where Slack interprets it: what others wrote mentions nobody and places no link under other words."""
+    return visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def visible(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from gateway.model.json import Json
 from gateway.model.masking import without_digests
 from gateway.model.record import Record
-from gateway.notices.change_lines import LONGEST_BLOCK, call_lines, change_lines, code_text, visible
+from gateway.notices.change_lines import LONGEST_BLOCK, call_lines, change_lines, code_text, visible, without_links
 from gateway.notices.no_buttons import no_buttons_reason
 
 APPROVE: Final = "approve"
@@ -50,7 +50,7 @@ def card(
         *([{"type": "section", "text": _plain(note, _SECTION)}] if note else []),
         *_ending(record, no_buttons_reason(record.body, longest_grant), closing, public_url),
     ]
-    return {"text": f"{title} by {record.actor} waits for a person.", "blocks": blocks}
+    return {"text": without_links(f"{title} by {record.actor} waits for a person."), "blocks": blocks}
 
 
 def _who(record: Record, body: Mapping[str, Any]) -> list[Json]:

@@ -14,12 +14,16 @@ from aiohttp.resolver import ThreadedResolver
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 _Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-_NEVER: Final = tuple(ipaddress.ip_network(text) for text in ("169.254.0.0/16", "fe80::/10", "fd00:ec2::/32"))
+_NEVER: Final = tuple(
+    ipaddress.ip_network(text) for text in ("169.254.0.0/16", "168.63.129.16/32", "fe80::/10", "fd00:ec2::/32")
+)
 """Where clouds give their machines credentials; no setting allows these."""
 _TRANSLATED: Final = tuple(
-    ipaddress.ip_network(text) for text in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32")
+    ipaddress.ip_network(text) for text in ("::/96", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32")
 )
 """IPv6 addresses that stand for an IPv4 address, which may be any."""
+_INSIDE: Final = ipaddress.ip_network("fec0::/10")
+"""IPv6 addresses of a site, which Python counts as public."""
 
 
 class AddressRefused(OSError):
@@ -76,4 +80,4 @@ def _is_allowed(address: _Address, networks: Sequence[Network], *, secure: bool)
     if any(address in network for network in networks):
         return True
     translated = any(address in network for network in _TRANSLATED)
-    return secure and address.is_global and not address.is_multicast and not translated
+    return secure and address.is_global and not address.is_multicast and not translated and address not in _INSIDE

@@ -23,7 +23,7 @@ async def context_answer(
 
 async def resources_answer(context: Context, caller: Caller, query: ResourceQuery) -> dict[str, Any]:
     """The resources that fit."""
-    return told(caller, await context.readers.resources(query))
+    return told(caller, await context.readers.resources(caller, query))
 
 
 async def history_answer(context: Context, caller: Caller, address: str, query: HistoryQuery) -> dict[str, Any]:

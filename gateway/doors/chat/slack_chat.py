@@ -21,6 +21,7 @@ from gateway.model.caller import Caller
 from gateway.model.hold import Hold, HoldState
 from gateway.model.inbound import Inbound
 from gateway.model.record import Record, Stage
+from gateway.notices.change_lines import without_links
 from gateway.notices.no_buttons import no_buttons_reason
 from gateway.notices.slack_card import card
 from gateway.ports import Clock, LedgerCommands, LedgerQueries, RecordQuery
@@ -103,7 +104,9 @@ class SlackChat:
                 done = await self._done(request)
             await self._say(request, done)
         except SentinelError as error:
-            await self._say(request, {"response_type": "ephemeral", "replace_original": False, "text": str(error)})
+            await self._say(
+                request, {"response_type": "ephemeral", "replace_original": False, "text": without_links(str(error))}
+            )
         except Exception as error:  # noqa: BLE001  what it says could show a value
             log.error("chat_broke", mutation=request.mutation_id, error=type(error).__name__)  # noqa: TRY400  as above
             text = "Sentinel had an internal error. `sentinel holds` shows whether the change still waits."
@@ -176,7 +179,7 @@ class SlackChat:
 
     def _answer(self, request: ChatRequest, record: Record, closing: str = "", note: str = "") -> dict[str, Any]:
         if not request.on_card:
-            return {"response_type": "ephemeral", "text": closing or note}
+            return {"response_type": "ephemeral", "text": without_links(closing or note)}
         longest = timedelta(hours=self.settings.longest_grant_hours)
         message = card(record, longest_grant=longest, public_url=self.public_url, closing=closing, note=note)
         return {"replace_original": True, **message}

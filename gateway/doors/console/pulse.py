@@ -39,11 +39,19 @@ class Pulse:
 
     def require_room(self, actor: str) -> None:
         """Raise `errors.Overloaded` if this actor, or all together, have as many feeds open as there may be."""
-        if len(self._streams) >= MOST_STREAMS or list(self._streams.values()).count(actor) >= MOST_OF_A_VISITOR:
+        if not self._has_room(actor):
             raise Overloaded("Too many live feeds are open already. Close one, or read the feed without it.")
 
+    def _has_room(self, actor: str) -> bool:
+        return len(self._streams) < MOST_STREAMS and list(self._streams.values()).count(actor) < MOST_OF_A_VISITOR
+
     async def beats(self, actor: str, after: int) -> AsyncGenerator[int, None]:
-        """The number of the newest record whenever there are new ones after that of the argument; 0 after each long silence."""
+        """The number of the newest record whenever there are new ones after that of the argument; 0 after each long silence.
+
+        Ends at once if there is no room any more: many that came at the same moment were all told that there is.
+        """
+        if not self._has_room(actor):
+            return
         with self._stream(actor) as event:
             seen = after
             while not self._ended:

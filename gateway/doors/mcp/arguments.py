@@ -11,6 +11,8 @@ from gateway.doors.api.resource_routes import MOST_CHANGES, OLDEST_SECONDS
 from gateway.doors.api.schemas import IDEMPOTENCY_KEY_LENGTH, MotiveBody
 from gateway.errors import Malformed
 
+MOST_CLAIMS = 200
+"""Claims in one answer: a model reads no more, and what is written for one caller keeps the others waiting."""
 _Name = Annotated[str, Field(max_length=1_024)]
 _Seq = Annotated[int, Field(ge=0, le=2**63 - 1)]
 _Mutation = Annotated[str, Field(max_length=64, description="Its id, mut_…")]
@@ -63,6 +65,8 @@ class ListClaims(ToolArguments):
     address: _Name = ""
     actor: _Name = ""
     every: Annotated[bool, Field(description="Also claims that have ended.")] = False
+    before: Annotated[str, Field(max_length=64, description="The id of the last claim of the page before.")] = ""
+    limit: Annotated[int, Field(ge=1, le=MOST_CLAIMS)] = 50
 
 
 class ListDrift(ToolArguments):

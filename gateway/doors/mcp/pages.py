@@ -6,6 +6,7 @@ from typing import Any, Final
 from urllib.parse import parse_qs, unquote
 
 from gateway.doors.api.answers import claims_answer, context_answer
+from gateway.doors.mcp.arguments import MOST_CLAIMS
 from gateway.doors.mcp.desk import Desk, ToolRequest
 from gateway.doors.mcp.proposals import decided
 from gateway.errors import NotFound
@@ -53,7 +54,7 @@ async def _stacks(desk: Desk, request: ToolRequest) -> Mapping[str, Any]:
 
 
 async def _claims(desk: Desk, request: ToolRequest) -> Mapping[str, Any]:
-    return await claims_answer(desk.context, request.caller)
+    return await claims_answer(desk.context, request.caller, limit=MOST_CLAIMS)
 
 
 async def _policies(desk: Desk, request: ToolRequest) -> Mapping[str, Any]:  # noqa: ARG001  the shape of every page

@@ -109,7 +109,13 @@ async def _get_history(desk: Desk, request: ToolRequest, given: a.GetHistory) ->
 
 async def _list_claims(desk: Desk, request: ToolRequest, given: a.ListClaims) -> ToolAnswer:
     found = await claims_answer(
-        desk.context, request.caller, address=given.address, actor=given.actor, every=given.every
+        desk.context,
+        request.caller,
+        address=given.address,
+        actor=given.actor,
+        every=given.every,
+        before=given.before,
+        limit=given.limit,
     )
     return ToolAnswer(content=found)
 

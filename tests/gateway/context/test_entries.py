@@ -88,13 +88,18 @@ def test_a_stack_whose_newer_version_is_broken_is_said_to_be(tmp_path: Path) -> 
             (tmp_path / file.name).write_bytes(file.read_bytes())
     (tmp_path / "modules").symlink_to(KAFKA / "modules")
     stacks = load(Source(path=tmp_path))
-    assert [each.status for each in code_sources(stacks, "kafka")] == [ReadStatus.OK, ReadStatus.OK]
+    assert [each.status for each in code_sources(stacks, "kafka", HUMAN)] == [ReadStatus.OK, ReadStatus.OK]
     (tmp_path / "main.tf").write_text("resource {")
     stacks.refresh()
-    broken, _ = code_sources(stacks, "kafka")
+    broken, _ = code_sources(stacks, "kafka", HUMAN)
     assert broken.status is ReadStatus.FAILED
     assert "main.tf" in broken.error
-    assert code_sources(stacks, "other")[0].status is ReadStatus.OK
+    hidden, _ = code_sources(stacks, "kafka", AGENT)
+    assert (hidden.status, hidden.error) == (
+        ReadStatus.FAILED,
+        "The last valid version is shown. Only people and pipelines see why a newer one cannot be loaded.",
+    ), "it would quote code and paths"
+    assert code_sources(stacks, "other", HUMAN)[0].status is ReadStatus.OK
 
 
 def test_what_is_left_out_is_a_sentence() -> None:

@@ -90,9 +90,9 @@ async def test_what_is_not_there_is_not_found() -> None:
 
 
 async def test_resources_are_listed_page_by_page() -> None:
-    first = await reader().resources(ResourceQuery(limit=2))
+    first = await reader().resources(AGENT, ResourceQuery(limit=2))
     assert (len(first["resources"]), bool(first["left_off"])) == (2, True)
-    second = await reader().resources(ResourceQuery(limit=500, after=first["next_after"]))
+    second = await reader().resources(AGENT, ResourceQuery(limit=500, after=first["next_after"]))
     assert (second["next_after"], second["left_off"]) == ("", "")
     assert not {each["address"] for each in first["resources"]} & {each["address"] for each in second["resources"]}
     assert first["data_health"]["code_revision"]

@@ -5,6 +5,8 @@ import io
 import json
 from collections.abc import Sequence
 
+import pytest
+
 from gateway.exports.columns import COLUMNS, column_values, csv_head, csv_row, json_line, row_place
 from gateway.ledger.chain import HASHED, VERSION, keyed_hash
 from gateway.ledger.exported import ExportedRecord
@@ -25,8 +27,19 @@ def test_csv_is_read_back_with_every_column(records: Sequence[ExportedRecord]) -
 def test_no_cell_is_a_formula() -> None:
     sender = {"sender": {"user_agent": "=HYPERLINK(1)"}, "decision": {}}
     row = csv_row(record(Stage.DECIDED, sender)).decode()
-    assert "'=HYPERLINK(1)" in row
-    assert ",=HYPERLINK" not in row
+    assert '"\'=HYPERLINK(1)"' in row
+
+
+@pytest.mark.parametrize("text", ["\n=1+1", "＝1+1", "＠SUM(1)", "-1+1"])
+def test_nor_does_one_begin_with_what_some_spreadsheets_take_for_one(text: str) -> None:
+    assert f"\"'{text}" in csv_row(record(Stage.DECIDED, {"motive": {"text": text}})).decode()
+
+
+def test_a_separator_of_other_countries_makes_no_cell() -> None:
+    """Where a spreadsheet separates by `;`, a text with one is still one cell."""
+    row = csv_row(record(Stage.DECIDED, {"motive": {"text": "lag;=HYPERLINK(1)"}})).decode()
+    assert '"lag;=HYPERLINK(1)"' in row
+    assert row.replace('"lag;=HYPERLINK(1)"', "").count(";") == 0
 
 
 def test_a_json_line_can_be_verified(records: Sequence[ExportedRecord]) -> None:

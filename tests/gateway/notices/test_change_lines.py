@@ -1,6 +1,6 @@
 """The lines of a change."""
 
-from gateway.notices.change_lines import LONGEST_BLOCK, call_lines, change_lines, code_text, visible
+from gateway.notices.change_lines import LONGEST_BLOCK, call_lines, change_lines, code_text, visible, without_links
 from tests.kit.held import effect
 
 
@@ -34,3 +34,7 @@ def test_the_call_is_shown_as_it_is_sent() -> None:
     assert made.text.split("\n") == ["{", ' "commands": [', "  \"rm -rf 'x'\"", " ]", "}"]
     assert made.whole
     assert not call_lines({"parameters": ["x" * LONGEST_BLOCK]}).whole
+
+
+def test_words_of_others_place_no_link() -> None:
+    assert without_links("a <!here> & <https://x|y>\r") == "a &lt;!here&gt; &amp; &lt;https://x|y&gt;\\r"

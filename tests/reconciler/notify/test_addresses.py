@@ -24,6 +24,7 @@ def test_the_public_internet_is_reached_over_https_only(address: str) -> None:
         "127.0.0.1", "127.8.8.8", "0.1.2.3", "10.0.0.1", "172.16.0.1", "192.168.1.1", "100.64.0.1", "169.254.169.254", "169.254.170.2",
         "224.0.0.1", "255.255.255.255", "::1", "::", "fe80::1", "fe80::1%eth0", "fc00::1", "fd00:ec2::254", "ff02::1", "::ffff:127.0.0.1",
         "::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe", "64:ff9b::7f00:1", "2002:7f00:1::", "2001::1", "2001:db8::1", "192.0.2.1",
+        "fec0::1", "::7f00:1", "::a9fe:a9fe", "168.63.129.16",
     ],
 )  # fmt: skip
 def test_nothing_else_is(address: str) -> None:
@@ -37,7 +38,9 @@ def test_networks_of_the_settings_are(address: str, secure: bool) -> None:
     require_allowed(address, OWN, secure=secure)
 
 
-@pytest.mark.parametrize("address", ["169.254.169.254", "::ffff:169.254.169.254", "fd00:ec2::254", "fe80::1"])
+@pytest.mark.parametrize(
+    "address", ["169.254.169.254", "::ffff:169.254.169.254", "fd00:ec2::254", "fe80::1", "168.63.129.16"]
+)
 def test_no_setting_allows_where_clouds_give_credentials(address: str) -> None:
     every = [ipaddress.ip_network("0.0.0.0/0"), ipaddress.ip_network("::/0")]
     with pytest.raises(AddressRefused):

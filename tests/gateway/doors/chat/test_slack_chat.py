@@ -109,6 +109,14 @@ def test_of_two_clicks_at_one_moment_the_first_stays(chat: Chat) -> None:
     assert sum("Already" in json.dumps(each) for each in said) == 3
 
 
+def test_what_another_wrote_places_no_link_and_mentions_nobody(chat: Chat) -> None:
+    held = chat.held()
+    chat.say("alice", f"reject {held} see <https://evil.example|the console> <!channel>")
+    again = chat.say("bob", f"approve {held}")
+    assert "<" not in again["text"]
+    assert "&lt;!channel&gt;" in again["text"]
+
+
 def test_typing_does_the_same(chat: Chat) -> None:
     held = chat.held()
     helped = chat.post(chat.slack.command(USERS["alice"], "what?")).json()

@@ -83,3 +83,16 @@ def test_one_visitor_does_not_take_every_place() -> None:
         pulse.require_room("ana")
 
     asyncio.run(play())
+
+
+def test_many_at_the_same_moment_do_not_all_find_room() -> None:
+    async def play() -> None:
+        pulse = Pulse(Records(), seconds=0.001, ping=300)
+        pulse.require_room("ana")  # every request asks before any stream is open
+        opened = [pulse.beats("ana", 0) for _ in range(3 * MOST_OF_A_VISITOR)]
+        first = await asyncio.gather(*(anext(each, None) for each in opened))
+        assert [each for each in first if each is not None] == [7] * MOST_OF_A_VISITOR
+        for each in opened:
+            await each.aclose()
+
+    asyncio.run(play())

@@ -1,11 +1,14 @@
 """Each tool answers as the API does; what a caller did wrong is an answer, and what went wrong inside says nothing."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
 
+from gateway.doors.mcp.arguments import MOST_CLAIMS
 from gateway.doors.mcp.desk import Desk
+from gateway.doors.mcp.pages import page_of
 from gateway.doors.mcp.tools import TOOLS, call_tool
 from gateway.errors import NotFound
 from tests.kit.stacks import GROUP
@@ -46,6 +49,26 @@ async def test_what_breaks_inside_is_logged_and_not_told(desk: Desk, request_by:
     assert (broken.is_error, broken.content["code"]) == (True, "internal")
     assert "queries" not in str(broken.content)
     assert [each["event"] for each in logged] == ["tool_broke"]
+
+
+async def test_claims_come_page_by_page(desk: Desk, request_by: Any) -> None:
+    """An answer with all of ten thousand claims would keep every other caller of this process waiting."""
+    asked: list[dict[str, Any]] = []
+
+    async def claims(**query: Any) -> list[Any]:
+        asked.append(query)
+        return []
+
+    async def shown(*_: Any, **__: Any) -> list[Any]:
+        return []
+
+    context: Any = desk.context
+    context.queries, context.time_boxes = SimpleNamespace(claims=claims), SimpleNamespace(shown=shown)
+    await call_tool(desk, request_by(), "list_claims", {"before": "clm_7"})
+    await page_of(desk, request_by(), "sentinel://claims")
+    assert [(each["before"], each["limit"]) for each in asked] == [("clm_7", 50), ("", MOST_CLAIMS)]
+    more = await call_tool(desk, request_by(), "list_claims", {"limit": MOST_CLAIMS + 1})
+    assert more.content["code"] == "malformed"
 
 
 async def test_an_unknown_tool_is_an_error_of_the_protocol(desk: Desk, request_by: Any) -> None:
