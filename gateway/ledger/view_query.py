@@ -62,7 +62,7 @@ def _number(value: Decimal | float) -> int | float | str:
     if not isfinite(value):
         return str(value)  # JSON has no number for it
     whole = value == value.to_integral_value() if isinstance(value, Decimal) else value.is_integer()
-    return int(value) if whole and abs(value) < _LARGEST_WHOLE else float(value)
+    return int(value) if whole and -_LARGEST_WHOLE < value < _LARGEST_WHOLE else float(value)
 
 
 def _check_schema(url: str) -> None:

@@ -75,5 +75,8 @@ class Figures:
 
     def text(self, accept: str) -> tuple[bytes, str]:
         """Every figure in the form that a scraper accepts, and the type of that form."""
-        encode, kind = choose_encoder(accept)
+        try:
+            encode, kind = choose_encoder(accept)
+        except (TypeError, ValueError):  # the version in the header is not a number
+            encode, kind = choose_encoder("")
         return encode(self.registry), kind

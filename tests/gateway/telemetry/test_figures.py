@@ -48,3 +48,9 @@ def test_openmetrics_is_given_to_who_asks_for_it() -> None:
     text, kind = Figures().text("application/openmetrics-text; version=1.0.0")
     assert kind.startswith("application/openmetrics-text")
     assert text.endswith(b"# EOF\n")
+
+
+def test_a_version_that_is_none_gets_plain_text() -> None:
+    text, kind = Figures().text("application/openmetrics-text; version=abc")
+    assert text
+    assert kind.startswith("text/plain")
