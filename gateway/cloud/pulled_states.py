@@ -240,5 +240,5 @@ def _write(path: Path, text: str) -> None:
 def _shown(*files: Path) -> str:
     """The end of what terraform said, on one line, without credentials in URLs."""
     text = next((text for file in files if (text := file.read_text(errors="replace").strip())), "nothing")
-    line = " ".join(re.sub(r"\x1b\[[0-9;]*m|[╷│╵]", "", text).split())
+    line = " ".join(re.sub(r"\x1b\[[0-9;]{0,16}m|[╷│╵]", "", text).split())
     return _CREDENTIALS.sub("…", line)[-_SHOWN:]
