@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from gateway.errors import SentinelError
+from gateway.model.logged_error import without_values
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -158,9 +159,8 @@ def _log_to_stderr() -> None:
 
     renderer: Any = structlog.dev.ConsoleRenderer() if sys.stderr.isatty() else structlog.processors.JSONRenderer()
     shared: list[Any] = [structlog.processors.add_log_level, structlog.processors.TimeStamper(fmt="iso", utc=True)]
-    exceptions: list[Any] = [] if sys.stderr.isatty() else [structlog.processors.format_exc_info]
     structlog.configure(
-        processors=[*shared, *exceptions, renderer], logger_factory=structlog.PrintLoggerFactory(sys.stderr)
+        processors=[*shared, without_values, renderer], logger_factory=structlog.PrintLoggerFactory(sys.stderr)
     )
 
 

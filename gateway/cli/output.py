@@ -14,6 +14,7 @@ from rich.text import Text
 
 from gateway.cli.client import ApiRefused
 from gateway.errors import SentinelError
+from gateway.model.logged_error import without_values
 
 _PIPED_WIDTH = 1000
 """Width of tables that go to a file or another program: wide enough for one line a row, so that `grep` finds whole rows."""
@@ -77,7 +78,11 @@ def log_to_stderr() -> None:
     """Send log lines to standard error, since standard output is for results. For commands that open what logs."""
     import structlog
 
-    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    *before, renderer = (each for each in structlog.get_config()["processors"] if each is not without_values)
+    structlog.configure(
+        processors=[*before, without_values, renderer],
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
 
 
 def show_json(document: object) -> None:

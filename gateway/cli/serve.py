@@ -11,6 +11,7 @@ import typer
 
 from gateway.cli.output import error_console, safe
 from gateway.errors import SentinelError, SettingsInvalid
+from gateway.model.logged_error import without_values
 from gateway.settings import ServerSettings, Settings, read_settings_of_server
 
 
@@ -48,7 +49,7 @@ def _log_to_stderr() -> None:
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            *(() if on_terminal else (structlog.processors.format_exc_info,)),
+            without_values,
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
