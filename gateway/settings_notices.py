@@ -182,5 +182,11 @@ def distinct_webhooks(webhooks: Sequence[WebhookSettings]) -> Sequence[WebhookSe
     return webhooks
 
 
+def receiver_names(webhooks: Sequence[WebhookSettings], chat: ChatSettings) -> Sequence[str]:
+    """Under which names notices are delivered and listed."""
+    cards = [CHAT] if chat.slack.webhook_url.get_secret_value() else []
+    return [*(webhook.name for webhook in webhooks), *cards]
+
+
 def _matches(text: str, patterns: Sequence[str]) -> bool:
     return not patterns or any(fnmatchcase(text, pattern) for pattern in patterns)

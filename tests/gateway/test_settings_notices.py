@@ -11,7 +11,7 @@ from gateway.errors import SettingsInvalid
 from gateway.model.record import Stage
 from gateway.notices.content import notice_of
 from gateway.settings import Settings
-from gateway.settings_notices import SlackSettings, WebhookSettings
+from gateway.settings_notices import ChatSettings, SlackSettings, WebhookSettings, receiver_names
 from tests.kit.held import held_record, record
 
 SECRET = "whsec_" + base64.b64encode(b"s" * 32).decode()
@@ -87,6 +87,11 @@ def test_http_needs_a_private_network() -> None:
 def test_a_mistake_of_the_chat_is_a_sentence(given: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValidationError, match=sentence):
         SlackSettings.model_validate({**SLACK, **given})
+
+
+def test_the_chat_is_a_receiver_if_cards_are_posted() -> None:
+    assert receiver_names([hook()], ChatSettings()) == ["ops"]
+    assert receiver_names([hook()], ChatSettings.model_validate({"slack": SLACK})) == ["ops", "chat-slack"]
 
 
 def test_keys_are_read_at_each_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

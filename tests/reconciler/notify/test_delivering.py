@@ -159,7 +159,9 @@ async def test_of_one_mutation_the_order_holds_and_others_are_not_held_up(scene:
     scene.stub.refuses.add(f"rec_{decided.seq}_{decided.hash[:16]}")
     second = await scene.change()
     await scene.rounds()
-    assert scene.told() == [("mutation.decided", first), ("mutation.decided", second), ("mutation.settled", second)]
+    both = {("mutation.decided", first), ("mutation.decided", second)}  # sent at the same time
+    assert set(scene.told()[:2]) == both
+    assert scene.told()[2:] == [("mutation.settled", second)]
     scene.stub.refuses.clear()
     scene.clock.at += timedelta(seconds=5)
     await scene.rounds()
