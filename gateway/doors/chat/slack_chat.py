@@ -20,6 +20,7 @@ from gateway.errors import Malformed, NotAllowed, NotFound, Overloaded, Sentinel
 from gateway.model.caller import Caller
 from gateway.model.hold import Hold, HoldState
 from gateway.model.inbound import Inbound
+from gateway.model.mutation import Door
 from gateway.model.record import Record, Stage
 from gateway.notices.change_lines import without_links
 from gateway.notices.no_buttons import no_buttons_reason
@@ -133,7 +134,9 @@ class SlackChat:
 
     async def _approved(self, request: ChatRequest, person: Caller, record: Record) -> dict[str, Any]:
         """An approval by several people leaves the buttons for the others."""
-        approval = await self.commands.approve(request.mutation_id, approver=person, at=self.clock.now(), lasts=_LASTS)
+        approval = await self.commands.approve(
+            request.mutation_id, approver=person, at=self.clock.now(), lasts=_LASTS, door=Door.CHAT
+        )
         self._tell(request, person)
         until = approval.until.isoformat(timespec="seconds")
         if approval.missing:
@@ -148,7 +151,9 @@ class SlackChat:
             raise Malformed(
                 "Say why in the field `Reason` (or after the id), in a few words: the requester is told. Nothing was done."
             )
-        await self.commands.reject(request.mutation_id, approver=person, reason=request.reason, at=self.clock.now())
+        await self.commands.reject(
+            request.mutation_id, approver=person, reason=request.reason, at=self.clock.now(), door=Door.CHAT
+        )
         self._tell(request, person)
         return f"Rejected by {person.actor}: {request.reason}"
 
