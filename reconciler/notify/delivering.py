@@ -14,8 +14,9 @@ from gateway.model.record import Record, Stage
 from gateway.notices.content import notice_of
 from gateway.ports import Clock, RecordQuery
 from reconciler.notify.outbox import Attempted, OpenNotice, Outbox
-from reconciler.notify.post import Post
+from reconciler.notify.post import Post, PostAnswer
 from reconciler.notify.receivers import Receiver
+from reconciler.notify.shown_cards import shown_cards
 
 log = structlog.get_logger()
 
@@ -172,12 +173,22 @@ class Delivering:
         if record is None or notice is None:
             return replace(made, error="Nobody is told of this record, or there is none.", for_good=True)
         made = replace(made, id=notice.id, type=notice.type.value, mutation_id=notice.mutation_id)
+        shown = await shown_cards(self.ledger, self.id, record) if self.receiver.ends_cards(record) else ()
+        answer = PostAnswer()
         try:
-            body, headers = self.receiver.message(notice, record, self.clock.now())
+            for each in self.receiver.sendings(notice, record, self.clock.now(), shown):
+                answer = await post.send(each.body, each.headers, each.path)
+                if answer.error:
+                    break  # all are sent again, so each must be one that may come twice
         except SentinelError as error:
             return replace(made, error=str(error))
-        answer = await post.send(body, headers)
-        return replace(made, status=answer.status, error=answer.error, retry_after=answer.retry_after)
+        return replace(
+            made,
+            status=answer.status,
+            error=answer.error,
+            retry_after=answer.retry_after,
+            message="" if shown else answer.message,
+        )
 
     async def _record(self, seq: int) -> Record | None:
         query = RecordQuery(after_seq=seq - 1, limit=1, newest_first=False)

@@ -54,6 +54,8 @@ class Attempted:
     """Seconds that the receiver wants to be left alone."""
     for_good: bool = False
     """Whether trying again is of no use."""
+    message: str = ""
+    """Where a chat has the card, so that it can be edited later."""
 
     @property
     def unavailable(self) -> bool:
@@ -159,7 +161,9 @@ def _kept(notice: OpenNotice, answer: Attempted, now: float, schedule: Sequence[
 
 def _result(notice: OpenNotice, answer: Attempted, kept: OpenNotice | None) -> dict[str, Json]:
     state = DeliveryState.RETRYING if kept else DeliveryState.GIVEN_UP if answer.error else DeliveryState.DELIVERED
+    place: dict[str, Json] = {"message": answer.message} if answer.message else {}
     return {
+        **place,
         "id": answer.id,
         "seq": notice.seq,
         "asked": notice.asked,
