@@ -53,6 +53,7 @@ _OF_HUMANS: Final = {
     Stage.RESUMED,
     Stage.RESEND_ASKED,
     Stage.CHAT_LINKED,
+    Stage.CHAT_LINK_ASKED,
 }
 
 

@@ -33,7 +33,9 @@ log = structlog.get_logger()
 
 MOST_AT_ONCE: Final = 32
 """Requests that are worked on at the same time."""
-HELP: Final = "Say `approve mut_…` or `reject mut_… WHY`. The ids are on the cards; `sentinel holds` lists them."
+HELP: Final = (
+    "Say `approve mut_…`, `reject mut_… WHY`, or `link CODE`. The ids are on the cards; `sentinel holds` lists them."
+)
 _LASTS: Final = timedelta(hours=1)
 _LAST_SECONDS: Final = 10.0
 _LEAST_REASON: Final = 8
@@ -121,6 +123,8 @@ class SlackChat:
 
     async def _done(self, request: ChatRequest) -> dict[str, Any]:
         """The answer: the card as it is now, or a sentence for what was typed. Raises a `SentinelError`."""
+        if request.action is ChatAction.LINK:
+            return await self._linked(request)
         person = await self.links.person(request.user)
         hold, record = await self._held(request.mutation_id)
         if hold.state is not HoldState.OPEN:
@@ -131,6 +135,15 @@ class SlackChat:
         if refused := no_buttons_reason(record.body, longest):
             raise NotAllowed(refused)
         return await self._approved(request, person, record)
+
+    async def _linked(self, request: ChatRequest) -> dict[str, Any]:
+        link = await self.links.confirm(request.user, request.code)
+        log.info("linked_in_chat", by=link["actor"], user=request.user)
+        text = (
+            f"You are {link['actor']} now: what you click here counts as theirs. If you are somebody else, have an operator "
+            f"end it at once: sentinel chat unlink {request.user}"
+        )
+        return {"response_type": "ephemeral", "text": without_links(text)}
 
     async def _approved(self, request: ChatRequest, person: Caller, record: Record) -> dict[str, Any]:
         """An approval by several people leaves the buttons for the others."""

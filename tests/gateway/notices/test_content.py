@@ -83,7 +83,16 @@ def test_the_other_types(stage: Stage, body: dict[str, Any], kind: str, told: di
 
 
 @pytest.mark.parametrize(
-    "stage", [Stage.TURNED_AWAY, Stage.PASSED, Stage.NOTIFIED, Stage.RESEND_ASKED, Stage.KEY_ISSUED, Stage.CHAT_LINKED]
+    "stage",
+    [
+        Stage.TURNED_AWAY,
+        Stage.PASSED,
+        Stage.NOTIFIED,
+        Stage.RESEND_ASKED,
+        Stage.KEY_ISSUED,
+        Stage.CHAT_LINKED,
+        Stage.CHAT_LINK_ASKED,
+    ],
 )
 def test_other_records_are_not_told(stage: Stage) -> None:
     assert notice_of(record(stage, {})) is None
