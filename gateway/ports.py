@@ -303,7 +303,14 @@ class LedgerQueries(Protocol):
         ...
 
     async def claims(
-        self, *, address: str = "", actor: str = "", open_only: bool = True, before: str = "", limit: int = 10_000
+        self,
+        *,
+        address: str = "",
+        actor: str = "",
+        mutation_id: str = "",
+        open_only: bool = True,
+        before: str = "",
+        limit: int = 10_000,
     ) -> Sequence[Claim]:
         """Claims, newest first; `before` lists those taken before this claim."""
         ...

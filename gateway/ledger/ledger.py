@@ -236,12 +236,14 @@ class SqlLedger:
         *,
         address: str = "",
         actor: str = "",
+        mutation_id: str = "",
         open_only: bool = True,
         before: str = "",
         limit: int = queries.MAX_PAGE,
     ) -> Sequence[Claim]:
         """Claims, newest first; at most `queries.MAX_PAGE`."""
-        query = partial(queries.claims, address=address, actor=actor, open_only=open_only, before=before, limit=limit)
+        equal = {"address": address, "actor": actor, "mutation_id": mutation_id}
+        query = partial(queries.claims, equal=equal, open_only=open_only, before=before, limit=limit)
         now = datetime.now(UTC)
         return await self._query_reader.read(lambda connection: query(connection, now=now))
 

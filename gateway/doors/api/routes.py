@@ -248,12 +248,20 @@ def _add_query_routes(router: APIRouter, context: Context) -> None:
         *,
         address: str = "",
         actor: str = "",
+        mutation_id: str = "",
         every: bool = False,
         before: str = "",
         limit: Annotated[int, Query(ge=1, le=LONGEST_LIST)] = LONGEST_LIST,
     ) -> dict[str, Any]:
         return await claims_answer(
-            context, caller, address=address, actor=actor, every=every, before=before, limit=limit
+            context,
+            caller,
+            address=address,
+            actor=actor,
+            mutation_id=mutation_id,
+            every=every,
+            before=before,
+            limit=limit,
         )
 
     @router.get(
