@@ -35,7 +35,7 @@ from gateway.doors.api.schemas import (
 from gateway.doors.api.signals import add_message_route, add_signal_routes
 from gateway.doors.api.stops import add_stop_routes
 from gateway.doors.api.time_box_routes import add_time_box_routes
-from gateway.doors.api.waiting import mutation_when_decided, wait_seconds
+from gateway.doors.api.waiting import wait_seconds
 from gateway.doors.in_doubt import in_doubt_text
 from gateway.doors.refusal import refusal_text
 from gateway.doors.serialize import (
@@ -120,15 +120,7 @@ def _add_mutation_routes(router: APIRouter, context: Context) -> None:
     async def mutation(
         caller: Annotated[Caller, Depends(context.caller)], mutation_id: str, wait: str = ""
     ) -> dict[str, Any]:
-        query = RecordQuery(mutation_id=mutation_id, newest_first=False)
-        found = await mutation_when_decided(
-            context.wakeups,
-            mutation_id,
-            caller.actor,
-            lambda: context.visible_records(caller, query),
-            wait_seconds(wait),
-        )
-        return told(caller, found)
+        return await context.mutation(caller, mutation_id, wait_seconds(wait))
 
     @router.post(
         "/sessions",
