@@ -244,9 +244,7 @@ class SqlLedger:
     ) -> Sequence[Claim]:
         """Claims, newest first; at most `queries.MAX_PAGE`."""
         equal = {"address": address, "actor": actor, "mutation_id": mutation_id}
-        ask = partial(
-            queries.claims, equal=equal, open_only=open_only, before=before, limit=limit, at=datetime.now(UTC)
-        )
+        ask = partial(queries.claims, equal=equal, open_only=open_only, before=before, limit=limit)
         return await self._query_reader.read(ask)
 
     async def holds(
