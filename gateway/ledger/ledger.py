@@ -62,7 +62,6 @@ T = TypeVar("T")
 
 _BYTES_OF_AN_EFFECT: Final = 160
 """Size that an effect counts as, to decide whether its record is prepared in a thread."""
-
 _EXPIRED_AT_ONCE: Final = 500
 """Most claims ended in one transaction, so that mutations do not wait long behind it."""
 
