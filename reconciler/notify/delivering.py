@@ -87,7 +87,9 @@ class Delivering:
                 continue
 
     async def run_once(self, runs: NoticeRuns) -> int:
-        """Read what is new and try what is due; how many were tried. The ledger's last word counts, never what this process remembers."""
+        """Read what is new and try what is due; how many were tried, or 1 if only the position was recorded. The ledger's last word counts,
+        never what this process remembers.
+        """
         await self.resume()
         await self.read_on()
         due = self.outbox.due(self.clock.now().timestamp())
@@ -97,6 +99,7 @@ class Delivering:
         elif self.outbox.read - self.recorded >= _QUIET:
             outbox, self.outbox = self.outbox, Outbox(read=-1)
             await self._append(outbox, [])
+            return 1
         return len(due)
 
     async def resume(self) -> None:
@@ -113,8 +116,8 @@ class Delivering:
             self.recorded = self.outbox.read
 
     async def read_on(self) -> None:
-        """Look at the records that are new, as long as there is room."""
-        while not self.outbox.full:
+        """Look at the records that are new, as long as there is room, and no more than a start may have to read again."""
+        while not self.outbox.full and self.outbox.read - self.recorded < _QUIET:
             query = RecordQuery(after_seq=self.outbox.read, limit=_PAGE, newest_first=False)
             page = await self.ledger.records(query)
             for record in page:
