@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, Final
 
@@ -98,7 +98,6 @@ def claims(
     equal: Mapping[str, str],
     *,
     open_only: bool,
-    now: datetime,
     before: str = "",
     limit: int = MAX_PAGE,
 ) -> tuple[Claim, ...]:
@@ -112,7 +111,7 @@ def claims(
         statement = statement.where(or_(CLAIMS.c.since < since, earlier) if since else false())
     statement = statement.where(*(CLAIMS.c[name] == value for name, value in equal.items() if value))
     if open_only:
-        unexpired = CLAIMS.c.until.is_(None) | (CLAIMS.c.until > to_text(now)) | (CLAIMS.c.unsettled == 1)
+        unexpired = CLAIMS.c.until.is_(None) | (CLAIMS.c.until > to_text(datetime.now(UTC))) | (CLAIMS.c.unsettled == 1)
         statement = statement.where(CLAIMS.c.ended_at.is_(None), unexpired)
     return tuple(claim_from_row(ClaimRow._make(row)) for row in connection.execute(statement))
 

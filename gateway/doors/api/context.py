@@ -20,6 +20,7 @@ from gateway.doors.asgi import RequestBody, declared_length, inbound_of
 from gateway.doors.chat.slack_chat import SlackChat
 from gateway.doors.deliveries import DeliveryBook
 from gateway.doors.serialize import time_to_json
+from gateway.doubt_ports import DoubtLedger
 from gateway.drift_watch import DriftWatch
 from gateway.errors import NotAllowed, NotFound
 from gateway.model.caller import Caller
@@ -34,7 +35,6 @@ from gateway.plan_check import PlanCheck
 from gateway.ports import (
     Authenticator,
     Clock,
-    DoubtLedger,
     KeyRing,
     LedgerCommands,
     LedgerQueries,

@@ -77,6 +77,7 @@ def routes(context: Context) -> APIRouter:
     _add_mutation_routes(router, context)
     _add_approval_routes(router, context)
     _add_record_route(router, context)
+    _add_claim_route(router, context)
     _add_query_routes(router, context)
     add_glass_route(router, context)
     add_explanation_route(router, context)
@@ -233,7 +234,7 @@ def _add_record_route(router: APIRouter, context: Context) -> None:
         return told(caller, {"records": [record_to_json(record) for record in found]})
 
 
-def _add_query_routes(router: APIRouter, context: Context) -> None:
+def _add_claim_route(router: APIRouter, context: Context) -> None:
     @router.get("/claims", summary="Who holds which attribute, why and until when")
     async def claims(
         caller: Annotated[Caller, Depends(context.caller)],
@@ -256,6 +257,8 @@ def _add_query_routes(router: APIRouter, context: Context) -> None:
             limit=limit,
         )
 
+
+def _add_query_routes(router: APIRouter, context: Context) -> None:
     @router.get(
         "/holds", summary="What waits for a human: the call, what it changes, why it is held, who asks, since when"
     )
