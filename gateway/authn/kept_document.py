@@ -45,10 +45,10 @@ class KeptDocument(Generic[T]):
         return self._at is None or not timedelta() <= self.clock.now() - self._at <= most
 
     async def _renew(self) -> None:
-        self._value, self._problem = None, ""
+        """Only an answer and a failure of the provider are kept: a fetch that was broken off says nothing."""
+        self._value, self._at = None, None
         try:
             self._value = await self.fetch()
         except IdentityProviderUnusable as error:
             self._problem = str(error)
-        finally:
-            self._at = self.clock.now()
+        self._at = self.clock.now()

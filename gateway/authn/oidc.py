@@ -134,7 +134,8 @@ class OidcProvider:
             client_id=self._settings.oidc_client_id,
             nonce=attempt.nonce,
         )
-        if self._settings.oidc_claim in claims or not (metadata.userinfo_endpoint and tokens.access_token):
+        needed = {"email", "email_verified"} if self._settings.oidc_claim == "email" else {self._settings.oidc_claim}
+        if needed <= claims.keys() or not (metadata.userinfo_endpoint and tokens.access_token):
             return claims
         answer = await self._host.get(metadata.userinfo_endpoint, bearer=tokens.access_token)
         if answer.status != _OK or answer.document.get("sub") != claims["sub"]:

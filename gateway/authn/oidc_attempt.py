@@ -13,7 +13,8 @@ from gateway.errors import NotAuthenticated, Overloaded
 
 LASTS: Final = timedelta(minutes=10)
 """How long a person may take at the provider."""
-_MOST_SPENT: Final = 20_000
+_MOST_SPENT: Final = 100_000
+"""Some 20 MB. Anyone can spend attempts, so there is an end to it; those who are signed in and keys do not need one."""
 _REPEATED: Final = "This answer of the identity provider was used already, and counts once. Nobody was signed in by it again; sign in again."
 
 
@@ -80,13 +81,15 @@ class SpentAttempts:
 
     def __init__(self) -> None:
         self._until: dict[str, datetime] = {}
+        self._first_ends: datetime | None = None
 
     def spend(self, attempt: SignInAttempt, now: datetime) -> None:
         """Note that it is answered. Raises `errors.NotAuthenticated` if it was before, `errors.Overloaded` if too many are noted."""
         if attempt.id in self._until:
             raise NotAuthenticated(_REPEATED)
-        if len(self._until) >= _MOST_SPENT:
+        if len(self._until) >= _MOST_SPENT and (self._first_ends is None or self._first_ends <= now):
             self._until = {name: until for name, until in self._until.items() if until > now}
+            self._first_ends = min(self._until.values(), default=None)
         if len(self._until) >= _MOST_SPENT:
             raise Overloaded(
                 "Too many people sign in at this moment, so nobody was signed in. Sign in again in a minute."

@@ -7,6 +7,7 @@ from typing import Any, Final
 from gateway.errors import IdentityProviderUnusable
 from gateway.settings_console import is_loopback_url, require_secure_url
 
+_POST: Final = "client_secret_post"
 _NEEDED: Final = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 
 
@@ -42,14 +43,14 @@ def provider_metadata(document: Mapping[str, Any], issuer: str) -> ProviderMetad
     userinfo = document.get("userinfo_endpoint", "")
     if userinfo:
         _require_endpoint(userinfo, "userinfo_endpoint", issuer)
-    methods = document.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
+    methods = document.get("token_endpoint_auth_methods_supported")
     return ProviderMetadata(
         authorization_endpoint=document["authorization_endpoint"],
         token_endpoint=document["token_endpoint"],
         jwks_uri=document["jwks_uri"],
         userinfo_endpoint=userinfo,
         names_issuer=document.get("authorization_response_iss_parameter_supported") is True,
-        secret_in_body="client_secret_basic" not in methods and "client_secret_post" in methods,
+        secret_in_body=isinstance(methods, list) and "client_secret_basic" not in methods and _POST in methods,
     )
 
 

@@ -98,3 +98,15 @@ async def test_many_who_wait_ask_once_even_if_it_fails() -> None:
     found = await asyncio.gather(*waiting, return_exceptions=True)
     assert {type(each) for each in found} == {IdentityProviderUnusable}
     assert source.asked == 1
+
+
+async def test_a_fetch_that_was_broken_off_says_nothing() -> None:
+    source = Source()
+    document = KeptDocument(MovableClock(), source.fetch)
+    first = asyncio.ensure_future(document.read())
+    await source.entered.wait()
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    source.going.set()
+    assert await document.read() == 2

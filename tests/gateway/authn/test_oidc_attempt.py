@@ -11,6 +11,7 @@ from gateway.authn import oidc_attempt
 from gateway.authn.oidc_attempt import LASTS, SignInAttempt, SpentAttempts
 from gateway.errors import NotAuthenticated, Overloaded
 from tests.kit.doubles import NOW
+from tests.kit.growth import work
 
 KEY = b"k" * 32
 
@@ -68,3 +69,20 @@ def test_ended_attempts_make_room_and_too_many_at_once_are_refused(monkeypatch: 
         spent.spend(begun(), NOW)
     spent.spend(begun(), NOW + LASTS + timedelta(seconds=1))
     assert len(spent._until) == 1
+
+
+def test_a_full_list_is_not_searched_again_before_one_of_its_attempts_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    def cost(most: int) -> int:
+        monkeypatch.setattr(oidc_attempt, "_MOST_SPENT", most)
+        spent, more = SpentAttempts(), begun()
+        for _ in range(most):
+            spent.spend(begun(), NOW)
+
+        def refused() -> None:
+            with pytest.raises(Overloaded):
+                spent.spend(more, NOW)
+
+        refused()
+        return work(refused)
+
+    assert cost(400) <= cost(100) * 1.5

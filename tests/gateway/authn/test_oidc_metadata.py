@@ -85,6 +85,8 @@ def test_a_provider_on_this_machine_may_name_its_own_addresses() -> None:
     [
         (None, False),
         ([], False),
+        (7, False),
+        ("client_secret_post", False),
         (["client_secret_basic"], False),
         (["client_secret_post", "client_secret_basic"], False),
         (["client_secret_post"], True),

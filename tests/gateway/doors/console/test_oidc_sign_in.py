@@ -1,9 +1,12 @@
 """People sign in as whom the identity provider names, in the browser that began, once, and as nobody else."""
 
 from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from aiohttp import web
 
 from gateway.model.caller import ActorKind
 from gateway.model.record import Stage
@@ -161,6 +164,25 @@ def test_the_cookie_of_a_session_is_no_attempt_and_the_other_way_round(gate: Gat
     person.cookies.clear()
     person.cookies.set("sentinel-sign-in", visitor(gate, "human").cookies["sentinel-console"])
     refused(gate, person, path, "began no sign-in")
+
+
+def test_an_attempt_ends_after_ten_minutes(gate: Gate, provider: OidcStub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.authn.oidc_attempt.LASTS", timedelta(seconds=-1))
+    person = visitor(gate)
+    refused(gate, person, back(gate, provider, person), "no sign-in within the last 10 minutes")
+
+
+def test_while_the_provider_is_away_the_page_says_so_and_keys_still_open_it(tmp_path: Path) -> None:
+    with gate_with_provider(tmp_path) as (gate, stub):
+        stub.answers["/.well-known/openid-configuration"] = web.Response(status=500, text="{}")
+        person = visitor(gate)
+        reply = person.get(f"{BEGIN}?next=/console/claims")
+        assert (reply.status_code, "set-cookie" in reply.headers) == (503, False)
+        assert "answered 500 when it was asked for its document" in text_of(reply)
+        assert 'name="next" value="/console/claims"' in reply.text
+        assert visitor(gate, "human").get("/console/claims").status_code == 200
+        assert person.get(BEGIN).status_code == 503
+        assert stub.asked == ["/.well-known/openid-configuration"]
 
 
 def test_a_page_of_another_site_begins_nothing(gate: Gate) -> None:
