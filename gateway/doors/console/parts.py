@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gateway.authn.oidc import OidcHost
 from gateway.doors.router import App
+from gateway.doors.stopping import Stopping
 from gateway.model.rule_text import RuleText
 from gateway.pipeline import Pipeline
 from gateway.ports import Authenticator, Clock, KeyRing
@@ -28,6 +29,7 @@ class ConsoleParts:
     revision: Callable[[], str]
     """Of the policies in force."""
     clock: Clock
+    stopping: Stopping
     cookie_key: bytes = field(repr=False)
     public_url: str
     settings: ConsoleSettings
