@@ -18,7 +18,7 @@ from gateway.notices.standard_webhooks import MOST_SECRETS, signing_key
 CHAT: Final = "chat-slack"
 """The name under which the cards of the chat are delivered and listed. No webhook may have it."""
 _SHORTEST_SECRET: Final = 16
-_LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _HOURS: Final = 3600.0
 _RETRIES: Final = (5.0, 300.0, *(hours * _HOURS for hours in (0.5, 2, 5, 10, 14, 20, 24)))
 """What Standard Webhooks recommends: over three days in all."""
@@ -170,7 +170,7 @@ class SlackSettings(BaseModel):
         for network in self.private_addresses:
             ipaddress.ip_network(network)
         for name, host in (("host", self.host), ("api_host", self.api_host)):
-            require_url(host, http=urlsplit(host).hostname in _LOOPBACK)
+            require_url(host, http=urlsplit(host).hostname in LOOPBACK)
             if urlsplit(host).path.strip("/"):
                 raise ValueError(f"`{name}` is a scheme and a host, such as https://hooks.slack.com.")
         if url and not url.startswith(f"{self.host.rstrip('/')}/"):
