@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from gateway.model.json import Json
 from reconciler.drift.applied import AppliedMutation
-from reconciler.model import Edit, is_gone, is_new
+from reconciler.model import REPLACES, Edit, Wanted, is_gone, is_new, is_replacement
 from reconciler.terraform.compare import same
 
 CodeBefore = Mapping[tuple[str, str], Json]
@@ -51,7 +51,7 @@ def _subject(edits: Sequence[Edit], code: CodeBefore) -> str:
     changed = list(dict.fromkeys(edit.wanted.key for edit in edits))
     address, attribute = changed[0]
     if is_gone(edits[0].wanted) or is_new(edits[0].wanted):
-        done = "removed" if is_gone(edits[0].wanted) else "added"
+        done = "removed" if is_gone(edits[0].wanted) else "replaced" if is_replacement(edits[0].wanted) else "added"
         return one_line(f"{address}: {done}{f' and {len(changed) - 1} more' if len(changed) > 1 else ''}", _SUBJECT)
     if len(changed) > 1:
         return one_line(f"{address}: {attribute} and {len(changed) - 1} more", _SUBJECT)
@@ -63,12 +63,19 @@ def _change(applied: AppliedMutation, edit: Edit, code: CodeBefore) -> str:
     where = one_line(str(edit.path), _LINE)
     if is_gone(wanted):
         return f"- {one_line(wanted.address)}: gone in AWS, removed from {where}"
+    if is_replacement(wanted):
+        return f"- {one_line(wanted.address)}: {_replaced(wanted)}, imported in {where}"
     if is_new(wanted):
         return f"- {one_line(wanted.address)}: created, declared in {where} and imported"
     change = f"{_from(wanted.key, code)}→ {shown(wanted.value)}"
     live = applied.before.get(wanted.key)
     was = f" (live was {shown(live)})" if live is not None and not same(live, code.get(wanted.key, live)) else ""
     return f"- {one_line(wanted.address)}.{one_line(wanted.attribute)}: {change} in {where}{was}"
+
+
+def _replaced(wanted: Wanted) -> str:
+    value = wanted.value if isinstance(wanted.value, Mapping) else {}
+    return f"{shown(value.get('import_id'))} took the place of {shown(value.get(REPLACES))}"
 
 
 def _from(key: tuple[str, str], code: CodeBefore) -> str:

@@ -22,13 +22,14 @@ from reconciler.drift.classify import ClassifiedDrift, all_left, classify_mutati
 from reconciler.drift.made import is_of_place
 from reconciler.errors import BranchConflict, CodeRefused, ForeignCommit
 from reconciler.merged_state import update_merged_state
-from reconciler.model import Left, ProposedEdit, Wanted
+from reconciler.model import Left, ProposedEdit, Wanted, is_replacement
 from reconciler.proof.declared import Declaration, read_declared
 from reconciler.proof.other_roots import other_roots
 from reconciler.proof.proofs import describe
 from reconciler.proof.propose import ProofContext, ProvedEdit, propose
 from reconciler.proof.suggested import AskedOnce
 from reconciler.proof.undeclared import DeclaredCache, undeclared
+from reconciler.proof.without_old import without_old
 from reconciler.proposal import Proposal
 from reconciler.publish.git import Branch, branch_tip, mutations_in, open_branch, open_protected, protected_head
 from reconciler.publish.worktree_files import add_untracked_files
@@ -141,17 +142,34 @@ class Line:
         )
         if classified.created:
             classified = await self._with_new(context, applied, classified)
-        missing = await undeclared(context, self.declared_cache, applied, classified.wanted, head=head)
-        if not missing:
-            known = "" if classified.left and not classified.wanted else "The code declares the value already."
-            return _without_edits(classified, nothing_to_do=known, merged=bool(known) and await branch.is_merged())
+        replaced = [want.address for want in classified.wanted if is_replacement(want)]
+        cache = DeclaredCache() if replaced else self.declared_cache
+        async with without_old(context, replaced) as inside:
+            missing = await undeclared(inside, cache, applied, classified.wanted, head=head)
+            if missing:
+                proved = await self._proved(branch, inside, applied, backlog, classified=classified, missing=missing)
+                return replace(proved, base=head) if proved.files else proved
+        known = "" if classified.left and not classified.wanted else "The code declares the value already."
+        return _without_edits(classified, nothing_to_do=known, merged=bool(known) and await branch.is_merged())
+
+    async def _proved(
+        self,
+        branch: Branch,
+        context: ProofContext,
+        applied: AppliedMutation,
+        backlog: Backlog,
+        *,
+        classified: ClassifiedDrift,
+        missing: Sequence[Wanted],
+    ) -> Proposal:
+        """The proved edits for what the code on the branch does not declare."""
         before = _declared_before(branch.root, missing)
         proved = await propose(
             context, missing, explain=lambda change: classified.explain(change) or backlog.explain(change, applied)
         )
         if untracked := set(proved.edited.files) - await branch.tracked(list(proved.edited.files)):
             return _without_edits(classified, left=all_left(missing, _not_in_git(untracked)))
-        proposal = _with_edits(classified, proved, applied, base=head, before=before)
+        proposal = _with_edits(classified, proved, applied, before=before)
         return _naming_what_superseded(proposal, backlog.superseded(applied))
 
     async def _with_new(
@@ -264,14 +282,16 @@ class Line:
                 RecordQuery(mutation_id=key.partition("@")[0], stage=Stage.RECONCILED)
             ):
                 addresses |= _edited(record.body)
-        protected = await open_protected(
-            source=self.source, worktree=self.worktree.with_name("protected"), protected=self.protected
-        )
-        await add_untracked_files(protected)
-        failed = await update_merged_state(
-            self.terraform, protected.root, state=self.state, addresses=sorted(addresses)
-        )
+        failed = await self.update_state(sorted(addresses))
         return {"state_not_refreshed": failed} if failed else {"state_refreshed": True}
+
+    async def update_state(self, addresses: Sequence[str]) -> str:
+        """Bring the state up to date with the protected code, in which the addresses are as they are live now; why not, if not.
+
+        Raises `errors.GitFailed`.
+        """
+        root = await self.protected_root()
+        return await update_merged_state(self.terraform, root, state=self.state, addresses=addresses)
 
     async def _branch(self, backlog: Backlog) -> Branch:
         branch = await open_branch(
@@ -295,11 +315,10 @@ def _edited(body: Mapping[str, Json]) -> set[str]:
 
 
 def _with_edits(
-    classified: ClassifiedDrift, proved: ProvedEdit, applied: AppliedMutation, *, base: str, before: CodeBefore
+    classified: ClassifiedDrift, proved: ProvedEdit, applied: AppliedMutation, *, before: CodeBefore
 ) -> Proposal:
     edits = proved.edited.edits
     return Proposal(
-        base=base,
         message=commit_message(applied, edits, before) if edits else "",
         files=proved.edited.files,
         edits=tuple(ProposedEdit(path=edit.path, wanted=edit.wanted, chain=edit.chain) for edit in edits),

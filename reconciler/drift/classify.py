@@ -9,7 +9,7 @@ from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
 from reconciler.drift.applied import AppliedMutation
 from reconciler.drift.creations import Created
 from reconciler.drift.made import created_by
-from reconciler.model import Drift, DriftOrigin, Left, Wanted
+from reconciler.model import Drift, DriftOrigin, Left, Wanted, is_replacement
 from reconciler.terraform.plan import ResourceChange, TerraformPlan
 
 _CONTROLLED = {
@@ -77,6 +77,8 @@ def classify_mutation(applied: AppliedMutation, *, superseded: Mapping[tuple[str
             continue
         if _is_deletion(effect) and applied.wanted_seconds is None and want.key not in superseded:
             wanted.append(replace(want, value=None))
+        elif effect.action is EffectAction.SET and is_replacement(want):
+            wanted.append(want)
         elif effect.action is not EffectAction.SET or effect.attribute == WHOLE:
             left.append(Left(wanted=want, reason=_reason_to_leave_resource(effect.action, effect.address)))
         elif not effect.declared:
@@ -120,7 +122,7 @@ def classify_foreign_drift(
         )
         if change.attribute == WHOLE and change.actions == ("create",) and change.address in gone:
             drifts.append(Drift(wanted=want, before=_DECLARED, origin=origin))
-        elif change.address in plan.imports and _is_open(change, plan):
+        elif change.address in plan.imports and plan.is_open(change):
             continue  # it follows from a value that is not in the code yet
         elif change.address in plan.imports and change.attribute != WHOLE and not change.sensitive:
             # A new block does not say yet what the resource has.
@@ -130,12 +132,6 @@ def classify_foreign_drift(
         elif plan.sets(change) or not _set_elsewhere(change, plan):
             drifts.append(Drift(wanted=want, before=change.other, origin=origin))
     return tuple(drifts), tuple(left)
-
-
-def _is_open(change: ResourceChange, plan: TerraformPlan) -> bool:
-    """Whether what the attribute becomes is only known after an apply."""
-    planned = plan.planned.get(change.address, {}).get(change.top)
-    return planned is not None and planned.unknown is not None
 
 
 def superseded_reason(later: str) -> str:
