@@ -277,7 +277,7 @@ def as_applied(drift: ForeignDrift, *beside: ForeignDrift) -> AppliedMutation:
 
 
 def _effect(drift: ForeignDrift) -> Effect:
-    """What was changed; a resource of which nothing is live any more was deleted."""
+    """What was changed. If nothing is live in the place of a resource, that was deleted."""
     gone = drift.attribute == WHOLE and drift.live is None
     return Effect(
         address=drift.address,

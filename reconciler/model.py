@@ -11,6 +11,8 @@ from gateway.model.path import AttributePath
 
 REPLACES = "replaces"
 """The member of a wanted value that says which id the address had."""
+TAKEN_BACK = "taken_back"
+"""The member of a wanted value that says which commits of ours do not count any more, because the resource was created again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,7 +43,7 @@ def _pairs(
     gone: Mapping[str, Mapping[str, Json]], created: Sequence[Created]
 ) -> Iterator[tuple[str, ReplacedResource]]:
     for each in created:
-        own = [address for address, attributes in gone.items() if _takes_the_place(each, address, attributes)]
+        own = [address for address, attributes in gone.items() if takes_the_place(each, address, attributes)]
         if len(own) == 1:
             yield own[0], ReplacedResource(address=own[0], created=each, old_id=str(gone[own[0]].get("id")))
 
@@ -56,7 +56,7 @@ def _renamed(attributes: Mapping[str, Json], new_ids: Mapping[str, str]) -> Mapp
     }
 
 
-def _takes_the_place(created: Created, address: str, gone: Mapping[str, Json]) -> bool:
+def takes_the_place(created: Created, address: str, gone: Mapping[str, Json]) -> bool:
     """Whether a resource has the type and the name of one that is gone, belongs to the same, and is not that one."""
     parsed = parse_address(address)
     if parsed is None or parsed.resource_type != created.resource_type or gone.get("id") in (None, created.import_id):
