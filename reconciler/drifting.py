@@ -74,6 +74,7 @@ class Drifting:
 
         Raises `errors.GitFailed`.
         """
+        await self.book.read(self.line.queries)
         codified = [each for each in self.book.open.values() if each.stack == self.line.stack and each.commit]
         if not codified or not self.line.refresh_state or (head := await self.line.protected_head()) == self.seen_head:
             return

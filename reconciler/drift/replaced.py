@@ -39,6 +39,23 @@ def replaced_resources(plan: TerraformPlan, created: Sequence[Created]) -> tuple
     return tuple(found.values())
 
 
+def replaced_in_code(plan: TerraformPlan, imported: Mapping[str, str]) -> tuple[ReplacedResource, ...]:
+    """The resources that a plan would create again although the code imports another one to their address: `imported` has its id."""
+    again = {change.address for change in plan.changes if change.actions == ("create",)}
+    gone = {address: str(plan.objects.get(address, {}).get("id") or "") for address in sorted(plan.gone() & again)}
+    return tuple(
+        ReplacedResource(address=address, old_id=old, created=_imported(address, imported[address]))
+        for address, old in gone.items()
+        if imported.get(address, old) != old
+    )
+
+
+def _imported(address: str, import_id: str) -> Created:
+    parsed = parse_address(address)
+    kind = parsed.resource_type if parsed else ""
+    return Created(resource_type=kind, import_id=import_id, attributes={}, name="")
+
+
 def _pairs(
     gone: Mapping[str, Mapping[str, Json]], created: Sequence[Created]
 ) -> Iterator[tuple[str, ReplacedResource]]:

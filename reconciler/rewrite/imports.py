@@ -1,5 +1,7 @@
 """What the `import` blocks of a root module say: which id is imported to which address."""
 
+import json
+import re
 from collections.abc import Mapping
 
 from tree_sitter import Node
@@ -7,6 +9,9 @@ from tree_sitter import Node
 from gateway.terraform.config.module import Module
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
+
+_PLAIN = re.compile(r'"[^"\\$%]*"')
+"""A text without escapes and without templates."""
 
 
 def imports(root: Module) -> Mapping[str, str]:
@@ -17,6 +22,11 @@ def imports(root: Module) -> Mapping[str, str]:
         for block in document.blocks(document.root, "import")
         if (address := text_of(document, block, "to"))
     }
+
+
+def imported_ids(root: Module) -> Mapping[str, str]:
+    """The imported id by the address, where it is plain text."""
+    return {address: json.loads(written) for address, written in imports(root).items() if _PLAIN.fullmatch(written)}
 
 
 def text_of(document: Document, block: Node, name: str) -> str:

@@ -183,6 +183,52 @@ async def test_after_a_merge_the_state_gets_the_new_one(tool: Tool, fleet: Any, 
     assert _ids(root, "terraform.tfstate") == [new]
 
 
+class _Killed(BaseException):
+    """The process ends here."""
+
+
+def _kill_at(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """Have the process die at the apply of this number, before it."""
+    real, seen = Terraform.apply, []
+
+    async def apply(*given: Any, **named: Any) -> Any:
+        seen.append(1)
+        if len(seen) == count:
+            raise _Killed
+        return await real(*given, **named)
+
+    monkeypatch.setattr(Terraform, "apply", apply)
+
+
+@pytest.mark.terraform
+@pytest.mark.allow_hosts(["127.0.0.1"])
+def test_a_pass_that_was_killed_ends_as_the_next_one_does(
+    tool: Tool, fleet: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed with the code written and the state as it was, or without the old resource and before the import; the events are gone then."""
+    root, events = tmp_path / "stack", tmp_path / "events.json"
+    code = _applied(tool, root, "killed", "")
+    new, rule = _replace(fleet, "killed", events)
+    state = (root / "terraform.tfstate").read_bytes()
+    imported = _import("aws_security_group.web", new) + _import("aws_vpc_security_group_ingress_rule.ssh", rule)
+    for count, left in ((1, True), (2, False)):
+        (root / "main.tf").write_text(code)
+        (root / "terraform.tfstate").write_bytes(state)
+        with monkeypatch.context() as killing:
+            _kill_at(killing, count)
+            with pytest.raises(_Killed):
+                CliRunner().invoke(app, ["reconcile", str(root), "--write", "--events", str(events)])
+        assert bool(_ids(root, "terraform.tfstate")) is left, "the old one is in the state, or none"
+        assert (root / "main.tf").read_text() == code.replace('"first"', '"second"') + imported
+
+        result = CliRunner().invoke(app, ["reconcile", str(root), "--write", "--json"])
+
+        assert result.exit_code == 0, result.stdout
+        assert (root / "main.tf").read_text() == code.replace('"first"', '"second"') + imported
+        assert _ids(root, "terraform.tfstate") == [new]
+        assert tool.plan(root).clean
+
+
 def _drifting(root: Path, terraform: Terraform, ledger: SqlLedger, events: Path) -> Drifting:
     """The service's look from outside at a stack, with CloudTrail's events in a file."""
     line = Line(

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from gateway.terraform.config.module import load_module
-from reconciler.rewrite.imports import imports
+from reconciler.rewrite.imports import imported_ids, imports
 
 CODE = 'import {\n  to = aws_x.a["k"]\n  id = "i-1"\n}\n\nimport {\n  to = module.m.aws_x.b\n  id = var.id\n}\n'
 
@@ -16,3 +16,4 @@ def test_each_address_has_the_expression_of_its_id(tmp_path: Path) -> None:
         "module.m.aws_x.b": "var.id",
         "aws_x.c": '"i-3"',
     }
+    assert imported_ids(load_module(tmp_path)) == {'aws_x.a["k"]': "i-1", "aws_x.c": "i-3"}
