@@ -27,8 +27,13 @@ def decided_body(
     subjects: Sequence[Subject | None],
     claims: Sequence[Claim],
     digest: str,
+    *,
+    account: str = "",
 ) -> Mapping[str, Json]:
-    """The body: who asked, for what call and why, what it does, what was decided, and which claims it takes."""
+    """The body: who asked, for what call and why, what it does, what was decided, and which claims it takes.
+
+    `account` is that of the states, which a call is about if no setting names its account.
+    """
     caller = mutation.caller
     return {
         "caller": {
@@ -37,7 +42,7 @@ def decided_body(
             "roles": list(caller.roles),
             "on_behalf_of": caller.on_behalf_of,
         },
-        "call": _call_to_json(mutation, decision, digest),
+        "call": {**_call_to_json(mutation, decision, digest), "account": mutation.call.account or account},
         "door": mutation.door.value,
         "sender": {"peer": mutation.sender.peer, "user_agent": mutation.sender.user_agent},
         "motive": motive_to_json(mutation.motive),
@@ -58,7 +63,7 @@ def decided_body(
     }
 
 
-def _call_to_json(mutation: Mutation, decision: Decision, digest: str) -> Json:
+def _call_to_json(mutation: Mutation, decision: Decision, digest: str) -> Mapping[str, Json]:
     """The call with its parameters, secrets masked: whole unless they are very large, the call is denied, or a mask hides what it runs."""
     call = mutation.call
     denied = decision.verdict is Verdict.DENY and not decision.carried_out
@@ -67,7 +72,6 @@ def _call_to_json(mutation: Mutation, decision: Decision, digest: str) -> Json:
     return {
         "service": call.service,
         "operation": call.operation,
-        "account": call.account,
         "region": call.region,
         "class": mutation.call_class.value,
         "digest": digest,

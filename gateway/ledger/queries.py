@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, Final
 
@@ -95,15 +95,13 @@ def _about(connection: Connection, prefix: str) -> ColumnElement[bool]:
 
 def claims(
     connection: Connection,
+    equal: Mapping[str, str],
     *,
-    address: str,
-    actor: str,
     open_only: bool,
-    now: datetime,
     before: str = "",
     limit: int = MAX_PAGE,
 ) -> tuple[Claim, ...]:
-    """Claims, newest first; with `before`, those taken before this claim."""
+    """Claims with these values in these columns (empty: any), newest first; with `before`, those taken before this claim."""
     statement: Select[Any] = (
         select(*columns(CLAIMS, ClaimRow)).order_by(CLAIMS.c.since.desc(), CLAIMS.c.id.desc()).limit(_page(limit))
     )
@@ -111,12 +109,9 @@ def claims(
         since = connection.execute(select(CLAIMS.c.since).where(CLAIMS.c.id == before)).scalar()
         earlier = and_(CLAIMS.c.since == since, CLAIMS.c.id < before)
         statement = statement.where(or_(CLAIMS.c.since < since, earlier) if since else false())
-    if address:
-        statement = statement.where(CLAIMS.c.address == address)
-    if actor:
-        statement = statement.where(CLAIMS.c.actor == actor)
+    statement = statement.where(*(CLAIMS.c[name] == value for name, value in equal.items() if value))
     if open_only:
-        unexpired = CLAIMS.c.until.is_(None) | (CLAIMS.c.until > to_text(now)) | (CLAIMS.c.unsettled == 1)
+        unexpired = CLAIMS.c.until.is_(None) | (CLAIMS.c.until > to_text(datetime.now(UTC))) | (CLAIMS.c.unsettled == 1)
         statement = statement.where(CLAIMS.c.ended_at.is_(None), unexpired)
     return tuple(claim_from_row(ClaimRow._make(row)) for row in connection.execute(statement))
 

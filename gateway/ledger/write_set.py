@@ -73,7 +73,7 @@ def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: st
     claims = _claims(mutation, facts, decision, subjects) if decision.carried_out else ()
     digest = mutation.call.digest
     body = {
-        **decided_body(mutation, decision, subjects, claims, digest),
+        **decided_body(mutation, decision, subjects, claims, digest, account=facts.account),
         "facts": recorded_facts(facts),
         **_proof(mutation, facts),
         **(_time_box(mutation, facts) if decision.carried_out else {}),

@@ -1,5 +1,6 @@
 """A DECIDED record says who asked for what and why; one that is carried out also holds what its attempt's row needs."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,6 +20,20 @@ def test_every_decision_has_the_same_members(scene: Any, verdict: Verdict) -> No
     assert body["decision"]["verdict"] == verdict.value
     assert body["call"]["digest"] == change.call.digest
     assert [each["attribute"] for each in body["effects"]] == ["delay"]
+
+
+@pytest.mark.parametrize(
+    ("own", "of_states", "recorded"),
+    [("", "123456789012", "123456789012"), ("210987654321", "123456789012", "210987654321"), ("", "", "")],
+)
+def test_a_call_names_the_account_of_the_states_if_no_setting_names_one(
+    scene: Any, own: str, of_states: str, recorded: str
+) -> None:
+    change = scene.mutation()
+    change = replace(change, call=replace(change.call, account=own))
+    subjects = scene.facts(change).subjects
+    body: Any = decided_body(change, scene.decision(Verdict.ALLOW), subjects, (), change.call.digest, account=of_states)
+    assert body["call"]["account"] == recorded
 
 
 def test_an_attempt_tells_its_key_and_its_gateway(scene: Any) -> None:
