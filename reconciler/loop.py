@@ -42,6 +42,7 @@ from reconciler.rewrite.surroundings import surroundings
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.downloaded import link_downloaded, select_workspace
 from reconciler.terraform.live import LiveReads
+from reconciler.terraform.nested_blocks import learn_nested_blocks
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
 from reconciler.terraform.plugin.warm import warm_provider
 from reconciler.terraform.recorded import read_recorded
@@ -136,6 +137,7 @@ class Line:
         if commit := await branch.find(applied.id, corrects=applied.corrects):
             return _without_edits(classified, commit=commit)
         head = await branch.head()
+        await learn_nested_blocks(self.terraform, branch.root)
         around = await asyncio.to_thread(surroundings, branch.root, branch.worktree, self.frozen)
         context = replace(
             self._context(branch, applied, backlog),

@@ -27,6 +27,7 @@ from reconciler.rewrite.imports import imported_ids
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.suggest.suggest import Suggestions
 from reconciler.terraform.cli import SavedPlan, Terraform
+from reconciler.terraform.nested_blocks import learn_nested_blocks
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
 from reconciler.terraform.refreshed import live_objects
 from reconciler.terraform.state_update import adopt, apply_to_state, refresh_state
@@ -49,6 +50,7 @@ async def reconcile_copy(
     Raises `errors.TerraformFailed`, `errors.TerraformMissing`, `gateway.errors.CodeInvalid`.
     """
     root, top, around = copy_with_surroundings(path, workdir / "copy", frozen, terraform.plugin_data)
+    await learn_nested_blocks(terraform, root)
     others = other_roots(around, top, terraform)
     asked = AskedOnce(suggestions=suggestions) if suggestions else None
     context = ProofContext(
