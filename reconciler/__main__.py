@@ -101,8 +101,7 @@ def reconcile(
     from reconciler.run_once import OneRun, run_once
 
     if not as_json:
-        # What prints takes long to import, and is needed only at the end: the provider starts meanwhile.
-        threading.Thread(target=import_module, args=("reconciler.printed",), daemon=True).start()
+        _import_what_prints()
     try:
         found = read_events(events) if events else Events(events=(), bad=())
         run = OneRun(
@@ -163,6 +162,11 @@ def _log_to_stderr() -> None:
     structlog.configure(
         processors=[*shared, without_values, renderer], logger_factory=structlog.PrintLoggerFactory(sys.stderr)
     )
+
+
+def _import_what_prints() -> None:
+    """Import it in a thread: it takes long, and is needed only at the end. The provider starts meanwhile."""
+    threading.Thread(target=import_module, args=("reconciler.printed",), daemon=True).start()
 
 
 def _fail(error: SentinelError, *, as_json: bool) -> None:

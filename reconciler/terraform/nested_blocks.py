@@ -67,7 +67,7 @@ def _unknown_types(root: Path) -> frozenset[tuple[str, str]]:
 
 
 def _document(file: Path) -> Any:
-    """What a file holds; nothing if it is not JSON, which whoever reads the code says with its line."""
+    """What a file holds; nothing if it is not JSON: reading the code says so, with its line."""
     try:
         return json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError):
