@@ -4,19 +4,17 @@ import asyncio
 import json
 import signal
 import sys
+import threading
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
 from gateway.errors import SentinelError
 from gateway.model.logged_error import without_values
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from reconciler.drift.cloudtrail import Events
     from reconciler.model import Drift
     from reconciler.report import Report
@@ -102,6 +100,8 @@ def reconcile(
     from reconciler.drift.cloudtrail import Events, read_events
     from reconciler.run_once import OneRun, run_once
 
+    if not as_json:
+        _import_what_prints()
     try:
         found = read_events(events) if events else Events(events=(), bad=())
         run = OneRun(
@@ -164,70 +164,27 @@ def _log_to_stderr() -> None:
     )
 
 
+def _import_what_prints() -> None:
+    """Import it in a thread: it takes long, and is needed only at the end. The provider starts meanwhile."""
+    threading.Thread(target=import_module, args=("reconciler.printed",), daemon=True).start()
+
+
 def _fail(error: SentinelError, *, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps({"code": error.code, "detail": str(error)}))
     else:
-        Console(stderr=True).print(f"[red]{escape(str(error))}[/red]", soft_wrap=True)
+        from reconciler.printed import print_error
+
+        print_error(str(error))
 
 
 def _print_report(report: "Report", events: "Events", *, written: bool, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(_report_to_json(report, events, written=written), ensure_ascii=False, default=str))
         return
-    console = Console()
-    for sentence in events.bad:
-        Console(stderr=True).print(f"[yellow]{escape(sentence)}[/yellow]", soft_wrap=True)
-    if not report.drifts and report.clean:
-        console.print("Nothing drifted: the plan is clean." if report.planned else "Nothing of it drifted.")
-    if report.drifts:
-        console.print(_table(report.drifts))
-    if report.diff and not written:
-        _print_diff(console, report.diff)
-    if report.drifts and report.clean:
-        console.print(_concluded(report, written=written))
-    if report.pending:
-        console.print(f"[yellow]The plan exits with 2:[/yellow] {escape(report.pending)}", soft_wrap=True)
-    for entry in report.left:
-        console.print(
-            f"[yellow]Left to you:[/yellow] {escape(entry.wanted.address)}.{escape(entry.wanted.attribute)}: {escape(entry.reason)}",
-            soft_wrap=True,
-        )
-        for step in entry.chain:
-            console.print(f"    {escape(step)}", soft_wrap=True)
+    from reconciler.printed import print_report
 
-
-def _concluded(report: "Report", *, written: bool) -> str:
-    if not report.planned:
-        return f"{'Written' if written else 'Not written yet'}, and not proved by a plan: `sentinel reconcile` without --no-plan does that."
-    return "Written; the plan is clean." if written else "With this diff the plan is clean."
-
-
-def _print_diff(console: Console, diff: str) -> None:
-    """In colour on a terminal, else unchanged, so that it can be piped to `patch`."""
-    from rich.syntax import Syntax
-
-    if console.is_terminal:
-        console.print(Syntax(diff, "diff", background_color="default"))
-    else:
-        typer.echo(diff, nl=False)
-
-
-def _table(drifts: "tuple[Drift, ...]") -> "Table":
-    from rich.table import Table
-
-    from reconciler.commit_message import shown
-
-    table = Table("Attribute", "Code", "Live", "Made by")
-    for drift in drifts:
-        made_by = (
-            f"{drift.origin.actor}, {drift.origin.event}, {drift.origin.at:%Y-%m-%d %H:%M}"
-            if drift.origin
-            else "unknown"
-        )
-        resource = f"{drift.wanted.address}.{drift.wanted.attribute}"
-        table.add_row(*(escape(cell) for cell in (resource, shown(drift.before), shown(drift.wanted.value), made_by)))
-    return table
+    print_report(report, events.bad, written=written)
 
 
 def _report_to_json(report: "Report", events: "Events", *, written: bool) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from gateway.model.path import AttributePath
 from gateway.model.record import Record, Stage
 from gateway.ports import LedgerQueries, RecordQuery
 from reconciler.drift.applied import AppliedMutation, applied_mutation, carried_out, changes_attributes
+from reconciler.drift.made_again import creates, deleted_by
 from reconciler.last_changes import LastChanges, overlaps
 from reconciler.model import Wanted
 from reconciler.terraform.plan import ResourceChange
@@ -40,6 +41,10 @@ class Backlog:
     """Allowed mutations that may change an attribute and whose outcome is not known."""
     last_changes: LastChanges = field(default_factory=LastChanges)
     """Of all applied mutations, whether they are written into code or not."""
+    deletions: dict[str, str] = field(default_factory=dict)
+    """The last mutation that deleted a declared resource, by its address, until that is in the protected branch."""
+    creations: dict[str, AppliedMutation] = field(default_factory=dict)
+    """The mutations that created a resource, by id, until that is in the protected branch."""
     committed: dict[str, str] = field(default_factory=dict)
     """The commits of mutations on the stack's branch that were not yet seen in the protected branch, by `trailer_key`."""
     commits: set[str] = field(default_factory=set)
@@ -149,7 +154,12 @@ class Backlog:
         if record.mutation_id in self.decided:
             self.settled[record.mutation_id] = record
             applied = self.decided[record.mutation_id]
-            self.decided[applied.id] = replace(applied, settled_at=record.at)
+            self.decided[applied.id] = applied = replace(
+                applied, settled_at=record.at, made=str(record.body.get("made") or "")
+            )
+            self.deletions |= dict.fromkeys(deleted_by(applied), applied.id)
+            if creates(applied):
+                self.creations[applied.id] = applied
 
     def _add_reconciled(self, record: Record) -> None:
         mutation, body = record.mutation_id, record.body
@@ -158,6 +168,8 @@ class Backlog:
         key = trailer_key(mutation, corrects if isinstance(corrects, int) else 0)
         if body.get("merged") is True:
             self.committed.pop(key, None)
+            self.creations.pop(mutation, None)
+            self.deletions = {address: each for address, each in self.deletions.items() if each != mutation}
         elif "commit" in body:
             self.committed[key] = str(body["commit"])
         if isinstance(commit := body.get("commit"), str):
@@ -171,6 +183,8 @@ class Backlog:
         mutation, body = record.mutation_id, record.body
         self.left.pop(mutation, None)
         applied = self.decided.get(mutation)
+        if "nothing_to_do" in body:
+            self.creations.pop(mutation, None)
         if applied is None:
             return
         if "commit" in body or "nothing_to_do" in body:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from gateway.model.json import Json
 from reconciler.drift.applied import AppliedMutation
-from reconciler.model import Edit, is_gone, is_new
+from reconciler.model import REPLACES, TAKEN_BACK, Edit, Wanted, is_gone, is_new, is_replacement
 from reconciler.terraform.compare import same
 
 CodeBefore = Mapping[tuple[str, str], Json]
@@ -51,11 +51,19 @@ def _subject(edits: Sequence[Edit], code: CodeBefore) -> str:
     changed = list(dict.fromkeys(edit.wanted.key for edit in edits))
     address, attribute = changed[0]
     if is_gone(edits[0].wanted) or is_new(edits[0].wanted):
-        done = "removed" if is_gone(edits[0].wanted) else "added"
+        done = _done(edits[0].wanted)
         return one_line(f"{address}: {done}{f' and {len(changed) - 1} more' if len(changed) > 1 else ''}", _SUBJECT)
     if len(changed) > 1:
         return one_line(f"{address}: {attribute} and {len(changed) - 1} more", _SUBJECT)
     return one_line(f"{address}: {attribute} {_from(changed[0], code)}→ {shown(edits[0].wanted.value)}", _SUBJECT)
+
+
+def _done(wanted: Wanted) -> str:
+    if is_gone(wanted):
+        return "removed"
+    if isinstance(wanted.value, Mapping) and TAKEN_BACK in wanted.value:
+        return "created again"
+    return "replaced" if is_replacement(wanted) else "added"
 
 
 def _change(applied: AppliedMutation, edit: Edit, code: CodeBefore) -> str:
@@ -63,12 +71,21 @@ def _change(applied: AppliedMutation, edit: Edit, code: CodeBefore) -> str:
     where = one_line(str(edit.path), _LINE)
     if is_gone(wanted):
         return f"- {one_line(wanted.address)}: gone in AWS, removed from {where}"
+    if isinstance(wanted.value, Mapping) and TAKEN_BACK in wanted.value:
+        return f"- {one_line(wanted.address)}: deleted and created again, its block is in {where} as before"
+    if is_replacement(wanted):
+        return f"- {one_line(wanted.address)}: {_replaced(wanted)}, imported in {where}"
     if is_new(wanted):
         return f"- {one_line(wanted.address)}: created, declared in {where} and imported"
     change = f"{_from(wanted.key, code)}→ {shown(wanted.value)}"
     live = applied.before.get(wanted.key)
     was = f" (live was {shown(live)})" if live is not None and not same(live, code.get(wanted.key, live)) else ""
     return f"- {one_line(wanted.address)}.{one_line(wanted.attribute)}: {change} in {where}{was}"
+
+
+def _replaced(wanted: Wanted) -> str:
+    value = wanted.value if isinstance(wanted.value, Mapping) else {}
+    return f"{shown(value.get('import_id'))} took the place of {shown(value.get(REPLACES))}"
 
 
 def _from(key: tuple[str, str], code: CodeBefore) -> str:
@@ -82,6 +99,8 @@ def _who_and_why(applied: AppliedMutation) -> list[str]:
         f"Who:  {one_line(applied.actor)}{kind}{acting}",
         f"What: {one_line(applied.operation)} at {applied.at.isoformat()}",
     ]
+    if applied.together:
+        lines.append(f"With: {one_line(', '.join(applied.together))}, which tells the same story")
     if applied.approver:
         lines.append(f"Approved by {one_line(applied.approver)}")
     why = ", ".join(one_line(part) for part in (applied.intent, applied.motivation) if part) or "no motive was stated"
@@ -98,6 +117,7 @@ def _trailers(applied: AppliedMutation) -> list[str]:
         ("Actor", applied.actor),
         ("Intent", applied.intent or "unstated"),
         ("Motivation", applied.motivation or "unstated"),
+        *(("With", each) for each in applied.together),
         *(("Evidence", reference) for reference in applied.evidence),
         *((("Approver", applied.approver),) if applied.approver else ()),
     ]

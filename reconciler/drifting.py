@@ -11,7 +11,7 @@ import structlog
 from gateway.drift_book import DriftAction, DriftBook, DriftOutcome, ForeignDrift
 from gateway.errors import LedgerUnavailable, Stopped
 from gateway.model.json import Json
-from gateway.model.mutation import Effect, EffectAction
+from gateway.model.mutation import WHOLE, Effect, EffectAction
 from gateway.model.record import Record, Stage
 from gateway.model.stop import Reach, Stop, in_the_way
 from gateway.ports import EventLedger, RecordQuery
@@ -21,10 +21,13 @@ from reconciler.claimed_values import ClaimedValues
 from reconciler.drift.applied import AppliedMutation, applied_mutation
 from reconciler.drift.cloudtrail import origins
 from reconciler.drift.foreign import OutsideChange, outside_changes
+from reconciler.drift.outside_replacements import with_replacements
 from reconciler.drift.sources import EventSources
 from reconciler.healing.heal import Healer
 from reconciler.last_changes import overlaps
 from reconciler.loop import Line
+from reconciler.model import Wanted, is_replacement
+from reconciler.publish.git import mutations_in
 from reconciler.terraform.plan import TerraformPlan
 
 log = structlog.get_logger()
@@ -49,6 +52,8 @@ class Drifting:
     book: DriftBook = field(default_factory=DriftBook)
     claimed: ClaimedValues | None = None
     """Compares the claimed values with what is live; None: nobody is told of implicit conflicts."""
+    seen_head: str = ""
+    """The protected branch's commit up to which the state has what was codified."""
 
     def slot(self) -> int:
         """The number of the current time on the schedule: each is looked at once, however often the service restarts."""
@@ -63,6 +68,22 @@ class Drifting:
         waiting = (each for each in self.book.open.values() if each.stack == self.line.stack and each.waits)
         stopped = await self._stopped()
         return tuple(each for each in waiting if not stopped or each.action is DriftAction.CODIFY)
+
+    async def follow_merges(self) -> None:
+        """Bring the state up to date with what the protected branch took in of what was codified, once for each of its commits.
+
+        Raises `errors.GitFailed`.
+        """
+        await self.book.read(self.line.queries)
+        codified = [each for each in self.book.open.values() if each.stack == self.line.stack and each.commit]
+        if not codified or not self.line.refresh_state or (head := await self.line.protected_head()) == self.seen_head:
+            return
+        merged = await mutations_in(self.line.source, self.line.protected)
+        commits = {each.commit for each in codified if each.id in merged}
+        if addresses := sorted({each.address for each in codified if each.commit in commits}):
+            failed = await self.line.update_state(addresses)
+            log.info("state_followed_drift", stack=self.line.stack, addresses=addresses, failed=failed)
+        self.seen_head = head
 
     async def scan(self) -> int:
         """Plan the protected code, and record what was changed from outside and what is so no longer; the number found.
@@ -114,8 +135,9 @@ class Drifting:
         now = self.line.clock.now()
         events = await self.sources.since(now - max(_LOOK_BACK, timedelta(seconds=2 * self.every_seconds)))
         stack = self.line.stack
-        known = {(drift.address, drift.attribute) for drift in self.book.open.values() if drift.stack == stack}
+        known = {(each.address, each.attribute): each.live for each in self.book.open.values() if each.stack == stack}
         found = await outside_changes(plan, origins(events, plan), self.backlog, self._recall, known)
+        found = with_replacements(plan, found, events, known)
         return {
             each.id_of(stack, self.book.ended[stack, each.change.address, each.change.attribute]): each
             for each in found
@@ -167,8 +189,12 @@ class Drifting:
             )
 
     async def _codify(self, drift: ForeignDrift) -> dict[str, Json]:
-        """Propose the live value for the code, with all its proofs, on the stack's branch."""
-        applied = as_applied(drift)
+        """Propose the live value for the code, with all its proofs, on the stack's branch.
+
+        What was replaced is proposed together with the rest that was, since one may belong to the other.
+        """
+        beside = self._replaced_too(drift)
+        applied = as_applied(drift, *beside)
         proposal = await self.line.prove(applied, self.backlog)
         body = await self.line.publish(applied, self.backlog, proposal)
         left = body.get("left")
@@ -177,6 +203,8 @@ class Drifting:
         )
         outcome = DriftOutcome.FAILED if reasons else DriftOutcome.CODIFIED
         reason = " ".join(reasons) or str(body.get("nothing_to_do") or "It is proposed for the code.")
+        for each in beside if not reasons else ():
+            await self._settle(each, _with_it(drift, each, body))
         return {
             **body,
             "outcome": outcome.value,
@@ -184,6 +212,13 @@ class Drifting:
             "address": drift.address,
             "attribute": drift.attribute,
         }
+
+    def _replaced_too(self, drift: ForeignDrift) -> list[ForeignDrift]:
+        """The other resources that were replaced and are to be codified too, if this one was replaced."""
+        if not _is_replaced(drift):
+            return []
+        others = (each for each in self.book.open.values() if each.stack == drift.stack and each.id != drift.id)
+        return [each for each in others if each.waits and each.action is DriftAction.CODIFY and _is_replaced(each)]
 
     async def _revert(self, drift: ForeignDrift) -> dict[str, Json]:
         if self.healer is None:
@@ -218,19 +253,12 @@ class Drifting:
         return None
 
 
-def as_applied(drift: ForeignDrift) -> AppliedMutation:
-    """A change from outside in the form in which the line writes changes back."""
+def as_applied(drift: ForeignDrift, *beside: ForeignDrift) -> AppliedMutation:
+    """A change from outside in the form in which the line writes changes back; those `beside` it are written back together with it."""
     origin: Mapping[str, Any] = drift.origin or {}
     at = datetime.fromisoformat(str(origin["at"])) if origin.get("at") else drift.at
-    effect = Effect(
-        address=drift.address,
-        attribute=drift.attribute,
-        action=EffectAction.SET,
-        value=drift.live,
-        resource_type=drift.resource_type,
-        declared=True,
-        sensitive=drift.sensitive,
-    )
+    told = f" Together with {', '.join(each.id for each in beside)}." if beside else ""
+    all_of_it = (drift, *beside)
     return AppliedMutation(
         id=drift.id,
         seq=drift.seq,
@@ -238,10 +266,42 @@ def as_applied(drift: ForeignDrift) -> AppliedMutation:
         actor=str(origin.get("actor") or "unknown"),
         at=at,
         operation=str(origin.get("event") or "unknown"),
-        effects=(effect,),
-        before={(drift.address, drift.attribute): drift.declared},
-        text=f"It was changed from outside. {drift.rule}: {drift.reason}",
-        evidence=(str(origin["event_id"]),) if origin.get("event_id") else (),
+        effects=tuple(_effect(each) for each in all_of_it),
+        before={(each.address, each.attribute): each.declared for each in all_of_it},
+        text=f"It was changed from outside. {drift.rule}: {drift.reason}{told}",
+        evidence=tuple(
+            str(each.origin["event_id"]) for each in all_of_it if each.origin and each.origin.get("event_id")
+        ),
         approver=drift.decided_by,
         settled_at=drift.at,
     )
+
+
+def _effect(drift: ForeignDrift) -> Effect:
+    """What was changed. If nothing is live in the place of a resource, that was deleted."""
+    gone = drift.attribute == WHOLE and drift.live is None
+    return Effect(
+        address=drift.address,
+        attribute=drift.attribute,
+        action=EffectAction.DELETE if gone else EffectAction.SET,
+        value=drift.live,
+        resource_type=drift.resource_type,
+        declared=True,
+        sensitive=drift.sensitive,
+    )
+
+
+def _is_replaced(drift: ForeignDrift) -> bool:
+    return is_replacement(Wanted(address=drift.address, attribute=drift.attribute, value=drift.live))
+
+
+def _with_it(drift: ForeignDrift, each: ForeignDrift, body: Mapping[str, Json]) -> dict[str, Json]:
+    """What came of a change that was proposed together with another one."""
+    commit: dict[str, Json] = {name: body[name] for name in ("commit", "branch") if name in body}
+    return {
+        **commit,
+        "outcome": DriftOutcome.CODIFIED.value,
+        "reason": f"It is proposed for the code together with {drift.id}.",
+        "address": each.address,
+        "attribute": each.attribute,
+    }

@@ -16,7 +16,7 @@ class LastChange:
     seq: int
     """Number of its DECIDED record."""
     asked: bool
-    """Whether the call set or deleted it; else it is a consequence of the call, or a value that only AWS knows."""
+    """Whether the call set, created or deleted it; else it is a consequence of the call, or a value that only AWS knows."""
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ def overlaps(one: str, other: str) -> bool:
 
 
 def _sets(effect: Effect) -> bool:
-    return effect.action in (EffectAction.SET, EffectAction.DELETE)
+    return effect.action in (EffectAction.SET, EffectAction.DELETE, EffectAction.CREATE)
 
 
 def _covering(attribute: str) -> Iterator[str]:

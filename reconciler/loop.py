@@ -17,19 +17,22 @@ from gateway.terraform.config.parsed import parsed_once
 from gateway.terraform.secrets import masked_text
 from reconciler.backlog import Backlog
 from reconciler.commit_message import CodeBefore, commit_message
+from reconciler.copied import temporarily_written
 from reconciler.drift.applied import AppliedMutation
 from reconciler.drift.classify import ClassifiedDrift, all_left, classify_mutation, superseded_reason
 from reconciler.drift.made import is_of_place
 from reconciler.errors import BranchConflict, CodeRefused, ForeignCommit
+from reconciler.making_again import Told, as_before, as_new, differing, edits_of, told_together, without_earlier
 from reconciler.merged_state import update_merged_state
-from reconciler.model import Left, ProposedEdit, Wanted
+from reconciler.model import Edit, Left, ProposedEdit, Wanted, is_replacement
 from reconciler.proof.declared import Declaration, read_declared
 from reconciler.proof.other_roots import other_roots
 from reconciler.proof.proofs import describe
 from reconciler.proof.propose import ProofContext, ProvedEdit, propose
 from reconciler.proof.suggested import AskedOnce
 from reconciler.proof.undeclared import DeclaredCache, undeclared
-from reconciler.proposal import Proposal
+from reconciler.proof.without_old import without_old
+from reconciler.proposal import Proposal, edited_addresses, says
 from reconciler.publish.git import Branch, branch_tip, mutations_in, open_branch, open_protected, protected_head
 from reconciler.publish.worktree_files import add_untracked_files
 from reconciler.rewrite.code import read_code
@@ -39,7 +42,8 @@ from reconciler.rewrite.surroundings import surroundings
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.downloaded import link_downloaded, select_workspace
 from reconciler.terraform.live import LiveReads
-from reconciler.terraform.plan import TerraformPlan, read_plan
+from reconciler.terraform.nested_blocks import learn_nested_blocks
+from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
 from reconciler.terraform.plugin.warm import warm_provider
 from reconciler.terraform.recorded import read_recorded
 from reconciler.terraform.refreshed import Refreshed
@@ -133,31 +137,74 @@ class Line:
         if commit := await branch.find(applied.id, corrects=applied.corrects):
             return _without_edits(classified, commit=commit)
         head = await branch.head()
+        await learn_nested_blocks(self.terraform, branch.root)
         around = await asyncio.to_thread(surroundings, branch.root, branch.worktree, self.frozen)
         context = replace(
             self._context(branch, applied, backlog),
             around=around,
             others=other_roots(around, branch.top, self.terraform, self.states),
         )
-        if classified.created:
+        told = await told_together(context, applied, backlog, classified)
+        if told.classified.again:
+            return replace(await self._made_again(branch, context, told, backlog), base=head)
+        classified = await self._with_new(context, applied, told.classified)
+        replaced = [want.address for want in classified.wanted if is_replacement(want)]
+        cache = DeclaredCache() if replaced else self.declared_cache
+        async with without_old(context, replaced) as inside:
+            missing = await undeclared(inside, cache, applied, classified.wanted, head=head)
+            if missing:
+                proved = await self._proved(branch, inside, applied, backlog, classified=classified, missing=missing)
+                return replace(proved, base=head) if proved.files else proved
+        known = "" if classified.left and not classified.wanted else "The code declares the value already."
+        return _without_edits(classified, nothing_to_do=known, merged=bool(known) and await branch.is_merged())
+
+    async def _made_again(self, branch: Branch, context: ProofContext, told: Told, backlog: Backlog) -> Proposal:
+        """What the code does not say of resources that were created again, and their blocks, if our own branch dropped them."""
+        before = await without_earlier(branch, told, backlog)
+        applied, first = told.applied, edits_of(before, told, backlog.committed)
+        with temporarily_written(branch.root, before):
+            classified = await as_new(context, told.classified)
             classified = await self._with_new(context, applied, classified)
-        missing = await undeclared(context, self.declared_cache, applied, classified.wanted, head=head)
-        if not missing:
-            known = "" if classified.left and not classified.wanted else "The code declares the value already."
-            return _without_edits(classified, nothing_to_do=known, merged=bool(known) and await branch.is_merged())
+            replaced = [want.address for want in classified.wanted if is_replacement(want)]
+            async with without_old(context, replaced) as inside:
+                missing = await undeclared(inside, DeclaredCache(), applied, classified.wanted, head="")
+                missing += await differing(inside, classified, classified.wanted)
+                if not (missing or before):
+                    return _without_edits(classified, nothing_to_do="The code declares the value already.")
+                proposal = await self._proved(
+                    branch, inside, applied, backlog, classified=classified, missing=missing, first=first
+                )
+        return replace(proposal, files={**before, **proposal.files}) if proposal.edits else proposal
+
+    async def _proved(
+        self,
+        branch: Branch,
+        context: ProofContext,
+        applied: AppliedMutation,
+        backlog: Backlog,
+        *,
+        classified: ClassifiedDrift,
+        missing: Sequence[Wanted],
+        first: tuple[Edit, ...] = (),
+    ) -> Proposal:
+        """The proved edits for what the code on the branch does not declare, after the edits `first`, which it has already."""
         before = _declared_before(branch.root, missing)
-        proved = await propose(
-            context, missing, explain=lambda change: classified.explain(change) or backlog.explain(change, applied)
-        )
+
+        def explain(change: ResourceChange) -> str:
+            return classified.explain(change) or backlog.explain(change, applied)
+
+        proved = await (propose(context, missing, explain=explain) if missing else as_before(context, first, explain))
         if untracked := set(proved.edited.files) - await branch.tracked(list(proved.edited.files)):
             return _without_edits(classified, left=all_left(missing, _not_in_git(untracked)))
-        proposal = _with_edits(classified, proved, applied, base=head, before=before)
+        proposal = _with_edits(classified, proved, applied, first, before=before)
         return _naming_what_superseded(proposal, backlog.superseded(applied))
 
     async def _with_new(
         self, context: ProofContext, applied: AppliedMutation, classified: ClassifiedDrift
     ) -> ClassifiedDrift:
         """The same, with the blocks of created resources that belong to this stack. What state or code has already is not left any more."""
+        if not classified.created:
+            return classified
         live = await read_recorded(self.terraform, context.root, self.state)
         code = await asyncio.to_thread(read_code, context.root, {}, context.around)
         for address, created in classified.created:
@@ -211,7 +258,7 @@ class Line:
         else:
             done = any(record.body.get("corrects") == applied.corrects for record in earlier)
             corrected = next((record.body for record in earlier if record.seq == applied.corrects), {})
-            needed = not done and _says(body) != _says(corrected)
+            needed = not done and says(body) != says(corrected)
         if needed:
             await self.commands.record_reconciliation(applied.id, at=self.clock.now(), body=body)
 
@@ -263,15 +310,17 @@ class Line:
             for record in await self.queries.records(
                 RecordQuery(mutation_id=key.partition("@")[0], stage=Stage.RECONCILED)
             ):
-                addresses |= _edited(record.body)
-        protected = await open_protected(
-            source=self.source, worktree=self.worktree.with_name("protected"), protected=self.protected
-        )
-        await add_untracked_files(protected)
-        failed = await update_merged_state(
-            self.terraform, protected.root, state=self.state, addresses=sorted(addresses)
-        )
+                addresses |= edited_addresses(record.body)
+        failed = await self.update_state(sorted(addresses))
         return {"state_not_refreshed": failed} if failed else {"state_refreshed": True}
+
+    async def update_state(self, addresses: Sequence[str]) -> str:
+        """Bring the state up to date with the protected code, in which the addresses are as they are live now; why not, if not.
+
+        Raises `errors.GitFailed`.
+        """
+        root = await self.protected_root()
+        return await update_merged_state(self.terraform, root, state=self.state, addresses=addresses)
 
     async def _branch(self, backlog: Backlog) -> Branch:
         branch = await open_branch(
@@ -287,19 +336,16 @@ class Line:
         return branch
 
 
-def _edited(body: Mapping[str, Json]) -> set[str]:
-    """The addresses whose values a RECONCILED record says were written into code."""
-    edits = body.get("edits")
-    rows = edits if isinstance(edits, list | tuple) else ()
-    return {str(row["address"]) for row in rows if isinstance(row, Mapping) and "address" in row}
-
-
 def _with_edits(
-    classified: ClassifiedDrift, proved: ProvedEdit, applied: AppliedMutation, *, base: str, before: CodeBefore
+    classified: ClassifiedDrift,
+    proved: ProvedEdit,
+    applied: AppliedMutation,
+    first: tuple[Edit, ...],
+    *,
+    before: CodeBefore,
 ) -> Proposal:
-    edits = proved.edited.edits
+    edits = (*first, *proved.edited.edits) if proved.proofs else ()
     return Proposal(
-        base=base,
         message=commit_message(applied, edits, before) if edits else "",
         files=proved.edited.files,
         edits=tuple(ProposedEdit(path=edit.path, wanted=edit.wanted, chain=edit.chain) for edit in edits),
@@ -322,11 +368,6 @@ def _naming_what_superseded(proposal: Proposal, superseded: Mapping[tuple[str, s
     by = [(entry, superseded[entry.wanted.key]) for entry in proposal.left if entry.wanted.key in superseded]
     named = (replace(entry, reason=superseded_reason(later), superseded_by=later) for entry, later in by)
     return replace(proposal, left=left, kept_out=(*proposal.kept_out, *named))
-
-
-def _says(body: Mapping[str, Json]) -> Mapping[str, Json]:
-    """What a RECONCILED record says, without when and why it was looked at."""
-    return {name: value for name, value in body.items() if name not in {"corrects", "tried", "claims_ended", "noted"}}
 
 
 def _without_edits(

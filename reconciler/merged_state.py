@@ -10,9 +10,18 @@ from pathlib import Path
 from gateway.errors import CodeInvalid
 from gateway.terraform.config.module import load_module
 from reconciler.errors import CodeRefused, StateNotUpdated, TerraformFailed, TerraformMissing
-from reconciler.rewrite.adopt import imported_addresses
+from reconciler.rewrite.imports import imports
 from reconciler.terraform.cli import Terraform
-from reconciler.terraform.state_update import adopt, apply_to_state, beyond_state, made_again, moved_in, refresh_state
+from reconciler.terraform.state_update import (
+    adopt,
+    apply_to_state,
+    beyond_state,
+    import_only,
+    imported_in,
+    made_again,
+    moved_in,
+    refresh_state,
+)
 
 _NOTHING_ALONE = (
     "The plan of the protected code would change more than the state, and nothing that was merged can be refreshed without it. The next "
@@ -30,19 +39,22 @@ async def update_merged_state(terraform: Terraform, root: Path, *, state: Path |
     try:
         saved = await terraform.saved_plan(root, state=state)
         document = await terraform.plan_document(root, saved.file) if saved.changes else {}
-        if (gone := made_again(document)) and gone <= imported_addresses(load_module(root)):
-            # Another resource took its place, and the import of that one is merged.
+        moved = moved_in(document)
+        if there := made_again(document) & imports(load_module(root)).keys():
+            # Another resource took its place, and the import of that one is merged. What else the plan shows stays as it is.
             saved.file.unlink(missing_ok=True)
-            await adopt(terraform, root, state=state, gone=sorted(gone))
+            only = sorted(there) if moved - there else ()
+            await adopt(terraform, root, state=state, gone=sorted(there), targets=only)
             return ""
         if not beyond_state(document):
             await apply_to_state(terraform, root, saved, state=state)
             return ""
         saved.file.unlink(missing_ok=True)
-        moved = moved_in(document)
+        if waiting := imported_in(document):
+            await import_only(terraform, root, state=state, addresses=sorted(waiting))
         targets = [address for address in addresses if address not in moved]
         if not targets:
-            return _NOTHING_ALONE
+            return "" if waiting else _NOTHING_ALONE
         await refresh_state(terraform, root, state=state, targets=targets, keep=moved)
     except (StateNotUpdated, TerraformFailed, TerraformMissing, CodeRefused, CodeInvalid) as error:
         return str(error)

@@ -9,6 +9,11 @@ from gateway.model.json import Json
 from gateway.model.mutation import WHOLE
 from gateway.model.path import AttributePath
 
+REPLACES = "replaces"
+"""The member of a wanted value that says which id the address had."""
+TAKEN_BACK = "taken_back"
+"""The member of a wanted value that says which commits of ours do not count any more, because the resource was created again."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
@@ -46,6 +51,11 @@ def is_gone(wanted: Wanted) -> bool:
 def is_new(wanted: Wanted) -> bool:
     """Whether the code must declare a new resource; the value then says how: see `reconciler.rewrite.create`."""
     return wanted.attribute == WHOLE and isinstance(wanted.value, Mapping)
+
+
+def is_replacement(wanted: Wanted) -> bool:
+    """Whether only the import of another resource is wanted for an address that the code has: see `reconciler.rewrite.adopt`."""
+    return is_new(wanted) and REPLACES in wanted.value  # type: ignore[operator]  # `is_new` says that it is a mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -122,3 +122,15 @@ class Proposal:
         return (
             f"It was superseded before it was written: {', '.join(self._superseded_by)} changed the same since.{rest}"
         )
+
+
+def edited_addresses(body: Mapping[str, Json]) -> set[str]:
+    """The addresses whose values a RECONCILED record says were written into code."""
+    edits = body.get("edits")
+    rows = edits if isinstance(edits, list | tuple) else ()
+    return {str(row["address"]) for row in rows if isinstance(row, Mapping) and "address" in row}
+
+
+def says(body: Mapping[str, Json]) -> Mapping[str, Json]:
+    """What a RECONCILED record says, without when and why it was looked at."""
+    return {name: value for name, value in body.items() if name not in {"corrects", "tried", "claims_ended", "noted"}}

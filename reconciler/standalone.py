@@ -4,28 +4,32 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from gateway.terraform.config.module import load_module
 from reconciler.copied import copy_with_surroundings, temporarily_written
 from reconciler.drift.classify import classify_foreign_drift
 from reconciler.drift.cloudtrail import Event, origins
 from reconciler.drift.creations import read_creation
-from reconciler.drift.replaced import replaced_resources
+from reconciler.drift.outside_replacements import replaced_by_events
+from reconciler.drift.replaced import replaced_in_code
 from reconciler.drift.silent import silent_drift
 from reconciler.errors import StateNotUpdated, TerraformFailed
-from reconciler.model import Drift, Left, Wanted, is_new
+from reconciler.model import Drift, Left, Wanted, is_new, is_replacement
 from reconciler.proof.declared import ignored_changes
 from reconciler.proof.other_roots import other_roots
 from reconciler.proof.proofs import Verified, describe
 from reconciler.proof.propose import ProofContext, attempt
 from reconciler.proof.suggested import AskedOnce
+from reconciler.proof.without_old import without_old
 from reconciler.report import Report, write
-from reconciler.rewrite.adopt import is_replacement, wanted_replacement
+from reconciler.rewrite.adopt import wanted_replacement
 from reconciler.rewrite.create import Live, import_id_of, wanted_creations
+from reconciler.rewrite.imports import imported_ids
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.suggest.suggest import Suggestions
 from reconciler.terraform.cli import SavedPlan, Terraform
+from reconciler.terraform.nested_blocks import learn_nested_blocks
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
 from reconciler.terraform.refreshed import live_objects
-from reconciler.terraform.scratch_state import planning_against, state_without
 from reconciler.terraform.state_update import adopt, apply_to_state, refresh_state
 
 _ROUNDS = 4
@@ -46,6 +50,7 @@ async def reconcile_copy(
     Raises `errors.TerraformFailed`, `errors.TerraformMissing`, `gateway.errors.CodeInvalid`.
     """
     root, top, around = copy_with_surroundings(path, workdir / "copy", frozen, terraform.plugin_data)
+    await learn_nested_blocks(terraform, root)
     others = other_roots(around, top, terraform)
     asked = AskedOnce(suggestions=suggestions) if suggestions else None
     context = ProofContext(
@@ -54,7 +59,7 @@ async def reconcile_copy(
     saved = await terraform.saved_plan(root, state=state)
     document = await terraform.plan_document(root, saved.file) if saved.changes or events else {}
     plan = read_plan(document) if document else None
-    if plan is not None and (there := _replaced(plan, events)):
+    if plan is not None and (there := _replaced(plan, events, root)):
         rest = _beside(events, {import_id_of(drift.wanted) for drift in there})
         new = [*there, *_created(root, rest, live_objects(document), around)]
         return await _replacing(context, there, lambda inside: _prove(inside, new, [], events, path))
@@ -67,14 +72,15 @@ async def reconcile_copy(
     return await _prove(context, [*drifts, *new], list(left), events, path)
 
 
-def _replaced(plan: TerraformPlan, events: Sequence[Event]) -> list[Drift]:
-    """The addresses whose resource is another one now, by the events."""
-    made = [(created, event.origin) for event in events if (created := read_creation(event.call)) is not None]
-    origin = {created.import_id: origin for created, origin in made}
-    return [
-        Drift(wanted=wanted_replacement(each), before=each.old_id, origin=origin[each.created.import_id])
-        for each in replaced_resources(plan, [created for created, _ in made])
+def _replaced(plan: TerraformPlan, events: Sequence[Event], root: Path) -> list[Drift]:
+    """The addresses whose resource is another one now, by the events, or by the imports that the code has from a pass that was killed."""
+    found = [
+        Drift(wanted=wanted_replacement(each), before=each.old_id, origin=origin)
+        for each, origin in replaced_by_events(plan, events)
     ]
+    known = {drift.wanted.address for drift in found}
+    more = [each for each in replaced_in_code(plan, imported_ids(load_module(root))) if each.address not in known]
+    return [*found, *(Drift(wanted=wanted_replacement(each), before=each.old_id) for each in more)]
 
 
 def _beside(events: Sequence[Event], taken: Collection[str]) -> list[Event]:
@@ -90,10 +96,7 @@ async def _replacing(
     Raises `errors.TerraformFailed`, `errors.TerraformMissing`.
     """
     addresses = tuple(drift.wanted.address for drift in there)
-    terraform, root, is_file = context.terraform, context.root, context.state is not None
-    scratch = await state_without(terraform, root, context.state, addresses)
-    with planning_against(terraform, root, scratch, is_file=is_file) as planning:
-        inside = replace(context, terraform=planning, state=scratch if is_file else None, keep_plan=False)
+    async with without_old(context, addresses) as inside:
         report = await prove(inside)
     written = {drift.wanted.address for drift in report.drifts}
     # What follows from a replacement shows before its values are in the code, and not any more afterwards.
@@ -128,7 +131,7 @@ async def refresh(report: Report) -> Report:
     What is left stays drift, so that a later run still knows it.
     """
     context, files = report.context, report.edited.files
-    if context is None or not (report.saved or files):
+    if context is None or not (report.saved or report.replaced or files):
         return report
     try:
         with temporarily_written(context.root, files):

@@ -142,6 +142,7 @@ class Worker:
         if slot != self.looked_at_drift:
             self.looked_at_drift = slot
             await self._try_drift("drift_not_looked_for", runner.scan_drift(self.line.stack, slot))
+        await self._try_drift("merged_drift_not_followed", self.drifting.follow_merges())
         for drift in await self.drifting.follow():
             retry = self.retries.setdefault(f"{drift.id}.{drift.decision}", Retry())
             if not retry.due:

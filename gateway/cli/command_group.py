@@ -8,7 +8,6 @@ import typer
 from typer.core import TyperGroup
 
 from gateway.cli.lazy_commands import LazyCommands
-from gateway.cli.output import show_json
 
 PLACES: Final[Mapping[str, str]] = {
     "up": "gateway.cli.local.up:up",
@@ -85,6 +84,8 @@ class Commands(TyperGroup):
         except _UsageError as error:
             if plain:
                 raise
+            from gateway.cli.output import show_json
+
             usage_error: Any = error
             show_json({"code": "usage", "detail": usage_error.format_message()})
             sys.exit(2)

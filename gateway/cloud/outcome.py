@@ -17,6 +17,7 @@ from botocore.model import OperationModel
 from botocore.parsers import ResponseParserError, create_parser
 
 from gateway.cloud.http_client import HttpResponse
+from gateway.cloud.made import made_id
 from gateway.cloud.serialize import CBOR
 from gateway.model.outcome import Applied, Failed, InDoubt, Reply, Sent
 
@@ -84,7 +85,8 @@ def _classified(response: HttpResponse, operation: OperationModel, protocol: str
         if member := _failure_member(operation, parsed):
             doubt = _in_doubt(response, operation, f"AWS reports in {member} that a part of it failed")
             return replace(doubt, reply=reply)
-        return Applied(reply=reply, request_id=request_id)
+        made = made_id(operation.service_model.service_name, operation.name, parsed)
+        return Applied(reply=reply, request_id=request_id, made=made)
     # S3 replies 200 with an error document if it fails after it has started to reply ("CopyObject", S3 API Reference).
     code, message = _parsed_error_document(response) if success else _parsed_error(parsed)
     refused = 400 <= response.status < 500 or (300 <= response.status < 400 and code in _MOVED)  # noqa: PLR2004  RFC 9110 section 15

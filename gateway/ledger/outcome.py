@@ -180,6 +180,7 @@ def _applied(transaction: Transaction, given: Settlement, outcome: Applied, atte
         "request_id": outcome.request_id,
         "status": outcome.reply.status,
         "reply": reply_digest(reply.status, canonical_text(reply.headers), reply.body) if reply else "",
+        **({"made": outcome.made} if outcome.made else {}),
         **claims,
     }
     seq = append_settled(transaction, given.at, attempt, body)

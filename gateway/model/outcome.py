@@ -22,6 +22,8 @@ class Applied:
 
     reply: Reply
     request_id: str
+    made: str = ""
+    """The id that AWS chose for the one resource that the call created; empty if it chose none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

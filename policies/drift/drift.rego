@@ -45,6 +45,7 @@ answer := {
 	"message": "A whole resource was created, deleted or would be replaced outside of Terraform. A human must say what it should be.",
 } if {
 	input.drift.attribute == "*"
+	not replaced
 } else := {
 	"action": "codify",
 	"rule": "SEN-F006",
@@ -64,6 +65,13 @@ answer := {
 	"message": "Rights, keys and stores of data are neither set back nor written into code without a human.",
 } if {
 	guarded
+} else := {
+	"action": "human",
+	"rule": "SEN-F011",
+	"message": "Another resource took the place of one that protects the network or data. It cannot be set back, so a human must say whether the code takes it in.",
+} if {
+	replaced
+	input.drift.resource_type in drift.reverted
 } else := {
 	"action": "revert",
 	"rule": "SEN-F009",
@@ -90,6 +98,12 @@ urgent_claims contains claim if {
 contested := sort(urgent_claims)[0]
 
 holder := sort({claim.actor | some claim in rivals})[0]
+
+# Another resource stands in the place of the one that the state has, and events leave no doubt which.
+replaced if {
+	input.drift.attribute == "*"
+	input.drift.live.import_id
+}
 
 trusted if {
 	some pattern in drift.trusted

@@ -59,6 +59,18 @@ test_what_a_service_set_is_left if ruled({"drift": {"origin": {"service": true}}
 
 test_whole_resources_go_to_a_human if ruled({"drift": {"attribute": "*"}}) == ["human", "SEN-F005"]
 
+replacement := {"attribute": "*", "live": {"import_id": "i-2", "replaces": "i-1"}, "declared": "i-1"}
+
+test_what_was_replaced_is_proposed_for_the_code if {
+	ruled({"drift": object.union(replacement, {"resource_type": "aws_instance"})}) == ["codify", "SEN-F010"]
+}
+
+test_what_was_replaced_and_protects_something_goes_to_a_human if {
+	ruled({"drift": object.union(replacement, {"resource_type": "aws_security_group"})}) == ["human", "SEN-F011"]
+	ruled({"drift": object.union(replacement, {"resource_type": "aws_iam_role"})}) == ["human", "SEN-F008"]
+	ruled({"drift": object.union(replacement, {"origin": null}), "contract": {"critical": true}}) == ["quarantine", "SEN-F007"]
+}
+
 test_trusted_actors_are_codified_even_on_what_is_guarded if {
 	trusted := {"actor": "arn:aws:iam::111122223333:role/break-glass-1"}
 	ruled({"drift": {"resource_type": "aws_iam_role", "origin": trusted}}) == ["codify", "SEN-F006"]

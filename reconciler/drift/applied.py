@@ -51,6 +51,10 @@ class AppliedMutation:
     """Who approved it; empty if no approval was needed."""
     settled_at: datetime
     """When its outcome was recorded; the time of the decision if that is not known."""
+    made: str = ""
+    """The id that AWS chose for the one resource that it created; empty if it chose none, or before it is settled."""
+    together: tuple[str, ...] = ()
+    """The mutations that tell one story with it, such as the deletion of what it created again."""
     corrects: int = 0
     """Number of the RECONCILED record that left `effects` to a human and that this write-back corrects; 0 for the first one."""
 

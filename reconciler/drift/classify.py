@@ -8,8 +8,8 @@ from gateway.model.path import AttributePath
 from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
 from reconciler.drift.applied import AppliedMutation
 from reconciler.drift.creations import Created
-from reconciler.drift.made import created_by
-from reconciler.model import Drift, DriftOrigin, Left, Wanted
+from reconciler.drift.made import created_again, created_by
+from reconciler.model import Drift, DriftOrigin, Left, Wanted, is_replacement
 from reconciler.terraform.plan import ResourceChange, TerraformPlan
 
 _CONTROLLED = {
@@ -45,11 +45,13 @@ class ClassifiedDrift:
     """Belongs in code, and a human must look."""
     created: tuple[tuple[str, Created], ...] = ()
     """What may be written as a new block, by its address in the record. Until it is, its values are in `left`."""
+    again: tuple[tuple[str, Created | None], ...] = ()
+    """The addresses that the code has, and whose resource was created again; None if its values or its id are not all known."""
 
     @property
     def concerns_code(self) -> bool:
         """Whether code may have to change for it."""
-        return bool(self.wanted or self.created)
+        return bool(self.wanted or self.created or self.again)
 
     def with_new(self, address: str, wanted: Sequence[Wanted]) -> "ClassifiedDrift":
         """The same, with the block of one created resource wanted and none of its values left."""
@@ -67,7 +69,9 @@ def classify_mutation(applied: AppliedMutation, *, superseded: Mapping[tuple[str
 
     `superseded` maps (address, attribute) to the id of a later mutation that set the same attribute: what that one did counts.
     """
-    wanted, kept_out, left = [], [], []
+    wanted: list[Wanted] = []
+    kept_out: list[Left] = []
+    left: list[Left] = []
     for effect in applied.effects:
         want = Wanted(address=effect.address, attribute=effect.attribute, value=effect.value)
         if effect.action is EffectAction.INVOKE or (effect.address, effect.attribute) in applied.restated:
@@ -75,9 +79,12 @@ def classify_mutation(applied: AppliedMutation, *, superseded: Mapping[tuple[str
         if applied.kind == _TERRAFORM and (effect.action is not EffectAction.SET or not effect.declared):
             kept_out.append(Left(wanted=want, reason="Terraform itself did it, from code that says so."))
             continue
-        if _is_deletion(effect) and applied.wanted_seconds is None and want.key not in superseded:
-            wanted.append(replace(want, value=None))
-        elif effect.action is not EffectAction.SET or effect.attribute == WHOLE:
+        if effect.attribute == WHOLE:
+            found = _of_resource(applied, effect, want, superseded)
+            wanted += found.wanted
+            kept_out += found.kept_out
+            left += found.left
+        elif effect.action is not EffectAction.SET and not _creates_again(effect, applied):
             left.append(Left(wanted=want, reason=_reason_to_leave_resource(effect.action, effect.address)))
         elif not effect.declared:
             left.append(
@@ -93,8 +100,29 @@ def classify_mutation(applied: AppliedMutation, *, superseded: Mapping[tuple[str
             kept_out.append(Left(wanted=_without_secret(want, effect), reason=reason, superseded_by=by))
         else:
             wanted.append(want)
-    created = () if applied.kind == _TERRAFORM else created_by(applied)
-    return ClassifiedDrift(wanted=tuple(wanted), kept_out=tuple(kept_out), left=tuple(left), created=created)
+    own = applied.kind != _TERRAFORM
+    created, again = (created_by(applied), created_again(applied)) if own else ((), ())
+    return ClassifiedDrift(
+        wanted=tuple(wanted),
+        kept_out=tuple(kept_out),
+        left=tuple(left),
+        created=created,
+        again=tuple(each for each in again if (each[0], WHOLE) not in superseded),
+    )
+
+
+def _of_resource(
+    applied: AppliedMutation, effect: Effect, want: Wanted, superseded: Mapping[tuple[str, str], str]
+) -> ClassifiedDrift:
+    """The same for a whole resource that was created, deleted or replaced. What was created again is not judged here."""
+    for_good = applied.wanted_seconds is None
+    if for_good and (_is_deletion(effect) or _creates_again(effect, applied)):
+        if later := superseded.get(want.key, ""):
+            return ClassifiedDrift(kept_out=(Left(wanted=want, reason=superseded_reason(later), superseded_by=later),))
+        return ClassifiedDrift(wanted=(replace(want, value=None),) if _is_deletion(effect) else ())
+    if effect.action is EffectAction.SET and is_replacement(want):
+        return ClassifiedDrift(wanted=(want,))
+    return ClassifiedDrift(left=(Left(wanted=want, reason=_reason_to_leave_resource(effect.action, effect.address)),))
 
 
 def classify_foreign_drift(
@@ -120,7 +148,7 @@ def classify_foreign_drift(
         )
         if change.attribute == WHOLE and change.actions == ("create",) and change.address in gone:
             drifts.append(Drift(wanted=want, before=_DECLARED, origin=origin))
-        elif change.address in plan.imports and _is_open(change, plan):
+        elif change.address in plan.imports and plan.is_open(change):
             continue  # it follows from a value that is not in the code yet
         elif change.address in plan.imports and change.attribute != WHOLE and not change.sensitive:
             # A new block does not say yet what the resource has.
@@ -130,12 +158,6 @@ def classify_foreign_drift(
         elif plan.sets(change) or not _set_elsewhere(change, plan):
             drifts.append(Drift(wanted=want, before=change.other, origin=origin))
     return tuple(drifts), tuple(left)
-
-
-def _is_open(change: ResourceChange, plan: TerraformPlan) -> bool:
-    """Whether what the attribute becomes is only known after an apply."""
-    planned = plan.planned.get(change.address, {}).get(change.top)
-    return planned is not None and planned.unknown is not None
 
 
 def superseded_reason(later: str) -> str:
@@ -171,6 +193,11 @@ def _controlled_by(resource_type: str, attribute: str) -> str:
 def _is_deletion(effect: Effect) -> bool:
     """Whether a resource that the code declares is gone. If it is not gone yet, the plan shows that and the code stays."""
     return effect.action is EffectAction.DELETE and effect.attribute == WHOLE and effect.declared
+
+
+def _creates_again(effect: Effect, applied: AppliedMutation) -> bool:
+    """Whether a resource that the code declares was created: its block says what it should be."""
+    return effect.action is EffectAction.CREATE and effect.declared and applied.wanted_seconds is None
 
 
 def _reason_to_leave_resource(action: EffectAction, address: str) -> str:

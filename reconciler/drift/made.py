@@ -13,6 +13,8 @@ from reconciler.rewrite.json_text import document_in
 _DOCUMENTS: Final = frozenset({"policy", "assume_role_policy", "redrive_policy"})
 """Attributes that are JSON in a text, and are written as `jsonencode`."""
 _TAGS: Final = "tags"
+_CALL: Final = "call"
+"""The identity of what AWS names when it creates it: the digest of the call, and no attribute."""
 _WITHOUT_REGION: Final = ("aws_iam_", "aws_s3_bucket")
 """How types begin whose names are unique in an account, or everywhere."""
 
@@ -22,11 +24,19 @@ def created_by(applied: AppliedMutation) -> tuple[tuple[str, Created], ...]:
 
     A resource whose values are not all known is not among them: one that was created with a secret, or for a limited time.
     """
+    made = ((effect.address, _created(effect, applied)) for effect in _whole(applied) if not effect.declared)
+    return tuple((address, created) for address, created in made if created is not None)
+
+
+def created_again(applied: AppliedMutation) -> tuple[tuple[str, Created | None], ...]:
+    """The addresses that the code has and whose resource a mutation created, each with what is known of the new one."""
+    return tuple((effect.address, _created(effect, applied)) for effect in _whole(applied) if effect.declared)
+
+
+def _whole(applied: AppliedMutation) -> tuple[Effect, ...]:
     if applied.wanted_seconds is not None:
         return ()
-    whole = [effect for effect in applied.effects if effect.action is EffectAction.CREATE and effect.attribute == WHOLE]
-    made = ((effect.address, _created(effect, applied)) for effect in whole if not effect.declared)
-    return tuple((address, created) for address, created in made if created is not None)
+    return tuple(each for each in applied.effects if each.action is EffectAction.CREATE and each.attribute == WHOLE)
 
 
 def is_of_place(applied: AppliedMutation, created: Created, live: Mapping[str, Mapping[str, Json]]) -> bool:
@@ -54,7 +64,8 @@ def _created(whole: Effect, applied: AppliedMutation) -> Created | None:
         import_id, name, parent = read(whole.identity, applied)
     except KeyError:
         return None
-    attributes = {**whole.identity, **_attributes(parts)}
+    named = {name: value for name, value in whole.identity.items() if name != _CALL}
+    attributes = {**named, **_attributes(parts)}
     return Created(
         resource_type=whole.resource_type, import_id=import_id, attributes=attributes, name=name, parent=parent
     )
@@ -118,6 +129,19 @@ def _where(applied: AppliedMutation) -> tuple[str, str]:
     return applied.region, applied.account
 
 
+def _named_by_aws(parent: str = "") -> Callable[[Identity, AppliedMutation], Imported]:
+    """Imported by the id that AWS chose, which its reply said. `parent` is the attribute that names what it belongs to."""
+
+    def imported(identity: Identity, applied: AppliedMutation) -> Imported:
+        if not applied.made:
+            raise KeyError("made")
+        given = {each.attribute: str(each.value) for each in applied.effects if each.value is not None}
+        name = identity.get("name") or given.get("tags.Name") or applied.made
+        return applied.made, name, given.get(parent, "")
+
+    return imported
+
+
 def _role_policy(identity: Identity, _: AppliedMutation) -> Imported:
     return f"{identity['role']}:{identity['name']}", identity["name"], identity["role"]
 
@@ -140,6 +164,16 @@ _IMPORTS: Final[Mapping[str, Callable[[Identity, AppliedMutation], Imported]]] =
     "aws_cloudwatch_log_group": _by("name"),
     "aws_cloudwatch_metric_alarm": _by("alarm_name"),
     "aws_dynamodb_table": _by("name"),
+    "aws_instance": _named_by_aws("subnet_id"),
+    "aws_internet_gateway": _named_by_aws("vpc_id"),
+    "aws_lb": _named_by_aws(),
+    "aws_lb_target_group": _named_by_aws(),
+    "aws_route_table": _named_by_aws("vpc_id"),
+    "aws_security_group": _named_by_aws(),
+    "aws_subnet": _named_by_aws("vpc_id"),
+    "aws_vpc": _named_by_aws(),
+    "aws_vpc_security_group_egress_rule": _named_by_aws("security_group_id"),
+    "aws_vpc_security_group_ingress_rule": _named_by_aws("security_group_id"),
     "aws_ecr_repository": _by("name"),
     "aws_iam_role": _by("name"),
     "aws_kinesis_stream": _by("name"),

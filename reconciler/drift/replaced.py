@@ -39,11 +39,28 @@ def replaced_resources(plan: TerraformPlan, created: Sequence[Created]) -> tuple
     return tuple(found.values())
 
 
+def replaced_in_code(plan: TerraformPlan, imported: Mapping[str, str]) -> tuple[ReplacedResource, ...]:
+    """The resources that a plan would create again although the code imports another one to their address: `imported` has its id."""
+    again = {change.address for change in plan.changes if change.actions == ("create",)}
+    gone = {address: str(plan.objects.get(address, {}).get("id") or "") for address in sorted(plan.gone() & again)}
+    return tuple(
+        ReplacedResource(address=address, old_id=old, created=_imported(address, imported[address]))
+        for address, old in gone.items()
+        if imported.get(address, old) != old
+    )
+
+
+def _imported(address: str, import_id: str) -> Created:
+    parsed = parse_address(address)
+    kind = parsed.resource_type if parsed else ""
+    return Created(resource_type=kind, import_id=import_id, attributes={}, name="")
+
+
 def _pairs(
     gone: Mapping[str, Mapping[str, Json]], created: Sequence[Created]
 ) -> Iterator[tuple[str, ReplacedResource]]:
     for each in created:
-        own = [address for address, attributes in gone.items() if _takes_the_place(each, address, attributes)]
+        own = [address for address, attributes in gone.items() if takes_the_place(each, address, attributes)]
         if len(own) == 1:
             yield own[0], ReplacedResource(address=own[0], created=each, old_id=str(gone[own[0]].get("id")))
 
@@ -56,7 +73,7 @@ def _renamed(attributes: Mapping[str, Json], new_ids: Mapping[str, str]) -> Mapp
     }
 
 
-def _takes_the_place(created: Created, address: str, gone: Mapping[str, Json]) -> bool:
+def takes_the_place(created: Created, address: str, gone: Mapping[str, Json]) -> bool:
     """Whether a resource has the type and the name of one that is gone, belongs to the same, and is not that one."""
     parsed = parse_address(address)
     if parsed is None or parsed.resource_type != created.resource_type or gone.get("id") in (None, created.import_id):

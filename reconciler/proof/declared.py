@@ -8,10 +8,12 @@ from pathlib import Path
 
 from gateway.model.json import Json
 from gateway.terraform.config.instance import ResourceInstance, declared
-from gateway.terraform.config.module import load_module
+from gateway.terraform.config.module import Module, load_module
 from gateway.terraform.lang.evaluate import Unknown
 from gateway.terraform.lang.values import EvaluationFailed
-from reconciler.model import Wanted, is_gone, is_new
+from reconciler.model import Wanted, is_gone, is_new, is_replacement
+from reconciler.rewrite.editors.text import to_hcl
+from reconciler.rewrite.imports import imports
 from reconciler.rewrite.json_text import document_in, is_policy, same_document
 from reconciler.terraform.compare import agrees
 
@@ -45,7 +47,10 @@ def read_declared(root: Path, wanted: Sequence[Wanted], sources: Mapping[Path, b
     Raises `gateway.errors.CodeInvalid` if the code cannot be read.
     """
     module = load_module(root, sources)
-    return [_declared(module.instance(want.address), want) for want in wanted]
+    return [
+        _imported(module, want) if is_replacement(want) else _declared(module.instance(want.address), want)
+        for want in wanted
+    ]
 
 
 def addresses(root: Path) -> Collection[str]:
@@ -84,6 +89,15 @@ def _set_in_blocks(value: Json) -> Json:
         else item
         for item in value
     ]
+
+
+def _imported(module: Module, want: Wanted) -> Declared:
+    """Whether the code imports the resource that took the place of another."""
+    if module.instance(want.address) is None:
+        return Declared(says=Declaration.NOTHING)
+    asked = want.value["import_id"] if isinstance(want.value, Mapping) else None
+    written = imports(module).get(want.address)
+    return Declared(says=Declaration.THIS if written == to_hcl(asked) else Declaration.OTHER, value=written)
 
 
 def _declared(instance: ResourceInstance | None, want: Wanted) -> Declared:

@@ -156,7 +156,7 @@ def _as_provider_sees(
         return (), []
     unexplained = {change.top_key for change in verified.unexplained}
     wanted: list[Wanted] = []
-    unsaid = _unsaid(edited, verified.unexplained)
+    unsaid = _unsaid(edited, verified.unexplained, verified.plan)
     left: list[Left] = []
     rewritten = False
     for want in _wanted(edited):
@@ -172,13 +172,13 @@ def _as_provider_sees(
     return ((*wanted, *unsaid) if rewritten or left or unsaid else ()), left
 
 
-def _unsaid(edited: Edited, unexplained: Sequence[ResourceChange]) -> list[Wanted]:
-    """What new resources have and their new blocks do not say, as values that are wanted too."""
+def _unsaid(edited: Edited, unexplained: Sequence[ResourceChange], plan: TerraformPlan) -> list[Wanted]:
+    """What new resources have and their blocks do not say, as values that are wanted too. What follows from one of them is not known yet."""
     new = {made.wanted.address for made in edited.edits if is_new(made.wanted)}
     return [
         Wanted(address=change.address, attribute=change.attribute, value=change.live, before=change.other)
         for change in unexplained
-        if change.address in new and change.attribute != WHOLE and not change.sensitive
+        if change.address in new and change.attribute != WHOLE and not (change.sensitive or plan.is_open(change))
     ]
 
 

@@ -1,25 +1,21 @@
 """Gives an address the resource that took the place of its own: an `import` block with the new id, and nothing else."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from tree_sitter import Node
 
 from gateway.model.mutation import WHOLE
 from gateway.terraform.address import parse_address
-from gateway.terraform.config.module import Module
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from reconciler.drift.replaced import ReplacedResource
-from reconciler.model import Wanted
+from reconciler.model import REPLACES, Wanted
 from reconciler.rewrite.code import EditedCode
 from reconciler.rewrite.editors import block as whole_block
 from reconciler.rewrite.editors.splice import Splice
 from reconciler.rewrite.editors.text import CannotEdit, to_hcl
+from reconciler.rewrite.imports import text_of
 from reconciler.rewrite.new_block import import_text
-
-REPLACES = "replaces"
-"""The member of a wanted value that says which id the address had."""
 
 
 def wanted_replacement(replaced: ReplacedResource) -> Wanted:
@@ -28,36 +24,14 @@ def wanted_replacement(replaced: ReplacedResource) -> Wanted:
     return Wanted(address=replaced.address, attribute=WHOLE, value=value)
 
 
-def is_replacement(wanted: Wanted) -> bool:
-    """Whether only the import of a resource is wanted, whose block the code has."""
-    return isinstance(wanted.value, Mapping) and REPLACES in wanted.value
-
-
 def adopted(code: EditedCode, wanted: Wanted, import_id: str) -> EditedCode:
     """The code with the import of a resource at an address that it declares already. Raises `CannotEdit`."""
     for document in code.module.source.documents.values():
         for block in document.blocks(document.root, "import"):
-            if _target(document, block) == wanted.address:
+            if text_of(document, block, "to") == wanted.address:
                 return code.after(document, _other_id(document, block, import_id), wanted)
     document = code.document(_file(code, wanted.address))
     return code.after(document, whole_block.append(document, import_text(wanted.address, import_id)), wanted)
-
-
-def imported_addresses(root: Module) -> frozenset[str]:
-    """The addresses that the code of a root module imports something to."""
-    return frozenset(
-        _target(document, block)
-        for document in root.source.documents.values()
-        for block in document.blocks(document.root, "import")
-    )
-
-
-def _target(document: Document, block: Node) -> str:
-    attribute = document.attributes(block).get("to")
-    if attribute is None:
-        return ""
-    to = read_attribute(document, attribute)
-    return document.source[to.start : to.end].decode()
 
 
 def _other_id(document: Document, block: Node, import_id: str) -> Splice:

@@ -23,8 +23,8 @@ from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
 from reconciler.drift.creations import Created, may_belong
-from reconciler.model import Edited, Left, Wanted
-from reconciler.rewrite.adopt import REPLACES, adopted
+from reconciler.model import REPLACES, Edited, Left, Wanted
+from reconciler.rewrite.adopt import adopted
 from reconciler.rewrite.code import EditedCode, read_code, refuse_side_effects
 from reconciler.rewrite.editors import block as whole_block
 from reconciler.rewrite.editors.text import CannotEdit

@@ -9,6 +9,7 @@ from gateway.terraform.config.instance import ResourceInstance, declared
 from gateway.terraform.lang.values import Unknown
 from reconciler.drift.creations import Created
 from reconciler.rewrite.code import EditedCode
+from reconciler.rewrite.imports import imported_ids
 
 _SAME = frozenset(
     [
@@ -43,7 +44,9 @@ def is_known(created: Created, live: Mapping[str, Mapping[str, Json]]) -> bool:
 
 
 def is_in_code(code: EditedCode, created: Created) -> bool:
-    """Whether an instance in the code is the resource, by all that tells it from others: an earlier edit, not applied yet, may have added it."""
+    """Whether an instance in the code is the resource, by the import of its id, or by all that tells it from others: an earlier edit, not applied yet, may have added it."""
+    if created.import_id in imported_ids(code.module).values():
+        return True
     own = {name: value for name, value in created.attributes.items() if name in _SAME}
     return bool(own) and any(
         _is(code, address, own)

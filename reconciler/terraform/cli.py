@@ -159,6 +159,10 @@ class Terraform:
         """As `show`, and the file stays. Raises `errors.TerraformFailed`."""
         return self._document(await self._with_plugins(root, ["show", "-json", "-no-color", str(plan)]), "show")
 
+    async def provider_schemas(self, root: Path) -> dict[str, Any]:
+        """The schemas of the providers of the code ("terraform providers schema", format version 1). Raises as `plan`."""
+        return self._document(await self._with_plugins(root, ["providers", "schema", "-json"]), "providers schema")
+
     async def pulled_state(self, root: Path) -> bytes:
         """The state in the backend of the code; empty if there is none. It holds secrets. Raises as `plan`."""
         completed = await self._with_plugins(root, ["state", "pull"])

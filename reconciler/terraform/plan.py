@@ -98,6 +98,11 @@ class TerraformPlan:
         """Whether the code sets the attribute that would change."""
         return change.top in self.configured.get(without_keys(change.address), frozenset())
 
+    def is_open(self, change: ResourceChange) -> bool:
+        """Whether what the attribute becomes is only known after an apply."""
+        planned = self.planned.get(change.address, {}).get(change.top)
+        return planned is not None and planned.unknown is not None
+
     def gone(self) -> frozenset[str]:
         """Addresses that the state has, and that do not exist any more."""
         return frozenset(change.address for change in self.drift if change.actions == ("delete",))

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import secrets
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from gateway.terraform.address import Address, parse_address
 from reconciler.errors import TerraformFailed
 from reconciler.terraform.cli import Terraform
 
+_PREFIX = "scratch-state-"
 _OVERRIDE = "sentinel_scratch_override.tf"
 _LOCAL = 'terraform {{\n  backend "local" {{\n    path = {path}\n  }}\n}}\n'
 
@@ -23,8 +25,9 @@ async def state_without(terraform: Terraform, root: Path, state: Path | None, ad
     Raises `errors.TerraformFailed`.
     """
     content = await terraform.pulled_state(root) if state is None else await asyncio.to_thread(state.read_bytes)
-    file = (terraform.workdir / f"state-{secrets.token_hex(8)}").absolute()
     terraform.workdir.mkdir(parents=True, exist_ok=True)
+    _remove_left_behind(terraform.workdir)
+    file = (terraform.workdir / f"{_PREFIX}{os.getpid()}-{secrets.token_hex(8)}").absolute()
     file.touch(mode=0o600)
     try:
         file.write_text(json.dumps(without(json.loads(content), addresses)))
@@ -32,6 +35,14 @@ async def state_without(terraform: Terraform, root: Path, state: Path | None, ad
         file.unlink()
         raise TerraformFailed.saying("state pull", "The state is not one that Sentinel can read.") from error
     return file
+
+
+def _remove_left_behind(workdir: Path) -> None:
+    """Remove the states that a process left behind which was killed: they may hold secrets."""
+    own = f"{_PREFIX}{os.getpid()}-"
+    for file in workdir.glob(f"{_PREFIX}*"):
+        if not file.name.startswith(own):
+            file.unlink(missing_ok=True)
 
 
 def without(state: Mapping[str, Any], addresses: Collection[str]) -> dict[str, Any]:

@@ -93,7 +93,23 @@ async def adopt(
             f"it would also drop {', '.join(more[:5])}, which no other resource took the place of"
         )
     await apply_to_state(terraform, root, saved, state=state)
-    await apply_to_state(terraform, root, await terraform.saved_plan(root, state=state, targets=targets), state=state)
+    await import_only(terraform, root, state=state, addresses=targets)
+
+
+async def import_only(terraform: Terraform, root: Path, *, state: Path | None, addresses: Sequence[str]) -> None:
+    """Import what the code in `root` says belongs to the addresses; without, to all, with every live value and output. Raises as `apply_to_state`."""
+    saved = await terraform.saved_plan(root, state=state, targets=addresses)
+    await apply_to_state(terraform, root, saved, state=state)
+
+
+def imported_in(document: Mapping[str, Any]) -> frozenset[str]:
+    """The addresses to which a plan would only import something: a process that died may have left them so."""
+    entries = document.get("resource_changes") or []
+    return frozenset(
+        entry["address"]
+        for entry in entries
+        if entry["change"].get("importing") and entry["change"]["actions"] in _HARMLESS
+    )
 
 
 def made_again(document: Mapping[str, Any]) -> frozenset[str]:

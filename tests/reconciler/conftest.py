@@ -238,6 +238,27 @@ def created(ledger: SqlLedger) -> Apply:
     return create
 
 
+@pytest.fixture
+def carried_out(ledger: SqlLedger) -> Apply:
+    """Records a call with these effects that AWS carried out; `made` is the id that AWS chose. Returns the mutation's id."""
+
+    async def carry_out(*effects: Effect, call: Call, made: str = "") -> str:
+        mutation = Mutation(
+            id=new_id("mut"),
+            caller=Caller(actor="agent-builder", kind=ActorKind.AGENT, key_id="SNTL0"),
+            call=call,
+            call_class=CallClass.MUTATION,
+            motive=Motive(intent=Intent.AVAILABILITY, motivation=Motivation.INCIDENT, text="it is broken"),
+            effects=effects,
+        )
+        await ledger.record_decision(mutation, _facts(effects, [None for _ in effects]), _ALLOWED)
+        reply = Reply(status=200, headers=(), body=b"")
+        await ledger.record_outcome(mutation, Applied(reply=reply, request_id="r1", made=made), datetime.now(UTC))
+        return mutation.id
+
+    return carry_out
+
+
 _ALLOWED = Decision(
     findings=(Finding(check="bounds", verdict=Verdict.ALLOW, rule="bounds.none", reason="It is allowed."),)
 )

@@ -10,7 +10,7 @@ import pytest
 from gateway.ledger.ledger import SqlLedger
 from gateway.model.caller import ActorKind, Caller
 from gateway.model.json import Json
-from gateway.model.mutation import Effect, EffectAction
+from gateway.model.mutation import Call, Effect, EffectAction
 from gateway.model.outcome import Failed
 from gateway.model.record import Record, Stage
 from gateway.ports import RecordQuery
@@ -213,3 +213,22 @@ async def test_who_approved_is_known(ledger: SqlLedger) -> None:
     body = {"approval": "apr_1"}
     backlog._add(Record(stage=Stage.APPROVED, at=datetime.now(UTC), mutation_id="mut_0", actor="ada", body=body))
     assert backlog.approvers == {"apr_1": "ada"}
+
+
+async def test_deletions_and_creations_are_known_until_they_are_merged(
+    ledger: SqlLedger, carried_out: Callable[..., Awaitable[str]]
+) -> None:
+    def effect(address: str, action: EffectAction, *, declared: bool) -> Effect:
+        return Effect(address=address, attribute="*", action=action, resource_type="aws_instance", declared=declared)
+
+    call = Call(service="ec2", operation="X")
+    gone = await carried_out(effect("aws_instance.a", EffectAction.DELETE, declared=True), call=call)
+    made = await carried_out(effect("aws_instance{}", EffectAction.CREATE, declared=False), call=call, made="i-2")
+    backlog = Backlog(stack="shop")
+    await backlog.read(ledger)
+    assert backlog.deletions == {"aws_instance.a": gone}
+    assert {each.id: each.made for each in backlog.creations.values()} == {made: "i-2"}
+    for mutation in (gone, made):
+        await ledger.record_reconciliation(mutation, at=datetime.now(UTC), body={"merged": True, "commit": "c"})
+    await backlog.read(ledger)
+    assert (backlog.deletions, backlog.creations) == ({}, {})

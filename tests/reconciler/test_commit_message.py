@@ -1,6 +1,7 @@
 """The commit message says what, why and who, and untrusted text can neither start a line nor forge a trailer."""
 
 import subprocess
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -138,3 +139,21 @@ def test_a_resource_that_was_created_is_said_to_be_added() -> None:
     lines = commit_message(_applied(), [edit], {}).splitlines()
     assert lines[0] == "aws_sqs_queue.jobs: added"
     assert lines[2] == "- aws_sqs_queue.jobs: created, declared in main.tf and imported"
+
+
+def test_a_resource_that_was_replaced_is_said_so_with_both_ids() -> None:
+    wanted = Wanted(address="aws_security_group.web", attribute="*", value={"import_id": "sg-2", "replaces": "sg-1"})
+    message = commit_message(_applied(), [replace(EDIT, wanted=wanted)], {})
+    assert message.startswith("aws_security_group.web: replaced\n")
+    assert '- aws_security_group.web: "sg-2" took the place of "sg-1", imported in terraform.tfvars' in message
+
+
+def test_a_resource_that_was_created_again_names_the_deletion() -> None:
+    back = replace(WANTED, attribute="*", value={"taken_back": ["c1"]})
+    message = commit_message(_applied(together=("mut_0",)), [replace(EDIT, wanted=back), EDIT], CODE)
+    assert message.startswith("aws_autoscaling_group.web: created again and 1 more\n")
+    assert (
+        "- aws_autoscaling_group.web: deleted and created again, its block is in terraform.tfvars as before" in message
+    )
+    assert "With: mut_0, which tells the same story" in message
+    assert "Sentinel-With: mut_0" in _trailers(message)

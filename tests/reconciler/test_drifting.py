@@ -341,3 +341,72 @@ async def test_while_all_is_stopped_code_is_still_proposed(drifting: Drifting, l
     await ledger.stop(StopScope.ALL, "", by=chief, reason="Wait.", at=NOW)
     assert [each.id for each in await drifting.follow()] == [drift]
     assert (await drifting.carry_out(drift))["outcome"] == "codified"
+
+
+def _replaced(name: str, drift: str = "fgn_1", **changes: Json) -> Record:
+    live: Json = {"import_id": f"{name}-2", "replaces": f"{name}-1"}
+    body: dict[str, Json] = {"address": f"aws_instance.{name}", "attribute": "*", "resource_type": "aws_instance"}
+    body |= {"live": live, "declared": f"{name}-1", **changes}
+    return Record(stage=Stage.DRIFTED, at=NOW, mutation_id=drift, stack="shop", body=body)
+
+
+async def test_what_was_replaced_and_is_wanted_in_code_is_one_proposal(drifting: Drifting, ledger: SqlLedger) -> None:
+    for record in (_replaced("a", "fgn_1"), _replaced("b", "fgn_2"), _replaced("c", "fgn_3")):
+        await ledger.record_event(record)
+        action = "human" if record.mutation_id == "fgn_3" else "codify"
+        await _decide(ledger, action)
+    await drifting.carry_out("fgn_1")
+    assert _line(drifting).proved == ["fgn_1"]
+    assert [each.id for each in await drifting.follow()] == [], (
+        "the second is in the same commit, the third is a human's"
+    )
+    settled = {each.mutation_id: each.body for each in await _records(ledger, Stage.DRIFT_SETTLED)}
+    assert {each: body["commit"] for each, body in settled.items()} == {"fgn_1": "c0ffee", "fgn_2": "c0ffee"}
+    assert "together with fgn_1" in str(settled["fgn_2"]["reason"])
+
+
+async def test_one_that_cannot_be_written_leaves_the_others_as_they_are(drifting: Drifting, ledger: SqlLedger) -> None:
+    _line(drifting).stuck.append("No edit can express it.")
+    for record in (_replaced("a", "fgn_1"), _replaced("b", "fgn_2")):
+        await ledger.record_event(record)
+        await _decide(ledger, "codify")
+    await drifting.carry_out("fgn_1")
+    assert [each.id for each in await drifting.follow()] == ["fgn_2"]
+
+
+def test_what_is_gone_was_deleted_and_what_was_replaced_is_set() -> None:
+    drift = ForeignDrift(id="fgn_1", at=NOW, stack="shop", address=QUEUE, attribute="*")
+    other = ForeignDrift(
+        id="fgn_2", at=NOW, stack="shop", address="aws_instance.a", attribute="*", live={"replaces": "i"}
+    )
+    applied = as_applied(drift, other)
+    assert [effect.action.value for effect in applied.effects] == ["delete", "set"]
+    assert "Together with fgn_2" in applied.text
+
+
+async def test_the_state_follows_what_the_protected_branch_took_in_once(
+    drifting: Drifting, ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for record in (_replaced("a", "fgn_1"), _replaced("b", "fgn_2")):
+        await ledger.record_event(record)
+        await _decide(ledger, "codify")
+    await drifting.carry_out("fgn_1")
+    await drifting.follow()
+    updated: list[list[str]] = []
+
+    async def head(_: Line) -> str:
+        return "abc"
+
+    async def merged(*_: object) -> frozenset[str]:
+        return frozenset({"fgn_1"})
+
+    async def update(_: Line, addresses: list[str]) -> str:
+        updated.append(addresses)
+        return ""
+
+    monkeypatch.setattr(Line, "protected_head", head)
+    monkeypatch.setattr(Line, "update_state", update)
+    monkeypatch.setattr("reconciler.drifting.mutations_in", merged)
+    await drifting.follow_merges()
+    await drifting.follow_merges()
+    assert updated == [["aws_instance.a", "aws_instance.b"]], "the second is in the commit of the first"

@@ -46,6 +46,7 @@ def _changes(*applied: AppliedMutation) -> LastChanges:
         # A part of it was changed: the rest still counts.
         (effect(GROUP, "tags.owner", "x"), "tags", False, True),
         (effect(GROUP, "*", None, action=EffectAction.DELETE), "size", True, True),
+        (effect(GROUP, "*", None, action=EffectAction.CREATE), "size", True, True),
         (effect(GROUP, "size", None, action=EffectAction.INVOKE), "size", False, True),
         (effect(GROUP, "*", None, action=EffectAction.INVOKE), "size", False, False),
         (effect("aws_autoscaling_group.other", "size", 8), "size", False, False),

@@ -9,7 +9,7 @@ import pytest
 
 from gateway.model.json import Json
 from reconciler.model import Left, Proof, ProposedEdit, Wanted
-from reconciler.proposal import Proposal
+from reconciler.proposal import Proposal, edited_addresses, says
 
 WANTED = Wanted(address="aws_x.a", attribute="size", value=6)
 LEFT = Left(wanted=WANTED, reason="No.", chain=("main.tf:1",))
@@ -102,3 +102,10 @@ def test_without_a_commit_the_body_says_why(proposal: Proposal, expected: dict[s
     body = proposal.record_body(branch="b", commit="", diff="")
     assert bool(body.pop("left", None)) == (not expected)
     assert body == expected
+
+
+def test_what_a_record_says_and_which_addresses_it_wrote() -> None:
+    body: dict[str, Json] = {"edits": [{"address": "aws_x.a"}, {"path": "main.tf"}, "?"], "tried": {}, "corrects": 3}
+    assert edited_addresses(body) == {"aws_x.a"}
+    assert edited_addresses({"edits": None}) == set()
+    assert says(body) == {"edits": body["edits"]}

@@ -1,7 +1,8 @@
 """Which names in JSON code are blocks, and how the strings of the others are read: the code itself does not say.
 
 The rules are those of Terraform's own blocks (language documentation, "JSON Configuration Syntax"), and of the blocks of the
-AWS provider, which ship with Sentinel. Of any other provider's resource each argument is taken for a value.
+AWS provider, which ship with Sentinel, and of other providers whose own schema was asked. Of any other resource each argument is taken
+for a value.
 """
 
 import functools
@@ -15,6 +16,10 @@ from typing import Any
 
 _FILE = "blocks_aws_5.json.gz"
 """`[kind, type, {name: {name: …}}]`, the nested blocks of each type. tests/tools/generate_schema.py writes it."""
+_SHIPPED = ("aws_", "aws")
+"""How the types begin, and the provider is called, whose nested blocks ship."""
+_LEARNED: dict[tuple[str, str], Mapping[str, Any]] = {}
+"""The nested blocks that providers said, for this process: a type has the same ones wherever it stands."""
 
 
 class StringForm(StrEnum):
@@ -127,7 +132,20 @@ def _typed(kind: str, name: str) -> JsonBodyShape:
     return JsonBodyShape(blocks, {"depends_on": _CODE, "provider": _CODE})
 
 
+def learn(blocks: Mapping[tuple[str, str], Mapping[str, Any]]) -> None:
+    """Take in the nested blocks, as `{name: {name: …}}`, by kind and type, of types that do not ship with Sentinel."""
+    _LEARNED.update(blocks)
+    _typed.cache_clear()
+
+
+def is_known(kind: str, name: str) -> bool:
+    """Whether the nested blocks of a type are known."""
+    return name.startswith(_SHIPPED) or (kind, name) in _LEARNED
+
+
 def _nested(kind: str, name: str) -> JsonBodyShape:
+    if not name.startswith(_SHIPPED) and (kind, name) in _LEARNED:
+        return _shape(_LEARNED[kind, name])
     line = _lines().get((kind, name))
     return _shape({} if line is None else json.loads(line)[2])
 

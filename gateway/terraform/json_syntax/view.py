@@ -6,12 +6,14 @@ The HCL has one line for each line of meaning, and each of its lines knows the l
 import functools
 import re
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from gateway.errors import CodeInvalid
 from gateway.terraform.json_syntax.body import JsonAttribute, JsonBlock, JsonBody, read_body
-from gateway.terraform.json_syntax.shapes import StringForm
+from gateway.terraform.json_syntax.shapes import StringForm, learn
 from gateway.terraform.json_syntax.tree import JsonArray, JsonNode, JsonObject, JsonScalar
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.grammar import parse_expression
@@ -23,6 +25,13 @@ SUFFIXES = (".tf.json", ".tfvars.json")
 _REFERENCE = re.compile(r"[^\W\d][\w-]*(?:\.[^\W\d][\w-]*|\[\d{1,9}\])*")
 _COMMENTS = ("#", "//", "/*", "\n", "\r")
 _LINE = re.compile(r":(\d+):")
+
+
+def learn_blocks(blocks: Mapping[tuple[str, str], Mapping[str, Any]]) -> None:
+    """Read code from now on with these nested blocks, by kind and type: see `shapes.learn`."""
+    learn(blocks)
+    read_body.cache_clear()
+    parse_json.cache_clear()
 
 
 @functools.lru_cache(maxsize=8)

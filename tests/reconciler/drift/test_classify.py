@@ -84,7 +84,7 @@ def test_the_later_of_two_is_written() -> None:
 @pytest.mark.parametrize(
     ("effect", "reason"),
     [
-        (_effect("*", action=EffectAction.CREATE), "was created"),
+        (_effect("*", action=EffectAction.CREATE, declared=False), "was created"),
         (_effect("*", action=EffectAction.DELETE, declared=False), "was deleted"),
         (_effect(declared=False), "No block"),
     ],

@@ -6,7 +6,7 @@ import pytest
 
 from gateway.model.json import Json
 from reconciler.drift.creations import Created
-from reconciler.drift.replaced import replaced_resources
+from reconciler.drift.replaced import replaced_in_code, replaced_resources
 from reconciler.terraform.plan import TerraformPlan, read_plan
 
 WEB = "aws_security_group.web"
@@ -74,3 +74,10 @@ def test_what_belonged_to_it_is_found_by_the_new_id() -> None:
 
 def test_what_the_plan_does_not_create_again_is_not_replaced() -> None:
     assert _found(_plan(_gone(WEB, name="web"), created=False), _created(name="web")) == {}
+
+
+def test_an_import_in_the_code_says_what_took_the_place() -> None:
+    plan = _plan(_gone(WEB, name="web"), _gone("aws_lb.a"))
+    (found,) = replaced_in_code(plan, {WEB: "sg-2", "aws_lb.a": "sg-1", "aws_lb.b": "lb-2"})
+    assert (found.address, found.old_id, found.created.import_id) == (WEB, "sg-1", "sg-2")
+    assert replaced_in_code(_plan(_gone(WEB, name="web"), created=False), {WEB: "sg-2"}) == ()

@@ -7,9 +7,10 @@ import pytest
 from gateway.terraform.config.module import load_module
 from reconciler.drift.creations import Created
 from reconciler.drift.replaced import ReplacedResource
-from reconciler.model import Edited
-from reconciler.rewrite.adopt import imported_addresses, is_replacement, wanted_replacement
+from reconciler.model import Edited, is_replacement
+from reconciler.rewrite.adopt import wanted_replacement
 from reconciler.rewrite.create import create
+from reconciler.rewrite.imports import imports
 
 MAIN = Path("main.tf")
 CODE = 'resource "aws_security_group" "web" {\n  name = "web"\n}\n'
@@ -28,7 +29,7 @@ def test_an_import_is_added_and_the_block_stays(tmp_path: Path) -> None:
     after = _adopt(tmp_path, {"main.tf": CODE}).files[MAIN].decode()
     assert after == f'{CODE}\nimport {{\n  to = aws_security_group.web\n  id = "sg-2"\n}}\n'
     (tmp_path / "main.tf").write_text(after)
-    assert imported_addresses(load_module(tmp_path)) == {"aws_security_group.web"}
+    assert imports(load_module(tmp_path)) == {"aws_security_group.web": '"sg-2"'}
     assert [is_replacement(each.wanted) for each in _adopt(tmp_path, {"main.tf": CODE}).edits] == [True]
 
 

@@ -68,3 +68,14 @@ async def test_what_is_no_state_is_said(tmp_path: Path) -> None:
     with pytest.raises(TerraformFailed, match="not one that Sentinel can read"):
         await state_without(terraform, tmp_path, state, ["aws_sqs_queue.a"])
     assert list((tmp_path / "work").iterdir()) == []
+
+
+async def test_what_a_killed_process_left_behind_is_removed(tmp_path: Path) -> None:
+    left = tmp_path / "scratch-state-1-abc"
+    left.write_text("secret")
+    state = tmp_path / "x.tfstate"
+    state.write_text(json.dumps(STATE))
+    scratch = await state_without(Terraform(environment={}, workdir=tmp_path), tmp_path, state, [])
+    assert not left.exists()
+    assert (await state_without(Terraform(environment={}, workdir=tmp_path), tmp_path, state, [])) != scratch
+    assert scratch.exists(), "another one of this process may still be planned against"

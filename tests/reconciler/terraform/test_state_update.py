@@ -10,7 +10,7 @@ import pytest
 
 from reconciler.errors import StateNotUpdated, TerraformFailed
 from reconciler.terraform.cli import SavedPlan, Terraform
-from reconciler.terraform.state_update import apply_to_state, beyond_state, moved_in, refresh_state
+from reconciler.terraform.state_update import apply_to_state, beyond_state, imported_in, moved_in, refresh_state
 
 
 def _change(*actions: str, **more: Any) -> dict[str, Any]:
@@ -32,6 +32,14 @@ def _change(*actions: str, **more: Any) -> dict[str, Any]:
 def test_what_a_plan_does_beside_the_state(document: dict[str, Any], says: str) -> None:
     assert "; ".join(beyond_state(document)) == says
     assert moved_in(document) == ({"a_b.c"} if "a_b.c" in says else set())
+
+
+def test_imports_that_wait_are_told_from_what_would_change() -> None:
+    """A process that died between forgetting a resource and importing the one in its place leaves such a plan."""
+    waits, moves = _change("no-op"), _change("update")
+    waits["change"]["importing"] = moves["change"]["importing"] = {"id": "i"}
+    document = {"resource_changes": [{**waits, "address": "a"}, {**moves, "address": "b"}, _change("no-op")]}
+    assert imported_in(document) == {"a"}
 
 
 async def test_what_drifted_elsewhere_is_not_hidden_by_a_refresh(tmp_path: Path) -> None:
