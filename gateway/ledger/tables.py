@@ -22,6 +22,7 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeEngine
 from sqlmodel import Field, SQLModel
 
+from gateway.ledger.record_indexes import record_indexes
 from gateway.ledger.states import ApprovalState, AttemptState
 
 TEXT: TypeEngine[str] = String().with_variant(String(collation="C"), "postgresql")
@@ -53,15 +54,7 @@ class RecordTable(LedgerTable, table=True):
     """The records. Triggers refuse to change or delete one."""
 
     __tablename__ = "records"
-    __table_args__ = (
-        Index("records_by_actor", "actor", "seq"),
-        Index("records_by_motive", "intent", "motivation", "seq"),
-        Index("records_by_motivation", "motivation", "seq"),
-        Index("records_by_stage", "stage", "seq"),
-        Index("records_by_verdict", "verdict", "seq"),
-        Index("records_by_mutation", "mutation_id", "seq"),
-        Index("records_by_time", "at", "seq"),
-    )
+    __table_args__ = record_indexes()
 
     seq: int = Field(primary_key=True, sa_type=SEQ, sa_column_kwargs={"autoincrement": False})
     version: int
