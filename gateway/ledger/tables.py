@@ -95,6 +95,8 @@ class ClaimTable(LedgerTable, table=True):
         Index("claims_open_by_actor", "actor", "motivation", "until", sqlite_where=_OPEN, postgresql_where=_OPEN),
         Index("claims_superseded", "ended_by", sqlite_where=_SUPERSEDED, postgresql_where=_SUPERSEDED),
         Index("claims_proven", "id", sqlite_where=_PROVEN, postgresql_where=_PROVEN),
+        Index("claims_by_time", "since", "id"),
+        Index("claims_open_by_time", "since", "id", sqlite_where=_OPEN, postgresql_where=_OPEN),
     )
 
     id: str = Field(primary_key=True, sa_type=TEXT)
@@ -180,7 +182,12 @@ class HoldTable(LedgerTable, table=True):
     """The held mutations, which wait for a human."""
 
     __tablename__ = "holds"
-    __table_args__ = (Index("holds_by_call", "actor", "call_digest"), Index("holds_by_state", "state", "at"))
+    __table_args__ = (
+        Index("holds_by_call", "actor", "call_digest"),
+        Index("holds_by_state", "state", "at", "mutation_id", "stack"),
+        Index("holds_by_time", "at", "mutation_id", "stack"),
+        Index("holds_by_actor", "actor", "at", "mutation_id"),
+    )
 
     mutation_id: str = Field(primary_key=True, sa_type=TEXT)
     at: str = Field(sa_type=TEXT)
