@@ -26,10 +26,12 @@ def fits_body(query: RecordQuery) -> Callable[[Record], bool] | None:
 
     The text alone would be misled by the parameters of a call, which may contain any names.
     """
-    if not query.key_id and not query.no_evidence:
+    if not (query.key_id or query.no_evidence or query.left):
         return None
 
     def fits(record: Record) -> bool:
+        if query.left and not record.body.get("left"):
+            return False
         caller, motive = record.body.get("caller"), record.body.get("motive")
         key_id = caller.get("key_id") if isinstance(caller, Mapping) else record.body.get("key_id")
         return (not query.key_id or key_id == query.key_id) and not (query.no_evidence and _has_evidence(motive))

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from sqlalchemy import Connection, Select, bindparam, func, select
 
 from gateway.ledger.merged import LAST, SortedList, merged
-from gateway.ledger.record_indexes import BARE
+from gateway.ledger.record_indexes import BARE, LEFT
 from gateway.ledger.record_kinds import record_kinds
 from gateway.ledger.statements import Query, Session
 from gateway.ledger.tables import RECORDS, RESOURCES
@@ -69,6 +69,8 @@ def _lists(session: Session, query: RecordQuery) -> list[SortedList] | None:
     addresses = _addresses(session, query.resource) if query.resource else []
     if query.resource and len(addresses) <= FEW_ADDRESSES:
         return [SortedList(table="record_resources", equal={"address": each}, tested=asked) for each in addresses]
+    if query.left:
+        return [SortedList(table="records", condition=LEFT, tested=asked)]
     if query.no_evidence:
         return [SortedList(table="records", condition=BARE, tested=asked)]
     own = {"actor": query.actor} if query.actor else {}

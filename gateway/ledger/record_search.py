@@ -40,11 +40,11 @@ def records(connection: Connection, query: RecordQuery) -> tuple[Record, ...]:
 
 
 def _completed(connection: Connection, query: RecordQuery) -> RecordQuery | None:
-    """The query with what follows from it: the actor of its key, and the stage that has evidence. None if no record can fit."""
-    if query.no_evidence:
-        if query.stage not in (None, Stage.DECIDED):
+    """The query with what follows from it: the actor of its key, and the stage that has evidence or leaves something. None if no record can fit."""
+    for asked, stage in ((query.no_evidence, Stage.DECIDED), (query.left, Stage.RECONCILED)):
+        if asked and query.stage not in (None, stage):
             return None
-        query = replace(query, stage=Stage.DECIDED)
+        query = replace(query, stage=stage) if asked else query
     if query.key_id:
         owner = connection.execute(select(KEYS.c.actor).where(KEYS.c.id == query.key_id)).scalar()
         if owner is None or query.actor not in ("", owner):
@@ -92,4 +92,8 @@ def _conditions(query: RecordQuery) -> list[ColumnElement[bool]]:
     if query.resource:
         within = and_(RESOURCES.c.address >= query.resource, RESOURCES.c.address < query.resource + LAST_CHARACTER)
         conditions.append(exists().where(RESOURCES.c.seq == RECORDS.c.seq, within))
+    if query.left:
+        later = RECORDS.alias()
+        same = and_(later.c.mutation_id == RECORDS.c.mutation_id, later.c.seq > RECORDS.c.seq)
+        conditions.append(~exists().where(same, tested(later.c.stage) == Stage.RECONCILED.value))
     return conditions + body_conditions(query)

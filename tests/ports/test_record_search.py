@@ -1,14 +1,18 @@
 """Whatever a filter combines, the records it finds are those that fit, on both databases."""
 
 import random
+from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 
 from gateway.ledger import record_lists
 from gateway.ledger.ledger import SqlLedger
-from gateway.model.record import Stage
+from gateway.ledger.transaction import Transaction
+from gateway.model.json import Json
+from gateway.model.record import Record, Stage
 from gateway.ports import RecordQuery
 from tests.kit.many_records import ACTORS, NOON, VERDICTS, append_many, fitting
 
@@ -51,3 +55,27 @@ async def test_what_is_found_is_what_fits(ledger: SqlLedger, monkeypatch: pytest
         assert [record.seq for record in await ledger.records(query)] == wanted, query
         found += bool(wanted)
     assert found > 100, "most queries found nothing, so this showed little"
+
+
+async def test_the_newest_report_about_a_mutation_says_what_is_left(ledger: SqlLedger) -> None:
+    left: Json = [{"address": "aws_lb.a", "attribute": "x", "reason": "Because."}]
+    reports: tuple[tuple[str, Json], ...] = (
+        ("corrected", left),
+        ("left", []),
+        ("left", left),
+        ("corrected", []),
+        ("decoy", {"left": left}),
+        ("other actor", left),
+    )
+    for mutation, each in reports:
+        actor = "bot" if mutation == "other actor" else "ana"
+        body = each if isinstance(each, dict) else {"left": each}
+        record = Record(
+            stage=Stage.RECONCILED, at=NOON, mutation_id=mutation, actor=actor, body={"about": body, **body}
+        )
+        decoyed = replace(record, body={"about": body}) if mutation == "decoy" else record
+        await ledger.write(partial(Transaction.append, record=decoyed))
+    found = await ledger.records(RecordQuery(left=True))
+    assert [record.mutation_id for record in found] == ["other actor", "left"]
+    assert [record.seq for record in await ledger.records(RecordQuery(left=True, actor="ana"))] == [3]
+    assert await ledger.records(RecordQuery(left=True, stage=Stage.DECIDED)) == ()

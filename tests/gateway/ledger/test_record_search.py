@@ -35,6 +35,7 @@ QUESTIONS: dict[str, dict[str, Any]] = {
     "refused and settled": {"refused": True, "stage": Stage.SETTLED},
     "no evidence": {"no_evidence": True},
     "an actor's without evidence": {"no_evidence": True, "actor": "bot"},
+    "left to a human": {"left": True},
     "resource": {"resource": "aws_sqs_queue.q1"},
     "many resources": {"resource": "aws_"},
     "no resource": {"resource": "aws_lb"},

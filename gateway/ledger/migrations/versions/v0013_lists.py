@@ -8,6 +8,7 @@ down_revision = "v0012"
 
 _KIND = ("stage", "verdict", "intent", "motivation")
 _BARE = r"""(replace(body, '"evidence"\:[]', '') <> body OR replace(body, '"motive"\:null', '') <> body)"""
+_LEFT = r"""(stage = 'reconciled' AND replace(body, '"left"\:[{', '') <> body)"""
 
 
 def upgrade() -> None:
@@ -16,9 +17,9 @@ def upgrade() -> None:
         op.drop_index(f"records_by_{name}", "records")
     op.create_index("records_by_kind", "records", [*_KIND, "seq"])
     op.create_index("records_by_actor", "records", ["actor", *_KIND, "seq"])
-    bare = sa.text(_BARE)
-    columns = ["seq", "actor", *_KIND]
-    op.create_index("records_without_evidence", "records", columns, sqlite_where=bare, postgresql_where=bare)
+    for name, condition in (("records_without_evidence", _BARE), ("records_left", _LEFT)):
+        where = sa.text(condition)
+        op.create_index(name, "records", ["seq", "actor", *_KIND], sqlite_where=where, postgresql_where=where)
     _claims_and_holds()
 
 
