@@ -246,7 +246,7 @@ def _application(ports: Ports, run_task: HcpRunTask, chat: SlackChat, stack: Asy
         public_url=settings.server.public_url,
         doors={
             **mcp_doors(ports, context, stack, stopping),
-            **console_doors(ports, app, pipeline),
+            **console_doors(ports, app, pipeline, stopping),
             **metrics_doors(ports, pipeline),
         },
         stopping=stopping,

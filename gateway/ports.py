@@ -18,7 +18,6 @@ from gateway.model.mutation import Call, CallClass, Door, Mutation, PutBack
 from gateway.model.outcome import Outcome, Sent
 from gateway.model.record import Record, Stage
 from gateway.model.refusal import Refusal
-from gateway.model.resolution import Resolution
 from gateway.model.sender import UNKNOWN, Sender
 from gateway.model.stop import Stop
 from gateway.model.upload import Upload
@@ -242,33 +241,6 @@ class Ledger(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Doubt:
-    """A mutation of which nobody knows whether AWS carried it out."""
-
-    mutation_id: str
-    stack: str
-    decided_at: datetime
-    """Shortly after its request was signed. AWS refuses the request once the signature is too old."""
-    left_to_human: bool = False
-
-
-class DoubtLedger(Protocol):
-    """Mutations in doubt, for those who find out the truth."""
-
-    async def in_doubt(self) -> Sequence[Doubt]:
-        """The mutations in doubt, oldest first. Raises `errors.LedgerUnavailable`."""
-        ...
-
-    async def resolve(self, mutation_id: str, resolution: Resolution, at: datetime) -> None:
-        """Settle a mutation in doubt. Raises `errors.NotFound`, `errors.NotAllowed` (not in doubt any more)."""
-        ...
-
-    async def leave_to_human(self, mutation_id: str, reason: str, at: datetime) -> bool:
-        """Record once that a human must settle a mutation in doubt; whether this was the first time. Raises as `resolve`."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RecordQuery:
     """Which records to list. Empty fields do not restrict the result."""
 
@@ -302,7 +274,14 @@ class LedgerQueries(Protocol):
         ...
 
     async def claims(
-        self, *, address: str = "", actor: str = "", open_only: bool = True, before: str = "", limit: int = 10_000
+        self,
+        *,
+        address: str = "",
+        actor: str = "",
+        mutation_id: str = "",
+        open_only: bool = True,
+        before: str = "",
+        limit: int = 10_000,
     ) -> Sequence[Claim]:
         """Claims, newest first; `before` lists those taken before this claim."""
         ...

@@ -32,6 +32,7 @@ PROTOCOLS_ONLY = {
     "gateway/ports.py",
     "gateway/signal_ports.py",
     "gateway/stop_ports.py",
+    "gateway/doubt_ports.py",
     "gateway/budget_ports.py",
     "gateway/context/known.py",
 }

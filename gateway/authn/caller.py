@@ -1,5 +1,8 @@
-"""Converts an authenticated `Key` into a `Caller`."""
+"""Converts an authenticated `Key` into a `Caller`, and refuses a key that has ended."""
 
+from datetime import datetime
+
+from gateway.errors import NotAuthenticated
 from gateway.model.caller import Caller
 from gateway.ports import Key
 
@@ -15,3 +18,13 @@ def caller_of(key: Key) -> Caller:
         motive=key.motive,
         motive_only=key.motive_only,
     )
+
+
+def active(key: Key | None, now: datetime) -> Key:
+    """The key. Raises `errors.NotAuthenticated` if it has ended. Only a caller with its secret gets here, so nobody else learns that."""
+    if key is None or key.ended(now):
+        raise NotAuthenticated(
+            "The key has ended. Get a new one with `sentinel key` or `sentinel session`.",
+            aws_code="InvalidClientTokenId",
+        )
+    return key

@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from gateway.authn import canonical
-from gateway.authn.caller import caller_of
-from gateway.authn.sigv4 import DUMMY_SECRET, active
+from gateway.authn.caller import active, caller_of
+from gateway.authn.sigv4 import DUMMY_SECRET
 from gateway.errors import NotAuthenticated
 from gateway.model.caller import Caller
 from gateway.ports import Clock, KeyRing

@@ -17,14 +17,14 @@ from urllib.parse import unquote_to_bytes
 
 from gateway.authn import canonical, chunks
 from gateway.authn.body_check import BodyCheck
-from gateway.authn.caller import caller_of
+from gateway.authn.caller import active, caller_of
 from gateway.authn.chunk_stream import ChunkSigning, check_of
 from gateway.authn.payload import PayloadKind, stated_payload
 from gateway.errors import Malformed, NotAuthenticated
 from gateway.model.caller import Caller
 from gateway.model.inbound import Inbound
 from gateway.off_loop import off_loop
-from gateway.ports import Clock, Key, KeyRing
+from gateway.ports import Clock, KeyRing
 
 MAX_EXPIRES = 604_800
 """The longest validity of a presigned request in seconds: seven days."""
@@ -218,16 +218,6 @@ def _require_plain_path(path: str, service: str) -> None:
             aws_code="InvalidURI",
             code="ambiguous_path",
         )
-
-
-def active(key: Key | None, now: datetime) -> Key:
-    """The key. Raises `errors.NotAuthenticated` if it has ended. Only a caller with its secret gets here, so nobody else learns that."""
-    if key is None or key.ended(now):
-        raise NotAuthenticated(
-            "The key has ended. Get a new one with `sentinel key` or `sentinel session`.",
-            aws_code="InvalidClientTokenId",
-        )
-    return key
 
 
 async def _verify(inbound: Inbound, signature: Signature, secret: str) -> None:

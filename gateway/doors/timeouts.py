@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from gateway.doors.stopping import Stopping
 
@@ -11,9 +11,6 @@ _RESPONSE_408 = (
     b"HTTP/1.1 408 Request Timeout\r\ncontent-type: text/plain; charset=utf-8\r\nconnection: close\r\n"
     b"content-length: 36\r\n\r\nThe request took too long to arrive."
 )
-
-STREAM = "sentinel.stream"
-"""Set in the scope of a request whose response goes on until one side ends it."""
 
 
 class TimeoutProtocol(HttpToolsProtocol):
@@ -48,13 +45,10 @@ class TimeoutProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def shutdown(self) -> None:
-        """The server begins to stop: end the streams that clients hold open, and let everything else be finished."""
+        """The server begins to stop: have the doors end the streams that clients hold open, and let everything else be finished."""
         stopping = getattr(self.app, "stopping", None)
         if isinstance(stopping, Stopping):
             stopping.stop()
-        cycle: RequestResponseCycle | None = self.cycle  # None before the first request
-        if cycle is not None and not cycle.response_complete and cycle.scope.get(STREAM):
-            self.transport.close()
         super().shutdown()
 
     def pause_writing(self) -> None:

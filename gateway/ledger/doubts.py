@@ -6,6 +6,7 @@ from typing import Final
 
 from sqlalchemy import bindparam, select, update
 
+from gateway.doubt_ports import Doubt
 from gateway.errors import Malformed, NotAllowed, NotFound
 from gateway.ledger.approvals import is_approver
 from gateway.ledger.outcome import MAX_MESSAGE, append_settled, attempt_of_mutation, settle_resolved
@@ -18,7 +19,6 @@ from gateway.ledger.transaction import Transaction
 from gateway.model.caller import Caller
 from gateway.model.json import Json
 from gateway.model.resolution import Resolution, SettledBy
-from gateway.ports import Doubt
 
 _DOUBTS: Final = Query(
     select(*columns(ATTEMPTS, DoubtRow))

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
+from gateway.doubt_ports import Doubt
 from gateway.ledger import approvals, budgets, consents, doubts, leases, queries, record_search, stops
 from gateway.ledger.anchor import Anchor
 from gateway.ledger.answers import answered
@@ -54,14 +55,13 @@ from gateway.model.undone import SeenValue
 from gateway.model.used import Used
 from gateway.model.verdict import Decision
 from gateway.off_loop import off_loop, size_of
-from gateway.ports import Attempt, Doubt, LedgerView, RecordQuery
+from gateway.ports import Attempt, LedgerView, RecordQuery
 from gateway.signal_ports import SignalQuery
 
 T = TypeVar("T")
 
 _BYTES_OF_AN_EFFECT: Final = 160
 """Size that an effect counts as, to decide whether its record is prepared in a thread."""
-
 _EXPIRED_AT_ONCE: Final = 500
 """Most claims ended in one transaction, so that mutations do not wait long behind it."""
 
@@ -236,14 +236,15 @@ class SqlLedger:
         *,
         address: str = "",
         actor: str = "",
+        mutation_id: str = "",
         open_only: bool = True,
         before: str = "",
         limit: int = queries.MAX_PAGE,
     ) -> Sequence[Claim]:
         """Claims, newest first; at most `queries.MAX_PAGE`."""
-        query = partial(queries.claims, address=address, actor=actor, open_only=open_only, before=before, limit=limit)
-        now = datetime.now(UTC)
-        return await self._query_reader.read(lambda connection: query(connection, now=now))
+        equal = {"address": address, "actor": actor, "mutation_id": mutation_id}
+        ask = partial(queries.claims, equal=equal, open_only=open_only, before=before, limit=limit)
+        return await self._query_reader.read(ask)
 
     async def holds(
         self,

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from sqlalchemy import Connection, Select, false, func, select, tuple_
@@ -30,29 +30,25 @@ def changed_since(connection: Connection, seq: int) -> tuple[int, tuple[str, ...
 
 def claims(
     connection: Connection,
+    equal: Mapping[str, str],
     *,
-    address: str,
-    actor: str,
     open_only: bool,
-    now: datetime,
     before: str = "",
     limit: int = MAX_PAGE,
 ) -> tuple[Claim, ...]:
-    """Claims, newest first; with `before`, those taken before this claim."""
-    # Of an actor's claims few are open: they are found by an index that is not in the order of time.
-    since_order = tested(CLAIMS.c.since) if actor and open_only else CLAIMS.c.since
+    """Claims with these values in these columns (empty: any), newest first; with `before`, those taken before this claim."""
+    # A mutation has few claims, and an actor few open ones: they are found by an index that is not in the order of time.
+    few = equal.get("mutation_id") or (equal.get("actor") and open_only)
+    since_order = tested(CLAIMS.c.since) if few else CLAIMS.c.since
     statement: Select[Any] = (
         select(*columns(CLAIMS, ClaimRow)).order_by(since_order.desc(), CLAIMS.c.id.desc()).limit(page_size(limit))
     )
     if before:
         since = connection.execute(select(CLAIMS.c.since).where(CLAIMS.c.id == before)).scalar()
         statement = statement.where(tuple_(CLAIMS.c.since, CLAIMS.c.id) < tuple_(since, before) if since else false())
-    if address:
-        statement = statement.where(CLAIMS.c.address == address)
-    if actor:
-        statement = statement.where(CLAIMS.c.actor == actor)
+    statement = statement.where(*(CLAIMS.c[name] == value for name, value in equal.items() if value))
     if open_only:
-        unexpired = CLAIMS.c.until.is_(None) | (CLAIMS.c.until > to_text(now)) | (CLAIMS.c.unsettled == 1)
+        unexpired = CLAIMS.c.until.is_(None) | (CLAIMS.c.until > to_text(datetime.now(UTC))) | (CLAIMS.c.unsettled == 1)
         statement = statement.where(CLAIMS.c.ended_at.is_(None), unexpired)
     return tuple(claim_from_row(ClaimRow._make(row)) for row in connection.execute(statement))
 
@@ -61,7 +57,7 @@ def holds(connection: Connection, equal: Mapping[str, str], *, before: str, limi
     """Held mutations with these values in these columns (empty: any), newest first; with `before`, those held before this mutation."""
     statement = select(HOLDS).order_by(HOLDS.c.at.desc(), HOLDS.c.mutation_id.desc()).limit(page_size(limit))
     # By actor there is an index, by state another: of the two, an actor's list is the shorter one.
-    of_actor = bool(equal.get("actor"))
+    of_actor = bool(equal.get("actor")) and not equal.get("mutation_id")
     columns_of = {name: tested(HOLDS.c[name]) if of_actor and name != "actor" else HOLDS.c[name] for name in equal}
     statement = statement.where(*(columns_of[name] == value for name, value in equal.items() if value))
     if before:

@@ -9,7 +9,7 @@ KIND: Final = ("stage", "verdict", "intent", "motivation")
 BARE: Final = """(replace(body, '"evidence":[]', '') <> body OR replace(body, '"motive":null', '') <> body)"""
 """Whether the body of a record has a motive without evidence, or none. The parameters of a call may look like that too."""
 
-LEFT: Final = """(stage = 'reconciled' AND replace(body, '"left":[{', '') <> body)"""
+LEFT: Final = """(coalesce(stage, '') = 'reconciled' AND replace(body, '"left":[{', '') <> body)"""
 """Whether a record is a report of the reconciler that leaves something to a human. What was written may look like that too."""
 
 

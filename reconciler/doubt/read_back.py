@@ -12,10 +12,11 @@ from typing import Final, Protocol
 
 import structlog
 
+from gateway.doubt_ports import Doubt, DoubtLedger
 from gateway.errors import NotAllowed, SentinelError
 from gateway.model.record import Stage
 from gateway.model.resolution import Resolution
-from gateway.ports import Clock, Doubt, DoubtLedger, LedgerQueries, RecordQuery
+from gateway.ports import Clock, LedgerQueries, RecordQuery
 from reconciler.doubt.trail import Trail, found_in_trail
 from reconciler.doubt.verdict import Answer, DoubtVerdict, judge, unreadable
 from reconciler.drift.applied import AppliedMutation, applied_mutation

@@ -206,7 +206,14 @@ def _live(gate: Gate) -> None:
         measured.send("Performance.enable", {"timeDomain": "threadTicks"})
         show("console.idle.busy", _busy(page, measured, _SECONDS), "share", n=_SECONDS)
         heap, before = _heap(measured), _told(page)
-        command = [sys.executable, "-m", "tests.bench.records", str(gate.data or gate.directory / "data"), "--first", "2000000"]
+        command = [
+            sys.executable,
+            "-m",
+            "tests.bench.records",
+            str(gate.data or gate.directory / "data"),
+            "--first",
+            "2000000",
+        ]
         with subprocess.Popen([*command, "--seconds", str(3 * _SECONDS)], stdout=subprocess.PIPE, text=True) as writer:
             while _told(page) == before:
                 page.wait_for_timeout(50)

@@ -4,6 +4,7 @@ from typing import Any, cast
 
 import pytest
 
+from gateway.doors.stopping import Stopping
 from gateway.settings import Settings
 from gateway.settings_console import ConsoleSettings
 from gateway.wiring_console import console_doors
@@ -18,7 +19,7 @@ class _Ports:
 
 def test_it_can_be_switched_off() -> None:
     nothing = cast("Any", None)
-    assert console_doors(cast("Any", _Ports()), nothing, nothing) == {}
+    assert console_doors(cast("Any", _Ports()), nothing, nothing, Stopping()) == {}
 
 
 def test_it_is_on(gate: Gate) -> None:

@@ -37,6 +37,7 @@ async def claims_answer(
     *,
     address: str = "",
     actor: str = "",
+    mutation_id: str = "",
     every: bool = False,
     before: str = "",
     limit: int = LONGEST_LIST,
@@ -44,9 +45,11 @@ async def claims_answer(
     """Who holds which attribute. Agents see their own claims, and of the resource that they name everybody's, without texts and evidence."""
     # Without an address, agents see only their own: they are asked for as such, so that a page of them is full.
     asked = actor if caller.sees_all or address or actor else caller.actor
-    found = await context.queries.claims(address=address, actor=asked, open_only=not every, before=before, limit=limit)
+    found = await context.queries.claims(
+        address=address, actor=asked, mutation_id=mutation_id, open_only=not every, before=before, limit=limit
+    )
     seen = [claim for claim in found if address or _may_see(caller, claim.actor)]
-    boxes = await context.time_boxes.shown(caller, address=address, actor=actor)
+    boxes = await context.time_boxes.shown(caller, address=address, actor=actor, mutation_id=mutation_id)
     shown = [claim_to_json(claim) | _outline(caller, claim) for claim in seen]
     cut = len(found) >= limit
     return told(

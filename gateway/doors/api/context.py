@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from fastapi import Request as HttpRequest
 
+from gateway.authn.caller import active
 from gateway.budget_ports import BudgetLedger
 from gateway.checks.fair_limits import FairLimitsOf
 from gateway.context.reader import ContextReader
@@ -14,10 +15,12 @@ from gateway.doors.api.put_back import TimeBoxes
 from gateway.doors.api.response import reply_to_json
 from gateway.doors.api.run_task import HcpRunTask
 from gateway.doors.api.schemas import SessionBody
+from gateway.doors.api.waiting import mutation_when_decided
 from gateway.doors.asgi import RequestBody, declared_length, inbound_of
 from gateway.doors.chat.slack_chat import SlackChat
 from gateway.doors.deliveries import DeliveryBook
 from gateway.doors.serialize import time_to_json
+from gateway.doubt_ports import DoubtLedger
 from gateway.drift_watch import DriftWatch
 from gateway.errors import NotAllowed, NotFound
 from gateway.model.caller import Caller
@@ -32,7 +35,6 @@ from gateway.plan_check import PlanCheck
 from gateway.ports import (
     Authenticator,
     Clock,
-    DoubtLedger,
     KeyRing,
     LedgerCommands,
     LedgerQueries,
@@ -137,6 +139,19 @@ class Context:
         if query.actor not in ("", caller.actor):
             return ()
         return [without_contest(each) for each in await self.queries.records(replace(query, actor=caller.actor))]
+
+    async def mutation(self, caller: Caller, mutation_id: str, seconds: float) -> dict[str, Any]:
+        """The state and records of a mutation, as soon as it is decided, or after so many seconds.
+
+        Raises `errors.NotFound`, `errors.Overloaded`, and `errors.NotAuthenticated` if the caller's key ended while it waited.
+        """
+        query = RecordQuery(mutation_id=mutation_id, newest_first=False)
+        found = await mutation_when_decided(
+            self.wakeups, mutation_id, caller.actor, lambda: self.visible_records(caller, query), seconds
+        )
+        if seconds:
+            active(await self.keys.find(caller.key_id), self.clock.now())
+        return told(caller, found)
 
     async def blame(self, caller: Caller, address: str, attribute: str) -> dict[str, Any]:
         """Who set an attribute, and why. Any caller may read it: an agent must know whose change it would contradict.

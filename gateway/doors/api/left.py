@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from gateway.doors.serialize import time_to_json
+from gateway.doubt_ports import DoubtLedger
 from gateway.model.json import to_json
 from gateway.model.record import Record, Stage
 from gateway.model.time_box import TimeBoxPart
-from gateway.ports import DoubtLedger, LedgerQueries, RecordQuery
+from gateway.ports import LedgerQueries, RecordQuery
 from gateway.time_box_ports import TimeBoxLedger
 
 MOST_RECORDS = 10_000

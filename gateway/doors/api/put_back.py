@@ -81,7 +81,9 @@ class TimeBoxes:
         """Let the end of a change come now; its parts. Raises `errors.NotFound`, `errors.NotAllowed`."""
         return await self.ledger.end_time_box(mutation_id, caller=caller, reason=reason, at=self.clock.now())
 
-    async def shown(self, caller: Caller, *, address: str = "", actor: str = "") -> list[dict[str, Any]]:
+    async def shown(
+        self, caller: Caller, *, address: str = "", actor: str = "", mutation_id: str = ""
+    ) -> list[dict[str, Any]]:
         """The time-boxed changes that the caller may see: agents and services their own."""
         return [
             part_to_json(part)
@@ -89,6 +91,7 @@ class TimeBoxes:
             if (caller.sees_all or part.actor == caller.actor)
             and (not address or part.address == address)
             and (not actor or part.actor == actor)
+            and (not mutation_id or part.mutation_id == mutation_id)
         ]
 
     async def _due(self, mutation_id: str) -> DueChange:

@@ -35,7 +35,7 @@ from gateway.doors.api.schemas import (
 from gateway.doors.api.signals import add_message_route, add_signal_routes
 from gateway.doors.api.stops import add_stop_routes
 from gateway.doors.api.time_box_routes import add_time_box_routes
-from gateway.doors.api.waiting import mutation_when_decided, wait_seconds
+from gateway.doors.api.waiting import wait_seconds
 from gateway.doors.in_doubt import in_doubt_text
 from gateway.doors.refusal import refusal_text
 from gateway.doors.serialize import (
@@ -77,6 +77,7 @@ def routes(context: Context) -> APIRouter:
     _add_mutation_routes(router, context)
     _add_approval_routes(router, context)
     _add_record_route(router, context)
+    _add_claim_route(router, context)
     _add_query_routes(router, context)
     add_glass_route(router, context)
     add_explanation_route(router, context)
@@ -120,15 +121,7 @@ def _add_mutation_routes(router: APIRouter, context: Context) -> None:
     async def mutation(
         caller: Annotated[Caller, Depends(context.caller)], mutation_id: str, wait: str = ""
     ) -> dict[str, Any]:
-        query = RecordQuery(mutation_id=mutation_id, newest_first=False)
-        found = await mutation_when_decided(
-            context.wakeups,
-            mutation_id,
-            caller.actor,
-            lambda: context.visible_records(caller, query),
-            wait_seconds(wait),
-        )
-        return told(caller, found)
+        return await context.mutation(caller, mutation_id, wait_seconds(wait))
 
     @router.post(
         "/sessions",
@@ -241,21 +234,31 @@ def _add_record_route(router: APIRouter, context: Context) -> None:
         return told(caller, {"records": [record_to_json(record) for record in found]})
 
 
-def _add_query_routes(router: APIRouter, context: Context) -> None:
+def _add_claim_route(router: APIRouter, context: Context) -> None:
     @router.get("/claims", summary="Who holds which attribute, why and until when")
     async def claims(
         caller: Annotated[Caller, Depends(context.caller)],
         *,
         address: str = "",
         actor: str = "",
+        mutation_id: str = "",
         every: bool = False,
         before: str = "",
         limit: Annotated[int, Query(ge=1, le=LONGEST_LIST)] = LONGEST_LIST,
     ) -> dict[str, Any]:
         return await claims_answer(
-            context, caller, address=address, actor=actor, every=every, before=before, limit=limit
+            context,
+            caller,
+            address=address,
+            actor=actor,
+            mutation_id=mutation_id,
+            every=every,
+            before=before,
+            limit=limit,
         )
 
+
+def _add_query_routes(router: APIRouter, context: Context) -> None:
     @router.get(
         "/holds", summary="What waits for a human: the call, what it changes, why it is held, who asks, since when"
     )

@@ -11,7 +11,6 @@ from starlette.responses import Response, StreamingResponse
 from gateway.doors.console.feed_rows import feed_row
 from gateway.doors.console.pulse import Pulse
 from gateway.doors.console.visit import Visit
-from gateway.doors.timeouts import STREAM
 from gateway.errors import SentinelError
 from gateway.model.motive import Intent, Motivation
 from gateway.model.record import Stage
@@ -61,7 +60,6 @@ class Feed:
     async def stream(self, visit: Visit) -> Response:
         """The same, again whenever there are new records, four times a second at most."""
         self.pulse.require_room(visit.caller.actor)
-        visit.request.scope[STREAM] = True
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
         return StreamingResponse(self._messages(visit), media_type="text/event-stream", headers=headers)
 

@@ -94,11 +94,7 @@ async def _card(visit: Visit, mutation_id: str, records: Sequence[Mapping[str, A
 
 async def _open_claims(visit: Visit, mutation_id: str, records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The claims of the mutation that stand."""
-    actor = next((record["actor"] for record in records if record["stage"] == "decided"), "")
-    if not actor or not records[0]["body"].get("claims"):
+    if not any(record["body"].get("claims") for record in records):
         return []
-    addresses = {claim["address"] for claim in records[0]["body"]["claims"]}
-    found = [
-        claim for address in sorted(addresses) for claim in (await visit.api.get("/claims", address=address))["claims"]
-    ]
-    return [claim for claim in found if claim["mutation_id"] == mutation_id]
+    found: list[dict[str, Any]] = (await visit.api.get("/claims", mutation_id=mutation_id))["claims"]
+    return found

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gateway.doors.router import App
+from gateway.doors.stopping import Stopping
 from gateway.model.rule_text import RuleText
 from gateway.pipeline import Pipeline
 from gateway.ports import Authenticator, Clock, KeyRing
@@ -27,6 +28,7 @@ class ConsoleParts:
     revision: Callable[[], str]
     """Of the policies in force."""
     clock: Clock
+    stopping: Stopping
     cookie_key: bytes = field(repr=False)
     public_url: str
     settings: ConsoleSettings

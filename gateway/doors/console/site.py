@@ -80,7 +80,9 @@ class Site:
             templates=self._templates,
             hours=parts.settings.session_hours,
         )
-        feed = Feed(Pulse(parts.changes))
+        pulse = Pulse(parts.changes)
+        parts.stopping.add(pulse.end)
+        feed = Feed(pulse)
         policy = PolicyPage(parts.rules, parts.revision)
         pages = (*PAGES, ("/feed", feed.page), ("/feed/stream", feed.stream), ("/policy", policy.page))
         routes = [

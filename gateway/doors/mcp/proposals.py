@@ -8,7 +8,6 @@ from typing import Any, Final
 import structlog
 
 from gateway.doors.api.context import told
-from gateway.doors.api.waiting import mutation_when_decided
 from gateway.doors.in_doubt import in_doubt_text
 from gateway.doors.mcp.arguments import DryRunMutation, ProposeMutation
 from gateway.doors.mcp.desk import Desk, ToolAnswer, ToolRequest
@@ -22,7 +21,7 @@ from gateway.model.outcome import Applied, Failed, InDoubt, Refused
 from gateway.model.verdict import Decision, Verdict
 from gateway.off_loop import off_loop
 from gateway.pipeline import MutationResult
-from gateway.ports import RecordQuery, Request, RequestDecoder
+from gateway.ports import Request, RequestDecoder
 
 log = structlog.get_logger()
 
@@ -70,11 +69,8 @@ async def propose(desk: Desk, request: ToolRequest, given: ProposeMutation) -> T
 
 async def decided(desk: Desk, caller: Caller, mutation_id: str, seconds: float) -> dict[str, Any]:
     """The state and records of a mutation, as soon as it is decided. Raises `errors.NotFound`, `errors.Overloaded`."""
-    query = RecordQuery(mutation_id=mutation_id, newest_first=False)
-    found = await mutation_when_decided(
-        desk.context.wakeups, mutation_id, caller.actor, lambda: desk.context.visible_records(caller, query), seconds
-    )
-    return {**told(caller, found), "url": desk.console_url(mutation_id), **_next(found)}
+    found = await desk.context.mutation(caller, mutation_id, seconds)
+    return {**found, "url": desk.console_url(mutation_id), **_next(found)}
 
 
 def _next(found: Mapping[str, Any]) -> dict[str, str]:

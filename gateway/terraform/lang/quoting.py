@@ -10,7 +10,11 @@ _ESCAPE = re.compile(r'\\(?:([nrt"\\])|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))')
 _PLAIN = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 _STRIPPED = re.compile(r"[$%]\{~|~\}")
 _SEQUENCES = ("${", "%{")
-_DOUBLED = ("$${", "%%{")
+_IN_PLAIN = re.compile(r"\$\$\{|%%\{|[$%]\{")
+_IN_ESCAPED = re.compile(rf"\\.|{_IN_PLAIN.pattern}", re.DOTALL)
+_IN_STRING = re.compile(rf'{_IN_ESCAPED.pattern}|"', re.DOTALL)
+_IN_CODE = re.compile(r'[{}"]')
+"""The next of what has a meaning, by where it stands."""
 
 
 def quoted_text(value: str) -> str:
@@ -64,47 +68,32 @@ def _unescaped(match: re.Match[str]) -> str:
 def _pieces(text: str, *, escapes: bool) -> Iterator[tuple[bool, str]]:
     """The text between interpolations and directives, and each of those (True). With `escapes` a backslash takes the next character with it."""
     start = position = 0
-    while position < len(text):
-        if escapes and text[position] == "\\":
-            position += 2
-        elif text.startswith(_DOUBLED, position):
-            position += 3
-        elif text.startswith(_SEQUENCES, position):
-            end = _end_of_sequence(text, position)
-            yield False, text[start:position]
-            yield True, text[position:end]
-            start = position = end
-        else:
-            position += 1
+    marks = _IN_ESCAPED if escapes else _IN_PLAIN
+    while (match := marks.search(text, position)) is not None:
+        position = match.end()
+        if match.group() in _SEQUENCES:
+            position = _end_of_sequence(text, match.start())
+            yield False, text[start : match.start()]
+            yield True, text[match.start() : position]
+            start = position
     yield False, text[start:]
 
 
 def _end_of_sequence(text: str, start: int) -> int:
-    """The end of the interpolation or directive that begins at an offset."""
-    depth, position = 0, start + 1
-    while position < len(text):
-        match text[position]:
-            case "{":
-                depth += 1
-            case "}":
-                depth -= 1
-                if not depth:
-                    return position + 1
-            case '"':
-                position = _end_of_string(text, position) - 1
-        position += 1
-    raise Unknown("an interpolation in a text does not end")
-
-
-def _end_of_string(text: str, start: int) -> int:
-    position = start + 1
-    while position < len(text):
-        if text[position] == "\\":
-            position += 2
-        elif text[position] == '"':
-            return position + 1
-        elif text.startswith(_DOUBLED, position):
-            position += 3
-        else:
-            position = _end_of_sequence(text, position) if text.startswith(_SEQUENCES, position) else position + 1
-    raise Unknown("a string in an interpolation does not end")
+    """The end of the interpolation or directive that begins at an offset. It may hold thousands, one in the other."""
+    around = ["{"]
+    """The brackets and quotes that are open, from the outermost."""
+    position = start + 2
+    while around:
+        in_string = around[-1] == '"'
+        match = (_IN_STRING if in_string else _IN_CODE).search(text, position)
+        if match is None:
+            raise Unknown(
+                f"{'a string in an interpolation' if in_string else 'an interpolation in a text'} does not end"
+            )
+        position, mark = match.end(), match.group()
+        if mark == ('"' if in_string else "}"):
+            around.pop()
+        elif not in_string or mark in _SEQUENCES:
+            around.append(mark[-1])
+    return position

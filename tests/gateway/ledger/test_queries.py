@@ -9,17 +9,17 @@ from sqlalchemy import Connection, event
 
 from gateway.ledger import queries
 from gateway.ledger.store import Store, open_store
-from tests.kit.many_records import NOON
 
-EVERY = {"address": "", "actor": "", "open_only": False, "now": NOON}
-OPEN = {**EVERY, "open_only": True}
+EVERY = {"equal": {}, "open_only": False}
+OPEN = {"equal": {}, "open_only": True}
 NONE = {"state": "", "actor": "", "stack": ""}
 LISTS: dict[str, tuple[Callable[..., Any], dict[str, Any], str]] = {
     "claims": (queries.claims, OPEN, "claims_open_by_time"),
-    "open claims of an actor": (queries.claims, {**OPEN, "actor": "a"}, "claims_open_by_actor (actor=?"),
+    "open claims of an actor": (queries.claims, {**OPEN, "equal": {"actor": "a"}}, "claims_open_by_actor (actor=?"),
     "claims that ended too": (queries.claims, EVERY, "claims_by_time"),
-    "of an actor, that ended too": (queries.claims, {**EVERY, "actor": "a"}, "claims_by_actor (actor=?"),
-    "of a resource": (queries.claims, {**EVERY, "address": "a"}, "claims_by_key (address=?"),
+    "of an actor, that ended too": (queries.claims, {**EVERY, "equal": {"actor": "a"}}, "claims_by_actor (actor=?"),
+    "of a mutation": (queries.claims, {**OPEN, "equal": {"mutation_id": "m"}}, "claims_by_mutation (mutation_id=?"),
+    "of a resource": (queries.claims, {**EVERY, "equal": {"address": "a"}}, "claims_by_key (address=?"),
     "held": (queries.holds, {"equal": NONE, "before": ""}, "holds_by_time"),
     "that wait": (queries.holds, {"equal": {**NONE, "state": "open"}, "before": ""}, "holds_by_state (state=?"),
     "an actor's": (queries.holds, {"equal": {**NONE, "actor": "a"}, "before": ""}, "holds_by_actor (actor=?"),
@@ -60,8 +60,8 @@ def test_a_list_is_found_in_its_index(
         connection.begin()
         [step, *rest] = plan(connection, lambda: query(connection, limit=51, **asked))
     assert index in step, step
-    # A resource has few claims, and an actor few open ones: they may be sorted.
-    few = "claims_open_by_actor" in step or "claims_by_key" in step
+    # A resource and a mutation have few claims, and an actor few open ones: they may be sorted.
+    few = "claims_open_by_actor" in step or "claims_by_key" in step or "claims_by_mutation" in step
     assert few or not [each for each in rest if "TEMP B-TREE FOR ORDER BY" in each], rest
 
 
@@ -82,4 +82,5 @@ async def test_claims_are_listed_by_resource_and_actor(scene: Any) -> None:
     two, *_ = await scene.execute(scene.mutation(attribute="b", actor="y"))
     assert {claim.id for claim in await scene.ledger.claims(address="aws_sqs_queue.orders")} == {one.id, two.id}
     assert [claim.id for claim in await scene.ledger.claims(actor="y")] == [two.id]
+    assert [claim.id for claim in await scene.ledger.claims(mutation_id=one.mutation_id)] == [one.id]
     assert await scene.ledger.claims(address="aws_lb.other") == ()

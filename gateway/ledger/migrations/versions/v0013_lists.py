@@ -8,7 +8,7 @@ down_revision = "v0012"
 
 _KIND = ("stage", "verdict", "intent", "motivation")
 _BARE = r"""(replace(body, '"evidence"\:[]', '') <> body OR replace(body, '"motive"\:null', '') <> body)"""
-_LEFT = r"""(stage = 'reconciled' AND replace(body, '"left"\:[{', '') <> body)"""
+_LEFT = r"""(coalesce(stage, '') = 'reconciled' AND replace(body, '"left"\:[{', '') <> body)"""
 
 
 def upgrade() -> None:

@@ -50,9 +50,13 @@ def ask(gate: Gate, mutation: str, wait: str, actor: str = "agent") -> httpx.Res
 
 
 def while_waiting(gate: Gate, mutation: str, do: Callable[[], None]) -> dict[str, Any]:
-    """What a request that waits is answered with, after something was done while it waited."""
+    """The document that a request that waits is answered with, after something was done while it waited."""
+    return dict(reply_after(gate, mutation, do).json())
+
+
+def reply_after(gate: Gate, mutation: str, do: Callable[[], None], actor: str = "agent") -> httpx.Response:
     replies: list[httpx.Response] = []
-    thread = threading.Thread(target=lambda: replies.append(ask(gate, mutation, "60s")))
+    thread = threading.Thread(target=lambda: replies.append(ask(gate, mutation, "60s", actor)))
     thread.start()
     end = time.monotonic() + 300
     while not gate.waits_for(mutation):
@@ -60,7 +64,7 @@ def while_waiting(gate: Gate, mutation: str, do: Callable[[], None]) -> dict[str
         time.sleep(0.01)
     do()
     thread.join(300)
-    return dict(replies[0].json())
+    return replies[0]
 
 
 def test_a_request_that_waits_returns_with_the_approval(gate: Gate) -> None:
@@ -105,6 +109,22 @@ def test_the_same_call_again_attaches_to_what_is_held(gate: Gate) -> None:
 def _attached(record: Record) -> Any:
     decision: Any = record.body["decision"]
     return decision.get("attached")
+
+
+def test_who_waits_with_a_key_that_is_revoked_meanwhile_is_told_nothing(gate: Gate) -> None:
+    waiter = gate.issue("waiter")
+    held = mutation_of(put_rule(gate, f"n-{uuid4()}", waiter))
+
+    def revoke_and_approve() -> None:
+        gate.revoke(waiter)
+        end = time.monotonic() + 300
+        while ask(gate, held, "", waiter).status_code != 401:  # the gateway keeps a key for some seconds
+            assert time.monotonic() < end, "the key still counts"
+            time.sleep(0.1)
+        succeeds(act(gate, "human", held, "approve"))
+
+    reply = reply_after(gate, held, revoke_and_approve, waiter)
+    assert (reply.status_code, "records" in reply.json()) == (401, False)
 
 
 def test_who_may_not_see_a_mutation_does_not_wait_for_it(gate: Gate) -> None:

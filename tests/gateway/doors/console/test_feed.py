@@ -3,6 +3,7 @@
 import re
 import threading
 from collections.abc import Generator
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -143,3 +144,10 @@ def test_a_stream_ends_with_its_sign_in(gate: Gate) -> None:
 
 def test_the_feed_names_its_columns(gate: Gate) -> None:
     assert "Record At Stage Result Actor Motive What Resources" in text_of(visitor(gate, "human").get("/console/feed"))
+
+
+def test_an_open_feed_ends_when_the_gateway_stops(tmp_path: Path) -> None:
+    with Gate(directory=tmp_path) as gate:
+        stream = messages(visitor(gate, "human"), "/console/feed/stream?after=0")
+        next(stream)
+    list(stream)  # it ended; else the gateway would have waited for it, and failed

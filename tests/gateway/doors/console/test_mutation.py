@@ -1,8 +1,11 @@
 """One mutation: its whole life, and the acts on it, each as the API does it and recorded with its person."""
 
+from typing import Any
+
 import httpx
 import pytest
 
+from gateway.doors.console.api_client import ApiClient
 from gateway.model.caller import ActorKind
 from gateway.model.record import Stage
 from tests.gateway.doors.console.test_approvals import propose
@@ -65,6 +68,24 @@ def test_claims_are_shown_and_released(gate: Gate) -> None:
     )
     assert act(gate, "human", mutation, "release").status_code == 303
     assert "End these claims now" not in visitor(gate, "human").get(f"/console/mutations/{mutation}").text
+    gate.release_all()
+
+
+def test_claims_are_asked_for_once_however_many_addresses_there_are(
+    gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mutation = propose(gate, "agent", 6).json()["mutation"]["id"]
+    asked: list[dict[str, Any]] = []
+    ask = ApiClient.get
+
+    async def counted(client: ApiClient, path: str, **query: object) -> dict[str, Any]:
+        if path == "/claims":
+            asked.append(query)
+        return await ask(client, path, **query)
+
+    monkeypatch.setattr(ApiClient, "get", counted)
+    assert "End these claims now" in visitor(gate, "human").get(f"/console/mutations/{mutation}").text
+    assert asked == [{"mutation_id": mutation}]
     gate.release_all()
 
 

@@ -83,10 +83,10 @@ async def test_a_proposal_that_breaks_may_have_been_sent(desk: Desk, request_by:
 
 
 async def test_a_mutation_that_the_caller_may_not_see_is_not_found(desk: Desk) -> None:
-    async def nothing(caller: Any, query: Any) -> list[Any]:
-        return []
+    async def missing(caller: Any, mutation_id: str, seconds: float) -> dict[str, Any]:
+        raise NotFound(f"There is no mutation {mutation_id} that this key may see.")
 
     context: Any = desk.context
-    context.visible_records = nothing
+    context.mutation = missing
     with pytest.raises(NotFound):
         await decided(desk, AGENT, "mut_1", 0)

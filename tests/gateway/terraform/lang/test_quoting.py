@@ -41,3 +41,9 @@ def test_what_does_not_end_is_unknown(text: str) -> None:
 
 def test_a_character_without_a_form_of_its_own_is_written_by_its_number() -> None:
     assert [escaped_character(each) for each in "a\n\x00\U000e0001"] == ["a", "\\n", "\\u0000", "\\U000e0001"]
+
+
+@pytest.mark.parametrize("text", ['${"' * 10_000, "${" * 10_000 + "}" * 9_999])
+def test_thousands_of_them_one_in_the_other_are_read_without_recursion(text: str) -> None:
+    with pytest.raises(Unknown):
+        quoted_template(text)
