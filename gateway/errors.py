@@ -202,3 +202,9 @@ class UpstreamUnavailable(SentinelError):
     """AWS could not be reached for a read, or closed the connection before the first byte of its answer. It is safe to retry."""
 
     code = "upstream_unavailable"
+
+
+class IdentityProviderUnusable(UpstreamUnavailable):
+    """The identity provider did not answer, or not as its standard says. Nobody was signed in."""
+
+    code = "identity_provider"

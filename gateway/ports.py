@@ -308,24 +308,23 @@ class LedgerCommands(Protocol):
     """Commands of people and of the reconciler on held mutations and claims. Each appends a record."""
 
     async def approve(
-        self, mutation_id: str, *, approver: Caller, at: datetime, lasts: timedelta, reason: str = ""
+        self, mutation_id: str, *, approver: Caller, at: datetime, lasts: timedelta, reason: str = "", door: str = ""
     ) -> Approval:
-        """Approve the held call. Raises `errors.NotFound`, `errors.NotAllowed` (the approver's own call, or not a human approver)."""
+        """Approve the held call; `door` is how the word came in. Raises `errors.NotFound`, `errors.NotAllowed` (own call, or not a human approver)."""
         ...
 
-    async def break_glass(self, mutation_id: str, *, human: Caller, reason: str, at: datetime) -> Approval:
+    async def break_glass(
+        self, mutation_id: str, *, human: Caller, reason: str, at: datetime, door: str = ""
+    ) -> Approval:
         """Pass a held call at once, without those who may approve it. Raises `errors.NotFound`, `errors.NotAllowed`."""
         ...
 
-    async def reject(self, mutation_id: str, *, approver: Caller, reason: str, at: datetime) -> None:
+    async def reject(self, mutation_id: str, *, approver: Caller, reason: str, at: datetime, door: str = "") -> None:
         """Reject the held call for good. Raises as `approve`."""
         ...
 
     async def release(self, mutation_id: str, *, caller: Caller, at: datetime) -> Sequence[Claim]:
-        """End the claims of a mutation early and return them. Only its own actor or an approver may do that.
-
-        Raises `errors.NotFound`, `errors.NotAllowed`.
-        """
+        """End the claims of a mutation early and return them; only its actor or an approver may. Raises `errors.NotFound`, `errors.NotAllowed`."""
         ...
 
     async def settle_by_hand(

@@ -22,7 +22,7 @@ from gateway.errors import SettingsInvalid
 from gateway.model.caller import ActorKind
 from gateway.model.data_plane import DEFAULT_TREATMENTS, DataTreatment
 from gateway.model.verdict import Mode
-from gateway.settings_console import ConsoleSettings
+from gateway.settings_console import ConsoleSettings, check_public_url
 from gateway.settings_context import ContextSettings
 from gateway.settings_exports import ExportSettings
 from gateway.settings_mcp import McpSettings
@@ -179,8 +179,7 @@ class UpstreamSettings(BaseModel):
     connect_seconds: float = 5.0
     reply_seconds: float = 900.0
     """How long to wait for the answer to a mutation before it is in doubt, in seconds. A read waits as long for its reply, and for each
-    next byte of it.
-    """
+    next byte of it."""
 
 
 class PolicySettings(BaseModel):
@@ -325,8 +324,9 @@ class Settings(BaseSettings):
     """Sources of alerts and the like. With any, evidence is checked against what they say."""
 
     @model_validator(mode="after")
-    def _signals_concern_known_stacks(self) -> Self:
+    def _parts_fit_together(self) -> Self:
         check_stacks(self.signals, [stack.name for stack in self.stacks])
+        check_public_url(self.console, self.server.public_url)
         return self
 
     @property

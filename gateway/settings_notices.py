@@ -18,7 +18,7 @@ from gateway.notices.standard_webhooks import MOST_SECRETS, signing_key
 CHAT: Final = "chat-slack"
 """The name under which the cards of the chat are delivered and listed. No webhook may have it."""
 _SHORTEST_SECRET: Final = 16
-_LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _HOURS: Final = 3600.0
 _RETRIES: Final = (5.0, 300.0, *(hours * _HOURS for hours in (0.5, 2, 5, 10, 14, 20, 24)))
 """What Standard Webhooks recommends: over three days in all."""
@@ -124,13 +124,19 @@ class SlackSettings(BaseModel):
     signing_secret: SecretStr = SecretStr("")
     """The app's signing secret; `SENTINEL_CHAT__SLACK__SIGNING_SECRET` keeps it out of the file."""
     webhook_url: SecretStr = SecretStr("")
-    """The app's incoming webhook: where the cards are posted. It is a secret. Empty: no cards are posted; commands in the chat work."""
+    """The app's incoming webhook: where the cards are posted. It is a secret. Cards posted so cannot be edited later; they are answered."""
+    bot_token: SecretStr = SecretStr("")
+    """The app's bot token (`xoxb-…`, scope `chat:write`), instead of `webhook_url`: then cards are edited, wherever they were decided."""
+    channel: Annotated[str, Field(pattern=r"^([A-Z0-9]{2,32})?$")] = ""
+    """Id of the channel (`C…`) that the bot posts to; it must be a member. Without this and `webhook_url` no cards are posted."""
     team: Annotated[str, Field(pattern=r"^([A-Z0-9]{2,32})?$")] = ""
     """Id of the workspace, `T…`. Requests of other workspaces are refused."""
     host: str = "https://hooks.slack.com"
-    """Where cards and answers are sent. Nothing in a request changes it. Over http only on this machine."""
+    """Where answers, and cards through `webhook_url`, are sent. Nothing in a request changes it. Over http only on this machine."""
+    api_host: str = "https://slack.com"
+    """Where the bot's cards are sent. Over http only on this machine."""
     private_addresses: tuple[str, ...] = ()
-    """Networks of your own that `host` may be in, as for webhooks."""
+    """Networks of your own that `host` and `api_host` may be in, as for webhooks."""
     stacks: tuple[Annotated[str, Field(min_length=1, max_length=100)], ...] = ()
     """Only cards of these stacks, with `*`; default: all."""
     longest_grant_hours: Annotated[float, Field(ge=0, le=24)] = 8.0
@@ -141,9 +147,14 @@ class SlackSettings(BaseModel):
         """Whether it is used at all."""
         return bool(self.signing_secret.get_secret_value())
 
+    @property
+    def posts(self) -> bool:
+        """Whether cards are posted."""
+        return bool(self.webhook_url.get_secret_value() or self.bot_token.get_secret_value())
+
     def fits(self, notice: Notice) -> bool:
-        """Whether a card is posted."""
-        return notice.type is NoticeType.HELD and _matches(notice.stack, self.stacks)
+        """Whether a card is posted, or one that was posted is over."""
+        return (notice.type is NoticeType.HELD or _ends(notice)) and _matches(notice.stack, self.stacks)
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -158,11 +169,23 @@ class SlackSettings(BaseModel):
             raise ValueError("`signing_secret` needs `team`, the id of the workspace.")
         for network in self.private_addresses:
             ipaddress.ip_network(network)
-        require_url(self.host, http=urlsplit(self.host).hostname in _LOOPBACK)
-        if urlsplit(self.host).path.strip("/"):
-            raise ValueError("`host` is a scheme and a host, such as https://hooks.slack.com.")
+        for name, host in (("host", self.host), ("api_host", self.api_host)):
+            require_url(host, http=urlsplit(host).hostname in LOOPBACK)
+            if urlsplit(host).path.strip("/"):
+                raise ValueError(f"`{name}` is a scheme and a host, such as https://hooks.slack.com.")
         if url and not url.startswith(f"{self.host.rstrip('/')}/"):
             raise ValueError("`webhook_url` must be a URL of `host`.")
+        return self
+
+    @model_validator(mode="after")
+    def _bot_is_complete(self) -> Self:
+        token = bool(self.bot_token.get_secret_value())
+        if token and not self.on:
+            raise ValueError("`bot_token` needs `signing_secret`: a card without it has buttons that nothing answers.")
+        if token and self.webhook_url.get_secret_value():
+            raise ValueError("Set `webhook_url` or `bot_token`, not both: each is a way to post the cards.")
+        if token != bool(self.channel):
+            raise ValueError("`bot_token` and `channel` need each other: who posts the cards, and where.")
         return self
 
 
@@ -180,6 +203,18 @@ def distinct_webhooks(webhooks: Sequence[WebhookSettings]) -> Sequence[WebhookSe
     if len(set(names)) != len(names):
         raise ValueError("Two webhooks have the same name.")
     return webhooks
+
+
+def receiver_names(webhooks: Sequence[WebhookSettings], chat: ChatSettings) -> Sequence[str]:
+    """Under which names notices are delivered and listed."""
+    cards = [CHAT] if chat.slack.posts else []
+    return [*(webhook.name for webhook in webhooks), *cards]
+
+
+def _ends(notice: Notice) -> bool:
+    """Whether a person's word ended the waiting; the consent of the first of several people does not."""
+    rejected = notice.type is NoticeType.DECIDED and "rejected_by" in notice.data
+    return rejected or (notice.type is NoticeType.APPROVAL_GIVEN and not notice.data.get("missing"))
 
 
 def _matches(text: str, patterns: Sequence[str]) -> bool:

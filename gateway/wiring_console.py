@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from gateway.authn.bearer import Bearer
+from gateway.cloud.oidc_host import OidcEndpoints
 from gateway.doors.console.door import ConsoleDoor
 from gateway.doors.console.parts import ConsoleParts
 from gateway.doors.router import App
@@ -29,5 +30,6 @@ def console_doors(ports: Ports, api: App, pipeline: Pipeline, stopping: Stopping
         cookie_key=ports.console_key,
         public_url=ports.settings.server.public_url,
         settings=ports.settings.console,
+        oidc_host=OidcEndpoints(),
     )
     return {"/console": ConsoleDoor(parts)}

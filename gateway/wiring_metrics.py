@@ -6,6 +6,7 @@ from gateway.authn.bearer import Bearer
 from gateway.doors.metrics import PATH, MetricsDoor
 from gateway.doors.router import App
 from gateway.pipeline import Pipeline
+from gateway.settings_notices import receiver_names
 from gateway.wiring import Ports
 
 
@@ -14,11 +15,12 @@ def metrics_doors(ports: Ports, pipeline: Pipeline) -> Mapping[str, App]:
     settings = ports.settings.telemetry
     if not settings.metrics:
         return {}
+    receivers = receiver_names(ports.settings.webhooks, ports.settings.chat)
     door = MetricsDoor(
         pipeline=pipeline,
         authenticator=Bearer(ports.keys, ports.clock),
         clock=ports.clock,
         peers=settings.metrics_peers,
-        scrape=lambda accept: ports.telemetry.scrape(accept, ports.ledger, ports.engine),
+        scrape=lambda accept: ports.telemetry.scrape(accept, ports.ledger, ports.engine, receivers),
     )
     return {PATH: door}

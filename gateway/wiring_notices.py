@@ -6,7 +6,7 @@ from gateway.cloud.slack_host import SlackAnswers
 from gateway.doors.chat.links import ChatLinks
 from gateway.doors.chat.slack_chat import SlackChat
 from gateway.doors.deliveries import DeliveryBook
-from gateway.settings_notices import CHAT
+from gateway.settings_notices import receiver_names
 from gateway.wiring import Ports
 
 
@@ -31,7 +31,5 @@ def slack_chat(ports: Ports, stack: AsyncExitStack) -> SlackChat:
 
 def delivery_book(ports: Ports) -> DeliveryBook:
     """What became of notices."""
-    settings = ports.settings
-    names = [webhook.name for webhook in settings.webhooks]
-    cards = [CHAT] if settings.chat.slack.webhook_url.get_secret_value() else []
-    return DeliveryBook(receivers=[*names, *cards], ledger=ports.ledger, clock=ports.clock)
+    names = receiver_names(ports.settings.webhooks, ports.settings.chat)
+    return DeliveryBook(receivers=names, ledger=ports.ledger, clock=ports.clock)

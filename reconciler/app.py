@@ -65,7 +65,7 @@ async def run_reconciler(settings: Settings, stop: asyncio.Event) -> None:
             await _log_terraform_version(worker.line)
         await serve(
             workers,
-            database=_database(settings),
+            database=workflows_database(settings),
             poll_seconds=settings.reconcile.poll_seconds,
             stop=stop,
             receivers=open_receivers(settings, ledger, clock),
@@ -308,7 +308,7 @@ def _trail(settings: Settings) -> Trail | None:
     return Trail(path=path, identity=settings.reconcile.gateway_identity) if path else None
 
 
-def _database(settings: Settings) -> str:
+def workflows_database(settings: Settings) -> str:
     """The SQLAlchemy URL where DBOS keeps its state: its own file beside an SQLite ledger, its own schema in PostgreSQL."""
     url = make_url(settings.ledger_url)
     if url.get_backend_name() == "postgresql":

@@ -18,14 +18,19 @@ User = Annotated[
 
 @chat_app.command("link")
 def link_command(user: User, *, actor: As = None, as_json: Json = False) -> None:
-    """Link your own user of the chat to your key: what you click there then counts as yours. It ends with the key."""
-    reply = run(call_api_as(actor, "POST", "/chat/links", member="linked", body={"user": user}), as_json=as_json)
+    """Link your own user of the chat to your key: what you click there then counts as yours. It ends with the key.
+
+    It prints what you have to type in the chat, as this user, within ten minutes: so the chat proves that the user is you.
+    """
+    reply = run(call_api_as(actor, "POST", "/chat/links", member="code", body={"user": user}), as_json=as_json)
     if as_json:
         show_json(reply)
         return
     console.print(
-        f"{safe(reply['user'])} is {safe(reply['actor'])} now. If that is not your own user, end it: sentinel chat unlink {safe(user)}"
+        f"Type this in the chat, as the user {safe(reply['user'])}, within ten minutes; then it is {safe(reply['actor'])}. "
+        "Give it to nobody."
     )
+    console.print(f"/sentinel link {safe(reply['code'])}")
 
 
 @chat_app.command("unlink")

@@ -5,6 +5,7 @@ from typing import Any, TypeAlias
 
 from gateway.errors import BodyTooLarge, Malformed
 from gateway.model.inbound import Inbound
+from gateway.model.mutation import Door
 from gateway.ports import Clock
 
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -12,8 +13,20 @@ Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
+_DOOR = "sentinel.door"
+"""A member of a scope that only this process can set: no header becomes one."""
 _DIGITS = 19
 """A longer Content-Length is no length; the server itself refuses it."""
+
+
+def from_door(scope: Scope, door: Door) -> Scope:
+    """The scope of a request to the API that another door makes for a person."""
+    return {**scope, _DOOR: door}
+
+
+def door_of_scope(scope: Scope) -> Door:
+    """The door through which a request to the API came in: another one that passed it on, else the API itself."""
+    return Door(scope.get(_DOOR, Door.API))
 
 
 class RequestBody:

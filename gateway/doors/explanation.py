@@ -127,6 +127,7 @@ def _approval(decision: Mapping[str, Any], records: Sequence[Record]) -> dict[st
             "by": record.actor,
             "at": to_json(record.at),
             "reason": record.body.get("reason", ""),
+            "door": record.body.get("door", ""),
         }
         for record in records
         if record.stage in (Stage.APPROVED, Stage.REJECTED, Stage.BROKE_GLASS)

@@ -111,7 +111,8 @@ def _approval(document: Mapping[str, Any]) -> Iterator[str]:
     for answer in approval["answers"]:
         said = {"approved": "approved it", "rejected": "rejected it", "broke_glass": "broke the glass and passed it"}
         reason = f": {answer['reason']}" if answer["reason"] else ""
-        yield f"{answer['by']} {said[answer['stage']]} at {answer['at']}{reason}."
+        door = f" ({answer['door']})" if answer["door"] else ""
+        yield f"{answer['by']} {said[answer['stage']]} at {answer['at']}{door}{reason}."
     if used := approval["used"]:
         how = "passed in an emergency by" if used["broke_glass"] else "approved by"
         yield f"It was {how} {', '.join(used['approvers'])} (held as {used['held']})."

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from gateway.exports.facts import account_of, day_of, kind_of, member, objection_of, outcome_of, region_of
+from gateway.exports.facts import account_of, day_of, door_of, kind_of, member, objection_of, outcome_of, region_of
 from gateway.ledger.exported import ExportedRecord
 
 _encode: Final = msgspec.json.Encoder().encode
@@ -22,7 +22,7 @@ COLUMNS: Final[Mapping[str, tuple[str, Callable[[ExportedRecord], Any]]]] = {
     "key_id": ("VARCHAR", lambda record: member(record, "caller").get("key_id") or record.body.get("key_id") or ""),
     "on_behalf_of": ("VARCHAR", lambda record: member(record, "caller").get("on_behalf_of") or ""),
     "stack": ("VARCHAR", lambda record: record.row.stack),
-    "door": ("VARCHAR", lambda record: record.body.get("door") or record.decided.get("door") or ""),
+    "door": ("VARCHAR", door_of),
     "peer": ("VARCHAR", lambda record: member(record, "sender").get("peer") or record.body.get("peer") or ""),
     "user_agent": ("VARCHAR", lambda record: member(record, "sender").get("user_agent") or ""),
     "service": ("VARCHAR", lambda record: member(record, "call").get("service") or ""),

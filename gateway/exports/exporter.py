@@ -88,9 +88,8 @@ class Exporter:
         with self.store.connect() as connection, unavailable():
             session = Session(connection)
             position, last = position_of(session, self.sink), last_record(session)
-            start = start_since(session, to_text(self.since) if self.since else "")
         if position is None:
-            self._change(lambda session: begin_export(session, self.sink, start, to_text(self.now())))
+            self._begin()
             return self._position()
         if last.seq < max(position.seq, position.planned):
             raise LedgerBroken(
@@ -98,6 +97,12 @@ class Exporter:
                 "off, or an older backup was restored. Nothing was exported. Compare with a backup, or export to a new place."
             )
         return position
+
+    def _begin(self) -> None:
+        """Store where the export begins. To find it may read much of the ledger, so it is asked once."""
+        with self.store.connect() as connection, unavailable():
+            start = start_since(Session(connection), to_text(self.since) if self.since else "")
+        self._change(lambda session: begin_export(session, self.sink, start, to_text(self.now())))
 
     def _write(self, position: ExportPosition) -> ChainEndRow:
         """Write every file of the range; its last record."""

@@ -53,7 +53,17 @@ _OF_HUMANS: Final = {
     Stage.RESUMED,
     Stage.RESEND_ASKED,
     Stage.CHAT_LINKED,
+    Stage.CHAT_LINK_ASKED,
 }
+
+
+def door_of(record: ExportedRecord) -> str:
+    """The door through which the record's call came, or a person's word about it; empty where nothing says it."""
+    of_call = "" if record.row.stage in _CONSENTS else record.decided.get("door")
+    return str(record.body.get("door") or of_call or "")
+
+
+_CONSENTS: Final = {Stage.APPROVED, Stage.REJECTED, Stage.BROKE_GLASS}
 
 
 def objection_of(record: ExportedRecord) -> Mapping[str, Any]:

@@ -47,6 +47,7 @@ _ENTITIES: Final = {
     Stage.STOPPED: _Entity(*_ACTIVATE, "stop", _NOTICE),
     Stage.RESUMED: _Entity(*_DEACTIVATE, "stop"),
     Stage.CHAT_LINKED: _Entity(*_UPDATE, "chat user", _NOTICE),
+    Stage.CHAT_LINK_ASKED: _Entity(*_UPDATE, "chat user"),
     Stage.NOTIFIED: _Entity(*_UPDATE, "notice"),
     Stage.RESEND_ASKED: _Entity(*_UPDATE, "notice"),
     Stage.BREAKER: _Entity(*_UPDATE, "circuit breaker", _NOTICE, "of"),

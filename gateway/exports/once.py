@@ -14,7 +14,7 @@ from typing import IO, Final, cast
 from gateway.exports.destination import ExportFailed
 from gateway.exports.formats import FORMATS, ExportFormat
 from gateway.exports.parquet import write_parquet
-from gateway.ledger.export_positions import last_record, start_since
+from gateway.ledger.export_positions import end_until, start_since
 from gateway.ledger.exported import ExportedRecord, exported_records
 from gateway.ledger.statements import Session
 from gateway.ledger.store import Store, unavailable
@@ -67,7 +67,7 @@ def _records(store: Store, key: bytes, since: datetime | None, until: datetime |
     with store.connect() as connection, unavailable():
         store.begin_snapshot(connection)
         session = Session(connection)
-        for record in exported_records(session, key, start_since(session, first), last_record(session).seq):
+        for record in exported_records(session, key, start_since(session, first), end_until(session, end)):
             # Records are in the order in which they were stored, which is nearly that of their times.
             if record.row.at >= first and (not end or record.row.at < end):
                 yield record

@@ -8,7 +8,7 @@ from sqlalchemy import bindparam, delete, select, update
 
 from gateway.errors import NotAllowed, NotFound
 from gateway.ledger.claims import end_claims, open_claims_of, settle_claims
-from gateway.ledger.consents import held, standing_approval, withdraw
+from gateway.ledger.consents import held, standing_approval, through, withdraw
 from gateway.ledger.outcome import attempt_of_mutation
 from gateway.ledger.rows import ClaimRow, HoldRow
 from gateway.ledger.serialize import canonical_text, claim_from_row, ids
@@ -43,7 +43,9 @@ def is_approver(caller: Caller) -> bool:
     return caller.kind is ActorKind.HUMAN and "approver" in caller.roles
 
 
-def reject(transaction: Transaction, mutation_id: str, *, approver: Caller, reason: str, at: datetime) -> None:
+def reject(
+    transaction: Transaction, mutation_id: str, *, approver: Caller, reason: str, at: datetime, door: str = ""
+) -> None:
     """Reject a held call, and withdraw its approval if that is unused."""
     hold = held(transaction, mutation_id, approver)
     unused = standing_approval(transaction, hold)
@@ -59,6 +61,7 @@ def reject(transaction: Transaction, mutation_id: str, *, approver: Caller, reas
         "requester": hold.actor,
         "digest": hold.call_digest,
         "withdrawn": unused.id if unused is not None else "",
+        **through(door),
     }
     transaction.append(
         Record(stage=Stage.REJECTED, at=at, mutation_id=mutation_id, actor=approver.actor, stack=hold.stack, body=body)

@@ -69,7 +69,14 @@ _OPEN_ALIKE: Final = Statement(
 
 
 def approve(
-    transaction: Transaction, mutation_id: str, *, approver: Caller, at: datetime, lasts: timedelta, reason: str = ""
+    transaction: Transaction,
+    mutation_id: str,
+    *,
+    approver: Caller,
+    at: datetime,
+    lasts: timedelta,
+    reason: str = "",
+    door: str = "",
 ) -> Approval:
     """Approve a held call; the approval, which permits one call once enough people have consented.
 
@@ -104,11 +111,14 @@ def approve(
     given: dict[str, Json] = {"others": list(approval.others), "missing": approval.missing}
     if reason:
         given["reason"] = reason[:2_000]
+    given |= through(door)
     _append(transaction, Record(stage=Stage.APPROVED, at=at, mutation_id=mutation_id, body=given), approval, hold)
     return approval
 
 
-def break_glass(transaction: Transaction, mutation_id: str, *, human: Caller, reason: str, at: datetime) -> Approval:
+def break_glass(
+    transaction: Transaction, mutation_id: str, *, human: Caller, reason: str, at: datetime, door: str = ""
+) -> Approval:
     """Pass a held call at once, without those who may approve it and even if it is the human's own; the approval.
 
     Raises `errors.NotAllowed` unless a human with the role `break-glass` asks, `errors.NotFound` if nothing is held so.
@@ -136,7 +146,7 @@ def break_glass(transaction: Transaction, mutation_id: str, *, human: Caller, re
         broke_glass=True,
     )
     _store(transaction, approval, hold, at, added=False)
-    why: dict[str, Json] = {"reason": reason[:2_000]}
+    why: dict[str, Json] = {"reason": reason[:2_000], **through(door)}
     _append(transaction, Record(stage=Stage.BROKE_GLASS, at=at, mutation_id=mutation_id, body=why), approval, hold)
     return approval
 
@@ -151,6 +161,11 @@ def held(transaction: Transaction, mutation_id: str, approver: Caller) -> HoldRo
     if refused := own_objection(approver, mutation_id, (hold.actor, hold.on_behalf_of)):
         raise NotAllowed(refused)
     return hold
+
+
+def through(door: str) -> dict[str, Json]:
+    """The member of a record that says through which door a person decided; none where the caller did not say it."""
+    return {"door": str(door)} if door else {}
 
 
 def refuse_stopped_hold(transaction: Transaction, hold: HoldRow, person: Caller) -> None:

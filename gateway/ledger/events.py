@@ -21,6 +21,7 @@ EVENTS: Final = frozenset(
         Stage.NOTIFIED,
         Stage.RESEND_ASKED,
         Stage.CHAT_LINKED,
+        Stage.CHAT_LINK_ASKED,
     }
 )
 _EARLIER: Final = Statement(

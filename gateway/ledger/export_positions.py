@@ -79,6 +79,9 @@ _SINCE: Final = Query(
     .limit(1),
     ChainEndRow,
 )
+_UNTIL: Final = Statement(
+    select(RECORDS.c.seq).where(RECORDS.c.at < bindparam("until")).order_by(RECORDS.c.seq.desc()).limit(1)
+)
 _LAST: Final = Query(select(*columns(RECORDS, ChainEndRow)).order_by(RECORDS.c.seq.desc()).limit(1), ChainEndRow)
 _FIRST_KEYED: Final = Statement(select(RECORDS.c.seq).where(RECORDS.c.version > 1).order_by(RECORDS.c.seq).limit(1))
 
@@ -122,6 +125,11 @@ def start_since(session: Session, since: str) -> ChainEndRow:
         return START
     found = session.row(_SINCE, {"since": since})
     return ChainEndRow(found.seq - 1, found.hash) if found is not None else last_record(session)
+
+
+def end_until(session: Session, until: str) -> int:
+    """The number of the last record from before this time, 0 if there is none; with an empty `until` of the last of all."""
+    return int(session.scalar(_UNTIL, {"until": until}) or 0) if until else last_record(session).seq
 
 
 def last_record(session: Session) -> ChainEndRow:

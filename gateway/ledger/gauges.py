@@ -1,11 +1,12 @@
 """What a ledger holds now, as figures: counted from indexes, so that to ask costs little however many records there are."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from sqlalchemy import func, select
 
+from gateway.ledger.delivery_figures import DeliveryFigures, delivery_figures
 from gateway.ledger.export_positions import last_record, positions
 from gateway.ledger.statements import Session, Statement
 from gateway.ledger.tables import ATTEMPTS, CLAIMS, HOLDS, IN_DOUBT
@@ -30,10 +31,12 @@ class LedgerGauges:
     """Mutations whose outcome is not known."""
     export_lag: Mapping[str, int]
     """How many records each export has not written yet."""
+    deliveries: Mapping[str, DeliveryFigures] = field(default_factory=dict)
+    """How the deliveries to each receiver of notices stand."""
 
 
-def ledger_gauges(session: Session) -> LedgerGauges:
-    """The figures now."""
+def ledger_gauges(session: Session, receivers: Sequence[str] = ()) -> LedgerGauges:
+    """The figures now; of deliveries those to these receivers."""
     last = last_record(session).seq
     return LedgerGauges(
         seq=last,
@@ -41,4 +44,5 @@ def ledger_gauges(session: Session) -> LedgerGauges:
         claims=int(session.scalar(_CLAIMS, {})),
         in_doubt=int(session.scalar(_IN_DOUBT, {})),
         export_lag={each.sink: last - each.seq for each in positions(session)},
+        deliveries=delivery_figures(session, receivers),
     )

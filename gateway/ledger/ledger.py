@@ -145,12 +145,7 @@ class SqlLedger:
         """
         return await self.read(
             lambda session: view_of(
-                session,
-                addresses=addresses,
-                actor=actor,
-                call_digest=call_digest,
-                now=now,
-                flip_window=flip_window,
+                session, addresses=addresses, actor=actor, call_digest=call_digest, now=now, flip_window=flip_window
             )
         )
 
@@ -275,25 +270,27 @@ class SqlLedger:
     # The port `LedgerCommands` ----------------------------------------------------------------------------------
 
     async def approve(
-        self, mutation_id: str, *, approver: Caller, at: datetime, lasts: timedelta, reason: str = ""
+        self, mutation_id: str, *, approver: Caller, at: datetime, lasts: timedelta, reason: str = "", door: str = ""
     ) -> Approval:
         """Approve the held call; the approval. Raises `errors.NotFound`, `errors.NotAllowed` (own call, or not a human approver)."""
         return await self._writer.submit(
             lambda transaction: consents.approve(
-                transaction, mutation_id, approver=approver, at=at, lasts=lasts, reason=reason
+                transaction, mutation_id, approver=approver, at=at, lasts=lasts, reason=reason, door=door
             )
         )
 
-    async def break_glass(self, mutation_id: str, *, human: Caller, reason: str, at: datetime) -> Approval:
+    async def break_glass(
+        self, mutation_id: str, *, human: Caller, reason: str, at: datetime, door: str = ""
+    ) -> Approval:
         """Pass a held call at once; the approval. Raises `errors.NotFound`, `errors.NotAllowed` (not a human with the role, or not held)."""
         return await self._writer.submit(
-            lambda transaction: consents.break_glass(transaction, mutation_id, human=human, reason=reason, at=at)
+            partial(consents.break_glass, mutation_id=mutation_id, human=human, reason=reason, at=at, door=door)
         )
 
-    async def reject(self, mutation_id: str, *, approver: Caller, reason: str, at: datetime) -> None:
+    async def reject(self, mutation_id: str, *, approver: Caller, reason: str, at: datetime, door: str = "") -> None:
         """Reject the held call for good. Raises as `approve`."""
         await self._writer.submit(
-            lambda transaction: approvals.reject(transaction, mutation_id, approver=approver, reason=reason, at=at)
+            partial(approvals.reject, mutation_id=mutation_id, approver=approver, reason=reason, at=at, door=door)
         )
 
     async def release(self, mutation_id: str, *, caller: Caller, at: datetime) -> Sequence[Claim]:

@@ -212,6 +212,7 @@ def _approvals(on: SqlDialect) -> str:
         "reason": on.text(body, "reason"),
         "until": on.text(body, "until"),
         "missing": on.number(body, "missing"),
+        "door": on.text(body, "door"),
         "approval": on.text(body, "approval"),
         "state": "a.state",
         "used_by": "a.used_by",

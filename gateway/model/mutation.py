@@ -47,6 +47,10 @@ class Door(StrEnum):
     API = "api"
     MCP = "mcp"
     """A tool of the Model Context Protocol."""
+    CONSOLE = "console"
+    """The web page, which asks the API inside the process. Only what people decide is recorded with it."""
+    CHAT = "chat"
+    """A chat in which people decide. No mutation comes through it."""
 
 
 @dataclass(frozen=True, kw_only=True)  # without slots, so that the digest is calculated once

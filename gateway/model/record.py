@@ -58,6 +58,8 @@ class Stage(StrEnum):
     """A person wants a notice sent again."""
     CHAT_LINKED = "chat_linked"
     """A person linked a user of a chat to their own key, or ended that."""
+    CHAT_LINK_ASKED = "chat_link_asked"
+    """A person wants such a link, with their key; the user of the chat has yet to confirm it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,6 +52,7 @@ def _rejected(record: Record) -> Notice:
         "verdict": "deny",
         "carried_out": False,
         "rejected_by": record.actor,
+        "door": record.body.get("door"),
         "reason": _text(record.body.get("reason")),
     }
     return _notice(record, NoticeType.DECIDED, data, actor=requester, verdict="deny")
@@ -72,6 +73,7 @@ def _approved(record: Record) -> Notice:
         "missing": body.get("missing", 0),
         "until": body.get("until"),
         "broke_glass": record.stage is Stage.BROKE_GLASS,
+        "door": body.get("door"),
         "reason": _text(body.get("reason")),
     }
     return _notice(record, NoticeType.APPROVAL_GIVEN, data, actor=str(body.get("requester", "")))

@@ -1,11 +1,15 @@
 """The figures at `/metrics`, as prometheus-client keeps them. Imported only where they are switched on."""
 
 import math
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, disable_created_metrics
+from prometheus_client.core import CounterMetricFamily
 from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
 
+from gateway.ledger.delivery_figures import DeliveryFigures
 from gateway.ledger.gauges import LedgerGauges
 
 _DECISION: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
@@ -56,6 +60,11 @@ class Figures:
         self._seq = Gauge("sentinel_ledger_seq", "The number of the ledger's last record.", registry=here)
         self._readable = Gauge("sentinel_ledger_readable", "1 if the ledger answers, else 0.", registry=here)
         self._lag = Gauge("sentinel_export_lag_records", "Records not exported yet.", ["sink"], registry=here)
+        self._waiting = Gauge(
+            "sentinel_deliveries_waiting", "Notices that their receiver has not taken yet.", ["receiver"], registry=here
+        )
+        self._deliveries = DeliveryCounts()
+        here.register(self._deliveries)
         self._policy = Gauge("sentinel_policy_info", "1 for the policies in force.", ["revision"], registry=here)
 
     def show_ledger(self, gauges: LedgerGauges | None) -> None:
@@ -67,6 +76,11 @@ class Figures:
         self._lag.clear()
         for sink, lag in (gauges.export_lag if gauges is not None else {}).items():
             self._lag.labels(sink).set(lag)
+        deliveries = gauges.deliveries if gauges is not None else {}
+        self._deliveries.of = deliveries
+        self._waiting.clear()
+        for receiver, figures in deliveries.items():
+            self._waiting.labels(receiver).set(figures.waiting)
 
     def show_policy(self, revision: str) -> None:
         """Take up which policies are in force."""
@@ -80,3 +94,23 @@ class Figures:
         except (TypeError, ValueError):  # the version in the header is not a number
             encode, kind = choose_encoder("")
         return encode(self.registry), kind
+
+
+class DeliveryCounts(Collector):
+    """Attempts to deliver notices. The ledger has their sums, so no restart sets them back; taken up whole, so no scrape meets half of them."""
+
+    of: Mapping[str, DeliveryFigures]
+    """By receiver; empty while the ledger does not answer, which is a gap rather than a nought."""
+
+    def __init__(self) -> None:
+        self.of = {}
+
+    def collect(self) -> Iterator[CounterMetricFamily]:
+        """The sums as they are now."""
+        found = CounterMetricFamily(
+            "sentinel_deliveries", "Attempts to deliver a notice, by what came of them.", labels=["receiver", "outcome"]
+        )
+        for receiver, figures in self.of.items():
+            for state, count in figures.totals.items():
+                found.add_metric([receiver, state.value], count)
+        yield found

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import structlog
@@ -45,13 +46,18 @@ class Telemetry:
 
         return ObservedPipeline(Watch(self.figures, self._spans), ledger=ledger, cloud=cloud, **parts)
 
-    async def scrape(self, accept: str, ledger: SqlLedger, engine: RunningEngine) -> tuple[bytes, str]:
-        """Every figure as text, and the type of the text. A ledger that does not answer is itself a figure."""
+    async def scrape(
+        self, accept: str, ledger: SqlLedger, engine: RunningEngine, receivers: Sequence[str] = ()
+    ) -> tuple[bytes, str]:
+        """Every figure as text, and the type of the text. A ledger that does not answer is itself a figure.
+
+        `receivers` are those of notices, whose deliveries have figures.
+        """
         if self.figures is None:
             return b"", "text/plain"
         async with self._asking:
             if time.monotonic() - self._asked_at >= _FRESH_SECONDS:
-                self.figures.show_ledger(await _gauges(ledger))
+                self.figures.show_ledger(await _gauges(ledger, receivers))
                 self._asked_at = time.monotonic()
         self.figures.show_policy(engine.revision)
         return await asyncio.to_thread(self.figures.text, accept)
@@ -67,9 +73,9 @@ def _figures() -> "Figures":
     return Figures()
 
 
-async def _gauges(ledger: SqlLedger) -> LedgerGauges | None:
+async def _gauges(ledger: SqlLedger, receivers: Sequence[str]) -> LedgerGauges | None:
     try:
-        return await ledger.query(ledger_gauges)
+        return await ledger.query(lambda session: ledger_gauges(session, receivers))
     except LedgerUnavailable as error:
         log.warning("metrics_without_ledger", reason=str(error))
         return None

@@ -14,8 +14,9 @@ from gateway.model.record import Record, Stage
 from gateway.notices.content import notice_of
 from gateway.ports import Clock, RecordQuery
 from reconciler.notify.outbox import Attempted, OpenNotice, Outbox
-from reconciler.notify.post import Post
+from reconciler.notify.post import Post, PostAnswer
 from reconciler.notify.receivers import Receiver
+from reconciler.notify.shown_cards import shown_cards
 
 log = structlog.get_logger()
 
@@ -86,7 +87,9 @@ class Delivering:
                 continue
 
     async def run_once(self, runs: NoticeRuns) -> int:
-        """Read what is new and try what is due; how many were tried. The ledger's last word counts, never what this process remembers."""
+        """Read what is new and try what is due; how many were tried, or 1 if only the position was recorded. The ledger's last word counts,
+        never what this process remembers.
+        """
         await self.resume()
         await self.read_on()
         due = self.outbox.due(self.clock.now().timestamp())
@@ -96,6 +99,7 @@ class Delivering:
         elif self.outbox.read - self.recorded >= _QUIET:
             outbox, self.outbox = self.outbox, Outbox(read=-1)
             await self._append(outbox, [])
+            return 1
         return len(due)
 
     async def resume(self) -> None:
@@ -112,8 +116,8 @@ class Delivering:
             self.recorded = self.outbox.read
 
     async def read_on(self) -> None:
-        """Look at the records that are new, as long as there is room."""
-        while not self.outbox.full:
+        """Look at the records that are new, as long as there is room, and no more than a start may have to read again."""
+        while not self.outbox.full and self.outbox.read - self.recorded < _QUIET:
             query = RecordQuery(after_seq=self.outbox.read, limit=_PAGE, newest_first=False)
             page = await self.ledger.records(query)
             for record in page:
@@ -172,12 +176,22 @@ class Delivering:
         if record is None or notice is None:
             return replace(made, error="Nobody is told of this record, or there is none.", for_good=True)
         made = replace(made, id=notice.id, type=notice.type.value, mutation_id=notice.mutation_id)
+        shown = await shown_cards(self.ledger, self.id, record) if self.receiver.ends_cards(record) else ()
+        answer = PostAnswer()
         try:
-            body, headers = self.receiver.message(notice, record, self.clock.now())
+            for each in self.receiver.sendings(notice, record, self.clock.now(), shown):
+                answer = await post.send(each.body, each.headers, each.path)
+                if answer.error:
+                    break  # all are sent again, so each must be one that may come twice
         except SentinelError as error:
             return replace(made, error=str(error))
-        answer = await post.send(body, headers)
-        return replace(made, status=answer.status, error=answer.error, retry_after=answer.retry_after)
+        return replace(
+            made,
+            status=answer.status,
+            error=answer.error,
+            retry_after=answer.retry_after,
+            message="" if shown else answer.message,
+        )
 
     async def _record(self, seq: int) -> Record | None:
         query = RecordQuery(after_seq=seq - 1, limit=1, newest_first=False)

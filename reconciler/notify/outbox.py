@@ -1,10 +1,11 @@
 """What one receiver has still to be told, as values: what is due, and what an attempt changes. Stored whole in each NOTIFIED record."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from enum import StrEnum
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
+from gateway.model.delivery import DeliveryState
 from gateway.model.json import Json
 
 MOST_OPEN: Final = 200
@@ -16,14 +17,6 @@ _GONE: Final = 410
 _LATER: Final = frozenset({0, 408, 425, 429})
 """Statuses that say nothing about the notice; 0 is no answer."""
 _SERVER_ERROR: Final = 500
-
-
-class DeliveryState(StrEnum):
-    """What came of an attempt."""
-
-    DELIVERED = "delivered"
-    RETRYING = "retrying"
-    GIVEN_UP = "given_up"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +54,8 @@ class Attempted:
     """Seconds that the receiver wants to be left alone."""
     for_good: bool = False
     """Whether trying again is of no use."""
+    message: str = ""
+    """Where a chat has the card, so that it can be edited later."""
 
     @property
     def unavailable(self) -> bool:
@@ -81,6 +76,8 @@ class Outbox:
     failures: int = 0
     """Batches in a row in which the receiver was not available."""
     resume_at: float = 0.0
+    totals: Mapping[str, int] = field(default_factory=dict)
+    """Attempts so far by what came of them, so that to show them takes only the last record."""
 
     @property
     def full(self) -> bool:
@@ -126,7 +123,8 @@ class Outbox:
         asked = max((each.retry_after for each in attempted if each.error), default=0.0)
         pause = max(min(2.0**failures, _LONGEST_PAUSE), asked) if down else asked
         resume_at = now + pause if pause else 0.0
-        return replace(self, open=tuple(left), failures=failures, resume_at=resume_at), results
+        totals = dict(Counter(self.totals) + Counter(str(each["state"]) for each in results))
+        return replace(self, open=tuple(left), failures=failures, resume_at=resume_at, totals=totals), results
 
     def to_json(self) -> dict[str, Json]:
         """The form in records and in the workflow."""
@@ -135,6 +133,7 @@ class Outbox:
             "based_on": self.based_on,
             "failures": self.failures,
             "resume_at": self.resume_at,
+            "totals": dict(self.totals),
             "open": [asdict(notice) for notice in self.open],
         }
 
@@ -146,6 +145,7 @@ class Outbox:
             based_on=form["based_on"],
             failures=form["failures"],
             resume_at=form["resume_at"],
+            totals=form.get("totals") or {},  # versions before counted nothing
             open=tuple(OpenNotice(**each) for each in form["open"]),
         )
 
@@ -161,7 +161,9 @@ def _kept(notice: OpenNotice, answer: Attempted, now: float, schedule: Sequence[
 
 def _result(notice: OpenNotice, answer: Attempted, kept: OpenNotice | None) -> dict[str, Json]:
     state = DeliveryState.RETRYING if kept else DeliveryState.GIVEN_UP if answer.error else DeliveryState.DELIVERED
+    place: dict[str, Json] = {"message": answer.message} if answer.message else {}
     return {
+        **place,
         "id": answer.id,
         "seq": notice.seq,
         "asked": notice.asked,

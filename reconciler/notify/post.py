@@ -18,12 +18,14 @@ _DIGITS: Final = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostAnswer:
-    """What the receiver answered; nothing of it is what the receiver wrote."""
+    """What the receiver answered; nothing of it is a text that the receiver wrote."""
 
     status: int = 0
     error: str = ""
     """A sentence; empty if it was taken."""
     retry_after: float = 0.0
+    message: str = ""
+    """Where a chat has what it took, as `CHANNEL/TIME`; empty elsewhere."""
 
 
 class Post:
@@ -45,13 +47,13 @@ class Post:
             trust_env=False,
         )
 
-    async def send(self, body: bytes, headers: Mapping[str, str]) -> PostAnswer:
-        """The answer to one POST. Never raises, and no text of it holds the URL, which may be a secret."""
+    async def send(self, body: bytes, headers: Mapping[str, str], path: str = "") -> PostAnswer:
+        """The answer to one POST, to the URL with this path after it. Never raises, and no text of it holds the URL, which may be a secret."""
         try:
             if is_address(self._host):
                 require_allowed(self._host, self._networks, secure=self._secure)
             async with asyncio.timeout(self._seconds):
-                return await self._sent(body, headers)
+                return await self._sent(self._url + path, body, headers)
         except AddressRefused as error:
             return PostAnswer(error=str(error))
         except TimeoutError:
@@ -66,15 +68,19 @@ class Post:
         """Close what is open."""
         await self._session.close()
 
-    async def _sent(self, body: bytes, headers: Mapping[str, str]) -> PostAnswer:
-        reply = await self._session.post(self._url, data=body, headers=headers, allow_redirects=False)
+    async def _sent(self, url: str, body: bytes, headers: Mapping[str, str]) -> PostAnswer:
+        reply = await self._session.post(url, data=body, headers=headers, allow_redirects=False)
         try:
-            return _answer(reply.status, reply.headers.get("Retry-After", ""))
+            return await self._answer(reply)
         finally:
             reply.close()  # an answer without an end is not waited for
 
+    async def _answer(self, reply: aiohttp.ClientResponse) -> PostAnswer:
+        """What its head says; its body is not read."""
+        return _answer_of(reply.status, reply.headers.get("Retry-After", ""))
 
-def _answer(status: int, retry_after: str) -> PostAnswer:
+
+def _answer_of(status: int, retry_after: str) -> PostAnswer:
     if status in _TAKEN:
         return PostAnswer(status=status)
     if status in _MOVED:

@@ -27,8 +27,8 @@ def known() -> dict[str, set[str]]:
     figures, found = Figures(), {}
     suffixes = {"counter": ["_total"], "histogram": ["_bucket", "_count", "_sum"]}
     for collector in list(figures.registry._collector_to_names):
-        labels = set(getattr(collector, "_labelnames", ()))
         for metric in collector.collect():
+            labels = set(getattr(collector, "_labelnames", getattr(metric, "_labelnames", ())))
             for suffix in suffixes.get(metric.type, [""]):
                 found[f"{metric.name}{suffix}"] = labels
     return found

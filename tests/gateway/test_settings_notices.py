@@ -11,7 +11,7 @@ from gateway.errors import SettingsInvalid
 from gateway.model.record import Stage
 from gateway.notices.content import notice_of
 from gateway.settings import Settings
-from gateway.settings_notices import SlackSettings, WebhookSettings
+from gateway.settings_notices import ChatSettings, SlackSettings, WebhookSettings, receiver_names
 from tests.kit.held import held_record, record
 
 SECRET = "whsec_" + base64.b64encode(b"s" * 32).decode()
@@ -30,7 +30,9 @@ def test_everything_is_off_by_default() -> None:
 
 
 def test_no_secret_is_shown() -> None:
-    shown = repr(hook(previous_secret=OLD)) + repr(SlackSettings.model_validate(SLACK))
+    bot = SlackSettings.model_validate({**SLACK, "webhook_url": "", "bot_token": "xoxb-1", "channel": "C1"})
+    shown = repr(hook(previous_secret=OLD)) + repr(SlackSettings.model_validate(SLACK)) + repr(bot)
+    assert "xoxb" not in shown
     assert SECRET not in shown
     assert OLD not in shown
     assert "ssss" not in shown
@@ -82,11 +84,25 @@ def test_http_needs_a_private_network() -> None:
         ({"webhook_url": "https://hooks.slack.com.evil.example/x"}, "a URL of `host`"),
         ({"host": "http://hooks.slack.com"}, "begins with https"),
         ({"host": "https://hooks.slack.com/x"}, "a scheme and a host"),
+        ({"api_host": "http://slack.com"}, "begins with https"),
+        ({"api_host": "https://slack.com/api"}, "`api_host` is a scheme and a host"),
+        ({"bot_token": "xoxb-1", "channel": "C1"}, "not both"),
+        ({"bot_token": "xoxb-1", "webhook_url": ""}, "need each other"),
+        ({"channel": "C1"}, "need each other"),
+        ({"channel": "#general"}, "String should match"),
+        ({"bot_token": "xoxb-1", "channel": "C1", "webhook_url": "", "signing_secret": ""}, "`bot_token` needs"),
     ],
 )
 def test_a_mistake_of_the_chat_is_a_sentence(given: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValidationError, match=sentence):
         SlackSettings.model_validate({**SLACK, **given})
+
+
+def test_the_chat_is_a_receiver_if_cards_are_posted() -> None:
+    assert receiver_names([hook()], ChatSettings()) == ["ops"]
+    bot = {**SLACK, "webhook_url": "", "bot_token": "xoxb-1", "channel": "C1"}
+    for given in (SLACK, bot):
+        assert receiver_names([hook()], ChatSettings.model_validate({"slack": given})) == ["ops", "chat-slack"]
 
 
 def test_keys_are_read_at_each_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

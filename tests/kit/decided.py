@@ -1,6 +1,7 @@
 """Mutations recorded in a ledger without a gateway: decided, and settled or left in doubt."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,6 +15,7 @@ from gateway.model.motive import Intent, Motivation, Motive
 from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
 from gateway.model.outcome import Applied, Reply, Sent
 from gateway.model.verdict import Decision, Finding, Mode, Verdict
+from tests.kit.bindings import BOUND
 
 APPLIED = Applied(reply=Reply(status=200, headers=(), body=b""), request_id="r1")
 _ALLOWED = Decision(
@@ -54,6 +56,25 @@ async def record_mutation(
     await ledger.record_decision(mutation, facts, _ALLOWED)
     if outcome is not None:
         await ledger.record_outcome(mutation, outcome, now)
+    return mutation
+
+
+async def record_hold(
+    ledger: SqlLedger, actor: str = "agent-scaler", *, call: str = "x", code: str = "t1", attached: str = ""
+) -> Mutation:
+    """Record a call that waits for a person. `code` tells circumstances apart, `attached` names the hold that it repeats."""
+    mutation = Mutation(
+        id=new_id("mut"),
+        caller=Caller(actor=actor, kind=ActorKind.AGENT, key_id="SNTL0"),
+        call=Call(service="sqs", operation="SetQueueAttributes", parameters={"QueueUrl": call}),
+        call_class=CallClass.MUTATION,
+        motive=Motive(intent=Intent.AVAILABILITY, motivation=Motivation.INCIDENT, text="lag grows"),
+        effects=(effect("aws_sqs_queue.jobs", "delay_seconds", 9),),
+    )
+    facts = Facts(now=datetime.now(UTC), stack="shop", mode=Mode.ENFORCE, subjects=(_subject(mutation.effects[0], 0),))
+    finding = Finding(check="policy", verdict=Verdict.HOLD, rule="SEN-1", reason="A person must see it.")
+    decision = Decision(findings=(finding,), binding=replace(BOUND, code=code), attached=attached)
+    await ledger.record_decision(mutation, facts, decision)
     return mutation
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import socket
 import sys
 import threading
 import traceback
@@ -86,6 +87,8 @@ class Gate:
     console: ConsoleSettings = field(default_factory=ConsoleSettings)
     more_stacks: tuple[StackSettings, ...] = ()
     """Besides the copy of the case's."""
+    listening: socket.socket | None = None
+    """What it listens on, if the settings must know its address before it starts; default: a free port."""
     data: Path | None = None
     """Another gateway's data directory, to share its ledger; default: one of its own."""
 
@@ -220,7 +223,7 @@ class Gate:
                     )
                 )
                 self._server.config.load()
-                listening = self._server.config.bind_socket()
+                listening = self.listening or self._server.config.bind_socket()
                 self.url = f"http://127.0.0.1:{listening.getsockname()[1]}"
                 self._loop.call_soon(self._ready.set)
                 await self._server.serve(sockets=[listening])

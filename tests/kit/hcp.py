@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from aiohttp import web
 
@@ -82,8 +82,19 @@ def signed(document: dict[str, Any], key: str = KEY) -> tuple[bytes, dict[str, s
     return body, {"Content-Type": "application/json", "X-Tfc-Task-Signature": signature}
 
 
+class Starts(Protocol):
+    """A stub that listens once it is started."""
+
+    async def start(self) -> web.AppRunner:
+        """Listen on a free port of loopback."""
+        ...
+
+
+StubT = TypeVar("StubT", bound=Starts)
+
+
 @contextmanager
-def serving(stub: HcpStub) -> Iterator[HcpStub]:
+def serving(stub: StubT) -> Iterator[StubT]:
     """The stub, listening in a thread of its own until the block ends."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)

@@ -35,6 +35,8 @@ class HookStub:
     """A status, with headers after a blank (`503 Retry-After: 7`), or: silent, endless, drip, garbage, drop."""
     refuses: set[str] = field(default_factory=set)
     """Ids that get 400 whatever the behaviour is."""
+    bodies: dict[str, bytes] = field(default_factory=dict)
+    """What is said with a status, by the path of the request."""
     received: list[Received] = field(default_factory=list)
     ended: threading.Event = field(default_factory=threading.Event)
     """Set once a sender has gone away from an answer without an end."""
@@ -68,9 +70,9 @@ class _Handler(socketserver.StreamRequestHandler):
         self.stub.received.append(Received(path=line[1], headers=headers, body=body))
         refused = headers.get("webhook-id") in self.stub.refuses
         with contextlib.suppress(OSError):
-            self._answer("400" if refused else self.stub.behaviour)
+            self._answer("400" if refused else self.stub.behaviour, self.stub.bodies.get(line[1], b""))
 
-    def _answer(self, behaviour: str) -> None:
+    def _answer(self, behaviour: str, said: bytes) -> None:
         match behaviour.partition(" ")[0]:
             case "silent":
                 self.stub.closing.wait(300)
@@ -84,8 +86,8 @@ class _Handler(socketserver.StreamRequestHandler):
                 return
             case status:
                 more = behaviour.partition(" ")[2]
-                head = f"HTTP/1.1 {status} Said\r\nContent-Length: 0\r\n" + (f"{more}\r\n" if more else "")
-                self.wfile.write(f"{head}\r\n".encode())
+                head = f"HTTP/1.1 {status} Said\r\nContent-Length: {len(said)}\r\n" + (f"{more}\r\n" if more else "")
+                self.wfile.write(f"{head}\r\n".encode() + said)
 
     def _endless(self, head: bytes, part: bytes) -> None:
         try:

@@ -1,35 +1,14 @@
-"""Stores for the port suites: SQLite in a file, and a private PostgreSQL cluster."""
+"""The ledger of the port suites, once for each database."""
 
-from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
+from collections.abc import AsyncIterator
 
 import pytest
 
 from gateway.ledger.ledger import SqlLedger, open_ledger
-from tests.kit.postgres import Cluster, running_cluster
 from tests.kit.sealed import KEYS
+from tests.kit.stores import postgres, postgres_url, store_url
 
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[Cluster]:
-    """A running private cluster."""
-    with running_cluster() as cluster:
-        yield cluster
-
-
-@pytest.fixture
-def postgres_url(postgres: Cluster) -> str:
-    """The URL of a new, empty database."""
-    return postgres.new_database()
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
-def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of a new store, once for each database."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'ledger.db'}"
-    url: str = request.getfixturevalue("postgres_url")
-    return url
+__all__ = ["postgres", "postgres_url", "store_url"]
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from gateway.model.hold import HoldState
 from gateway.model.ids import new_id
 from gateway.model.json import Json
 from gateway.model.motive import Intent, Motivation, Motive
-from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.model.mutation import Call, CallClass, Door, Effect, EffectAction, Mutation
 from gateway.model.outcome import Applied, InDoubt, Reply, Sent
 from gateway.model.record import Stage
 from gateway.model.refusal import Refusal
@@ -100,6 +100,21 @@ async def test_one_approval_permits_one_call_however_often_it_was_held(ledger: S
     with pytest.raises(NotAllowed, match="used"):
         await ledger.approve(second.id, approver=ALICE, at=NOW, lasts=HOUR)
     assert len(await ledger.records(RecordQuery(stage=Stage.APPROVED))) == 1
+
+
+async def test_a_decision_says_through_which_door_it_came(ledger: SqlLedger) -> None:
+    changes = [mutation(call=name) for name in "abcd"]
+    for change in changes:
+        await decide(ledger, change, Verdict.HOLD)
+    first, second, third, fourth = (change.id for change in changes)
+    on_call = replace(ALICE, roles=("break-glass",))
+    await ledger.approve(first, approver=ALICE, at=NOW, lasts=HOUR, door=Door.CHAT)
+    await ledger.reject(second, approver=ALICE, reason="No.", at=NOW, door=Door.CONSOLE)
+    await ledger.break_glass(third, human=on_call, reason="Fire.", at=NOW, door=Door.API)
+    await ledger.approve(fourth, approver=ALICE, at=NOW, lasts=HOUR)
+    doors = [(await ledger.records(RecordQuery(mutation_id=change.id)))[0].body.get("door") for change in changes]
+    assert doors == ["chat", "console", "api", None]
+    assert await ledger.verify()
 
 
 async def test_approving_the_same_call_in_other_circumstances_replaces_the_approval(ledger: SqlLedger) -> None:

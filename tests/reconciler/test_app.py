@@ -20,7 +20,7 @@ from gateway.ports import RecordQuery
 from gateway.settings import ReconcileSettings, ServerSettings, Settings, StackSettings, SuggestSettings
 from gateway.settings_notices import WebhookSettings
 from gateway.settings_publish import GitHubSettings
-from reconciler.app import _database, _pushing, environment, run_reconciler, state_file
+from reconciler.app import _pushing, environment, run_reconciler, state_file, workflows_database
 from reconciler.backlog import Backlog
 from reconciler.suggest.replace import SUGGESTED
 from tests.kit.decided import effect, record_mutation
@@ -124,9 +124,9 @@ def test_a_remote_is_a_name_and_nothing_else(name: str) -> None:
 
 
 def test_workflows_are_kept_beside_the_ledger(tmp_path: Path) -> None:
-    assert _database(Settings(data=tmp_path)) == f"sqlite:///{tmp_path}/reconciler/workflows.db"
+    assert workflows_database(Settings(data=tmp_path)) == f"sqlite:///{tmp_path}/reconciler/workflows.db"
     on_server = Settings(data=tmp_path, ledger="postgresql+psycopg://me:pw@db/sentinel")
-    assert _database(on_server) == "postgresql://me:pw@db/sentinel"
+    assert workflows_database(on_server) == "postgresql://me:pw@db/sentinel"
 
 
 def test_the_state_is_found_by_the_codes_backend_unless_the_settings_name_a_file(tmp_path: Path) -> None:

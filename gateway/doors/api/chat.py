@@ -60,12 +60,14 @@ def add_chat_routes(router: APIRouter, context: Context) -> None:
         return {"team": context.chat.links.team, "links": await context.chat.links.all()}
 
     @router.post(
-        "/chat/links", openapi_extra=openapi_body(LinkBody), summary="Link your own user of the chat to your key"
+        "/chat/links",
+        openapi_extra=openapi_body(LinkBody),
+        summary="Ask to be a user of the chat; the code that this user must type there",
     )
     async def link(request: Request, caller: Annotated[Caller, Depends(context.caller)]) -> dict[str, Any]:
         context.chat.require_on()
         body = await body_of(context.inbound(request), LinkBody)
-        return await context.chat.links.link(caller, _user(body.user))
+        return await context.chat.links.ask(caller, _user(body.user))
 
     @router.delete("/chat/links/{user}", summary="End a link")
     async def unlink(caller: Annotated[Caller, Depends(context.caller)], user: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Request
 
 from gateway.doors.api.context import Context
 from gateway.doors.api.schemas import GlassBody, body_of, openapi_body
+from gateway.doors.asgi import door_of_scope
 from gateway.doors.serialize import time_to_json
 from gateway.model.caller import Caller
 
@@ -26,7 +27,7 @@ def add_glass_route(router: APIRouter, context: Context) -> None:
     ) -> dict[str, Any]:
         body = await body_of(context.inbound(request), GlassBody)
         approval = await context.commands.break_glass(
-            mutation_id, human=caller, reason=body.reason, at=context.clock.now()
+            mutation_id, human=caller, reason=body.reason, at=context.clock.now(), door=door_of_scope(request.scope)
         )
         context.wakeups.wake(mutation_id)
         log.warning("glass_broken", mutation=mutation_id, by=caller.actor, reason=body.reason, approval=approval.id)

@@ -36,6 +36,7 @@ from gateway.doors.api.signals import add_message_route, add_signal_routes
 from gateway.doors.api.stops import add_stop_routes
 from gateway.doors.api.time_box_routes import add_time_box_routes
 from gateway.doors.api.waiting import wait_seconds
+from gateway.doors.asgi import door_of_scope
 from gateway.doors.in_doubt import in_doubt_text
 from gateway.doors.refusal import refusal_text
 from gateway.doors.serialize import (
@@ -49,6 +50,7 @@ from gateway.doors.serialize import (
 )
 from gateway.errors import Malformed, NotFound, SentinelError
 from gateway.model.caller import Caller
+from gateway.model.facts import Approval
 from gateway.model.hold import HoldFilter, HoldState
 from gateway.model.outcome import Applied, Failed, InDoubt, Refused
 from gateway.model.record import Stage
@@ -133,6 +135,18 @@ def _add_mutation_routes(router: APIRouter, context: Context) -> None:
         return await context.session(caller, body)
 
 
+def _consent(mutation_id: str, approval: Approval) -> dict[str, Any]:
+    """What an approver is told."""
+    return {
+        "approval_id": approval.id,
+        "mutation_id": mutation_id,
+        "approver": approval.approver,
+        "approvers": [*approval.others, approval.approver],
+        "missing": approval.missing,
+        "until": time_to_json(approval.until),
+    }
+
+
 def _add_approval_routes(router: APIRouter, context: Context) -> None:
     @router.post(
         "/mutations/{mutation_id}/approve",
@@ -144,17 +158,15 @@ def _add_approval_routes(router: APIRouter, context: Context) -> None:
     ) -> dict[str, Any]:
         body = await body_of(context.inbound(request), ApproveBody, default=ApproveBody())
         approval = await context.commands.approve(
-            mutation_id, approver=caller, at=context.clock.now(), lasts=body.duration(), reason=body.reason
+            mutation_id,
+            approver=caller,
+            at=context.clock.now(),
+            lasts=body.duration(),
+            reason=body.reason,
+            door=door_of_scope(request.scope),
         )
         context.wakeups.wake(mutation_id)
-        return {
-            "approval_id": approval.id,
-            "mutation_id": mutation_id,
-            "approver": approval.approver,
-            "approvers": [*approval.others, approval.approver],
-            "missing": approval.missing,
-            "until": time_to_json(approval.until),
-        }
+        return _consent(mutation_id, approval)
 
     @router.post(
         "/mutations/{mutation_id}/reject",
@@ -165,7 +177,8 @@ def _add_approval_routes(router: APIRouter, context: Context) -> None:
         request: Request, caller: Annotated[Caller, Depends(context.caller)], mutation_id: str
     ) -> dict[str, Any]:
         body = await body_of(context.inbound(request), RejectBody, default=RejectBody())
-        await context.commands.reject(mutation_id, approver=caller, reason=body.reason, at=context.clock.now())
+        door, at = door_of_scope(request.scope), context.clock.now()
+        await context.commands.reject(mutation_id, approver=caller, reason=body.reason, at=at, door=door)
         context.wakeups.wake(mutation_id)
         return {"mutation_id": mutation_id, "rejected_by": caller.actor}
 

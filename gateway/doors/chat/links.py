@@ -1,19 +1,26 @@
-"""Who is who in a chat: each user there is linked to a person's own key, by that person. The links are records of the ledger."""
+"""Who is who in a chat: each user there is linked to a person's own key. Both sides prove it: the person asks with the key, and gets a code,
+which the user types in the chat. The links are records of the ledger.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
 
 from gateway.authn.caller import caller_of
 from gateway.errors import NotAllowed, NotFound
 from gateway.model.caller import ActorKind, Caller
-from gateway.model.ids import digest_id
+from gateway.model.ids import digest_id, new_id
 from gateway.model.record import Record, Stage
 from gateway.ports import Clock, KeyRing, RecordQuery
 
 OPERATOR: Final = "operator"
 """The role of people who may end the link of another."""
+CODE: Final = "lnk"
+"""What a code begins with."""
+CODE_LASTS: Final = timedelta(minutes=10)
 _MOST: Final = 1_000
+_BAD_CODE: Final = "This code is not yours, is older than ten minutes, or was used. Nothing was done; `sentinel chat link {user}` makes another."
 
 
 class LinkLedger(Protocol):
@@ -39,10 +46,10 @@ class ChatLinks:
     keys: KeyRing
     clock: Clock
 
-    async def link(self, caller: Caller, user: str) -> dict[str, Any]:
-        """Link a user of the chat to the caller's own key; the link. Raises `errors.NotAllowed`.
+    async def ask(self, caller: Caller, user: str) -> dict[str, Any]:
+        """Ask to be a user of the chat, with the caller's own key; the code that this user must type there. Raises `errors.NotAllowed`.
 
-        It ends with the key. A user that is another person's stays so: else clicks of one person would count as another's.
+        A user that is another person's stays so: else clicks of one person would count as another's.
         """
         if caller.kind is not ActorKind.HUMAN or caller.in_session:
             raise NotAllowed(
@@ -53,7 +60,27 @@ class ChatLinks:
             raise NotAllowed(
                 f"The chat user {user} is linked to another person. That person, or one with the role `{OPERATOR}`, must end it first."
             )
-        return await self._append(caller, user, actor=caller.actor, key=caller.key_id, linked=True)
+        code, now = new_id(CODE), self.clock.now()
+        until = (now + CODE_LASTS).isoformat()
+        body = {"team": self.team, "user": user, "actor": caller.actor, "key": caller.key_id, "until": until}
+        asked = self._asked_id(user, code)
+        record = Record(stage=Stage.CHAT_LINK_ASKED, at=now, mutation_id=asked, actor=caller.actor, body=body)
+        await self.ledger.record_event(record)
+        return {**body, "code": code}
+
+    async def confirm(self, user: str, code: str) -> dict[str, Any]:
+        """Link the user, who typed this code in the chat, to the person who asked for it; the link. Raises `errors.NotAllowed`.
+
+        The link ends with the key. A code is worth nothing to other users of the chat, and nothing after its use or a later change of the link.
+        """
+        query = RecordQuery(mutation_id=self._asked_id(user, code), stage=Stage.CHAT_LINK_ASKED, limit=1)
+        found = await self.ledger.records(query)
+        last = await self._last_record(user)
+        used = bool(found and last and last.seq > found[0].seq)
+        if not found or used or datetime.fromisoformat(str(found[0].body["until"])) <= self.clock.now():
+            raise NotAllowed(_BAD_CODE.format(user=user))
+        person = await self._holder(found[0].body, user)
+        return await self._append(person, user, actor=person.actor, key=person.key_id, linked=True, asked=found[0].seq)
 
     async def unlink(self, caller: Caller, user: str) -> dict[str, Any]:
         """End a link; the link as it was. Raises `errors.NotFound`, `errors.NotAllowed`."""
@@ -69,14 +96,9 @@ class ChatLinks:
         known = await self._last(user)
         if known is None or not known["linked"]:
             raise NotAllowed(
-                f"Your chat user is not linked to a person, so nothing was done. Run `sentinel chat link {user}` with your own key."
+                f"Your chat user is not linked to a person, so nothing was done. Run `sentinel chat link {user}` with your own key, and type here what it says."
             )
-        key = await self.keys.find(known["key"])
-        if key is None or key.ended(self.clock.now()) or key.kind is not ActorKind.HUMAN or key.actor != known["actor"]:
-            raise NotAllowed(
-                f"The key that your chat user was linked with has ended, so nothing was done. Run `sentinel chat link {user}` with your new one."
-            )
-        return caller_of(key)
+        return await self._holder(known, user)
 
     async def all(self) -> list[dict[str, Any]]:
         """The links that hold, newest first."""
@@ -87,10 +109,22 @@ class ChatLinks:
                 latest.setdefault(record.mutation_id, _told(record))
         return [link for link in latest.values() if link["linked"]]
 
+    async def _holder(self, link: Mapping[str, Any], user: str) -> Caller:
+        """The person of a link, as long as the key lives that it was asked for with. Raises `errors.NotAllowed`."""
+        key = await self.keys.find(link["key"])
+        if key is None or key.ended(self.clock.now()) or key.kind is not ActorKind.HUMAN or key.actor != link["actor"]:
+            raise NotAllowed(
+                f"The key that your chat user was linked with has ended, so nothing was done. Run `sentinel chat link {user}` with your new one."
+            )
+        return caller_of(key)
+
     async def _last(self, user: str) -> Mapping[str, Any] | None:
-        query = RecordQuery(mutation_id=self._id(user), stage=Stage.CHAT_LINKED, limit=1)
-        found = await self.ledger.records(query)
-        return found[0].body if found else None
+        found = await self._last_record(user)
+        return found.body if found else None
+
+    async def _last_record(self, user: str) -> Record | None:
+        found = await self.ledger.records(RecordQuery(mutation_id=self._id(user), stage=Stage.CHAT_LINKED, limit=1))
+        return found[0] if found else None
 
     async def _append(self, caller: Caller, user: str, **members: Any) -> dict[str, Any]:
         body = {"team": self.team, "user": user, **members}
@@ -99,6 +133,10 @@ class ChatLinks:
         )
         await self.ledger.record_event(made, repeat=True)
         return _told(made)
+
+    def _asked_id(self, user: str, code: str) -> str:
+        """Found by this, a code needs no place in a record, and is none of another user's."""
+        return digest_id("chc", self.team, user, code)
 
     def _id(self, user: str) -> str:
         return digest_id("cht", self.team, user)

@@ -20,6 +20,7 @@ from gateway.errors import Malformed, NotAllowed, NotFound, Overloaded, Sentinel
 from gateway.model.caller import Caller
 from gateway.model.hold import Hold, HoldState
 from gateway.model.inbound import Inbound
+from gateway.model.mutation import Door
 from gateway.model.record import Record, Stage
 from gateway.notices.change_lines import without_links
 from gateway.notices.no_buttons import no_buttons_reason
@@ -32,7 +33,9 @@ log = structlog.get_logger()
 
 MOST_AT_ONCE: Final = 32
 """Requests that are worked on at the same time."""
-HELP: Final = "Say `approve mut_…` or `reject mut_… WHY`. The ids are on the cards; `sentinel holds` lists them."
+HELP: Final = (
+    "Say `approve mut_…`, `reject mut_… WHY`, or `link CODE`. The ids are on the cards; `sentinel holds` lists them."
+)
 _LASTS: Final = timedelta(hours=1)
 _LAST_SECONDS: Final = 10.0
 _LEAST_REASON: Final = 8
@@ -120,6 +123,8 @@ class SlackChat:
 
     async def _done(self, request: ChatRequest) -> dict[str, Any]:
         """The answer: the card as it is now, or a sentence for what was typed. Raises a `SentinelError`."""
+        if request.action is ChatAction.LINK:
+            return await self._linked(request)
         person = await self.links.person(request.user)
         hold, record = await self._held(request.mutation_id)
         if hold.state is not HoldState.OPEN:
@@ -131,9 +136,20 @@ class SlackChat:
             raise NotAllowed(refused)
         return await self._approved(request, person, record)
 
+    async def _linked(self, request: ChatRequest) -> dict[str, Any]:
+        link = await self.links.confirm(request.user, request.code)
+        log.info("linked_in_chat", by=link["actor"], user=request.user)
+        text = (
+            f"You are {link['actor']} now: what you click here counts as theirs. If you are somebody else, have an operator "
+            f"end it at once: sentinel chat unlink {request.user}"
+        )
+        return {"response_type": "ephemeral", "text": without_links(text)}
+
     async def _approved(self, request: ChatRequest, person: Caller, record: Record) -> dict[str, Any]:
         """An approval by several people leaves the buttons for the others."""
-        approval = await self.commands.approve(request.mutation_id, approver=person, at=self.clock.now(), lasts=_LASTS)
+        approval = await self.commands.approve(
+            request.mutation_id, approver=person, at=self.clock.now(), lasts=_LASTS, door=Door.CHAT
+        )
         self._tell(request, person)
         until = approval.until.isoformat(timespec="seconds")
         if approval.missing:
@@ -148,7 +164,9 @@ class SlackChat:
             raise Malformed(
                 "Say why in the field `Reason` (or after the id), in a few words: the requester is told. Nothing was done."
             )
-        await self.commands.reject(request.mutation_id, approver=person, reason=request.reason, at=self.clock.now())
+        await self.commands.reject(
+            request.mutation_id, approver=person, reason=request.reason, at=self.clock.now(), door=Door.CHAT
+        )
         self._tell(request, person)
         return f"Rejected by {person.actor}: {request.reason}"
 

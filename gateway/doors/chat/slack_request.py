@@ -6,13 +6,14 @@ Source: https://docs.slack.dev/authentication/verifying-requests-from-slack
 import hashlib
 import hmac
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 from gateway.doors.aws.strict_parsers import json_value
+from gateway.doors.chat.links import CODE
 from gateway.errors import Malformed, NotAllowed, NotAuthenticated
 from gateway.model.ids import is_id
 from gateway.notices.slack_card import APPROVE, LONGEST_REASON, REASON, REJECT
@@ -30,10 +31,12 @@ _UNPROVEN: Final = (
 
 
 class ChatAction(StrEnum):
-    """What a person wants done about a held change."""
+    """What a person wants done, about a held change or about themself."""
 
     APPROVE = APPROVE
     REJECT = REJECT
+    LINK = "link"
+    """To be the person who asked for a code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +46,11 @@ class ChatRequest:
     team: str
     user: str
     action: ChatAction
-    mutation_id: str
+    mutation_id: str = ""
+    """The held change; empty for `link`."""
     reason: str = ""
+    code: str = field(default="", repr=False)
+    """What `link` is proved with."""
     answer_path: str
     """Where the answer goes, at the host of the settings."""
     on_card: bool
@@ -117,17 +123,19 @@ def _click(payload: str, team: str, host: str) -> ChatRequest | None:
 
 
 def _command(form: Mapping[str, str], team: str, host: str) -> ChatRequest | None:
-    """`approve ID` or `reject ID REASON`; None for another text, which gets the help."""
+    """`approve ID`, `reject ID REASON` or `link CODE`; None for another text, which gets the help."""
     _require_team(team, form.get("team_id", ""), team)
     word, _, rest = form.get("text", "").strip().partition(" ")
     named, _, reason = rest.strip().partition(" ")
-    if word not in (APPROVE, REJECT) or not is_id("mut", named):
+    links = word == ChatAction.LINK and is_id(CODE, named)
+    if not links and not (word in (APPROVE, REJECT) and is_id("mut", named)):
         return None
     return ChatRequest(
         team=team,
         user=_user(form.get("user_id", "")),
         action=ChatAction(word),
-        mutation_id=named,
+        mutation_id="" if links else named,
+        code=named if links else "",
         reason=reason.strip()[:LONGEST_REASON],
         answer_path=answer_path(form.get("response_url"), host),
         on_card=False,

@@ -6,9 +6,10 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
-from gateway.doors.asgi import Message, Scope
+from gateway.doors.asgi import Message, Scope, from_door
 from gateway.doors.router import App
 from gateway.errors import NotFound, SentinelError
+from gateway.model.mutation import Door
 from gateway.off_loop import off_loop
 from gateway.ports import Key
 
@@ -72,7 +73,7 @@ class ApiClient:
             (b"content-length", str(len(body)).encode()),
         ]
         same = {name: self._scope.get(name) for name in ("asgi", "http_version", "scheme", "server", "client")}
-        return {
+        inner: Scope = {
             **same,
             "type": "http",
             "method": method,
@@ -82,6 +83,7 @@ class ApiClient:
             "query_string": query.encode(),
             "headers": headers,
         }
+        return from_door(inner, Door.CONSOLE)
 
 
 class _Answer:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gateway.authn.oidc import OidcHost
 from gateway.doors.router import App
 from gateway.doors.stopping import Stopping
 from gateway.model.rule_text import RuleText
@@ -32,3 +33,5 @@ class ConsoleParts:
     cookie_key: bytes = field(repr=False)
     public_url: str
     settings: ConsoleSettings
+    oidc_host: OidcHost
+    """Asks the identity provider, if the settings name one."""

@@ -1,64 +1,55 @@
-"""The cookie of a sign-in: it names a session key of the key ring, and is worth nothing anywhere but at the console."""
+"""Sessions at the console: each sign-in makes a session key, which ends with the standing key, and a sealed cookie that names it."""
 
-import base64
-import hmac
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass
+from datetime import timedelta
 
-from gateway.doors.asgi import Scope
+import structlog
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
 
-_PURPOSE: Final = b"sentinel console session\0"
-_LONGEST: Final = 4096
-"""Characters of a Cookie header that is read."""
+from gateway.doors.console.sealed_cookie import SealedCookie
+from gateway.doors.console.visit import go
+from gateway.errors import NotAllowed
+from gateway.model.caller import Caller
+from gateway.ports import KeyRing
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionCookies:
-    """Makes and reads the cookies. The secret of the session key is not in them, so a stolen one opens neither the API nor the AWS door."""
+class Sessions:
+    """Opens and ends them. The secret of a session key is not in its cookie, so a stolen one opens neither the API nor the AWS door."""
 
-    key: bytes = field(repr=False)
-    """Derived from the master key, so every gateway on the ledger reads the cookies of the others."""
-    https: bool
-    """Whether browsers reach the console by https, as `public_url` says."""
+    keys: KeyRing
+    cookies: SealedCookie
+    hours: float
 
-    def made(self, key_id: str, seconds: int, *, https: bool) -> str:
-        """The Set-Cookie header that names this session key."""
-        return self._header(f"{key_id}.{self._seal(key_id)}", seconds, https=https)
+    async def opened(self, request: Request, caller: Caller, wanted: str, *, by: str) -> Response:
+        """The answer that signs the person in and leads to the page. `by` says in the log what proved who it is.
 
-    def ended(self, *, https: bool) -> str:
-        """The Set-Cookie header that takes it away."""
-        return self._header("", 0, https=https)
+        Raises `errors.NotAllowed` for a session key, `errors.NotFound` if the standing key has ended.
+        """
+        if caller.in_session:
+            raise NotAllowed("This is a session key. Sign in with the standing key that it was made with.")
+        lasts = timedelta(hours=self.hours)
+        key = await self.keys.issue(
+            actor=caller.actor,
+            kind=caller.kind,
+            roles=caller.roles,
+            on_behalf_of=caller.on_behalf_of,
+            lasts=lasts,
+            session_of=caller.key_id,
+        )
+        log.info("console_sign_in", actor=caller.actor, session=key.id, by=by)
+        answer = RedirectResponse(wanted, status_code=303)
+        https = request.scope.get("scheme") == "https"
+        answer.headers["set-cookie"] = self.cookies.made(key.id, int(lasts.total_seconds()), https=https)
+        return answer
 
-    def key_id(self, scope: Scope) -> str:
-        """The session key that the request's cookie names; empty without one that was made here."""
-        secure = self._secure(https=scope.get("scheme") == "https")
-        value = _cookie(scope, self._name(https=secure))
-        key_id, _, seal = value.partition(".")
-        return key_id if hmac.compare_digest(self._seal(key_id).encode(), seal.encode()) else ""
-
-    def _seal(self, key_id: str) -> str:
-        mac = hmac.digest(self.key, _PURPOSE + key_id.encode(), "sha256")
-        return base64.urlsafe_b64encode(mac).decode().rstrip("=")
-
-    def _secure(self, *, https: bool) -> bool:
-        return https or self.https
-
-    def _header(self, value: str, seconds: int, *, https: bool) -> str:
-        secure = self._secure(https=https)
-        # The prefix __Host- keeps other hosts of the domain from setting it; browsers accept it only with Secure and Path=/.
-        path = "; Path=/; Secure" if secure else "; Path=/console"
-        return f"{self._name(https=secure)}={value}{path}; Max-Age={seconds}; HttpOnly; SameSite=Lax"
-
-    @staticmethod
-    def _name(*, https: bool) -> str:
-        return "__Host-sentinel-console" if https else "sentinel-console"
-
-
-def _cookie(scope: Scope, name: str) -> str:
-    """The value of a cookie that was sent once; empty else."""
-    text = ";".join(value.decode("latin-1") for header, value in scope["headers"] if header == b"cookie")
-    if len(text) > _LONGEST:
-        return ""
-    pairs = [part.strip().partition("=") for part in text.split(";")]
-    found = [value for given, _, value in pairs if given == name]
-    return found[0] if len(found) == 1 else ""
+    async def ended(self, request: Request) -> Response:
+        """The answer that signs out: the session key ends, so that a copy of the cookie opens nothing."""
+        if key_id := self.cookies.text(request.scope):
+            await self.keys.revoke(key_id)
+        answer = go("/sign-in", done="signed-out")
+        answer.headers["set-cookie"] = self.cookies.ended(https=request.scope.get("scheme") == "https")
+        return answer

@@ -1,26 +1,21 @@
-"""Signing in with a key, and out again. A sign-in makes a session key that ends with it; the browser gets no secret."""
+"""The page on which people sign in, and signing in with a key. The browser gets no secret."""
 
 import re
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from typing import Final
 
-import structlog
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from gateway.doors.api.problems import status_of
 from gateway.doors.console.forms import form_of
-from gateway.doors.console.session import SessionCookies
-from gateway.doors.console.visit import DONE, Templates, go, inbound
+from gateway.doors.console.session import Sessions
+from gateway.doors.console.visit import DONE, Templates, inbound
 from gateway.doors.console.visitor import Visitors
-from gateway.errors import NotAllowed, SentinelError
-from gateway.model.caller import Caller
+from gateway.errors import SentinelError
 from gateway.model.inbound import Inbound
 from gateway.pipeline import Pipeline
-from gateway.ports import Authenticator, Clock, KeyRing
-
-log = structlog.get_logger()
+from gateway.ports import Authenticator, Clock
 
 _INSIDE: Final = re.compile(r"/console(?:/(?!sign)[A-Za-z0-9._~!$&'()*+,;=:@%/-]*)?(?:\?[!-\[\]^-~]*)?")
 _LONGEST_NEXT: Final = 2_000
@@ -28,23 +23,23 @@ _LONGEST_NEXT: Final = 2_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignIn:
-    """The pages of signing in and out."""
+    """The page, and what its form does."""
 
     pipeline: Pipeline
     authenticator: Authenticator
-    keys: KeyRing
     clock: Clock
-    cookies: SessionCookies
+    sessions: Sessions
     visitors: Visitors
     templates: Templates
-    hours: float
+    provider: str
+    """The host of the identity provider with which people can sign in too; empty if none is set."""
 
     async def ask(self, request: Request) -> Response:
         """The page that asks for a key; those who are signed in already go on."""
         wanted = inside(request.query_params.get("next", ""))
         if await self.visitors.visitor(request.scope) is not None:
             return RedirectResponse(wanted, status_code=303)
-        return self._page(wanted, done=DONE.get(request.query_params.get("done", ""), ""))
+        return self.page(wanted, done=DONE.get(request.query_params.get("done", ""), ""))
 
     async def take(self, request: Request) -> Response:
         """Sign in with the key of the form. A wrong one is recorded as at every door."""
@@ -54,38 +49,14 @@ class SignIn:
             fields = await form_of(given)
             wanted = inside(fields.get("next", ""))
             caller = await self.pipeline.authenticate(_with_key(given, fields.get("key", "")), self.authenticator)
-            return await self._signed_in(request, caller, wanted)
+            return await self.sessions.opened(request, caller, wanted, by="key")
         except SentinelError as error:
-            return self._page(wanted, problem=str(error), status=status_of(error))
+            return self.page(wanted, problem=str(error), status=status_of(error))
 
-    async def leave(self, request: Request) -> Response:
-        """Sign out: the session key ends, so that a copy of the cookie opens nothing."""
-        if key_id := self.cookies.key_id(request.scope):
-            await self.keys.revoke(key_id)
-        answer = go("/sign-in", done="signed-out")
-        answer.headers["set-cookie"] = self.cookies.ended(https=request.scope.get("scheme") == "https")
-        return answer
-
-    async def _signed_in(self, request: Request, caller: Caller, wanted: str) -> Response:
-        if caller.in_session:
-            raise NotAllowed("This is a session key. Sign in with the standing key that it was made with.")
-        lasts = timedelta(hours=self.hours)
-        key = await self.keys.issue(
-            actor=caller.actor,
-            kind=caller.kind,
-            roles=caller.roles,
-            on_behalf_of=caller.on_behalf_of,
-            lasts=lasts,
-            session_of=caller.key_id,
-        )
-        log.info("console_sign_in", actor=caller.actor, session=key.id)
-        answer = RedirectResponse(wanted, status_code=303)
-        https = request.scope.get("scheme") == "https"
-        answer.headers["set-cookie"] = self.cookies.made(key.id, int(lasts.total_seconds()), https=https)
-        return answer
-
-    def _page(self, wanted: str, *, problem: str = "", done: str = "", status: int = 200) -> Response:
+    def page(self, wanted: str, *, problem: str = "", done: str = "", status: int = 200) -> Response:
+        """The page on which people sign in, to go on to the wanted one."""
         values = {"caller": None, "by_proxy": False, "path": "", "next": wanted, "problem": problem, "done": done}
+        values["provider"] = self.provider
         return self.templates.page("sign_in.html", status, **values)
 
 

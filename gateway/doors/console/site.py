@@ -2,6 +2,7 @@
 
 import traceback
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Final, TypeAlias
 from urllib.parse import quote
 
@@ -11,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from gateway.authn.oidc import OidcProvider
 from gateway.doors.api.problems import status_of
 from gateway.doors.asgi import Receive, Scope, Send
 from gateway.doors.console.actors import ACTS as ACTOR_ACTS
@@ -22,12 +24,14 @@ from gateway.doors.console.drift import decide, drift, write_back
 from gateway.doors.console.feed import Feed
 from gateway.doors.console.guard import Guard
 from gateway.doors.console.mutation import act, mutation
+from gateway.doors.console.oidc_sign_in import BACK, PATH, OidcSignIn
 from gateway.doors.console.parts import ConsoleParts
 from gateway.doors.console.policy import PolicyPage
 from gateway.doors.console.pulse import Pulse
 from gateway.doors.console.rendering import environment
 from gateway.doors.console.resource import resource, resources
-from gateway.doors.console.session import SessionCookies
+from gateway.doors.console.sealed_cookie import SealedCookie
+from gateway.doors.console.session import Sessions
 from gateway.doors.console.sign_in import SignIn
 from gateway.doors.console.static_files import static_files
 from gateway.doors.console.visit import Page, Templates, Visit, go
@@ -68,17 +72,17 @@ class Site:
     def __init__(self, parts: ConsoleParts) -> None:
         self._parts = parts
         self._templates = Templates(environment=environment())
-        cookies = SessionCookies(key=parts.cookie_key, https=parts.public_url.startswith("https://"))
+        cookies = SealedCookie(key=parts.cookie_key, https=parts.public_url.startswith("https://"))
         self._visitors = Visitors(keys=parts.keys, clock=parts.clock, cookies=cookies, settings=parts.settings)
+        sessions = Sessions(keys=parts.keys, cookies=cookies, hours=parts.settings.session_hours)
         doors = SignIn(
             pipeline=parts.pipeline,
             authenticator=parts.authenticator,
-            keys=parts.keys,
             clock=parts.clock,
-            cookies=cookies,
+            sessions=sessions,
             visitors=self._visitors,
             templates=self._templates,
-            hours=parts.settings.session_hours,
+            provider=parts.settings.oidc_host,
         )
         pulse = Pulse(parts.changes)
         parts.stopping.add(pulse.end)
@@ -89,7 +93,8 @@ class Site:
             Route("/console/static/{name}", _static),
             Route("/console/sign-in", self._whole(doors.ask)),
             Route("/console/sign-in", self._whole(doors.take), methods=["POST"]),
-            Route("/console/sign-out", self._whole(doors.leave), methods=["POST"]),
+            Route("/console/sign-out", self._whole(sessions.ended), methods=["POST"]),
+            *(self._oidc(doors, sessions) if parts.settings.oidc_issuer else ()),
             Route("/console", self._whole(_first)),
             *(Route(f"/console{path}", self._whole(self._signed_in(page))) for path, page in pages),
             *(Route(f"/console{path}", self._whole(self._signed_in(page)), methods=["POST"]) for path, page in ACTS),
@@ -100,6 +105,25 @@ class Site:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         await self._app(scope, receive, send)
+
+    def _oidc(self, doors: SignIn, sessions: Sessions) -> tuple[Route, ...]:
+        """The addresses of the sign-in through the identity provider."""
+        parts = self._parts
+        provider = OidcProvider(
+            settings=parts.settings, redirect_uri=f"{parts.public_url}{BACK}", host=parts.oidc_host, clock=parts.clock
+        )
+        flow = OidcSignIn(
+            pipeline=parts.pipeline,
+            provider=provider,
+            clock=parts.clock,
+            sessions=sessions,
+            visitors=self._visitors,
+            cookies=replace(sessions.cookies, name="sentinel-sign-in", purpose="sign-in"),
+            key=parts.cookie_key,
+            public_url=parts.public_url,
+            page=doors.page,
+        )
+        return Route(PATH, self._whole(flow.begin)), Route(BACK, self._whole(flow.back))
 
     def _signed_in(self, page: Page) -> Endpoint:
         """The page for those who are signed in; others are asked for their key first."""

@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Final
 
 from gateway.doors.asgi import Scope
-from gateway.doors.console.session import SessionCookies
+from gateway.doors.console.sealed_cookie import SealedCookie
 from gateway.model.caller import ActorKind
 from gateway.ports import Clock, Key, KeyRing
 from gateway.settings_console import ConsoleSettings
@@ -32,7 +32,7 @@ class Visitors:
 
     keys: KeyRing
     clock: Clock
-    cookies: SessionCookies
+    cookies: SealedCookie
     settings: ConsoleSettings
     _known: dict[str, tuple[float, str]] = field(default_factory=dict)
     _looking: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -40,10 +40,14 @@ class Visitors:
     async def visitor(self, scope: Scope) -> Visitor | None:
         """The visitor; None if nobody is signed in, or the key has ended."""
         if (name := self._named_by_proxy(scope)) is not None:
-            key = await self._alive(await self._key_of(name)) if name else None
+            key = await self.human_key(name)
             return Visitor(key=key, by_proxy=True) if key else None
-        key = await self._alive(self.cookies.key_id(scope))
+        key = await self._alive(self.cookies.text(scope))
         return Visitor(key=key) if key else None
+
+    async def human_key(self, name: str) -> Key | None:
+        """The newest standing key of the person whom a proxy or an identity provider names; None if no human has one."""
+        return await self._alive(await self._key_of(name)) if name else None
 
     def _named_by_proxy(self, scope: Scope) -> str | None:
         """The name that a trusted proxy gives; empty if it gives several, None if it is no such proxy or gives none."""

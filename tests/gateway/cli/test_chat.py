@@ -22,8 +22,10 @@ def test_link_list_and_unlink(
 ) -> None:
     speak_as(chat.gate, "human")
     said = sentinel("chat", "link", "UHUMAN")
-    assert said.stdout.startswith("UHUMAN is human now.")
-    assert "sentinel chat unlink UHUMAN" in said.stdout
+    assert said.stdout.startswith("Type this in the chat, as the user UHUMAN, within ten minutes; then it is human.")
+    USERS["human"] = "UHUMAN"
+    command = said.stdout.splitlines()[-1]
+    assert chat.say("human", command.removeprefix("/sentinel "))["text"].startswith("You are human now")
     listed = sentinel("chat", "links").stdout
     assert all(part in listed for part in ("UHUMAN", "alice", USERS["bob"]))
     code, reply = document("chat", "links")

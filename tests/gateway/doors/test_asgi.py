@@ -4,8 +4,18 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gateway.doors.asgi import Message, RequestBody, declared_length, inbound_of, send_response
+from gateway.doors.asgi import (
+    Message,
+    RequestBody,
+    Scope,
+    declared_length,
+    door_of_scope,
+    from_door,
+    inbound_of,
+    send_response,
+)
 from gateway.errors import BodyTooLarge, Malformed
+from gateway.model.mutation import Door
 
 
 class FixedClock:
@@ -27,6 +37,12 @@ class Wire:
 
 def _part(body: bytes, *, more: bool = False) -> Message:
     return {"type": "http.request", "body": body, "more_body": more}
+
+
+def test_the_door_is_what_this_process_says_never_what_a_header_says() -> None:
+    scope: Scope = {"type": "http", "headers": [(b"sentinel.door", b"console")]}
+    assert door_of_scope(scope) is Door.API
+    assert door_of_scope(from_door(scope, Door.CONSOLE)) is Door.CONSOLE
 
 
 async def test_the_body_is_joined_and_remembered() -> None:

@@ -1,5 +1,6 @@
 """An explanation comes from records alone, also from those of older versions."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -64,6 +65,11 @@ def test_what_people_answered_is_part_of_it() -> None:
     assert (found["state"], found["approval"]["answers"][0]["by"]) == ("rejected", "alice")
     assert "alice rejected it" in found["text"]
     assert "Not now" in found["text"]
+    assert (found["approval"]["answers"][0]["door"], "(" in found["text"].splitlines()[-1]) == ("", False)
+    in_chat = replace(no, body={"reason": "Not now", "door": "chat"})
+    found = explanation_of([decided(finding("hold"), verdict="hold"), in_chat], sees_all=True)
+    assert found["approval"]["answers"][0]["door"] == "chat"
+    assert "(chat): Not now." in found["text"]
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,14 @@ def test_csv_is_read_back_with_every_column(records: Sequence[ExportedRecord]) -
     assert [row["hash"] for row in found] == [each.row.hash for each in records]
 
 
+def test_the_door_of_a_consent_is_its_own() -> None:
+    """Older records of consents have none; the door of the call that they are about would be another one."""
+    decided = {"door": "aws"}
+    for body, door in (({"door": "chat"}, "chat"), ({}, "")):
+        assert column_values(record(Stage.APPROVED, body, decided=decided))["door"] == door
+    assert column_values(record(Stage.SETTLED, {}, decided=decided))["door"] == "aws"
+
+
 def test_no_cell_is_a_formula() -> None:
     sender = {"sender": {"user_agent": "=HYPERLINK(1)"}, "decision": {}}
     row = csv_row(record(Stage.DECIDED, sender)).decode()

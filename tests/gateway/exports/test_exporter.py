@@ -15,7 +15,10 @@ from sqlalchemy import text
 from gateway.errors import LedgerBroken
 from gateway.exports.destination import DirectoryDestination, ExportFailed
 from gateway.exports.exporter import Exporter
+from gateway.ledger.export_positions import start_since
 from gateway.ledger.exported import ExportedRecord
+from gateway.ledger.rows import ChainEndRow
+from gateway.ledger.statements import Session
 from gateway.ledger.store import open_store
 from gateway.settings_exports import ExportFormatName
 from tests.kit.exported import write_history
@@ -55,6 +58,21 @@ def test_ranges_name_their_files_and_hold_every_record(
     assert files[0].relative_to(tmp_path / "out").as_posix() == f"{place}/000000000001-000000000050.json.gz"
     found = [json.loads(line)["seq"] for file in files for line in gzip.decompress(file.read_bytes()).splitlines()]
     assert sorted(found) == [each.row.seq for each in records]
+
+
+def test_where_it_begins_is_asked_once(exporter: Exporter, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To find a time may read the whole ledger, and a running export steps for ever."""
+    asked: list[str] = []
+
+    def start(session: Session, since: str) -> ChainEndRow:
+        asked.append(since)
+        return start_since(session, since)
+
+    monkeypatch.setattr("gateway.exports.exporter.start_since", start)
+    later = replace(exporter, since=NOW + timedelta(minutes=1))
+    assert len(_all(later)) > 1
+    assert later.step() == 0
+    assert len(asked) == 1
 
 
 def test_each_sink_has_its_own_position(exporter: Exporter, tmp_path: Path) -> None:

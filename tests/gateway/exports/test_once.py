@@ -3,7 +3,7 @@
 import gzip
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,8 +14,11 @@ from gateway.exports.destination import ExportFailed
 from gateway.exports.formats import FORMATS
 from gateway.exports.once import export_once, whole_file
 from gateway.exports.parquet import open_duckdb
-from gateway.ledger.exported import ExportedRecord
+from gateway.ledger.exported import ExportedRecord, exported_records
+from gateway.ledger.rows import ChainEndRow
+from gateway.ledger.statements import Session
 from gateway.ledger.store import Store
+from gateway.ledger.timestamps import to_text
 from gateway.settings_exports import ExportFormatName
 from tests.kit.history import NOW
 from tests.kit.sealed import KEYS
@@ -45,6 +48,21 @@ def test_a_time_has_a_beginning_and_an_end(store: Store, records: Sequence[Expor
     assert counts[0] == counts[3] == len(records)
     assert counts[1] == 0
     assert 0 < counts[2] < len(records)
+
+
+def test_what_came_after_its_end_is_not_read(
+    store: Store, records: Sequence[ExportedRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends: list[int] = []
+
+    def read(session: Session, key: bytes, after: ChainEndRow, last: int) -> Iterator[ExportedRecord]:
+        ends.append(last)
+        return exported_records(session, key, after, last)
+
+    monkeypatch.setattr("gateway.exports.once.exported_records", read)
+    until = NOW + timedelta(minutes=1)
+    export_once(store, KEYS.chain, ExportFormatName.JSONL, io.BytesIO(), until=until)
+    assert ends == [max(each.row.seq for each in records if each.row.at < to_text(until))]
 
 
 def test_of_nothing_cloudtrail_is_still_a_document(store: Store) -> None:

@@ -3,6 +3,7 @@
 from gateway.ledger.chain import START
 from gateway.ledger.export_positions import (
     begin_export,
+    end_until,
     first_keyed,
     last_record,
     move_export,
@@ -38,6 +39,12 @@ async def test_a_range_is_bounded_by_records_and_by_size_and_never_empty(scene: 
     assert await scene.ledger.read(lambda session: range_end(session, 0, most=4, most_characters=10**9)) == 4
     assert await scene.ledger.read(lambda session: range_end(session, 0, most=4, most_characters=1)) == 1
     assert await scene.ledger.read(lambda session: range_end(session, 6, most=4, most_characters=1)) == 6
+
+
+async def test_an_end_is_the_last_record_from_before_a_time(scene: Scene) -> None:
+    await scene.execute(scene.mutation())
+    for until, seq in (("", 2), (to_text(NOW), 0), ("2999", 2)):
+        assert await scene.ledger.read(lambda session, until=until: end_until(session, until)) == seq  # type: ignore[misc]  # bound early
 
 
 async def test_a_start_is_the_record_before_a_time(scene: Scene) -> None:

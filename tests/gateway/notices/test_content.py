@@ -65,11 +65,11 @@ def test_secrets_and_their_digests_are_not_told() -> None:
     [
         (Stage.SETTLED, {"outcome": "failed", "code": "Throttling", "message": "slow", "claims_ended": ["c"]}, "mutation.settled",
          {"outcome": "failed", "code": "Throttling", "message": "slow", "actor": "agent-1"}),
-        (Stage.APPROVED, {"approval": "apr_1", "requester": "agent-9", "others": ["bob"], "missing": 0, "until": "x", "digest": DIGEST},
-         "approval.given", {"approver": "agent-1", "approvers": ["bob", "agent-1"], "actor": "agent-9", "broke_glass": False}),
+        (Stage.APPROVED, {"approval": "apr_1", "requester": "agent-9", "others": ["bob"], "missing": 0, "until": "x", "digest": DIGEST, "door": "console"},
+         "approval.given", {"approver": "agent-1", "approvers": ["bob", "agent-1"], "actor": "agent-9", "broke_glass": False, "door": "console"}),
         (Stage.BROKE_GLASS, {"approval": "apr_1", "requester": "agent-9", "reason": "fire"}, "approval.given",
          {"broke_glass": True, "reason": "fire"}),
-        (Stage.REJECTED, {"reason": "no", "requester": "agent-9"}, "mutation.decided", {"verdict": "deny", "rejected_by": "agent-1", "actor": "agent-9"}),
+        (Stage.REJECTED, {"reason": "no", "requester": "agent-9"}, "mutation.decided", {"verdict": "deny", "rejected_by": "agent-1", "actor": "agent-9", "door": None}),
         (Stage.EXPIRED, {"claim": "clm_1", "address": "a.b", "attribute": "c", "until": "x"}, "claim.expired", {"claim": "clm_1"}),
         (Stage.DRIFTED, {"address": "a.b", "attribute": "c", "live": None, "declared": None, "sensitive": True, "origin": None}, "drift.found",
          {"address": "a.b", "live": None}),
@@ -83,7 +83,16 @@ def test_the_other_types(stage: Stage, body: dict[str, Any], kind: str, told: di
 
 
 @pytest.mark.parametrize(
-    "stage", [Stage.TURNED_AWAY, Stage.PASSED, Stage.NOTIFIED, Stage.RESEND_ASKED, Stage.KEY_ISSUED, Stage.CHAT_LINKED]
+    "stage",
+    [
+        Stage.TURNED_AWAY,
+        Stage.PASSED,
+        Stage.NOTIFIED,
+        Stage.RESEND_ASKED,
+        Stage.KEY_ISSUED,
+        Stage.CHAT_LINKED,
+        Stage.CHAT_LINK_ASKED,
+    ],
 )
 def test_other_records_are_not_told(stage: Stage) -> None:
     assert notice_of(record(stage, {})) is None

@@ -1,9 +1,12 @@
 """The figures as text: documented names, no series of creation times, and no stale figure of a ledger that does not answer."""
 
+from gateway.ledger.delivery_figures import DeliveryFigures
 from gateway.ledger.gauges import LedgerGauges
+from gateway.model.delivery import DeliveryState
 from gateway.telemetry.figures import Figures
 
-GAUGES = LedgerGauges(seq=9, holds=2, claims=3, in_doubt=1, export_lag={"ocsf /x": 4})
+OPS = DeliveryFigures(waiting=2, totals=dict(zip(DeliveryState, (7, 1, 0), strict=True)))
+GAUGES = LedgerGauges(seq=9, holds=2, claims=3, in_doubt=1, export_lag={"ocsf /x": 4}, deliveries={"ops": OPS})
 
 
 def test_the_ledger_s_figures_are_shown() -> None:
@@ -21,6 +24,10 @@ def test_the_ledger_s_figures_are_shown() -> None:
         'sentinel_export_lag_records{sink="ocsf /x"} 4.0',
         'sentinel_policy_info{revision="abc"} 1.0',
         "sentinel_ledger_readable 1.0",
+        'sentinel_deliveries_waiting{receiver="ops"} 2.0',
+        'sentinel_deliveries_total{outcome="delivered",receiver="ops"} 7.0',
+        'sentinel_deliveries_total{outcome="retrying",receiver="ops"} 1.0',
+        'sentinel_deliveries_total{outcome="given_up",receiver="ops"} 0.0',
     ):
         assert line in lines
     figures.requests.labels("aws", "read", "admitted").inc()
@@ -34,7 +41,8 @@ def test_a_ledger_that_does_not_answer_has_no_old_figures() -> None:
     lines = figures.text("")[0].decode().splitlines()
     assert "sentinel_holds_open NaN" in lines
     assert "sentinel_ledger_readable 0.0" in lines
-    assert not [line for line in lines if line.startswith("sentinel_export_lag_records{")]
+    labelled = ("sentinel_export_lag_records{", "sentinel_deliveries_waiting{", "sentinel_deliveries_total{")
+    assert not [line for line in lines if line.startswith(labelled)]
 
 
 def test_only_the_policies_in_force_are_shown() -> None:

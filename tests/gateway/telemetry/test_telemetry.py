@@ -1,5 +1,6 @@
 """A gateway with telemetry: what its figures say after real calls, who may read them, and that what is off is not there."""
 
+import base64
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,16 +13,21 @@ from botocore.exceptions import ClientError
 from gateway.errors import LedgerUnavailable
 from gateway.model.caller import ActorKind
 from gateway.pipeline import Pipeline
+from gateway.settings_notices import WebhookSettings
 from gateway.settings_telemetry import TelemetrySettings
 from gateway.telemetry.telemetry import Telemetry
 from tests.kit.gate import ASG, Gate
 
+OPS = WebhookSettings.model_validate(
+    {"name": "ops", "url": "https://ops.example/", "secret": "whsec_" + base64.b64encode(b"s" * 32).decode()}
+)
+
 
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gate]:
-    """A gateway with metrics."""
+    """A gateway with metrics, and a receiver of webhooks."""
     settings = TelemetrySettings(metrics=True)
-    with Gate(directory=tmp_path_factory.mktemp("watched"), telemetry=settings) as running:
+    with Gate(directory=tmp_path_factory.mktemp("watched"), telemetry=settings, webhooks=(OPS,)) as running:
         yield running
 
 
@@ -57,6 +63,7 @@ def test_calls_are_counted_by_door_class_and_outcome(watched: Gate) -> None:
         "sentinel_ledger_commit_duration_seconds_count 3.0",
         "sentinel_claims_open 1.0",
         "sentinel_ledger_readable 1.0",
+        'sentinel_deliveries_total{outcome="given_up",receiver="ops"} 0.0',
     ):
         assert line in lines, line
     text = "\n".join(lines)

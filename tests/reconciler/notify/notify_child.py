@@ -11,6 +11,7 @@ from gateway.clock import SystemClock
 from gateway.keyring.sealed_ledger import open_sealed_ledger
 from gateway.settings import Settings
 from gateway.settings_notices import WebhookSettings
+from reconciler.app import workflows_database
 from reconciler.notify.delivering import Delivering
 from reconciler.notify.opened import open_receivers
 from reconciler.workflows import durable
@@ -25,6 +26,9 @@ POINTS = {
 """Where the process can die: the method, and whether after its work."""
 
 
+_MOST_ROUNDS = 1_000
+
+
 def _dying(method: Callable[..., Awaitable[Any]], *, after: bool) -> Callable[..., Awaitable[Any]]:
     async def die(*arguments: Any) -> Any:
         if after:
@@ -34,8 +38,8 @@ def _dying(method: Callable[..., Awaitable[Any]], *, after: bool) -> Callable[..
     return die
 
 
-async def main(data: str, url: str, secret: str, dies: str, most: int) -> None:
-    """Deliver until nothing is open, or die; at the latest end after so many rounds."""
+async def main(store: str, data: str, url: str, secret: str, dies: str) -> None:
+    """Deliver until nothing is open, or die; at the latest end after many rounds."""
     if dies in POINTS:
         name, after = POINTS[dies]
         setattr(Delivering, name, _dying(getattr(Delivering, name), after=after))
@@ -49,13 +53,13 @@ async def main(data: str, url: str, secret: str, dies: str, most: int) -> None:
             "timeout_seconds": 60,
         }
     )
-    settings = Settings(data=Path(data), webhooks=(hook,))
+    settings = Settings(data=Path(data), ledger=store, webhooks=(hook,))
     async with open_sealed_ledger(settings) as ledger:
         receivers = open_receivers(settings, ledger, SystemClock())
-        database = f"sqlite:///{Path(data) / 'workflows.db'}"
+        database = workflows_database(settings)
         async with durable({}, database=database, poll_seconds=0.05, receivers=receivers) as runner:
             await runner.notices._finish_earlier()
-            for _ in range(most):
+            for _ in range(_MOST_ROUNDS):
                 if not await receivers["ops"].run_once(runner.notices):
                     return
                 await asyncio.sleep(0)

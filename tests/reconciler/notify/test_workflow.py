@@ -46,20 +46,20 @@ def stub() -> Iterator[HookStub]:
 class Scene:
     """One ledger, one receiver, and processes that come and go."""
 
-    def __init__(self, data: Path, stub: HookStub, forks: Forks) -> None:
-        self.data = data
+    def __init__(self, store: str, data: Path, stub: HookStub, forks: Forks) -> None:
+        self.settings = Settings(data=data, ledger=store)
         self.stub = stub
         self._forks = forks
 
-    def deliver(self, dies: str = "never", most: int = 1_000) -> int:
+    def deliver(self, dies: str = "never") -> int:
         """Run a process; its exit code, or the signal that ended it as a negative number."""
-        return self._forks.run(str(self.data), self.stub.url, SECRET, dies, most)
+        return self._forks.run(self.settings.ledger, str(self.settings.data), self.stub.url, SECRET, dies)
 
     def ledger(self, work: Callable[[SqlLedger], Awaitable[T]]) -> T:
         """Do something with the ledger."""
 
         async def run() -> T:
-            async with open_sealed_ledger(Settings(data=self.data)) as ledger:
+            async with open_sealed_ledger(self.settings) as ledger:
                 return await work(ledger)
 
         return asyncio.run(run())
@@ -81,8 +81,9 @@ class Scene:
 
 
 @pytest.fixture
-def scene(tmp_path: Path, stub: HookStub, forks: Forks) -> Scene:
-    made = Scene(tmp_path, stub, forks)
+def scene(store_url: str, tmp_path: Path, stub: HookStub, forks: Forks) -> Scene:
+    """On SQLite with DBOS in a file of its own, and on PostgreSQL with DBOS in the same database, as the reconciler has it."""
+    made = Scene(store_url, tmp_path, stub, forks)
     assert made.deliver() == 0  # begins
     made.change(3)
     return made

@@ -33,7 +33,11 @@ def test_people_link_themselves(chat: Chat) -> None:
     assert {each["user"]: each["actor"] for each in listed["links"]} == {USERS["alice"]: "alice", USERS["bob"]: "bob"}
     assert _links(chat, "chief", "DELETE", f"/{USERS['bob']}").json()["linked"] is False
     assert [each["actor"] for each in _links(chat, "human").json()["links"]] == ["alice"]
-    assert _links(chat, "bob", "POST", user=USERS["bob"]).json()["actor"] == "bob"
+    asked = _links(chat, "bob", "POST", user=USERS["bob"]).json()
+    assert (asked["actor"], asked["code"].startswith("lnk_")) == ("bob", True)
+    assert [each["actor"] for each in _links(chat, "human").json()["links"]] == ["alice"]
+    chat.link("bob")
+    assert {each["actor"] for each in _links(chat, "human").json()["links"]} == {"alice", "bob"}
 
 
 def test_who_may_not(chat: Chat) -> None:

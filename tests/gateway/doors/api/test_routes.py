@@ -220,6 +220,7 @@ def test_a_held_call_is_202_and_its_rejection_is_for_good(gate: Gate) -> None:
     assert (held.status_code, held.json()["code"]) == (202, "held")
     mutation = held.json()["mutation"]["id"]
     assert ask(gate, "POST", f"/v1/mutations/{mutation}/reject", "human", {"reason": "not today"}).status_code == 200
+    assert gate.records(mutation_id=mutation)[-1].body["door"] == "api"
     assert ask(gate, "POST", f"/v1/mutations/{mutation}/approve", "human").status_code in (403, 404, 409)
     assert gate.upstream.asked == []
 

@@ -58,7 +58,7 @@ def test_two_people_approve_and_the_message_shows_it(chat: Chat) -> None:
     assert not _buttons(second)
     assert chat.state(held) == "approved"
     approved = [record for record in chat.gate.records(mutation_id=held) if record.stage is Stage.APPROVED]
-    assert [record.actor for record in approved] == ["alice", "bob"]
+    assert [(record.actor, record.body["door"]) for record in approved] == [("alice", "chat"), ("bob", "chat")]
 
 
 def test_a_rejection_needs_a_reason_and_the_first_decision_stays(chat: Chat) -> None:
@@ -73,6 +73,7 @@ def test_a_rejection_needs_a_reason_and_the_first_decision_stays(chat: Chat) -> 
     assert "Already rejected by alice: We keep this database." in json.dumps(again)
     assert not _buttons(again)
     assert (chat.state(held), _stages(chat, held)) == ("rejected", [Stage.DECIDED, Stage.REJECTED])
+    assert chat.gate.records(mutation_id=held)[-1].body["door"] == "chat"
 
 
 def test_a_click_that_is_sent_twice_decides_once(chat: Chat) -> None:
@@ -132,7 +133,7 @@ def test_typing_does_the_same(chat: Chat) -> None:
 )
 def test_others_may_not_and_are_told_why(chat: Chat, actor: str, sentence: str) -> None:
     if actor == "nobody":
-        assert chat.link("nobody").status_code == 200
+        chat.link("nobody")
     held = chat.held()
     said = chat.click(actor, "approve", held)
     assert (said["response_type"], said["replace_original"]) == ("ephemeral", False)
@@ -140,10 +141,25 @@ def test_others_may_not_and_are_told_why(chat: Chat, actor: str, sentence: str) 
     assert _stages(chat, held) == [Stage.DECIDED]
 
 
+def test_a_code_links_only_the_user_it_was_asked_for_and_only_once(chat: Chat) -> None:
+    chat.gate.issue("erin", kind=ActorKind.HUMAN, roles=("approver",))
+    USERS["erin"] = "UERIN"
+    code = chat.ask("erin").json()["code"]
+    held = chat.held()
+    assert "is not yours" in chat.say("mallory", f"link {code}")["text"]
+    assert "is not linked" in chat.click("erin", "approve", held)["text"]
+    assert chat.say("erin", f"link {code}")["text"].startswith("You are erin now")
+    assert "was used" in chat.say("erin", f"link {code}")["text"]
+    chat.click("erin", "reject", held, "Not in this week")
+    assert chat.gate.records(mutation_id=held)[-1].actor == "erin"
+    records = chat.gate.records(stage=Stage.CHAT_LINK_ASKED) + chat.gate.records(stage=Stage.CHAT_LINKED)
+    assert code not in str(records)
+
+
 def test_nobody_approves_their_own_call(chat: Chat) -> None:
     chat.gate.issue("carol", kind=ActorKind.HUMAN, roles=("approver",))
     USERS["carol"] = "UCAROL"
-    assert chat.link("carol").status_code == 200
+    chat.link("carol")
     held = chat.held(actor="carol")
     assert "your own" in chat.click("carol", "approve", held)["text"]
     assert chat.state(held) == "open"
@@ -152,7 +168,7 @@ def test_nobody_approves_their_own_call(chat: Chat) -> None:
 def test_a_link_ends_with_its_key(chat: Chat) -> None:
     chat.gate.issue("dave", kind=ActorKind.HUMAN, roles=("approver",))
     USERS["dave"] = "UDAVE"
-    assert chat.link("dave").status_code == 200
+    chat.link("dave")
     held = chat.held()
     chat.gate.revoke("dave")
     end = time.monotonic() + 300

@@ -12,6 +12,7 @@ from tests.kit.slack import SECRET, TEAM, SlackStub, signed
 
 SLACK = SlackStub()
 HOST = SLACK.origin
+LINK_CODE = HELD.replace("mut", "lnk")
 CLICK = SLACK.click("U001", "approve", HELD)
 NOW = datetime.now(UTC)
 
@@ -82,6 +83,13 @@ def test_a_click_and_a_command_say_who_wants_what() -> None:
     )
 
 
+def test_a_code_is_read_and_not_shown() -> None:
+    typed = read_request(SLACK.command("U001", f"link {LINK_CODE}"), team=TEAM, host=HOST)
+    assert typed is not None
+    assert (typed.user, typed.action, typed.code, typed.mutation_id) == ("U001", ChatAction.LINK, LINK_CODE, "")
+    assert LINK_CODE not in repr(typed)
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -94,6 +102,10 @@ def test_a_click_and_a_command_say_who_wants_what() -> None:
         SLACK.command("U001", "approve"),
         SLACK.command("U001", "approve mut_nosuch"),
         SLACK.command("U001", f"release {HELD}"),
+        SLACK.command("U001", "link"),
+        SLACK.command("U001", f"link {HELD}"),
+        SLACK.command("U001", f"approve {LINK_CODE}"),
+        SLACK.click("U001", "link", LINK_CODE),
     ],
 )
 def test_what_wants_nothing_of_us(body: bytes) -> None:

@@ -1,52 +1,77 @@
-"""The cookie of a sign-in cannot be made by anybody else, and is worth nothing elsewhere."""
+"""A session is a key of its own that ends with the standing key; only a standing key opens one."""
 
+import asyncio
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from starlette.requests import Request
 
-from gateway.doors.console.session import SessionCookies
+from gateway.doors.console.sealed_cookie import SealedCookie
+from gateway.doors.console.session import Sessions
+from gateway.errors import NotAllowed
+from gateway.model.caller import ActorKind, Caller
+from gateway.ports import Key
 
-COOKIES = SessionCookies(key=b"k" * 32, https=False)
-SECURE = SessionCookies(key=b"k" * 32, https=True)
-
-
-def scope(cookie: str, scheme: str = "http") -> dict[str, Any]:
-    return {"headers": [(b"cookie", cookie.encode("latin-1"))], "scheme": scheme}
-
-
-def pair(header: str) -> str:
-    return header.partition(";")[0]
+COOKIES = SealedCookie(key=b"k" * 32, https=False)
+ANA = Caller(actor="ana", kind=ActorKind.HUMAN, key_id="SNTL1", roles=("approver",), on_behalf_of="team")
 
 
-def test_a_cookie_names_its_key() -> None:
-    made = COOKIES.made("SNTS1A", 60, https=False)
-    assert made.endswith("; Path=/console; Max-Age=60; HttpOnly; SameSite=Lax")
-    assert COOKIES.key_id(scope(f"theme=dark; {pair(made)}; x=y")) == "SNTS1A"
-    assert COOKIES.key_id(scope(pair(COOKIES.ended(https=False)))) == ""
+@dataclass
+class Ring:
+    """A key ring that notes what it is asked for."""
+
+    issued: list[dict[str, Any]] = field(default_factory=list)
+    revoked: list[str] = field(default_factory=list)
+
+    async def issue(self, **given: Any) -> Key:
+        """A session key."""
+        self.issued.append(given)
+        return Key(id="SNTS1", secret="hidden", actor=given["actor"], kind=given["kind"])
+
+    async def revoke(self, key_id: str) -> None:
+        """Note it."""
+        self.revoked.append(key_id)
 
 
-def test_over_https_only_this_host_can_set_it() -> None:
-    made = SECURE.made("SNTS1A", 60, https=False)
-    assert made.startswith("__Host-sentinel-console=")
-    assert "; Path=/; Secure;" in made
-    assert SECURE.key_id(scope(pair(made))) == "SNTS1A"
-    assert COOKIES.key_id(scope(pair(made), "https")) == "SNTS1A"
-    assert SECURE.key_id(scope(pair(COOKIES.made("SNTS1A", 60, https=False)))) == ""
+def request(scheme: str = "http", cookie: str = "") -> Request:
+    headers = [(b"cookie", cookie.encode())] if cookie else []
+    return Request({"type": "http", "scheme": scheme, "headers": headers, "method": "GET", "path": "/"})
 
 
-@pytest.mark.parametrize("change", [lambda v: v.replace("1A", "1B"), lambda v: v[:-1] + "x", lambda v: v.partition(".")[0], lambda v: v + "ü"])  # fmt: skip
-def test_a_changed_cookie_names_nothing(change: Any) -> None:
-    name, _, value = pair(COOKIES.made("SNTS1A", 60, https=False)).partition("=")
-    assert COOKIES.key_id(scope(f"{name}={change(value)}")) == ""
+def opened(ring: Ring, caller: Caller, scheme: str = "http") -> Any:
+    sessions = Sessions(keys=ring, cookies=COOKIES, hours=2)  # type: ignore[arg-type]
+    return asyncio.run(sessions.opened(request(scheme), caller, "/console/claims", by="key"))
 
 
-def test_another_gateway_s_cookie_and_two_of_them_name_nothing() -> None:
-    own = pair(COOKIES.made("SNTS1A", 60, https=False))
-    assert SessionCookies(key=b"x" * 32, https=False).key_id(scope(own)) == ""
-    assert COOKIES.key_id(scope(f"{own}; {own}")) == ""
-    assert COOKIES.key_id(scope(f"{own}; {'x' * 5000}")) == ""
-    assert COOKIES.key_id({"headers": []}) == ""
+def test_a_session_has_what_its_key_has_and_ends_with_it() -> None:
+    ring = Ring()
+    answer = opened(ring, ANA)
+    [given] = ring.issued
+    assert (given["session_of"], given["roles"], given["on_behalf_of"]) == ("SNTL1", ("approver",), "team")
+    assert given["lasts"].total_seconds() == 7200
+    assert answer.headers["location"] == "/console/claims"
+    assert answer.headers["set-cookie"].startswith("sentinel-console=SNTS1.")
+    assert "hidden" not in str(answer.headers)
 
 
-def test_the_key_does_not_show() -> None:
-    assert "kkk" not in repr(COOKIES)
+def test_over_https_the_cookie_is_secure() -> None:
+    assert "; Secure;" in opened(Ring(), ANA, "https").headers["set-cookie"]
+
+
+def test_a_session_opens_no_session() -> None:
+    ring = Ring()
+    with pytest.raises(NotAllowed, match="standing key"):
+        opened(ring, Caller(actor="ana", kind=ActorKind.HUMAN, key_id="SNTSAAAAAAAAAAAAAAAA"))
+    assert ring.issued == []
+
+
+def test_signing_out_ends_the_key_of_the_cookie() -> None:
+    ring = Ring()
+    sessions = Sessions(keys=ring, cookies=COOKIES, hours=2)  # type: ignore[arg-type]
+    cookie = COOKIES.made("SNTS1", 60, https=False).partition(";")[0]
+    answer = asyncio.run(sessions.ended(request(cookie=cookie)))
+    assert ring.revoked == ["SNTS1"]
+    assert "Max-Age=0" in answer.headers["set-cookie"]
+    asyncio.run(sessions.ended(request()))
+    assert ring.revoked == ["SNTS1"]

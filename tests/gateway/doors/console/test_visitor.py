@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gateway.doors.console.session import SessionCookies
+from gateway.doors.console.sealed_cookie import SealedCookie
 from gateway.doors.console.visitor import Visitor, Visitors
 from gateway.model.caller import ActorKind
 from gateway.model.record import Stage
@@ -20,7 +20,7 @@ from tests.kit.doubles import NOW, FixedClock
 from tests.kit.gate import Gate
 
 SSO = ConsoleSettings(sso_header="x-forwarded-email", sso_peers=(ip_network("10.0.0.5/32"), ip_network("fd00::/8")))
-COOKIES = SessionCookies(key=b"k" * 32, https=False)
+COOKIES = SealedCookie(key=b"k" * 32, https=False)
 
 
 @dataclass

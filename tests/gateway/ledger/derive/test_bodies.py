@@ -23,6 +23,7 @@ def test_only_what_was_not_decided_changes_no_table() -> None:
         Stage.NOTIFIED,
         Stage.RESEND_ASKED,
         Stage.CHAT_LINKED,
+        Stage.CHAT_LINK_ASKED,
         *from_outside,
     }
 

@@ -1,0 +1,84 @@
+"""Finds the cards that a decision makes stale: those of the held call, and of its other holds that the same word decided."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from gateway.model.delivery import DeliveryState
+from gateway.model.record import Record, Stage
+from gateway.model.verdict import Verdict
+from gateway.ports import RecordQuery
+
+_MOST_HOLDS: Final = 50
+"""Earlier holds of the requester that are looked at, newest first, besides the one that was decided."""
+_MOST_BATCHES: Final = 200
+"""Batches after a hold in which its card is looked for. It is one of the first, unless the chat was down for days."""
+
+
+class CardLedger(Protocol):
+    """The ledger, as far as cards need it."""
+
+    async def records(self, query: RecordQuery) -> Sequence[Record]:
+        """The matching records."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownCard:
+    """A card that the chat took."""
+
+    held: Record
+    """The DECIDED record that it shows."""
+    message: str
+    """Where the chat has it, as `CHANNEL/TIME`; empty if the chat does not say that of what an incoming webhook posts."""
+
+
+async def shown_cards(ledger: CardLedger, deliveries: str, end: Record) -> Sequence[ShownCard]:
+    """The cards whose waiting this record of a decision ended, as far as the deliveries with this id say that they were shown."""
+    found: list[ShownCard] = []
+    for held in await _holds(ledger, end):
+        query = RecordQuery(
+            mutation_id=deliveries,
+            stage=Stage.NOTIFIED,
+            after_seq=held.seq,
+            limit=_MOST_BATCHES,
+            newest_first=False,
+        )
+        messages = dict.fromkeys(_messages(await ledger.records(query), held.seq))
+        found.extend(ShownCard(held=held, message=message) for message in messages)
+    return found
+
+
+async def _holds(ledger: CardLedger, end: Record) -> Sequence[Record]:
+    """The held call that was decided, and its other holds."""
+    own = await ledger.records(RecordQuery(mutation_id=end.mutation_id, stage=Stage.DECIDED, limit=1))
+    query = RecordQuery(
+        actor=str(end.body.get("requester", "")),
+        stage=Stage.DECIDED,
+        verdict=Verdict.HOLD.value,
+        before_seq=end.seq,
+        limit=_MOST_HOLDS,
+    )
+    others = [record for record in await ledger.records(query) if _same(record, end)]
+    return [*own, *(record for record in others if record.mutation_id != end.mutation_id)]
+
+
+def _same(held: Record, end: Record) -> bool:
+    """Whether one word decided both, by the ledger's rules: a rejection is about every hold of the call, a consent about its circumstances."""
+    decision: Any = held.body.get("decision") or {}
+    call: Any = held.body.get("call") or {}
+    waited = not decision.get("carried_out") and not decision.get("attached")
+    alike = waited and call.get("digest") == end.body.get("digest")
+    return alike and (end.stage is Stage.REJECTED or decision.get("binding") == end.body.get("binding"))
+
+
+def _messages(batches: Sequence[Record], seq: int) -> Sequence[str]:
+    """Where the chat has the cards of one record."""
+    results: list[Mapping[str, Any]] = [each for batch in batches for each in _results(batch)]
+    taken = [each for each in results if each["seq"] == seq and each["state"] == DeliveryState.DELIVERED]
+    return [str(each.get("message") or "") for each in taken]
+
+
+def _results(batch: Record) -> Sequence[Mapping[str, Any]]:
+    results: Any = batch.body.get("results")
+    return results or ()

@@ -1,0 +1,112 @@
+"""The chat as a receiver: a card for each held change, which is edited, or else answered, once the change is decided."""
+
+import ipaddress
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from gateway.model.record import Record
+from gateway.notices.card_closing import closing_of, decides
+from gateway.notices.change_lines import without_links
+from gateway.notices.notice import Notice
+from gateway.notices.slack_card import card
+from gateway.settings_notices import CHAT, SlackSettings
+from reconciler.notify.addresses import Network
+from reconciler.notify.post import Post
+from reconciler.notify.receivers import JSON_HEADERS, Sending
+from reconciler.notify.shown_cards import ShownCard
+from reconciler.notify.slack_post import SlackPost
+
+_SECONDS: Final = 10.0
+_POST: Final = "/api/chat.postMessage"
+_UPDATE: Final = "/api/chat.update"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlackReceiver:
+    """The chat where held changes are shown: with a bot's token through Slack's Web API, else through an incoming webhook."""
+
+    settings: SlackSettings
+    public_url: str
+    schedule: Sequence[float]
+
+    @property
+    def name(self) -> str:
+        """One for all chats."""
+        return CHAT
+
+    def fits(self, notice: Notice) -> bool:
+        """Whether a card is posted, or one that was posted may be stale now."""
+        return self.settings.fits(notice)
+
+    def ends_cards(self, record: Record) -> bool:
+        """Whether cards that were shown are over with this record."""
+        return decides(record)
+
+    def sendings(
+        self,
+        notice: Notice,  # noqa: ARG002  the port
+        record: Record,
+        now: datetime,  # noqa: ARG002  the port
+        shown: Sequence[ShownCard] = (),
+    ) -> Sequence[Sending]:
+        """The card; or the edits of those that are over, or one answer to them all. Nothing if none was shown."""
+        if not decides(record):
+            return [self._sending(_POST, self._card(record), channel=self.settings.channel)]
+        closing = closing_of(record)
+        edits = [self._edit(each, closing) for each in shown if each.message and self._token]
+        if len(edits) == len(shown):
+            return edits
+        return [*edits, self._sending(_POST, _answer(record, closing), channel=self.settings.channel)]
+
+    def open(self) -> Post:
+        """What sends to the chat."""
+        settings = self.settings
+        host = settings.api_host if self._token else settings.host
+        networks = [*map(ipaddress.ip_network, settings.private_addresses), *_own(host)]
+        if self._token:
+            return SlackPost(host.rstrip("/"), networks=networks, seconds=_SECONDS)
+        return Post(settings.webhook_url.get_secret_value(), networks=networks, seconds=_SECONDS)
+
+    @property
+    def _token(self) -> str:
+        return self.settings.bot_token.get_secret_value()
+
+    def _edit(self, shown: ShownCard, closing: str) -> Sending:
+        channel, _, time = shown.message.partition("/")
+        return self._sending(_UPDATE, self._card(shown.held, closing), channel=channel, ts=time)
+
+    def _card(self, held: Record, closing: str = "") -> dict[str, Any]:
+        longest = timedelta(hours=self.settings.longest_grant_hours)
+        return card(held, longest_grant=longest, public_url=self.public_url, closing=closing)
+
+    def _sending(self, method: str, document: dict[str, Any], **place: str) -> Sending:
+        """One request. Nothing signs it: the URL of an incoming webhook is its secret, or the token is."""
+        if not self._token:
+            return Sending(body=json.dumps(document, ensure_ascii=False).encode(), headers=JSON_HEADERS)
+        whole = {**document, **place, "unfurl_links": False, "unfurl_media": False}
+        headers = {**JSON_HEADERS, "content-type": "application/json; charset=utf-8"}
+        return Sending(
+            body=json.dumps(whole, ensure_ascii=False).encode(),
+            headers={**headers, "authorization": f"Bearer {self._token}"},
+            path=method,
+        )
+
+
+def _answer(record: Record, closing: str) -> dict[str, Any]:
+    """A message below the cards: what an incoming webhook posts cannot be edited."""
+    text = f"{record.mutation_id} waits no longer. {closing}"
+    return {
+        "text": without_links(text),
+        "blocks": [{"type": "section", "text": {"type": "plain_text", "text": text, "emoji": False}}],
+    }
+
+
+def _own(host: str) -> list[Network]:
+    """The network of this machine, if the chat is on it: then the settings say so."""
+    if urlsplit(host).scheme == "https":
+        return []
+    return [ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1/128")]

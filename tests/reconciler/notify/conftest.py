@@ -1,0 +1,19 @@
+"""The ledger of the suites about notices, once for each database."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from gateway.ledger.ledger import SqlLedger, open_ledger
+from tests.kit.sealed import KEYS
+from tests.kit.stores import postgres, postgres_url, store_url
+
+__all__ = ["postgres", "postgres_url", "store_url"]
+
+
+@pytest.fixture
+async def ledger(store_url: str) -> AsyncIterator[SqlLedger]:
+    """An open ledger. Whatever a test did with it, all its tables must follow from its records."""
+    async with open_ledger(store_url, KEYS) as opened:
+        yield opened
+        await opened.verify()

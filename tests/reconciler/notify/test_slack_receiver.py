@@ -1,0 +1,145 @@
+"""The chat as a receiver: what is posted, edited or answered."""
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from slack_sdk.models.blocks import Block
+
+from gateway.model.record import Record, Stage
+from gateway.notices.content import notice_of
+from gateway.settings_notices import SlackSettings
+from reconciler.notify.post import PostAnswer
+from reconciler.notify.receivers import Sending
+from reconciler.notify.shown_cards import ShownCard
+from reconciler.notify.slack_receiver import SlackReceiver
+from tests.kit.held import HELD, effect, held_record, record
+from tests.kit.hook import HookStub, receiving
+
+pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+SIGNED = {"signing_secret": "s" * 32, "team": "T1"}
+BOT = {"bot_token": "xoxb-token", "channel": "C0001"}
+HOOK = {"webhook_url": "https://hooks.slack.com/services/T/B/x"}
+REJECTED = record(Stage.REJECTED, {"reason": "not now", "requester": "agent-1", "door": "console"})
+
+
+def slack(**given: Any) -> SlackReceiver:
+    settings = SlackSettings.model_validate({**SIGNED, **given})
+    return SlackReceiver(settings=settings, public_url="https://s.example", schedule=(1.0,))
+
+
+def sent(receiver: SlackReceiver, of: Record, *messages: str) -> list[Sending]:
+    notice = notice_of(of)
+    assert notice is not None
+    shown = [ShownCard(held=held_record(), message=message) for message in messages]
+    return list(receiver.sendings(notice, of, datetime.now(UTC), shown))
+
+
+def document(sending: Sending) -> dict[str, Any]:
+    parsed: dict[str, Any] = json.loads(sending.body)
+    for block in Block.parse_all(parsed["blocks"]):
+        block.validate_json()
+    return parsed
+
+
+def kinds(sending: Sending) -> set[str]:
+    return {block["type"] for block in document(sending)["blocks"]}
+
+
+async def test_a_card_is_posted_to_the_chat_of_the_settings() -> None:
+    with receiving(HookStub()) as stub:
+        origin = f"http://127.0.0.1:{stub.port}"
+        made = slack(host=origin, webhook_url=f"{origin}/services/T/B/x")
+        held = held_record()
+        notice = notice_of(held)
+        assert notice is not None
+        assert made.fits(notice)
+        assert not made.fits(replace(notice, stack="", type=notice.type.SETTLED))
+        post = made.open()
+        [sending] = sent(made, held)
+        assert await post.send(sending.body, sending.headers, sending.path) == PostAnswer(status=200)
+        await post.close()
+        [received] = stub.received
+        assert received.path == "/services/T/B/x"
+        assert Block.parse_all(received.document["blocks"])
+        assert not {"webhook-signature", "authorization"} & set(received.headers)
+
+
+def test_rights_are_shown_without_buttons() -> None:
+    made = slack()
+    [sending] = sent(made, held_record(effect("aws_iam_role.a", "inline_policy")))
+    assert "actions" not in kinds(sending)
+    assert made.name == "chat-slack"
+
+
+async def test_the_chat_may_be_on_this_machine_only_if_the_settings_say_so() -> None:
+    for given in (
+        {"host": "https://127.0.0.1", "webhook_url": "https://127.0.0.1/x"},
+        {"api_host": "https://127.0.0.1", **BOT},
+    ):
+        post = slack(**given).open()
+        assert "nothing was sent" in (await post.send(b"{}", {}, "/x")).error
+        await post.close()
+
+
+def test_with_a_token_the_card_is_posted_by_the_bot_to_its_channel() -> None:
+    [sending] = sent(slack(**BOT), held_record())
+    assert sending.path == "/api/chat.postMessage"
+    assert sending.headers["authorization"] == "Bearer xoxb-token"
+    posted = document(sending)
+    assert (posted["channel"], "ts" in posted, "actions" in kinds(sending)) == ("C0001", False, True)
+    assert "xoxb" not in sending.body.decode()
+
+
+def test_every_card_that_is_over_is_edited_to_ask_for_nothing() -> None:
+    first, second = sent(slack(**BOT), REJECTED, "C0001/1.0", "C0002/2.5")
+    assert [(each.path, document(each)["channel"], document(each)["ts"]) for each in (first, second)] == [
+        ("/api/chat.update", "C0001", "1.0"),
+        ("/api/chat.update", "C0002", "2.5"),
+    ]
+    assert not {"actions", "input"} & kinds(first)
+    assert "Rejected by agent-1 in the console: not now" in first.body.decode()
+
+
+def test_what_cannot_be_edited_is_answered_once() -> None:
+    [answer] = sent(slack(**HOOK), REJECTED, "", "")
+    assert (answer.path, "authorization" in answer.headers, kinds(answer)) == ("", False, {"section"})
+    assert document(answer)["text"].startswith(f"{HELD} waits no longer. Rejected by agent-1 in the console: not now")
+    edit, posted = sent(slack(**BOT), REJECTED, "C0001/1.0", "")
+    assert (edit.path, posted.path, document(posted)["channel"]) == (
+        "/api/chat.update",
+        "/api/chat.postMessage",
+        "C0001",
+    )
+
+
+def test_an_answer_places_no_link_and_mentions_nobody() -> None:
+    evil = record(Stage.REJECTED, {"reason": "<!channel> <https://evil.example|ours>", "requester": "agent-1"})
+    [answer] = sent(slack(**HOOK), evil, "")
+    assert "<" not in document(answer)["text"]
+    assert document(answer)["blocks"][0]["text"]["type"] == "plain_text"
+
+
+@pytest.mark.parametrize("given", [BOT, HOOK])
+def test_where_no_card_was_shown_nothing_is_said(given: dict[str, str]) -> None:
+    assert sent(slack(**given), REJECTED) == []
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        (REJECTED, True),
+        (record(Stage.BROKE_GLASS, {"requester": "agent-1", "reason": "fire"}), True),
+        (record(Stage.APPROVED, {"requester": "agent-1", "missing": 0}), True),
+        (record(Stage.APPROVED, {"requester": "agent-1", "missing": 1}), False),
+        (record(Stage.SETTLED, {"outcome": "applied"}), False),
+    ],
+)
+def test_a_decision_is_told_once_it_is_one(end: Record, *, told: bool) -> None:
+    notice = notice_of(end)
+    assert notice is not None
+    assert slack(**HOOK).fits(notice) is told
+    assert slack(**HOOK).ends_cards(end) is told
+    assert not slack(**HOOK, stacks=["other"]).fits(notice)
