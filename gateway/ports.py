@@ -253,11 +253,10 @@ class RecordQuery:
     verdict: str = ""
     mutation_id: str = ""
     key_id: str = ""
-    """Id of the key that the request was signed with."""
     refused: bool = False
     """Only what was refused: denied, or turned away before a decision."""
-    no_evidence: bool = False
-    """Only decisions on a motive without evidence, or without a motive."""
+    no_evidence: bool = False  # only decisions on a motive without evidence, or without a motive
+    left: bool = False  # only the newest report of the reconciler about a mutation, if it leaves something to a human
     since: datetime | None = None
     until: datetime | None = None
     after_seq: int = 0

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Select, and_, bindparam, or_, select
 
 from gateway.context.known import HistoryQuery, SentChange
 from gateway.ledger.serialize import canonical_text
-from gateway.ledger.statements import Among, Query, Session, SqlValue, columns
+from gateway.ledger.statements import Among, Query, Session, SqlValue, columns, tested
 from gateway.ledger.states import AttemptState
 from gateway.ledger.tables import APPROVALS, ATTEMPTS, RECORDS, RESOURCES
 from gateway.ledger.timestamps import from_text
@@ -72,7 +72,7 @@ _OF_RESOURCE: Final = Query(_changes(of_attribute=False), ChangeRow)
 _OF_ATTRIBUTE: Final = Query(_changes(of_attribute=True), ChangeRow)
 _RECONCILED: Final = Query(
     select(*columns(RECORDS, ReconciledRow))
-    .where(Among(RECORDS.c.mutation_id, "mutations"), RECORDS.c.stage == Stage.RECONCILED.value)
+    .where(Among(RECORDS.c.mutation_id, "mutations"), tested(RECORDS.c.stage) == Stage.RECONCILED.value)
     .order_by(RECORDS.c.seq),
     ReconciledRow,
 )

@@ -15,14 +15,14 @@ from gateway.ledger.chain import UNKEYED, ChainRow, verified_records
 from gateway.ledger.export_positions import first_keyed
 from gateway.ledger.rows import ChainEndRow
 from gateway.ledger.serialize import canonical_text
-from gateway.ledger.statements import Among, Session, Statement
+from gateway.ledger.statements import Among, Session, Statement, tested
 from gateway.ledger.tables import RECORDS, RESOURCES
 from gateway.model.record import Stage
 
 _PAGE: Final = 500
 _DECIDED_BODIES: Final = Statement(
     select(RECORDS.c.mutation_id, RECORDS.c.body).where(
-        Among(RECORDS.c.mutation_id, "ids"), RECORDS.c.stage == Stage.DECIDED.value
+        Among(RECORDS.c.mutation_id, "ids"), tested(RECORDS.c.stage) == Stage.DECIDED.value
     )
 )
 _RESOURCES: Final = Statement(

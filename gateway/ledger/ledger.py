@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from gateway.doubt_ports import Doubt
-from gateway.ledger import approvals, budgets, consents, doubts, leases, queries, stops
+from gateway.ledger import approvals, budgets, consents, doubts, leases, queries, record_search, stops
 from gateway.ledger.anchor import Anchor
 from gateway.ledger.answers import answered
 from gateway.ledger.blame import Blame, blame
@@ -220,7 +220,7 @@ class SqlLedger:
 
     async def records(self, query: RecordQuery) -> Sequence[Record]:
         """The records that match; at most `queries.MAX_PAGE`."""
-        return await self._query_reader.read(lambda connection: queries.records(connection, query))
+        return await self._query_reader.read(lambda connection: record_search.records(connection, query))
 
     async def changed_since(self, seq: int) -> tuple[int, Sequence[str]]:
         """The number of the last record looked at, and the mutations of those after `seq`; for -1 only the number of the last record."""

@@ -10,7 +10,7 @@ from gateway.errors import LedgerUnavailable
 if TYPE_CHECKING:
     from alembic.config import Config
 
-HEAD = "v0012"
+HEAD = "v0013"
 """The newest revision, so that opening a current database loads no migration."""
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Select, func, select
 
 from gateway.ledger.queries import MAX_PAGE
+from gateway.ledger.record_kinds import RecordKind
 from gateway.ledger.rows import SignalRow
 from gateway.ledger.statements import columns
 from gateway.ledger.tables import RECORDS, SIGNALS
@@ -34,7 +35,10 @@ def list_signals(connection: Connection, query: SignalQuery) -> Sequence[Signal]
 
 def signals_version(connection: Connection) -> int:
     """The number of the latest record about a signal; 0 if there is none."""
-    latest = select(func.max(RECORDS.c.seq)).where(RECORDS.c.stage == Stage.SIGNALLED.value)
+    # The whole kind, so that the end of its list in the index is read, and not the list.
+    kind = RecordKind(stage=Stage.SIGNALLED.value, verdict="", intent="", motivation="")
+    conditions = (RECORDS.c[name] == value for name, value in kind._asdict().items())
+    latest = select(func.max(RECORDS.c.seq)).where(*conditions)
     return int(connection.execute(latest).scalar() or 0)
 
 

@@ -22,6 +22,7 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeEngine
 from sqlmodel import Field, SQLModel
 
+from gateway.ledger.record_indexes import record_indexes
 from gateway.ledger.states import ApprovalState, AttemptState
 
 TEXT: TypeEngine[str] = String().with_variant(String(collation="C"), "postgresql")
@@ -53,15 +54,7 @@ class RecordTable(LedgerTable, table=True):
     """The records. Triggers refuse to change or delete one."""
 
     __tablename__ = "records"
-    __table_args__ = (
-        Index("records_by_actor", "actor", "seq"),
-        Index("records_by_motive", "intent", "motivation", "seq"),
-        Index("records_by_motivation", "motivation", "seq"),
-        Index("records_by_stage", "stage", "seq"),
-        Index("records_by_verdict", "verdict", "seq"),
-        Index("records_by_mutation", "mutation_id", "seq"),
-        Index("records_by_time", "at", "seq"),
-    )
+    __table_args__ = record_indexes()
 
     seq: int = Field(primary_key=True, sa_type=SEQ, sa_column_kwargs={"autoincrement": False})
     version: int
@@ -102,6 +95,8 @@ class ClaimTable(LedgerTable, table=True):
         Index("claims_open_by_actor", "actor", "motivation", "until", sqlite_where=_OPEN, postgresql_where=_OPEN),
         Index("claims_superseded", "ended_by", sqlite_where=_SUPERSEDED, postgresql_where=_SUPERSEDED),
         Index("claims_proven", "id", sqlite_where=_PROVEN, postgresql_where=_PROVEN),
+        Index("claims_by_time", "since", "id"),
+        Index("claims_open_by_time", "since", "id", sqlite_where=_OPEN, postgresql_where=_OPEN),
     )
 
     id: str = Field(primary_key=True, sa_type=TEXT)
@@ -187,7 +182,12 @@ class HoldTable(LedgerTable, table=True):
     """The held mutations, which wait for a human."""
 
     __tablename__ = "holds"
-    __table_args__ = (Index("holds_by_call", "actor", "call_digest"), Index("holds_by_state", "state", "at"))
+    __table_args__ = (
+        Index("holds_by_call", "actor", "call_digest"),
+        Index("holds_by_state", "state", "at", "mutation_id", "stack"),
+        Index("holds_by_time", "at", "mutation_id", "stack"),
+        Index("holds_by_actor", "actor", "at", "mutation_id"),
+    )
 
     mutation_id: str = Field(primary_key=True, sa_type=TEXT)
     at: str = Field(sa_type=TEXT)

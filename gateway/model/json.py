@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """A value that JSON can hold."""
@@ -24,8 +24,11 @@ def to_json(value: object) -> Json:
 
     Raises TypeError for any other type, so that nothing is stored by accident.
     """
-    if type(value) in _PLAIN:
+    kind = type(value)
+    if kind in _PLAIN:
         return value  # type: ignore[return-value]  # one of the types that JSON has
+    if kind is dict or kind is list:
+        return _copied(value)
     match value:
         case None | bool() | int() | float() | str():
             return value
@@ -44,6 +47,13 @@ def to_json(value: object) -> Json:
         case _:
             message = f"a {type(value).__name__} has no JSON form"
             raise TypeError(message)
+
+
+def _copied(value: Any) -> Json:
+    """A dict or a list of JSON, which most values are: to ask for them first takes half the time."""
+    if type(value) is list:
+        return [item if type(item) in _PLAIN else to_json(item) for item in value]
+    return {str(key): item if type(item) in _PLAIN else to_json(item) for key, item in value.items()}
 
 
 def canonical(value: object) -> bytes:

@@ -6,9 +6,11 @@ real browser at 1,000 records a second: how busy its main thread is, how its hea
 
 import argparse
 import logging
+import subprocess
+import sys
 import tempfile
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -16,29 +18,51 @@ from typing import Any
 
 import structlog
 from playwright.sync_api import CDPSession, Page
+from sqlalchemy import insert
 
 from gateway.doors.console.static_files import static_files
+from gateway.ledger.serialize import canonical_text, claim_to_row
+from gateway.ledger.statements import Statement, Values
+from gateway.ledger.tables import CLAIMS, HOLDS
+from gateway.ledger.timestamps import to_text
 from gateway.ledger.transaction import Transaction
 from gateway.model.caller import ActorKind
-from gateway.model.json import Json
-from gateway.model.record import Record, Stage
+from gateway.model.claim import Claim
+from gateway.model.hold import HoldState
+from gateway.model.ids import new_id
 from tests.bench.figure import quantile, show
+from tests.bench.records import append_records
 from tests.kit.chromium import a_browser, a_page
-from tests.kit.console import held, visitor
+from tests.kit.console import PROPOSAL, held, visitor
 from tests.kit.gate import Gate
 
 _AT_ONCE = 1_000
 _ROUNDS = 15
+_COUNT_MESSAGES = """() => {
+  window.messages = 0;
+  new MutationObserver(() => { window.messages += 1; }).observe(document.getElementById("count"), { childList: true });
+}"""
 _SECONDS = 20
 RESOURCE = "aws_autoscaling_group.kafka_consumer"
+_CLAIM = Statement(insert(CLAIMS))
+_HOLD = Statement(insert(HOLDS))
 PAGES = {
     "feed": "feed",
     "feed_of_an_actor": "feed?actor=actor-13",
+    "feed_of_an_actor_and_stage": "feed?actor=actor-13&stage=decided",
+    "feed_of_a_stranger": "feed?actor=nobody&stage=decided",
+    "feed_of_refusals": "feed?refused=true",
+    "feed_without_evidence": "feed?no_evidence=true",
+    "feed_of_a_motive": "feed?intent=cost&verdict=deny",
+    "feed_of_nothing": "feed?stage=settled&verdict=deny",
+    "feed_of_many_resources": "feed?resource=aws_",
     "feed_of_a_resource": "feed?resource=aws_sqs_queue.q77",
     "feed_deep": "feed?before=1000",
     "approvals": "approvals",
+    "approvals_all": "approvals?state=all",
     "mutation": "",
     "claims": "claims",
+    "claims_all": "claims?every=true",
     "resource": f"resource?address={RESOURCE}",
     "drift": "drift",
     "write_back": "write-back",
@@ -58,56 +82,84 @@ def main() -> None:
         gate.issue("ana", kind=ActorKind.HUMAN, roles=("approver", "operator"))
         gate.issue("actor-13")
         _grow(gate, arguments.records)
-        mutation = [held(gate) for _ in range(12)][-1]
+        mutation = [_held(gate, number) for number in range(12)][-1]
         _pages(gate, arguments.records, mutation)
         _live(gate)
 
 
-def _body(number: int) -> dict[str, Json]:
-    """A decision as large as most."""
-    address = f"aws_sqs_queue.q{number % 1_009}"
-    effect: Json = {"address": address, "attribute": "tags", "action": "set", "value": number, "before": None}
-    finding: Json = {
-        "check": "bounds",
-        "verdict": "deny",
-        "rule": "bounds.max",
-        "reason": "Too high.",
-        "address": address,
-    }
-    return {
-        "caller": {"kind": "agent"},
-        "call": {"service": "sqs", "operation": "TagQueue", "parameters": {"padding": "x" * 700}},
-        "motive": {"intent": "cost", "motivation": "budget", "text": "", "evidence": [], "wanted_seconds": None},
-        "effects": [effect],
-        "decision": {"verdict": "deny", "findings": [finding], "mode": "enforce"},
-    }
-
-
-def _append(transaction: Transaction, start: int, count: int) -> None:
-    now = datetime.now(UTC)
-    for number in range(start, start + count):
-        record = Record(
-            stage=Stage.DECIDED, at=now, mutation_id=f"mut_{number}", actor=f"actor-{number % 97}", body=_body(number)
-        )
-        transaction.append(record, resources=[(f"aws_sqs_queue.q{number % 1_009}", "tags")])
-
-
 def _grow(gate: Gate, records: int) -> None:
+    """Records; a claim for each third one, of which the newest thousand are open; a held call for each twentieth, all answered."""
     for start in range(0, records, _AT_ONCE):
-        gate.run(gate.ledger.write(partial(_append, start=start, count=_AT_ONCE)))
+        gate.run(gate.ledger.write(partial(append_records, start=start, count=_AT_ONCE)))
+    since = datetime.now(UTC) - timedelta(days=30)
+    for start in range(0, records // 3, _AT_ONCE):
+        rows = [_claim(number, since, records // 3 - _AT_ONCE) for number in range(start, start + _AT_ONCE)]
+        gate.run(gate.ledger.write(partial(_insert, _CLAIM, rows)))
+    _held(gate, -1)
+    summary = canonical_text(gate.run(gate.ledger.holds(state=HoldState.OPEN, actor="", stack="", limit=1))[0].summary)
+    for start in range(0, records // 20, _AT_ONCE):
+        rows = [_hold(number, since, summary) for number in range(start, start + _AT_ONCE)]
+        gate.run(gate.ledger.write(partial(_insert, _HOLD, rows)))
+
+
+def _held(gate: Gate, number: int) -> str:
+    """A held call, different from the others; its mutation."""
+    return held(gate, parameters={**PROPOSAL["parameters"], "Name": f"bench{number}"})
+
+
+def _insert(statement: Statement, rows: list[Values], transaction: Transaction) -> None:
+    transaction.change_each(statement, rows)
+
+
+def _claim(number: int, since: datetime, ended: int) -> Values:
+    claim = Claim(
+        id=new_id("clm"),
+        mutation_id=f"mut_{number}",
+        address=f"aws_sqs_queue.q{number % 1_009}",
+        attribute=f"tags.t{number}",
+        value=number,
+        actor=f"actor-{number % 97}",
+        kind=ActorKind.AGENT,
+        motive=None,
+        since=since + timedelta(seconds=number),
+        until=None,
+    )
+    at = to_text(since + timedelta(seconds=number + 1))
+    return claim_to_row(claim) | {"unsettled": 0} | ({"ended_at": at, "end": "superseded"} if number < ended else {})
+
+
+def _hold(number: int, since: datetime, summary: str) -> Values:
+    return {
+        "mutation_id": f"mut_{number}",
+        "at": to_text(since + timedelta(seconds=number)),
+        "actor": f"actor-{number % 97}",
+        "on_behalf_of": "",
+        "stack": "kafka",
+        "call_digest": f"{number:064x}",
+        "summary": summary,
+        "state": "rejected",
+        "binding": "",
+    }
 
 
 def _pages(gate: Gate, records: int, mutation: str) -> None:
     """The time from a request to the end of its answer within the gateway; the floor is the page that says there is no such page."""
     cookie = "; ".join(f"{each.name}={each.value}" for each in visitor(gate, "ana").cookies.jar)
 
-    def p50(path: str) -> float:
-        times = [gate.run(_served(gate, path, cookie))[0] for _ in range(_ROUNDS + 1)]
-        return quantile(times[1:], 0.5) * 1e3
+    def p50(path: str) -> tuple[float, float]:
+        """Passed and processor time. The gateway is this process, and does nothing else meanwhile."""
+        gate.run(_served(gate, path, cookie))
+        passed, used = [], []
+        for _ in range(_ROUNDS):
+            before = time.process_time()
+            passed.append(gate.run(_served(gate, path, cookie))[0] * 1e3)
+            used.append((time.process_time() - before) * 1e3)
+        return quantile(passed, 0.5), quantile(used, 0.5)
 
-    floor = p50("nothing")
+    floors = p50("nothing")
     for name, path in {**PAGES, "mutation": f"mutations/{mutation}"}.items():
-        show(f"console.page.{name}.p50", p50(path), "ms", floor=floor, n=records)
+        for kind, value, floor in zip(("p50", "cpu"), p50(path), floors, strict=True):
+            show(f"console.page.{name}.{kind}", value, "ms", floor=floor, n=records)
     size = gate.run(_served(gate, "feed", cookie))[1]
     first = size + sum(len(file.content) for file in static_files().values())
     show("console.first_load", first / 1024, "KB", n=len(static_files()) + 1)
@@ -146,36 +198,50 @@ async def _served(gate: Gate, path: str, cookie: str) -> tuple[float, int]:
 
 
 def _live(gate: Gate) -> None:
-    """What an open feed costs a browser: while nothing happens, and at a thousand records a second."""
+    """What an open feed costs a browser: while nothing happens, and at a thousand records a second, by another process."""
     with a_browser() as browser, a_page(browser, gate, "ana") as page:
         page.goto("/console/feed")
         page.wait_for_timeout(3_000)
         measured = page.context.new_cdp_session(page)
         measured.send("Performance.enable", {"timeDomain": "threadTicks"})
-        show("console.idle.busy", _busy(page, measured, _SECONDS, lambda _: None), "share", n=_SECONDS)
-        heap = _heap(measured)
-        written = 0
-
-        def write(_: float) -> None:
-            nonlocal written
-            start = 2_000_000 + written
-            gate.run(gate.ledger.write(lambda transaction: _append(transaction, start, 250)))
-            written += 250
-
-        show("console.feed.busy", _busy(page, measured, _SECONDS, write), "share", n=written)
-        middle = _heap(measured)
-        _busy(page, measured, _SECONDS, write)
-        show("console.feed.heap", _heap(measured), "MB", floor=middle, n=written)
+        show("console.idle.busy", _busy(page, measured, _SECONDS), "share", n=_SECONDS)
+        heap, before = _heap(measured), _told(page)
+        command = [
+            sys.executable,
+            "-m",
+            "tests.bench.records",
+            str(gate.data or gate.directory / "data"),
+            "--first",
+            "2000000",
+        ]
+        with subprocess.Popen([*command, "--seconds", str(3 * _SECONDS)], stdout=subprocess.PIPE, text=True) as writer:
+            while _told(page) == before:
+                page.wait_for_timeout(50)
+            page.evaluate(_COUNT_MESSAGES)
+            began, first = time.monotonic(), _told(page)
+            show("console.feed.busy", _busy(page, measured, _SECONDS), "share", n=_SECONDS)
+            middle = _heap(measured)
+            _busy(page, measured, _SECONDS)
+            arrived, passed = _told(page) - first, time.monotonic() - began
+            show("console.feed.arrived", arrived / passed, "records/s", n=arrived)
+            messages = int(page.evaluate("window.messages"))
+            show("console.feed.messages", messages / passed, "messages/s", n=messages)
+            show("console.feed.heap", _heap(measured), "MB", floor=middle, n=arrived)
+            written, seconds = (float(each) for each in writer.communicate()[0].split())
+        show("console.feed.written", written / seconds, "records/s", n=int(written))
         show("console.feed.heap_at_rest", heap, "MB", n=1)
-        assert "new since" in page.locator("#count").inner_text()
 
 
-def _busy(page: Page, measured: CDPSession, seconds: int, four_times_a_second: Any) -> float:
+def _told(page: Page) -> int:
+    """How many new records the page says there are since it was opened."""
+    words = page.locator("#count").inner_text().partition(" new since")[0].replace(",", "")
+    return int(words) if words else 0
+
+
+def _busy(page: Page, measured: CDPSession, seconds: int) -> float:
     """The share of the time in which the page's main thread used a processor."""
     began, before = time.monotonic(), _metrics(measured)
-    while (passed := time.monotonic() - began) < seconds:
-        four_times_a_second(passed)
-        page.wait_for_timeout(max(1.0, 250 - (time.monotonic() - began - passed) * 1e3))
+    page.wait_for_timeout(seconds * 1e3)
     return (_metrics(measured)["TaskDuration"] - before["TaskDuration"]) / (time.monotonic() - began)
 
 

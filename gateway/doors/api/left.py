@@ -12,15 +12,15 @@ from gateway.ports import LedgerQueries, RecordQuery
 from gateway.time_box_ports import TimeBoxLedger
 
 MOST_RECORDS = 10_000
-"""How many of the newest reports of the reconciler are looked at."""
+"""How many reports of the reconciler that leave something are shown, the newest."""
 
 
 async def left_to_humans(
     queries: LedgerQueries, doubts: DoubtLedger, boxes: TimeBoxLedger | None = None, *, actor: str = ""
 ) -> list[dict[str, Any]]:
     """What is left to humans now, newest first; with `actor`, only of that actor's mutations. Raises `errors.LedgerUnavailable`."""
-    query = RecordQuery(stage=Stage.RECONCILED, actor=actor, limit=MOST_RECORDS)
-    unwritten = [entry for record in newest_of_each(await queries.records(query)) for entry in _unwritten(record)]
+    query = RecordQuery(stage=Stage.RECONCILED, left=True, actor=actor, limit=MOST_RECORDS)
+    unwritten = [entry for record in await queries.records(query) for entry in _unwritten(record)]
     unsettled = [
         _unsettled(records[0])
         for doubt in await doubts.in_doubt()
@@ -65,14 +65,6 @@ def _kept(part: TimeBoxPart, record: Record | None) -> dict[str, Any]:
         "goes_back_to": to_json(part.base),
         "reason": str(record.body.get("reason", "")) if record else "",
     }
-
-
-def newest_of_each(records: Sequence[Record]) -> list[Record]:
-    """The newest record of each mutation, from records with the newest first: a later report of the reconciler replaces an earlier one."""
-    newest: dict[str, Record] = {}
-    for record in records:
-        newest.setdefault(record.mutation_id, record)
-    return list(newest.values())
 
 
 def _settled_query(mutation_id: str, actor: str) -> RecordQuery:

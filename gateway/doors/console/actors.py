@@ -18,8 +18,7 @@ from gateway.model.record import Stage
 from gateway.model.stop import StopScope
 
 _RECENT: Final = 50
-_COUNTED: Final = 100
-"""Records whose verdicts are counted. They are asked for by actor alone, which the ledger finds at once among a million."""
+"""Records, claims and held calls that the page of an actor shows. Of these records the verdicts are counted."""
 
 
 async def actors(visit: Visit) -> Response:
@@ -91,14 +90,14 @@ async def _one(visit: Visit, problem: str, status: int) -> Response:
     name = visit.request.path_params["actor"]
     budgets, recent, claims, holds = await asyncio.gather(
         visit.api.get("/budgets", actor=name),
-        visit.api.get("/records", actor=name, limit=_COUNTED),
+        visit.api.get("/records", actor=name, limit=_RECENT),
         visit.api.get("/claims", actor=name, limit=_RECENT),
         visit.api.get("/holds", actor=name, limit=_RECENT),
     )
     values = {
         "who": name,
         "budget": next(iter(budgets["budgets"]), None),
-        "rows": [feed_row(record) for record in recent["records"][:_RECENT]],
+        "rows": [feed_row(record) for record in recent["records"]],
         "counted": _counted(recent["records"]),
         "newest": len(recent["records"]),
         "claims": claims["claims"],

@@ -36,4 +36,4 @@ def test_the_body_decides(record: Record, by_key: bool, bare: bool) -> None:
 def test_other_queries_look_into_no_body() -> None:
     assert fits_body(RecordQuery(actor="a", refused=True)) is None
     assert body_conditions(RecordQuery(actor="a")) == []
-    assert len(body_conditions(RecordQuery(refused=True))) == 1
+    assert len(body_conditions(RecordQuery(key_id=KEY, no_evidence=True))) == 2

@@ -1,0 +1,55 @@
+"""Merges sorted lists of record numbers inside the database, which reads of each list only as far as it is asked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from sqlalchemy import Connection, text
+
+from gateway.ledger.statements import SqlValue, Values
+from gateway.ports import RecordQuery
+
+LAST: Final = 2**63 - 1
+"""The largest number of a record that can be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SortedList:
+    """The rows of a table that have these values in these columns: an index has them by record number."""
+
+    table: str
+    equal: Values = field(default_factory=dict)
+    condition: str = ""
+    """SQL of ours, without parameters: of the rows that meet it there is an index."""
+    tested: Values = field(default_factory=dict)
+    """Values of columns of the record. No index is chosen by them: each row of the list is tested."""
+
+    def select(self, number: int, values: dict[str, SqlValue]) -> str:
+        """The numbers as a SELECT. Its parameters have the number of the list in their names, and are added to `values`."""
+        values |= {f"{column}_{number}": value for column, value in {**self.equal, **self.tested}.items()}
+        conditions = [self.condition.replace(":", r"\:")] if self.condition else []
+        conditions += [f"{column} = :{column}_{number}" for column in self.equal]
+        conditions += ["seq > :after", "seq < :before", *self._test(number)]
+        return f"SELECT seq FROM {self.table} WHERE {' AND '.join(conditions)}"  # noqa: S608  names and conditions are ours
+
+    def _test(self, number: int) -> list[str]:
+        """The conditions for what is tested, of a form that no index fits."""
+        tests = [f"coalesce(records.{column}, '') = :{column}_{number}" for column in self.tested]
+        if not tests or self.table == "records":
+            return tests
+        same = f"records.seq = {self.table}.seq"
+        return [f"EXISTS (SELECT 1 FROM records WHERE {' AND '.join([same, *tests])})"]  # noqa: S608  the same
+
+
+def merged(connection: Connection, lists: Sequence[SortedList], query: RecordQuery, most: int) -> list[int]:
+    """The first numbers in the lists between those of the query, in its order and each once; none only if there are no more."""
+    if not lists:
+        return []
+    values: dict[str, SqlValue] = {"after": query.after_seq, "before": query.before_seq or LAST}
+    order = f"ORDER BY seq {'DESC' if query.newest_first else 'ASC'} LIMIT {most:d}"
+    selects = [each.select(number, values) for number, each in enumerate(lists)]
+    if connection.dialect.name != "sqlite":
+        # SQLite merges the lists row by row. PostgreSQL would read them whole, so each has a limit of its own.
+        selects = [f"({select} {order})" for select in selects]
+    statement = text(f"SELECT seq FROM ({' UNION ALL '.join(selects)}) AS lists {order}")  # noqa: S608  the lists' own SQL
+    return list(dict.fromkeys(connection.execute(statement, values).scalars()))

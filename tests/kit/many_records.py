@@ -1,0 +1,87 @@
+"""Fills a ledger with records of many kinds, actors and resources, and tells without SQL which of them fit a query."""
+
+import random
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Final
+
+from gateway.ledger.ledger import SqlLedger
+from gateway.ledger.transaction import Transaction
+from gateway.model.json import Json
+from gateway.model.motive import Intent, Motivation, Motive
+from gateway.model.record import Record, Stage
+from gateway.ports import RecordQuery
+
+NOON: Final = datetime(2026, 3, 1, 12, tzinfo=UTC)
+ACTORS: Final = ("ana", "bot", "cron")
+VERDICTS: Final = ("allow", "hold", "deny")
+_INTENTS: Final = (Intent.COST, Intent.AVAILABILITY)
+_MOTIVATIONS: Final = (Motivation.BUDGET, Motivation.INCIDENT)
+_OTHERS: Final = (Stage.SETTLED, Stage.TURNED_AWAY, Stage.RECONCILED)
+_AT_ONCE: Final = 1_000
+
+
+async def append_many(ledger: SqlLedger, count: int, *, seed: int = 1, resources: int = 4) -> None:
+    """Append as many records, one a second from noon, the same for the same seed. None of them changes another table."""
+    drawn = random.Random(seed)  # noqa: S311  the same each time
+    for start in range(0, count, _AT_ONCE):
+        await ledger.write(
+            partial(_append, drawn=drawn, start=start, count=min(_AT_ONCE, count - start), resources=resources)
+        )
+
+
+def _append(transaction: Transaction, *, drawn: random.Random, start: int, count: int, resources: int) -> None:
+    for number in range(start, start + count):
+        decided = drawn.random() < 0.6
+        motive = None
+        if decided and drawn.random() < 0.8:
+            motive = Motive(intent=drawn.choice(_INTENTS), motivation=drawn.choice(_MOTIVATIONS), evidence=("A-1",))
+        verdict = drawn.choice(VERDICTS) if decided else ""
+        addresses = {f"aws_sqs_queue.q{drawn.randrange(resources)}" for _ in range(drawn.randrange(3))}
+        record = Record(
+            stage=Stage.DECIDED if decided else drawn.choice(_OTHERS),
+            at=NOON + timedelta(seconds=number),
+            mutation_id=f"mut_{number // 2}",
+            actor=drawn.choice(ACTORS),
+            body=_body(motive, verdict, sorted(addresses)),
+        )
+        pairs = [(address, attribute) for address in addresses for attribute in ("tags", "delay")]
+        transaction.append(record, motive=motive, verdict=verdict, resources=pairs)
+
+
+def _body(motive: Motive | None, verdict: str, addresses: Sequence[str]) -> dict[str, Json]:
+    told: Json = None
+    if motive is not None:
+        told = {
+            "intent": motive.intent.value,
+            "motivation": motive.motivation.value,
+            "evidence": list(motive.evidence),
+        }
+    # Half of the parameters look like a motive without evidence.
+    decoy: Json = {"evidence": []} if len(addresses) == 1 else {}
+    return {"motive": told, "verdict": verdict, "addresses": list(addresses), "call": {"parameters": decoy}}
+
+
+def fitting(records: Sequence[Record], query: RecordQuery) -> list[int]:
+    """The numbers of those of the records, which are in order, that the query asks for."""
+    numbers = [record.seq for record in records if _fits(record, query)]
+    return (numbers[::-1] if query.newest_first else numbers)[: query.limit]
+
+
+def _fits(record: Record, query: RecordQuery) -> bool:
+    motive = record.body["motive"]
+    told = motive if isinstance(motive, dict) else {}
+    addresses = record.body["addresses"]
+    assert isinstance(addresses, list)
+    asked = (query.actor, query.stage or "", query.verdict, query.intent, query.motivation, query.mutation_id)
+    verdict = record.body["verdict"]
+    own = (record.actor, record.stage, verdict, told.get("intent"), told.get("motivation"), record.mutation_id)
+    return (
+        all(wanted in ("", value) for wanted, value in zip(asked, own, strict=True))
+        and (not query.resource or any(str(each).startswith(query.resource) for each in addresses))
+        and (not query.refused or record.stage is Stage.TURNED_AWAY or verdict == "deny")
+        and (not query.no_evidence or (record.stage is Stage.DECIDED and not told.get("evidence")))
+        and (query.since or record.at) <= record.at <= (query.until or record.at)
+        and query.after_seq < record.seq < (query.before_seq or record.seq + 1)
+    )
