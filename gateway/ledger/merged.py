@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final
 
 from sqlalchemy import Connection, text
@@ -11,6 +12,8 @@ from gateway.ports import RecordQuery
 
 LAST: Final = 2**63 - 1
 """The largest number of a record that can be."""
+MOST_AT_ONCE: Final = 400
+"""Lists in one statement. SQLite takes 500 (`SQLITE_MAX_COMPOUND_SELECT`), and there may be more kinds of records."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +46,14 @@ class SortedList:
 
 def merged(connection: Connection, lists: Sequence[SortedList], query: RecordQuery, most: int) -> list[int]:
     """The first numbers in the lists between those of the query, in its order and each once; none only if there are no more."""
-    if not lists:
-        return []
+    starts = range(0, len(lists), MOST_AT_ONCE)
+    parts = [_merged(connection, lists[start : start + MOST_AT_ONCE], query, most) for start in starts]
+    found = parts[0] if len(parts) == 1 else sorted(chain(*parts), reverse=query.newest_first)
+    # Of each part the first ones are here, each as often as it was found, so the first ones of all are these.
+    return list(dict.fromkeys(found[:most]))
+
+
+def _merged(connection: Connection, lists: Sequence[SortedList], query: RecordQuery, most: int) -> list[int]:
     values: dict[str, SqlValue] = {"after": query.after_seq, "before": query.before_seq or LAST}
     order = f"ORDER BY seq {'DESC' if query.newest_first else 'ASC'} LIMIT {most:d}"
     selects = [each.select(number, values) for number, each in enumerate(lists)]
@@ -52,4 +61,4 @@ def merged(connection: Connection, lists: Sequence[SortedList], query: RecordQue
         # SQLite merges the lists row by row. PostgreSQL would read them whole, so each has a limit of its own.
         selects = [f"({select} {order})" for select in selects]
     statement = text(f"SELECT seq FROM ({' UNION ALL '.join(selects)}) AS lists {order}")  # noqa: S608  the lists' own SQL
-    return list(dict.fromkeys(connection.execute(statement, values).scalars()))
+    return list(connection.execute(statement, values).scalars())

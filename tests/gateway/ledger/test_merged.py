@@ -50,6 +50,18 @@ async def test_a_condition_and_a_test_are_of_the_list(ledger: SqlLedger) -> None
     assert {every[seq - 1].actor for seq in found} == {"ana"}
 
 
+async def test_there_may_be_more_lists_than_one_statement_takes(ledger: SqlLedger) -> None:
+    await append_many(ledger, 100)
+    lists = [SortedList(table="records", equal={"seq": number}) for number in (*range(1, 101), *range(50, 1_250))]
+    for newest_first in (True, False):
+        query = RecordQuery(after_seq=10, newest_first=newest_first)
+        wanted = sorted(range(11, 101), reverse=newest_first)
+        assert await asked(ledger, lists, query, 1_000) == wanted
+        few = await asked(ledger, lists, query, 7)
+        assert few == wanted[: len(few)]
+        assert few
+
+
 async def asked(ledger: SqlLedger, lists: list[SortedList], query: RecordQuery, most: int) -> list[int]:
     """What `merged` finds."""
 
