@@ -26,7 +26,7 @@ class RecordKind(NamedTuple):
     motivation: str
 
     def fits(self, query: RecordQuery) -> bool:
-        """Whether the query asks for records of this kind, whoever's they are."""
+        """Whether the query asks for records of this kind, of any actor."""
         if query.refused and self.stage != Stage.TURNED_AWAY and self.verdict != Verdict.DENY:
             return False
         asked = RecordKind(query.stage.value if query.stage else "", query.verdict, query.intent, query.motivation)
