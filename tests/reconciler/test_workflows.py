@@ -5,6 +5,7 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -163,7 +164,8 @@ async def test_a_change_does_not_wait_behind_traffic_of_the_data_plane(
 async def test_what_needs_no_code_is_recorded_at_once_and_without_a_workflow(
     worker: Worker, ledger: SqlLedger, applied: Apply, tmp_path: Path
 ) -> None:
-    created = [effect(f"aws_sqs_queue.q{number}", "*", {}, action=EffectAction.CREATE) for number in range(30)]
+    new = partial(effect, action=EffectAction.CREATE, declared=False)
+    created = [new(f"aws_sqs_queue.q{number}", "*", {}) for number in range(30)]
     for each in created:
         await record_mutation(ledger, [(each, None)])
     change = await applied(("aws_sqs_queue.a", "delay_seconds", 0, 1))
