@@ -1,4 +1,4 @@
-"""The fields of a form that a page sent."""
+"""The fields of a form that a page sent, and the members of a query."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -19,14 +19,19 @@ async def form_of(inbound: Inbound) -> Mapping[str, str]:
     kind = (inbound.header("content-type") or "").partition(";")[0].strip().lower()
     if raw and kind != "application/x-www-form-urlencoded":
         raise Malformed("The console takes only its own forms. Nothing was changed.")
+    return read_members(raw, _MOST_FIELDS, "form", "Nothing was changed.")
+
+
+def read_members(encoded: bytes, most: int, what: str, kept: str) -> Mapping[str, str]:
+    """The members of a form or a query by name, each sent once. Raises `errors.Malformed`: `what` it is, and what was `kept`."""
     try:
-        pairs = parse_qsl(raw.decode("ascii"), keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
+        pairs = parse_qsl(encoded.decode("ascii"), keep_blank_values=True, max_num_fields=most, errors="strict")
     except ValueError as error:
-        raise Malformed("The form cannot be read. Nothing was changed.") from error
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        raise Malformed("The form has a field twice. Nothing was changed.")
-    return fields
+        raise Malformed(f"The {what} cannot be read. {kept}") from error
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise Malformed(f"The {what} has a member twice. {kept}")
+    return members
 
 
 def reason_in(fields: Mapping[str, str]) -> str:

@@ -4,7 +4,6 @@ import hmac
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
-from urllib.parse import parse_qsl
 
 import structlog
 from starlette.requests import Request
@@ -15,12 +14,13 @@ from gateway.authn.oidc import OidcProvider
 from gateway.authn.oidc_attempt import LASTS, SignInAttempt, SpentAttempts
 from gateway.doors.api.problems import status_of
 from gateway.doors.asgi import Scope
+from gateway.doors.console.forms import read_members
 from gateway.doors.console.sealed_cookie import SealedCookie
 from gateway.doors.console.session import Sessions
 from gateway.doors.console.sign_in import inside
 from gateway.doors.console.visit import inbound
 from gateway.doors.console.visitor import Visitors
-from gateway.errors import LedgerUnavailable, Malformed, NotAuthenticated, SentinelError
+from gateway.errors import LedgerUnavailable, NotAuthenticated, SentinelError
 from gateway.model.caller import Caller
 from gateway.pipeline import Pipeline
 from gateway.ports import Clock
@@ -32,6 +32,7 @@ PATH: Final = "/console/sign-in/oidc"
 BACK: Final = f"{PATH}/callback"
 """Where the provider sends people back."""
 _MOST_MEMBERS: Final = 20
+_ANSWER: Final = "answer of the identity provider"
 _HERE: Final = ([b"same-origin"], [b"none"])
 _BEGIN_HERE: Final = (
     "A page of another site led here, or the browser does not say which. Follow the link on this page to sign in, by https, or on this "
@@ -72,16 +73,14 @@ class OidcSignIn:
             log.warning("console_oidc", problem=str(error))
             return self.page(wanted, problem=str(error), status=status_of(error))
         answer = RedirectResponse(url, status_code=303)
-        answer.headers["set-cookie"] = self.cookies.made(
-            attempt.text, int(LASTS.total_seconds()), https=_by_https(request.scope)
-        )
+        answer.headers["set-cookie"] = self.cookies.made(attempt.text, int(LASTS.total_seconds()), request.scope)
         return answer
 
     async def back(self, request: Request) -> Response:
         """Sign the person in whom the provider names. Whatever is refused is recorded, as at every door."""
         wanted = inside("")
         try:
-            given = _members(request.scope)
+            given = read_members(request.scope["query_string"], _MOST_MEMBERS, _ANSWER, "Nobody was signed in.")
             attempt = self._attempt(request.scope, given.get("state", ""))
             wanted = attempt.wanted
             caller = await self._caller(given, attempt)
@@ -91,7 +90,7 @@ class OidcSignIn:
         except SentinelError as error:
             await self.pipeline.turn_away(inbound(request, self.clock), error)
             return self.page(wanted, problem=str(error), status=status_of(error))
-        answer.headers.append("set-cookie", self.cookies.ended(https=_by_https(request.scope)))
+        answer.headers.append("set-cookie", self.cookies.ended(request.scope))
         return answer
 
     def _attempt(self, scope: Scope, state: str) -> SignInAttempt:
@@ -122,22 +121,6 @@ class OidcSignIn:
         return caller_of(key)
 
 
-def _members(scope: Scope) -> Mapping[str, str]:
-    """What the browser brought back, each member once. Raises `errors.Malformed`."""
-    try:
-        pairs = parse_qsl(scope["query_string"].decode("ascii"), keep_blank_values=True, max_num_fields=_MOST_MEMBERS)
-    except ValueError as error:
-        raise Malformed("The answer of the identity provider cannot be read. Nobody was signed in.") from error
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise Malformed("The answer of the identity provider has a member twice. Nobody was signed in.")
-    return found
-
-
 def _begun_here(scope: Scope) -> bool:
     """Whether the person followed a link of this console or typed the address. A page of another site signs nobody in."""
     return [value for name, value in scope["headers"] if name == b"sec-fetch-site"] in _HERE
-
-
-def _by_https(scope: Scope) -> bool:
-    return bool(scope.get("scheme") == "https")

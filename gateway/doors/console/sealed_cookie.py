@@ -23,18 +23,17 @@ class SealedCookie:
     purpose: str = "session"
     """The seal of one purpose is no seal of another."""
 
-    def made(self, text: str, seconds: int, *, https: bool) -> str:
-        """The Set-Cookie header that gives the text. It must have neither a dot nor what no cookie may have."""
-        return self._header(f"{text}.{self._seal(text)}", seconds, https=https)
+    def made(self, text: str, seconds: int, scope: Scope) -> str:
+        """The Set-Cookie header that gives the text, in answer to this request. It must have neither a dot nor what no cookie may have."""
+        return self._header(f"{text}.{self._seal(text)}", seconds, scope)
 
-    def ended(self, *, https: bool) -> str:
+    def ended(self, scope: Scope) -> str:
         """The Set-Cookie header that takes it away."""
-        return self._header("", 0, https=https)
+        return self._header("", 0, scope)
 
     def text(self, scope: Scope) -> str:
         """The text of the request's cookie; empty without one that was made here."""
-        secure = self._secure(https=scope.get("scheme") == "https")
-        value = _cookie(scope, self._name(https=secure))
+        value = _cookie(scope, self._name(secure=self._secure(scope)))
         text, _, seal = value.partition(".")
         return text if hmac.compare_digest(self._seal(text).encode(), seal.encode()) else ""
 
@@ -42,17 +41,17 @@ class SealedCookie:
         mac = hmac.digest(self.key, f"sentinel console {self.purpose}\0{text}".encode(), "sha256")
         return base64.urlsafe_b64encode(mac).decode().rstrip("=")
 
-    def _secure(self, *, https: bool) -> bool:
-        return https or self.https
+    def _secure(self, scope: Scope) -> bool:
+        return self.https or scope.get("scheme") == "https"
 
-    def _header(self, value: str, seconds: int, *, https: bool) -> str:
-        secure = self._secure(https=https)
+    def _header(self, value: str, seconds: int, scope: Scope) -> str:
+        secure = self._secure(scope)
         # The prefix __Host- keeps other hosts of the domain from setting it; browsers accept it only with Secure and Path=/.
         path = "; Path=/; Secure" if secure else "; Path=/console"
-        return f"{self._name(https=secure)}={value}{path}; Max-Age={seconds}; HttpOnly; SameSite=Lax"
+        return f"{self._name(secure=secure)}={value}{path}; Max-Age={seconds}; HttpOnly; SameSite=Lax"
 
-    def _name(self, *, https: bool) -> str:
-        return f"__Host-{self.name}" if https else self.name
+    def _name(self, *, secure: bool) -> str:
+        return f"__Host-{self.name}" if secure else self.name
 
 
 def _cookie(scope: Scope, name: str) -> str:

@@ -42,8 +42,7 @@ class Sessions:
         )
         log.info("console_sign_in", actor=caller.actor, session=key.id, by=by)
         answer = RedirectResponse(wanted, status_code=303)
-        https = request.scope.get("scheme") == "https"
-        answer.headers["set-cookie"] = self.cookies.made(key.id, int(lasts.total_seconds()), https=https)
+        answer.headers["set-cookie"] = self.cookies.made(key.id, int(lasts.total_seconds()), request.scope)
         return answer
 
     async def ended(self, request: Request) -> Response:
@@ -51,5 +50,5 @@ class Sessions:
         if key_id := self.cookies.text(request.scope):
             await self.keys.revoke(key_id)
         answer = go("/sign-in", done="signed-out")
-        answer.headers["set-cookie"] = self.cookies.ended(https=request.scope.get("scheme") == "https")
+        answer.headers["set-cookie"] = self.cookies.ended(request.scope)
         return answer

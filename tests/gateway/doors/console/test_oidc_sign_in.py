@@ -235,6 +235,7 @@ def test_a_member_that_comes_twice_is_refused(gate: Gate, provider: OidcStub) ->
     path = back(gate, provider, person)
     refused(gate, person, f"{path}&code=another", "a member twice", 400)
     refused(gate, person, f"{path}&{'&'.join(f'm{at}=x' for at in range(30))}", "cannot be read", 400)
+    refused(gate, person, f"{path}&more=%ff", "cannot be read", 400)
     assert person.get(path).status_code == 303
 
 

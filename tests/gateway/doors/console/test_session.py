@@ -69,7 +69,7 @@ def test_a_session_opens_no_session() -> None:
 def test_signing_out_ends_the_key_of_the_cookie() -> None:
     ring = Ring()
     sessions = Sessions(keys=ring, cookies=COOKIES, hours=2)  # type: ignore[arg-type]
-    cookie = COOKIES.made("SNTS1", 60, https=False).partition(";")[0]
+    cookie = COOKIES.made("SNTS1", 60, {"scheme": "http"}).partition(";")[0]
     answer = asyncio.run(sessions.ended(request(cookie=cookie)))
     assert ring.revoked == ["SNTS1"]
     assert "Max-Age=0" in answer.headers["set-cookie"]

@@ -62,7 +62,7 @@ def visit(settings: ConsoleSettings, peer: str, *headers: tuple[str, str], ring:
 
 
 def cookie(key_id: str) -> tuple[str, str]:
-    return "cookie", COOKIES.made(key_id, 60, https=False).partition(";")[0]
+    return "cookie", COOKIES.made(key_id, 60, {"scheme": "http"}).partition(";")[0]
 
 
 def test_a_cookie_names_a_key_that_lives() -> None:
