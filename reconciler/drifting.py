@@ -27,6 +27,7 @@ from reconciler.healing.heal import Healer
 from reconciler.last_changes import overlaps
 from reconciler.loop import Line
 from reconciler.model import Wanted, is_replacement
+from reconciler.proposal import edited_addresses
 from reconciler.publish.git import mutations_in
 from reconciler.terraform.plan import TerraformPlan
 
@@ -203,8 +204,11 @@ class Drifting:
         )
         outcome = DriftOutcome.FAILED if reasons else DriftOutcome.CODIFIED
         reason = " ".join(reasons) or str(body.get("nothing_to_do") or "It is proposed for the code.")
+        # A commit that an earlier run made, before it was killed, may not have what was found since: that waits for its own turn.
+        written = edited_addresses(body)
         for each in beside if not reasons else ():
-            await self._settle(each, _with_it(drift, each, body))
+            if each.address in written:
+                await self._settle(each, _with_it(drift, each, body))
         return {
             **body,
             "outcome": outcome.value,

@@ -50,6 +50,8 @@ class FakeLine(Line):
     plans: list[int] = field(default_factory=list)
     proved: list[str] = field(default_factory=list)
     stuck: list[str] = field(default_factory=list)
+    committed: list[str] = field(default_factory=list)
+    """The commits that an earlier run made."""
     broken: list[str] = field(default_factory=list)
 
     async def plan_protected(self) -> TerraformPlan | None:
@@ -78,7 +80,8 @@ class FakeLine(Line):
     async def publish(self, applied: AppliedMutation, backlog: Backlog, proposal: Proposal) -> dict[str, Json]:
         if proposal.left:
             return proposal.record_body(branch=self.branch, commit="", diff="")
-        return {"commit": "c0ffee", "files": ["main.tf"], "edits": [], "proofs": []}
+        edits: list[Json] = [] if self.committed else [{"address": each.address} for each in applied.effects]
+        return {"commit": "c0ffee", "files": ["main.tf"], "edits": edits, "proofs": []}
 
 
 class FakeSources(EventSources):
@@ -363,6 +366,17 @@ async def test_what_was_replaced_and_is_wanted_in_code_is_one_proposal(drifting:
     settled = {each.mutation_id: each.body for each in await _records(ledger, Stage.DRIFT_SETTLED)}
     assert {each: body["commit"] for each, body in settled.items()} == {"fgn_1": "c0ffee", "fgn_2": "c0ffee"}
     assert "together with fgn_1" in str(settled["fgn_2"]["reason"])
+
+
+async def test_what_was_found_after_the_commit_of_a_killed_run_waits_for_its_own_turn(
+    drifting: Drifting, ledger: SqlLedger
+) -> None:
+    _line(drifting).committed.append("c0ffee")
+    for record in (_replaced("a", "fgn_1"), _replaced("b", "fgn_2")):
+        await ledger.record_event(record)
+        await _decide(ledger, "codify")
+    await drifting.carry_out("fgn_1")
+    assert [each.id for each in await drifting.follow()] == ["fgn_2"]
 
 
 async def test_one_that_cannot_be_written_leaves_the_others_as_they_are(drifting: Drifting, ledger: SqlLedger) -> None:
